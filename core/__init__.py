@@ -1,0 +1,3 @@
+"""问源 (Wenyuan): answers whose every claim can be traced to a source."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,252 @@
+"""Every error that a user may meet, and the sentence each one shows.
+
+AppError
+├─ SettingsError                a value in settings.yaml or the environment was unusable
+├─ InputError                   what the user typed cannot be sent (blank, too long)
+├─ SearchError
+│  ├─ QueryError                the query is blank or too long: nothing was sent
+│  ├─ RateLimited               our own limit, per user or for the whole installation
+│  ├─ NoEngine                  the chain of usable engines is empty
+│  ├─ EngineError               eligible for failover; the class decides how long the engine rests
+│  │  ├─ EngineTimeout
+│  │  ├─ EngineUnavailable
+│  │  ├─ EngineThrottled        the engine said 429; it may say for how long
+│  │  ├─ EngineBlocked          captcha, consent page, 403
+│  │  ├─ EngineMisconfigured    wrong key, JSON switched off, no Chrome: carries the cure
+│  │  ├─ EngineQuotaExceeded
+│  │  └─ EngineParseError       the answer was not what the engine's API promises
+│  └─ AllEnginesFailed          every engine was tried; carries the attempts
+├─ ModelError
+│  ├─ ModelAuthError · ModelNotFound · ModelTimeout · ModelUnavailable
+│  └─ ModelOverloaded · ModelQuotaExceeded · ModelRefused · ModelEmptyAnswer · ModelDisconnected
+└─ AgentError                   AgentOutputError · BudgetExceeded · LoopDetected
+
+`str(error)` is what the reader sees: what happened, and what to do about it. It never holds a key, a full URL or a
+traceback. Fields are keyword-only, so that a message can never be taken for a number.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from core.search.types import Attempt
+
+UNTIL_SETTINGS_CHANGE = float("inf")
+
+
+class AppError(Exception):
+    """The root: catch this to catch everything that the program foresaw."""
+
+    kind: ClassVar[str] = "error"
+    happened: ClassVar[str] = "程序遇到了没有预料到的问题。"
+    advice: ClassVar[str] = ""
+
+    def __init__(self, message: str = "", *, cure: str = "") -> None:
+        self.message = message or self.happened
+        self.cure = cure or self.advice
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return f"{self.message}{self.cure}"
+
+
+class SettingsError(AppError):
+    """Names the key, what was wrong (never a secret's value) and what is used instead."""
+
+    kind = "settings"
+    happened = "配置中有一个值无法使用。"
+
+
+class InputError(AppError):
+    kind = "input"
+    happened = "这条消息没有发送。"
+
+
+class SearchError(AppError):
+    kind = "search"
+    happened = "搜索没有成功。"
+
+
+class QueryError(SearchError):
+    """The query was refused before anything was sent."""
+
+    kind = "query"
+    happened = "搜索词为空，没有执行搜索。"
+    advice = "请输入要查找的内容。"
+
+
+class RateLimited(SearchError):
+    kind = "rate_limited"
+
+    def __init__(self, *, retry_after: float) -> None:
+        self.retry_after = max(1, round(retry_after))
+        super().__init__("搜索次数已达到每分钟的上限。", cure=f"请在 {self.retry_after} 秒后重试，或先关闭联网搜索。")
+
+
+class NoEngine(SearchError):
+    kind = "no_engine"
+    happened = "没有可用的搜索引擎。"
+    advice = "请在设置中配置至少一个搜索引擎。"
+
+
+class EngineError(SearchError):
+    """One engine failed; the next one in the chain takes over."""
+
+    kind = "engine"
+    happened = "搜索引擎返回了错误。"
+    rest_seconds: ClassVar[float] = 60.0
+
+    @property
+    def rest(self) -> float:
+        """How long this engine is left alone."""
+        return self.rest_seconds
+
+
+class EngineTimeout(EngineError):
+    kind = "timeout"
+    happened = "搜索超时。"
+    advice = "可以稍后重试，或在设置中调大 SEARCH_TIMEOUT。"
+    rest_seconds = 15.0
+
+
+class EngineUnavailable(EngineError):
+    kind = "unavailable"
+    happened = "搜索服务不可用。"
+    advice = "请检查网络或服务地址。"
+    rest_seconds = 30.0
+
+
+class EngineThrottled(EngineError):
+    kind = "throttled"
+    happened = "搜索引擎要求放慢速度（429）。"
+    rest_seconds = 60.0
+
+    def __init__(self, message: str = "", *, cure: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, cure=cure)
+        self.retry_after = retry_after
+
+    @property
+    def rest(self) -> float:
+        return self.rest_seconds if self.retry_after is None else min(max(self.retry_after, 1.0), 3600.0)
+
+
+class EngineBlocked(EngineError):
+    kind = "blocked"
+    happened = "搜索引擎拒绝了自动访问。"
+    advice = "需要人工处理，程序不会反复尝试。"
+    rest_seconds = 3600.0
+
+
+class EngineMisconfigured(EngineError):
+    kind = "misconfigured"
+    happened = "搜索引擎的配置有误。"
+    rest_seconds = UNTIL_SETTINGS_CHANGE
+
+
+class EngineQuotaExceeded(EngineError):
+    kind = "quota"
+    happened = "搜索引擎的额度已用完。"
+    advice = "请到服务商处充值，或改用其他引擎。"
+    rest_seconds = UNTIL_SETTINGS_CHANGE
+
+
+class EngineParseError(EngineError):
+    kind = "parse"
+    happened = "搜索引擎返回的内容无法读取。"
+    rest_seconds = 60.0
+
+
+class AllEnginesFailed(SearchError):
+    """No engine answered and nothing old enough was kept; `attempts` says what each one did."""
+
+    kind = "all_failed"
+    happened = "所有搜索引擎都没有成功。"
+    advice = "可以稍后重试，检查网络，或先关闭联网搜索。"
+
+    def __init__(self, message: str = "", *, cure: str = "", attempts: tuple[Attempt, ...] = ()) -> None:
+        super().__init__(message, cure=cure)
+        self.attempts = attempts
+
+
+class ModelError(AppError):
+    kind = "model"
+    happened = "模型没有给出回答。"
+    advice = "请稍后重试。"
+
+
+class ModelAuthError(ModelError):
+    kind = "model_auth"
+    happened = "模型服务拒绝了当前的密钥。"
+    advice = "请检查 OPENAI_API_KEY 是否正确、是否属于 OPENAI_BASE_URL 所指的服务。"
+
+
+class ModelNotFound(ModelError):
+    kind = "model_not_found"
+    happened = "模型服务中没有这个模型。"
+    advice = "请检查 LLM_MODEL 的写法（如 openai:模型名）和 OPENAI_BASE_URL。"
+
+
+class ModelTimeout(ModelError):
+    kind = "model_timeout"
+    happened = "模型在规定时间内没有继续输出。"
+    advice = "已写出的内容已保留，可以点「重新回答」再试一次。"
+
+
+class ModelUnavailable(ModelError):
+    kind = "model_unavailable"
+    happened = "连接不上模型服务。"
+    advice = "请检查网络、代理和 OPENAI_BASE_URL；本机服务请确认已启动。"
+
+
+class ModelOverloaded(ModelError):
+    kind = "model_overloaded"
+    happened = "模型服务正忙。"
+    advice = "已自动重试仍未成功，请过一会儿再问。"
+
+
+class ModelQuotaExceeded(ModelError):
+    kind = "model_quota"
+    happened = "模型服务的额度已用完。"
+    advice = "请到模型服务商处充值，或在设置中改用其他模型。"
+
+
+class ModelRefused(ModelError):
+    """The service understood the request and will not do it: too long, a parameter it does not know, a filter."""
+
+    kind = "model_refused"
+    happened = "模型服务拒绝了这次请求。"
+    advice = "可能是内容过长或触发了服务商的限制，请缩短问题或新建对话后再试。"
+
+
+class ModelEmptyAnswer(ModelError):
+    kind = "model_empty"
+    happened = "模型返回了空的回答。"
+    advice = "请换一种问法，或点「重新回答」。"
+
+
+class ModelDisconnected(ModelError):
+    kind = "model_disconnected"
+    happened = "与模型服务的连接在回答途中断开。"
+    advice = "已写出的内容已保留，可以点「重新回答」再试一次。"
+
+
+class AgentError(AppError):
+    kind = "agent"
+    happened = "智能体没有完成这次任务。"
+    advice = "可以换一种问法，或切换到 Chat 模式。"
+
+
+class AgentOutputError(AgentError):
+    kind = "agent_output"
+    happened = "模型没有按约定的格式输出。"
+
+
+class BudgetExceeded(AgentError):
+    kind = "agent_budget"
+    happened = "智能体用完了次数或时间。"
+
+
+class LoopDetected(AgentError):
+    kind = "agent_loop"
+    happened = "智能体在重复同样的操作，已停止。"

@@ -1,0 +1,143 @@
+"""What a run tells the world, one small value at a time.
+
+Chat mode and Agent mode emit these; the page draws them, the command line prints them, the history stores them.
+The names and fields of `to_json` are a public contract.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from core.search.types import SearchResponse
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What `[number]` points to: one number per URL in one turn."""
+
+    number: int
+    title: str
+    url: str
+    snippet: str
+    engine: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"number": self.number, "title": self.title, "url": self.url, "snippet": self.snippet}
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvent:
+    type: ClassVar[str]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.type, **{name: getattr(self, name) for name in self.__dataclass_fields__}}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchStarted(RunEvent):
+    type = "search_started"
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFinished(RunEvent):
+    type = "search_finished"
+    response: SearchResponse
+    sources: tuple[Source, ...] = ()
+    """The results that were handed to the model, with the numbers it may cite."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.type, **self.response.to_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class Thought(RunEvent):
+    type = "thought"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted(RunEvent):
+    type = "tool_started"
+    tool: str
+    input: str
+    call_id: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.type, "tool": self.tool, "input": self.input}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished(RunEvent):
+    type = "tool_finished"
+    tool: str
+    ok: bool
+    summary: str
+    call_id: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.type, "tool": self.tool, "ok": self.ok, "summary": self.summary}
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta(RunEvent):
+    type = "text_delta"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice(RunEvent):
+    """A sentence for the reader about how the run went; never an error that ended it."""
+
+    type = "notice"
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(RunEvent):
+    """The whole answer with `[n]` in it, and the sources that it really cites."""
+
+    type = "answer"
+    text: str
+    sources: tuple[Source, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.type, "text": self.text, "sources": [source.to_json() for source in self.sources]}
+
+
+@dataclass(frozen=True, slots=True)
+class Usage(RunEvent):
+    type = "usage"
+    input: int
+    output: int
+    estimated: bool = False
+    parts: dict[str, int] = field(default_factory=dict)
+    """Agent mode: tokens for thinking, tools and answer."""
+
+    @property
+    def total(self) -> int:
+        return self.input + self.output
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "type": self.type,
+            "input": self.input,
+            "output": self.output,
+            "total": self.total,
+            "estimated": self.estimated,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RunStopped(RunEvent):
+    type = "run_stopped"
+    reason: Literal["iterations", "time", "loop", "user"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunFailed(RunEvent):
+    type = "run_failed"
+    kind: str
+    message: str

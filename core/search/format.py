@@ -1,0 +1,46 @@
+"""Search results as a model reads them: numbered, shortened, fenced as data; and a sentence where there are none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from core.events import Source
+from core.search.types import SearchResult
+from core.text import one_line, shorten
+
+OPEN_FENCE = "<sources>"
+CLOSE_FENCE = "</sources>"
+
+NOTHING_FOUND = "（已执行搜索，但没有找到相关结果。请根据自己的知识回答，并说明没有找到可引用的来源；不要编造来源。）"
+SEARCH_FAILED = "（本次搜索没有成功，没有任何搜索结果。请根据自己的知识回答，并说明未能联网核实；不要编造来源。）"
+
+# Retrieved text must not be able to close the fence it stands in, nor open a second one.
+_FENCE_TAG = re.compile(r"<\s*(/?)\s*(sources?)", re.IGNORECASE)
+
+
+def number_results(results: Iterable[SearchResult], *, start: int = 1) -> tuple[Source, ...]:
+    return tuple(
+        Source(number=number, title=result.title, url=result.url, snippet=result.snippet, engine=result.engine)
+        for number, result in enumerate(results, start)
+    )
+
+
+def sources_block(sources: Sequence[Source], *, snippet_length: int) -> str:
+    """
+    <sources>
+    [1] title
+    URL: https://…
+    摘要: …
+    </sources>
+    """
+    entries = [
+        f"[{source.number}] {_inert(source.title)}\nURL: {_inert(source.url)}\n"
+        f"摘要: {shorten(_inert(source.snippet), snippet_length)}"
+        for source in sources
+    ]
+    return "\n".join((OPEN_FENCE, *entries, CLOSE_FENCE))
+
+
+def _inert(text: str) -> str:
+    return _FENCE_TAG.sub(r"‹\1\2", one_line(text))

@@ -1,0 +1,130 @@
+"""The values that every part of search speaks. Plain, frozen, already cleaned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+from urllib.parse import urlsplit
+
+from core.text import fold
+
+
+class SearchType(StrEnum):
+    GENERAL = "general"
+    NEWS = "news"
+    REGULATION = "regulation"
+    CASE = "case"
+
+
+class TimeRange(StrEnum):
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    YEAR = "year"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """`text` goes to the engine as the user wrote it; `key` is what the caches compare."""
+
+    text: str
+    type: SearchType = SearchType.GENERAL
+    limit: int = 10
+    language: str = "auto"
+    time_range: TimeRange | None = None
+    sites: tuple[str, ...] = ()
+
+    def key(self, *, sort_words: bool = False) -> str:
+        words = fold(self.text)
+        if sort_words:
+            words = " ".join(sorted(words.split()))
+        return "|".join((words, self.type, str(self.limit), self.language, self.time_range or "", ",".join(self.sites)))
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    title: str
+    url: str
+    snippet: str
+    source: str
+    """The host of the URL, without `www.`"""
+    published: str | None = None
+    engine: str = ""
+    rank: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        return {"title": self.title, "url": self.url, "snippet": self.snippet, "source": self.source}
+
+
+class Outcome(StrEnum):
+    OK = "ok"
+    EMPTY = "empty"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What one engine did for one search. Failure is data, and the reader may see it."""
+
+    engine: str
+    outcome: Outcome
+    seconds: float = 0.0
+    reason: str = ""
+    kind: str = ""
+    """The error's `kind`, so that a notice can be chosen without reading the sentence."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "provider": self.engine,
+            "outcome": self.outcome.value,
+            "seconds": round(self.seconds, 3),
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResponse:
+    query: SearchQuery
+    results: tuple[SearchResult, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    provider: str = ""
+    from_cache: bool = False
+    cache_age: float | None = None
+    """Seconds since the results were fetched; None when they were fetched just now."""
+    stale: bool = False
+    """Served past its time because nothing newer could be had."""
+    search_time: float = 0.0
+    skipped: int = 0
+    """Results that the engine sent but nobody could use (no link, no title, wrong types)."""
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def total_results(self) -> int:
+        return len(self.results)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "query": self.query.text,
+            "type": self.query.type.value,
+            "results": [result.to_json() for result in self.results],
+            "totalResults": self.total_results,
+            "searchTime": round(self.search_time, 3),
+            "provider": self.provider,
+            "fromCache": self.from_cache,
+            "cacheAge": None if self.cache_age is None else round(self.cache_age, 1),
+            "attempts": [attempt.to_json() for attempt in self.attempts],
+        }
+
+    def first(self, count: int) -> SearchResponse:
+        return replace(self, results=self.results[:count])
+
+
+def host_of(url: str) -> str:
+    """The host that a reader would recognise, or an empty string for what is not a web address."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+    return host.removeprefix("www.")

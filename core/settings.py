@@ -1,0 +1,425 @@
+"""Settings: defaults < settings.yaml < environment. Read once, validated once, frozen; nobody else reads os.environ.
+
+One rule names everything: key `timeout` in section `search` is `search: {timeout: …}` in settings.yaml and
+`SEARCH_TIMEOUT` in the environment.
+
+What an unusual value means, for every setting:
+- blank, or only spaces: as if it were not set;
+- padded with spaces, or in full-width characters (`１０`): read as the plain characters;
+- not a number, not finite, zero or negative where that makes no sense, or outside the documented range: the
+  default is used, and a `Problem` says so in the log, in `doctor` and on the settings page.
+The program always starts.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import unicodedata
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import urlsplit
+
+import yaml
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import ValidationInfo, ValidatorFunctionWrapHandler, field_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+log = logging.getLogger(__name__)
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One value that could not be used."""
+
+    key: str
+    reason: str
+    used: str
+
+    def __str__(self) -> str:
+        return f"{self.key}：{self.reason}，已改用 {self.used}"
+
+
+_problems: ContextVar[list[Problem] | None] = ContextVar("settings_problems", default=None)
+
+
+def _plain_number(value: Any) -> Any:
+    """Full-width digits and padding are what people type; True is not what they mean by 1."""
+    if isinstance(value, bool):
+        raise ValueError("需要一个数字")
+    return unicodedata.normalize("NFKC", value).strip() if isinstance(value, str) else value
+
+
+def _plain_word(value: Any) -> Any:
+    return unicodedata.normalize("NFKC", value).strip() if isinstance(value, str) else value
+
+
+def _comma_list(value: Any) -> Any:
+    if isinstance(value, str):
+        value = unicodedata.normalize("NFKC", value).replace("、", ",").replace(";", ",").split(",")
+    if isinstance(value, list | tuple):
+        return tuple(str(item).strip() for item in value if str(item).strip())
+    return value
+
+
+def _web_address(value: str) -> str:
+    """http(s)://host[:port][/path], nothing that two URL parsers could read differently."""
+    value = value.strip().rstrip("/")
+    if any(character in value for character in "\\ \t\r\n<>\"'`{}|^") or not value.isascii():
+        raise ValueError("地址中有不允许的字符")
+    try:
+        parts = urlsplit(value)
+        port = parts.port
+    except ValueError:
+        raise ValueError("不是有效的网址") from None
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("地址应以 http:// 或 https:// 开头")
+    if port == 0 or parts.fragment or parts.query:
+        raise ValueError("不是有效的服务地址")
+    return value
+
+
+def _web_addresses(value: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(_web_address(address) for address in value)
+
+
+def _secret(value: SecretStr) -> SecretStr:
+    text = value.get_secret_value().strip()
+    if not text.isascii() or any(character.isspace() or not character.isprintable() for character in text):
+        raise ValueError("密钥中有空格、换行或非英文字符")
+    return SecretStr(text)
+
+
+Number = BeforeValidator(_plain_number)
+Count = Annotated[int, Number]
+Decimal = Annotated[float, Number, Field(allow_inf_nan=False)]
+Word = Annotated[str, BeforeValidator(_plain_word)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_comma_list)]
+Address = Annotated[str, AfterValidator(_web_address)]
+Addresses = Annotated[tuple[str, ...], BeforeValidator(_comma_list), AfterValidator(_web_addresses)]
+Flag = Annotated[bool, BeforeValidator(_plain_word)]
+Secret = Annotated[SecretStr, AfterValidator(_secret)]
+
+
+class Section(BaseModel):
+    """A group of settings in which an unusable value becomes its default and a Problem, never an exception."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+    name: ClassVar[str]
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _fall_back(cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        assert info.field_name is not None
+        default = cls.model_fields[info.field_name].get_default(call_default_factory=True)
+        if value is None or (isinstance(value, str) and not value.strip()):
+            return default
+        try:
+            return handler(value)
+        except (ValidationError, ValueError) as error:
+            key = f"{cls.name}_{info.field_name}".upper()
+            _note(Problem(key=key, reason=_reason(error), used=_shown(default)))
+            return default
+
+
+def _note(problem: Problem) -> None:
+    problems = _problems.get()
+    if problems is None:  # built directly, not loaded: a programmer is there to read it
+        raise ValueError(str(problem))
+    problems.append(problem)
+
+
+def _reason(error: Exception) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors(include_input=False, include_url=False)[0]
+    context = first.get("ctx", {})
+    match first["type"]:
+        case "greater_than_equal":
+            return f"不能小于 {context['ge']}"
+        case "greater_than":
+            return f"必须大于 {context['gt']}"
+        case "less_than_equal":
+            return f"不能大于 {context['le']}"
+        case "finite_number":
+            return "必须是有限的数字"
+        case "literal_error":
+            return f"只能是 {context['expected'].replace(' or ', ' 或 ')}"
+        case "value_error":
+            return str(context["error"])
+        case kind if kind.startswith("bool"):
+            return "只能是 true 或 false"
+        case kind if kind.startswith(("int", "float")):
+            return "需要一个数字"
+        case _:
+            return "格式不对"
+
+
+def _shown(value: Any) -> str:
+    if value in (None, "", ()):
+        return "默认（未设置）"
+    if isinstance(value, tuple):
+        return "默认值 " + ",".join(map(str, value))
+    return f"默认值 {value}"
+
+
+class LlmSettings(Section):
+    name = "llm"
+    model: Word = ""
+    """`provider:model`; empty: the embedded model, or OpenAI's default one when OPENAI_API_KEY is set."""
+    temperature: Annotated[Decimal, Field(ge=0, le=2)] = 0.3
+    first_token_timeout: Annotated[Decimal, Field(ge=1, le=600)] = 60.0
+    idle_timeout: Annotated[Decimal, Field(ge=1, le=600)] = 30.0
+    total_timeout: Annotated[Decimal, Field(ge=5, le=3600)] = 300.0
+    attempts: Annotated[Count, Field(ge=1, le=10)] = 3
+
+
+class OpenaiSettings(Section):
+    name = "openai"
+    api_key: Secret | None = None
+    base_url: Address | None = None
+
+
+class SearchSettings(Section):
+    name = "search"
+    provider_priority: Names = (
+        "native",
+        "perplexity",
+        "exa",
+        "tavily",
+        "serpapi",
+        "zhipu",
+        "bocha",
+        "searxng",
+        "google",
+        "tavily_keyless",
+        "ddgs",
+        "bundled",
+    )
+    result_count: Annotated[Count, Field(ge=3, le=5)] = 5
+    timeout: Annotated[Decimal, Field(ge=1, le=60)] = 5.0
+    language: Word = "auto"
+    snippet_length: Annotated[Count, Field(ge=50, le=1000)] = 200
+    cache_ttl: Annotated[Count, Field(ge=0, le=30 * 86400)] = 3600
+    rate_limit: Annotated[Count, Field(ge=1, le=100_000)] = 10
+
+
+class SearxngSettings(Section):
+    name = "searxng"
+    url: Addresses = ()
+
+
+class PerplexitySettings(Section):
+    name = "perplexity"
+    api_key: Secret | None = None
+
+
+class ExaSettings(Section):
+    name = "exa"
+    api_key: Secret | None = None
+
+
+class TavilySettings(Section):
+    name = "tavily"
+    api_key: Secret | None = None
+
+
+class SerpapiSettings(Section):
+    name = "serpapi"
+    api_key: Secret | None = None
+
+
+class AgentSettings(Section):
+    name = "agent"
+    max_iterations: Annotated[Count, Field(ge=1, le=10)] = 5
+    max_execution_time: Annotated[Decimal, Field(ge=10, le=300)] = 60.0
+    verbose: Flag = False
+
+
+class ChatSettings(Section):
+    name = "chat"
+    max_question_length: Annotated[Count, Field(ge=100, le=100_000)] = 20_000
+    history_tokens: Annotated[Count, Field(ge=0, le=1_000_000)] = 6_000
+    source_tokens: Annotated[Count, Field(ge=200, le=1_000_000)] = 3_000
+
+
+class CacheSettings(Section):
+    name = "cache"
+    url: Secret | None = None
+
+
+class DatabaseSettings(Section):
+    name = "database"
+    url: Secret | None = None
+
+
+class DataSettings(Section):
+    name = "data"
+    dir: Word = "data"
+
+
+class LogSettings(Section):
+    name = "log"
+    level: Annotated[
+        Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(lambda v: str(v).strip().upper())
+    ] = "INFO"
+
+
+class PublicSettings(Section):
+    name = "public"
+    url: Address = "http://localhost:8501"
+    """Where readers open the app: the address of the built-in manual's articles begins with it."""
+
+
+class Settings(BaseSettings):
+    """Everything that can be configured. `load_settings` builds it; tests may build it from keyword arguments."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore")
+
+    llm: LlmSettings = LlmSettings()
+    openai: OpenaiSettings = OpenaiSettings()
+    search: SearchSettings = SearchSettings()
+    searxng: SearxngSettings = SearxngSettings()
+    perplexity: PerplexitySettings = PerplexitySettings()
+    exa: ExaSettings = ExaSettings()
+    tavily: TavilySettings = TavilySettings()
+    serpapi: SerpapiSettings = SerpapiSettings()
+    agent: AgentSettings = AgentSettings()
+    chat: ChatSettings = ChatSettings()
+    cache: CacheSettings = CacheSettings()
+    database: DatabaseSettings = DatabaseSettings()
+    data: DataSettings = DataSettings()
+    log: LogSettings = LogSettings()
+    public: PublicSettings = PublicSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], **sources: PydanticBaseSettingsSource
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (sources["init_settings"],)  # no environment by accident: load_settings names its sources
+
+    def secrets(self) -> list[str]:
+        """Every secret value, for the log filter that removes them."""
+        found = []
+        for section in self.__class__.model_fields:
+            for value in dict(getattr(self, section)).values():
+                if isinstance(value, SecretStr):
+                    found.append(value.get_secret_value())
+        return found
+
+    @property
+    def data_dir(self) -> Path:
+        path = Path(self.data.dir).expanduser()
+        return path if path.is_absolute() else ROOT / path
+
+
+def _section_class(field: FieldInfo) -> type[Section]:
+    assert isinstance(field.annotation, type) and issubclass(field.annotation, Section)
+    return field.annotation
+
+
+class _EnvironmentSource(PydanticBaseSettingsSource):
+    """SECTION_KEY for every section and key; secrets keep their case, names do not depend on it."""
+
+    def __init__(self, settings_cls: type[BaseSettings], environ: Mapping[str, str]) -> None:
+        super().__init__(settings_cls)
+        self.environ = environ
+
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
+        found = {}
+        for key in _section_class(field).model_fields:
+            value = self.environ.get(f"{field_name}_{key}".upper(), "")
+            if value.strip():
+                found[key] = value
+        return found, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        return {name: self.get_field_value(field, name)[0] for name, field in self.settings_cls.model_fields.items()}
+
+
+class _YamlSource(PydanticBaseSettingsSource):
+    def __init__(self, settings_cls: type[BaseSettings], path: Path) -> None:
+        super().__init__(settings_cls)
+        self.path = path
+
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
+        raise NotImplementedError("the file is read whole")
+
+    def __call__(self) -> dict[str, Any]:
+        try:
+            text = self.path.read_text("utf-8-sig")
+        except FileNotFoundError:
+            return {}
+        except (OSError, UnicodeError):
+            return self._unusable("文件无法读取（需要 UTF-8 编码）")
+        try:
+            data = yaml.safe_load(text)
+        except (yaml.YAMLError, RecursionError) as error:
+            mark = getattr(error, "problem_mark", None)
+            return self._unusable(f"第 {mark.line + 1} 行不是有效的 YAML" if mark else "不是有效的 YAML")
+        if data is None:
+            return {}
+        if not isinstance(data, dict):
+            return self._unusable("应由「分组: 键: 值」组成")
+        return {name: self._section(name, data.get(name)) for name in self.settings_cls.model_fields}
+
+    def _section(self, name: str, value: Any) -> dict[str, Any]:
+        if value is None or isinstance(value, dict):
+            return value or {}
+        _note(Problem(key=f"{self.path.name} {name}", reason="应是一组键和值", used="该组的默认值"))
+        return {}
+
+    def _unusable(self, reason: str) -> dict[str, Any]:
+        _note(Problem(key=self.path.name, reason=reason, used="默认配置"))
+        return {}
+
+
+Origin = Literal["default", "settings.yaml", "environment"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """The settings in force, the values that had to be replaced, and where each value came from."""
+
+    values: Settings
+    problems: tuple[Problem, ...]
+    origins: Mapping[str, Origin]
+    """By the name of the environment variable: SECTION_KEY."""
+
+
+def load_settings(path: Path | None = None, environ: Mapping[str, str] | None = None) -> LoadedSettings:
+    path = path or ROOT / "settings.yaml"
+    environ = os.environ if environ is None else environ
+    problems: list[Problem] = []
+    token = _problems.set(problems)
+    try:
+        environment = _EnvironmentSource(Settings, environ)
+        file = _YamlSource(Settings, path)
+        found_in_file, found_in_environment = file(), environment()
+        values = Settings(
+            **{name: {**found_in_file.get(name, {}), **found_in_environment[name]} for name in Settings.model_fields}
+        )
+    finally:
+        _problems.reset(token)
+    origins: dict[str, Origin] = {}
+    for section, field in Settings.model_fields.items():
+        for key in _section_class(field).model_fields:
+            origins[f"{section}_{key}".upper()] = (
+                "environment"
+                if key in found_in_environment[section]
+                else "settings.yaml"
+                if found_in_file.get(section, {}).get(key) is not None
+                else "default"
+            )
+    return LoadedSettings(values=values, problems=tuple(problems), origins=origins)
+
+
+def report_problems(problems: tuple[Problem, ...]) -> None:
+    for problem in problems:
+        log.warning("配置 %s", problem)

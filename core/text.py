@@ -1,0 +1,65 @@
+"""Untrusted text is cleaned here, once, before it reaches a page, a prompt, a cache or a log."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Characters that are invisible, or that make text read differently from how it is stored: controls, bidirectional
+# overrides, zero-width and filler characters, interlinear annotation marks, "tag" characters (used to hide
+# instructions from people but not from models), and lone surrogates, which crash JSON encoders, SQLite and Redis.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f"
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+# A zero-width joiner is kept where it builds one emoji out of several, and dropped everywhere else.
+_STRAY_JOINER = re.compile(
+    "(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d|\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])"
+)
+_LINE_ENDS = re.compile("\r\n?|\x85|\u2028|\u2029")
+_BLANKS = re.compile(r"\s+")
+
+ELLIPSIS = "…"
+
+
+def clean(text: str) -> str:
+    """The same text without characters that a reader cannot see. Line breaks and tabs stay."""
+    text = _LINE_ENDS.sub("\n", text)
+    text = _INVISIBLE.sub("", text)
+    return _STRAY_JOINER.sub("", text)
+
+
+def one_line(text: str) -> str:
+    """Cleaned, with every run of blanks folded into one space."""
+    return _BLANKS.sub(" ", clean(text)).strip()
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most `limit` characters; a cut is marked with an ellipsis, which counts."""
+    return text if len(text) <= limit else text[: max(limit - 1, 0)].rstrip() + ELLIPSIS
+
+
+def fold(text: str) -> str:
+    """The form in which two spellings of the same words are equal: NFKC, lower case, single blanks."""
+    return one_line(unicodedata.normalize("NFKC", text)).lower()
+
+
+_WORD = re.compile(r"[a-z0-9]+(?:[._+#-][a-z0-9+#]+)*")
+_HAN_RUN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
+
+
+def terms(text: str) -> list[str]:
+    """Index terms: ASCII words as they are, Chinese as overlapping pairs of characters (a lone one stands alone)."""
+    folded = fold(text)
+    found = _WORD.findall(folded)
+    for run in _HAN_RUN.findall(folded):
+        found.extend([run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)])
+    return found
+
+
+def is_chinese(text: str) -> bool:
+    """Whether a reader would call the text Chinese: one Han character weighs as much as one word of letters."""
+    han = sum(map(len, _HAN_RUN.findall(text)))
+    return han > 0 and han >= len(re.findall(r"[A-Za-z]+", text))
