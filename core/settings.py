@@ -24,8 +24,18 @@ from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
-from pydantic import ValidationInfo, ValidatorFunctionWrapHandler, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
@@ -173,7 +183,8 @@ class LlmSettings(Section):
     name = "llm"
     model: Word = ""
     """`provider:model`; empty: the embedded model, or OpenAI's default one when OPENAI_API_KEY is set."""
-    temperature: Annotated[Decimal, Field(ge=0, le=2)] = 0.3
+    temperature: Annotated[Decimal, Field(ge=0, le=2)] | None = None
+    """None: the provider's own default; some models refuse any other value."""
     first_token_timeout: Annotated[Decimal, Field(ge=1, le=600)] = 60.0
     idle_timeout: Annotated[Decimal, Field(ge=1, le=600)] = 30.0
     total_timeout: Annotated[Decimal, Field(ge=5, le=3600)] = 300.0
@@ -300,18 +311,19 @@ class Settings(BaseSettings):
 
     @classmethod
     def settings_customise_sources(
-        cls, settings_cls: type[BaseSettings], **sources: PydanticBaseSettingsSource
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (sources["init_settings"],)  # no environment by accident: load_settings names its sources
+        return (init_settings,)  # no environment by accident: load_settings names its sources
 
     def secrets(self) -> list[str]:
         """Every secret value, for the log filter that removes them."""
-        found = []
-        for section in self.__class__.model_fields:
-            for value in dict(getattr(self, section)).values():
-                if isinstance(value, SecretStr):
-                    found.append(value.get_secret_value())
-        return found
+        values = (value for section in type(self).model_fields for value in dict(getattr(self, section)).values())
+        return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
 
     @property
     def data_dir(self) -> Path:
@@ -320,7 +332,8 @@ class Settings(BaseSettings):
 
 
 def _section_class(field: FieldInfo) -> type[Section]:
-    assert isinstance(field.annotation, type) and issubclass(field.annotation, Section)
+    assert isinstance(field.annotation, type)
+    assert issubclass(field.annotation, Section)
     return field.annotation
 
 
@@ -349,7 +362,7 @@ class _YamlSource(PydanticBaseSettingsSource):
         self.path = path
 
     def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
-        raise NotImplementedError("the file is read whole")
+        return None, field_name, False  # the file is read whole, in __call__
 
     def __call__(self) -> dict[str, Any]:
         try:
@@ -402,8 +415,8 @@ def load_settings(path: Path | None = None, environ: Mapping[str, str] | None = 
         environment = _EnvironmentSource(Settings, environ)
         file = _YamlSource(Settings, path)
         found_in_file, found_in_environment = file(), environment()
-        values = Settings(
-            **{name: {**found_in_file.get(name, {}), **found_in_environment[name]} for name in Settings.model_fields}
+        values = Settings.model_validate(
+            {name: found_in_file.get(name, {}) | found_in_environment[name] for name in Settings.model_fields}
         )
     finally:
         _problems.reset(token)

@@ -1,0 +1,37 @@
+# run, test, check and bench each prepare what they need in .venv, from a fresh clone on.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+HOST ?= 127.0.0.1
+PORT ?= 8501
+BIN := .venv/bin
+
+.PHONY: run test check bench screenshots system-packages
+
+run: .venv/run.stamp
+	@exec $(BIN)/streamlit run asgi.py --server.address $(HOST) --server.port $(PORT)
+
+test: .venv/dev.stamp system-packages
+	$(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
+
+check: .venv/dev.stamp
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: .venv/dev.stamp system-packages
+	$(BIN)/python -m bench $(ARGS)
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "问源需要 Python 3.11 或更新的版本；可用 make PYTHON=/path/to/python3.11 指定。"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/run.stamp: requirements.txt constraints.txt | .venv/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+.venv/dev.stamp: requirements-dev.txt requirements.txt constraints.txt | .venv/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch .venv/run.stamp $@
+
+# Real servers and a real browser for the tests. Without root the tests that need them are skipped, loudly.
+system-packages:
+	@scripts/system-packages

@@ -1,0 +1,176 @@
+"""The command line: the same services without a browser. `--json` prints JSON on standard output and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from core.app import App, build_app
+from core.errors import AppError
+from core.events import Answer, Notice, RunEvent, RunFailed, SearchFinished, TextDelta, Usage
+from core.search.types import SearchQuery, SearchResponse, SearchType
+
+OK, FAILED, WRONG_USAGE = 0, 1, 2
+
+
+@dataclass
+class Output:
+    """Where a command's result goes: one JSON document per line, or text for people."""
+
+    as_json: bool
+
+    def document(self, document: dict[str, Any], text: Callable[[], str]) -> None:
+        print(json.dumps(document, ensure_ascii=False) if self.as_json else text(), flush=True)
+
+    def failure(self, kind: str, message: str) -> int:
+        if self.as_json:
+            print(json.dumps({"error": {"kind": kind, "message": message}}, ensure_ascii=False), flush=True)
+        else:
+            print(message, file=sys.stderr, flush=True)
+        return FAILED
+
+
+def main(arguments: list[str] | None = None) -> int:
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a Windows console or LANG=C would refuse Chinese
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    options = _parser().parse_args(arguments)
+    output = Output(as_json=options.json)
+    app = build_app()
+    try:
+        status: int = options.command(app, options, output)
+    except AppError as error:
+        status = output.failure(error.kind, str(error))
+    except BrokenPipeError:
+        status = FAILED
+    except KeyboardInterrupt:
+        status = 130
+    finally:
+        app.close()
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m core", description="问源的命令行")
+    commands = parser.add_subparsers(required=True, metavar="命令")
+
+    search = commands.add_parser("search", help="搜索，打印结果")
+    search.add_argument("query", help="搜索词；- 表示从标准输入逐行读取")
+    search.add_argument("--type", choices=[kind.value for kind in SearchType], default=SearchType.GENERAL.value)
+    search.add_argument("--engine", metavar="NAME", help="只用这一个引擎")
+    search.set_defaults(command=_search)
+
+    ask = commands.add_parser("ask", help="提问，打印带来源的回答")
+    ask.add_argument("question", help="问题；- 表示从标准输入逐行读取")
+    ask.add_argument("--mode", choices=["chat"], default="chat")
+    ask.add_argument("--search", action="store_true", help="先联网搜索，再回答")
+    ask.set_defaults(command=_ask)
+
+    doctor = commands.add_parser("doctor", help="检查哪些可用、哪些不可用，以及怎么修")
+    doctor.set_defaults(command=_doctor)
+
+    for command in (search, ask, doctor):
+        command.add_argument("--json", action="store_true", help="只向标准输出打印 JSON")
+    return parser
+
+
+def _each(argument: str) -> Iterator[str]:
+    """The argument itself, or one query per line of standard input; blank lines ask for nothing."""
+    if argument != "-":
+        yield argument
+        return
+    for line in sys.stdin:
+        if line.strip():
+            yield line.rstrip("\n")
+
+
+def _for_each(argument: str, output: Output, do: Callable[[str], int]) -> int:
+    """A batch goes on after a failure, so that line n of the output always answers line n of the input."""
+    worst = OK
+    for query in _each(argument):
+        try:
+            status = do(query)
+        except AppError as error:
+            status = output.failure(error.kind, str(error))
+        worst = max(worst, status)
+    return worst
+
+
+def _search(app: App, options: argparse.Namespace, output: Output) -> int:
+    def one(text: str) -> int:
+        query = SearchQuery(text, type=SearchType(options.type), language=app.settings.search.language)
+        response = app.search.search(query, engine=options.engine)
+        output.document(response.to_json(), lambda: _results_text(response))
+        return OK
+
+    return _for_each(options.query, output, one)
+
+
+def _results_text(response: SearchResponse) -> str:
+    lines = [f"{response.provider} · {response.total_results} 条 · {response.search_time:.1f} 秒"]
+    for number, result in enumerate(response.results, 1):
+        lines += [f"{number}. {result.title}", f"   {result.url}", f"   {result.snippet}"]
+    return "\n".join(lines)
+
+
+def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
+    from core.chat import ChatOptions
+
+    def one(question: str) -> int:
+        show = _print_json if output.as_json else _Transcript()
+        status = OK
+        for event in app.chat.stream(question, options=ChatOptions(search=options.search)):
+            show(event)
+            status = FAILED if isinstance(event, RunFailed) else status
+        return status
+
+    return _for_each(options.question, output, one)
+
+
+def _print_json(event: RunEvent) -> None:
+    print(json.dumps(event.to_json(), ensure_ascii=False), flush=True)
+
+
+class _Transcript:
+    """The run as a person reads it: progress on standard error, the answer and its sources on standard output."""
+
+    def __call__(self, event: RunEvent) -> None:
+        match event:
+            case SearchFinished(response=response):
+                note = f"搜索：{response.provider or '未成功'} · {response.total_results} 条"
+                print(f"{note} · {response.search_time:.1f} 秒", file=sys.stderr)
+            case Notice(text=text):
+                print(text, file=sys.stderr)
+            case TextDelta(text=text):
+                print(text, end="", flush=True)
+            case Answer(sources=sources):
+                print()
+                if sources:
+                    print("\n参考文献")
+                for source in sources:
+                    print(f"[{source.number}] {source.title}\n    {source.url}")
+            case Usage(estimated=estimated):
+                print(f"{event.total:,} tokens{'（估算）' if estimated else ''}", file=sys.stderr)
+            case RunFailed(message=message):
+                print(f"\n{message}", file=sys.stderr)
+            case _:
+                pass
+
+
+def _doctor(app: App, options: argparse.Namespace, output: Output) -> int:
+    from core.doctor import diagnose
+
+    checks = diagnose(app)
+    output.document(
+        {"ok": all(check.ok for check in checks), "checks": [check.to_json() for check in checks]},
+        lambda: "\n".join(map(str, checks)),
+    )
+    return OK if all(check.ok for check in checks) else FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

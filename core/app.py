@@ -1,0 +1,67 @@
+"""The composition root: the only place that builds long-lived objects."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from core.chat import ChatService
+from core.llm.model import Model
+from core.logs import configure_logging
+from core.loop import LoopThread
+from core.search.registry import Chain, build_chain
+from core.search.service import SearchService
+from core.settings import LoadedSettings, Settings, load_settings, report_problems
+
+
+@dataclass(frozen=True)
+class App:
+    """Everything a process shares. Thread-safe; no request ever reconfigures it."""
+
+    loaded: LoadedSettings
+    loop: LoopThread
+    model: Model
+    chain: Chain
+    search: SearchService
+    chat: ChatService
+
+    @property
+    def settings(self) -> Settings:
+        return self.loaded.values
+
+    def close(self) -> None:
+        self.loop.stop()
+
+
+def build_app(loaded: LoadedSettings | None = None, *, model: Model | None = None) -> App:
+    loaded = loaded or load_settings()
+    settings = loaded.values
+    configure_logging(level=settings.log.level, secrets=settings.secrets())
+    report_problems(loaded.problems)
+    loop = LoopThread()
+    model = model or Model(settings)
+    chain = build_chain(settings)
+    search = SearchService(chain.engines)
+    chat = ChatService(settings, model=model, search=search, loop=loop)
+    return App(loaded=loaded, loop=loop, model=model, chain=chain, search=search, chat=chat)
+
+
+_lock = threading.Lock()
+_shared: App | None = None
+
+
+def shared_app() -> App:
+    """The App of this process: the page, the ASGI hooks and the health check all mean this one."""
+    global _shared
+    with _lock:
+        if _shared is None:
+            _shared = build_app()
+        return _shared
+
+
+def close_shared_app() -> None:
+    global _shared
+    with _lock:
+        app, _shared = _shared, None
+    if app is not None:
+        app.close()

@@ -1,0 +1,151 @@
+"""Chat mode: search with the user's own words when asked to, put the results in the prompt, stream the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from core.citations import cited_sources
+from core.conversation import Message
+from core.errors import AllEnginesFailed, InputError, SearchError
+from core.events import (
+    Answer,
+    Notice,
+    RunEvent,
+    SearchFinished,
+    SearchStarted,
+    Source,
+    TextDelta,
+    Thought,
+    Usage,
+)
+from core.llm.model import Model, Prompt
+from core.llm.pieces import TextPiece, ThoughtPiece
+from core.llm.usage import estimate_tokens
+from core.loop import LoopThread
+from core.prompts import fill
+from core.run import Run, drain
+from core.search.format import NOTHING_FOUND, SEARCH_FAILED, number_results, sources_block
+from core.search.service import SearchService
+from core.search.types import SearchQuery, SearchResponse
+from core.settings import Settings
+from core.text import clean
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    search: bool = False
+    user: str = "local"
+
+
+class ChatService:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        model: Model,
+        search: SearchService,
+        loop: LoopThread,
+        today: Callable[[], date] = date.today,
+    ) -> None:
+        self._settings = settings
+        self._model = model
+        self._search = search
+        self._loop = loop
+        self._today = today
+
+    def accept(self, question: str) -> str:
+        """The question as it will be sent, or an InputError that says why it cannot be."""
+        question = clean(question).strip()
+        limit = self._settings.chat.max_question_length
+        if not question:
+            raise InputError("消息是空的，没有发送。", cure="请输入问题。")
+        if len(question) > limit:
+            raise InputError(
+                f"消息有 {len(question):,} 个字符，超过了 {limit:,} 个字符的上限，没有发送。",
+                cure="原文保留在下方，请缩短后再发送。",
+            )
+        return question
+
+    def start(self, question: str, history: Sequence[Message] = (), options: ChatOptions | None = None) -> Run:
+        """Answers in the background; the page follows the run."""
+        question = self.accept(question)
+        return Run(self._loop, lambda: self.events(question, history, options or ChatOptions()))
+
+    def stream(
+        self, question: str, history: Sequence[Message] = (), options: ChatOptions | None = None
+    ) -> Iterator[RunEvent]:
+        """The same as a plain generator."""
+        question = self.accept(question)
+        return drain(self._loop, lambda: self.events(question, history, options or ChatOptions()))
+
+    async def events(self, question: str, history: Sequence[Message], options: ChatOptions) -> AsyncIterator[RunEvent]:
+        context = ""
+        sources: tuple[Source, ...] = ()
+        if options.search:
+            yield SearchStarted(question)
+            found, notice = await self._find(question, options)
+            sources = number_results(found.results[: self._settings.search.result_count])
+            sources, context = self._within_budget(sources, failed=notice is not None)
+            yield SearchFinished(found, sources)
+            if notice:
+                yield notice
+        answer: list[str] = []
+        async for piece in self._model.stream(self._prompt(question, context, history)):
+            if isinstance(piece, TextPiece):
+                answer.append(piece.text)
+                yield TextDelta(piece.text)
+            elif isinstance(piece, ThoughtPiece):
+                yield Thought(piece.text)
+            else:
+                text = "".join(answer)
+                yield Answer(text, cited_sources(text, sources))
+                yield Usage(piece.input, piece.output, piece.estimated)
+
+    async def _find(self, question: str, options: ChatOptions) -> tuple[SearchResponse, Notice | None]:
+        query = SearchQuery(question, language=self._settings.search.language)
+        try:
+            response = await asyncio.to_thread(self._search.search, query, user=options.user)
+        except SearchError as error:
+            log.warning("search failed: %s", error)
+            attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
+            text = f"{error.message}本次回答没有使用搜索结果。{error.cure}"
+            return SearchResponse(query, attempts=attempts), Notice(error.kind, text)
+        return response, None
+
+    def _within_budget(self, sources: tuple[Source, ...], *, failed: bool) -> tuple[tuple[Source, ...], str]:
+        """As many of the first sources as the budget holds, and the text that carries them."""
+        if not sources:
+            return (), SEARCH_FAILED if failed else NOTHING_FOUND
+        while True:
+            block = sources_block(sources, snippet_length=self._settings.search.snippet_length)
+            if len(sources) == 1 or estimate_tokens(block) <= self._settings.chat.source_tokens:
+                return sources, block
+            sources = sources[:-1]
+
+    def _prompt(self, question: str, context: str, history: Sequence[Message]) -> Prompt:
+        asked = fill("chat_question", context=context, question=question) if context else question
+        return [
+            ("system", fill("chat_system", date=self._today().isoformat())),
+            *_recent(history, self._settings.chat.history_tokens),
+            ("human", asked),
+        ]
+
+
+def _recent(history: Sequence[Message], budget: int) -> list[tuple[str, str]]:
+    """The newest messages that fit the budget, oldest first; a turn is dropped whole, from its question on."""
+    kept: list[tuple[str, str]] = []
+    for message in reversed(history):
+        budget -= estimate_tokens(message.text)
+        if budget < 0:
+            break
+        kept.append(("human" if message.role == "user" else "ai", message.text))
+    kept.reverse()
+    while kept and kept[0][0] == "ai":
+        kept.pop(0)
+    return [(role, text) for role, text in kept if text.strip()]

@@ -1,0 +1,246 @@
+"""Which brackets of an answer are citations, and which sources they name.
+
+Whether `[1]` is a citation depends on what Markdown makes of it (code, a link, an escaped bracket, a formula), so it is
+a rule of the Markdown parser, and the parser that reads answers is built here.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline, image, link
+from markdown_it.token import Token
+
+from core.events import Source
+from core.text import clean
+
+InlineRule = Callable[[StateInline, bool], bool]
+
+LONGEST = 32
+"""No citation is longer: `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]` still fits. A growing text is held back for so long."""
+
+_NUMBER = "[1-9１-９][0-9０-９]{0,2}"
+_LABEL = (
+    "(?:(?:搜索结果|参考文献|参考资料|参考|来源|资料|文献|引用|网页|结果"
+    "|sources?|references?|refs?|citations?|cites?|results?) ?[:：_#]? ?)?"
+)
+_ITEM = f"{_LABEL}{_NUMBER}(?: ?[-–—－~～] ?{_LABEL}{_NUMBER})?"
+_INSIDE = rf"\^{_NUMBER}\^|\[{_NUMBER}\]|{_ITEM}(?: ?[,，、;；] ?{_ITEM})*(?:†[^\[\]【】［］\n]*)?"
+# `[1](https://…)` is a link and `a[1] = 2` an assignment, but in `[1](2024 年)` the parenthesis is part of the sentence.
+_NOT_AFTER = r"(?!\(\s*<?(?:[A-Za-z]+:|[/#?.@]|[A-Za-z0-9-]+\.[A-Za-z])| ?=)"
+_BRACKET = rf"(?=.[^\n]{{1,{LONGEST - 2}}}?[\]】］])[\[【［](?:{_INSIDE})[\]】］]{_NOT_AFTER}"
+_CITATIONS = re.compile(rf"{_BRACKET}(?: ?[,，、]? ?{_BRACKET})*", re.IGNORECASE)
+_RANGE = re.compile(rf"({_NUMBER})(?: ?[-–—－~～] ?{_LABEL}({_NUMBER}))?", re.IGNORECASE)
+_REMARK = re.compile(r"†[^\]】］]*")
+
+# A bracket right after a word is a citation (`OpenAI[1] 发布`, `research[1]`) unless the word is one that programmers
+# give to arrays: a lone small letter, snake_case, or one of a few names. Prose with citations is what models write
+# here; prose with an index outside of code is rare, and then it nearly always uses such a name.
+_CODE_BEFORE = re.compile(
+    r"""(?: =\s* | \s\+\s+                                         # x = [1, 2, 3] but not C++ [1]
+          | [A-Za-z0-9_]\(                                          # foo([1, 2])
+          | \[(?:\[[^\[\]]*\],\s*)*                                 # [[1, 2], [3, 4]]
+          | (?<![A-Za-z0-9_'’])(?<!\d\ )                            # it's[1] and 5 m[1] are prose
+            (?:[a-z]|[A-Za-z][A-Za-z0-9_]*_[A-Za-z0-9_]*[A-Za-z0-9]
+              |arr|array|list|lst|nums|args|argv|mat|vec|dp|tmp|str)(?:\[[^\[\]\s]*\])*
+        )$""",
+    re.VERBOSE,
+)
+# `列表 [1, 2, 3]` is an array literal; `基因序列[1]` is not.
+_ARRAY_NOUN = re.compile(r"(?:数组|列表|向量|矩阵|区间|序列|集合|元组|array|list|vector|interval)\s*$", re.IGNORECASE)
+_LINE_START = re.compile(r"(?:^|\n)\s*$")
+_CONTEXT = 80
+
+# What may still turn into a citation, a link or a marker: an open bracket, a closed one whose next character decides,
+# a line that so far consists of marks only, and a run of marks at the very end.
+_UNSETTLED = re.compile(
+    r"!?[\[【［]+[^\[\]【】［］\n]*(?:[\]】］]+(?: |\([^()\n]*)?)?$"
+    r"|(?<![^\n])[ \t]*(?:[-*_+#>|=$~`][-*_+#>|=$~`: \t]*|\d{1,9}[.)]?)$"
+    r"|(?:[*_~`]+|\\)$"
+)
+
+
+def holdback(text: str) -> int:
+    """How many characters at the end of a growing text must not be drawn yet."""
+    tail = text[-LONGEST:]
+    unsettled = _UNSETTLED.search(tail)
+    return len(tail) - unsettled.start() if unsettled else 0
+
+
+def cited_numbers(markdown: str, sources: Iterable[Source]) -> tuple[int, ...]:
+    """The numbers of the sources that the text cites, in the order of first citation."""
+    known = {source.number for source in sources}
+    cited = (number for token in _citations(parse(markdown)) for number in token.meta["numbers"])
+    return tuple(dict.fromkeys(number for number in cited if number in known))
+
+
+def cited_sources(markdown: str, sources: Sequence[Source]) -> tuple[Source, ...]:
+    by_number = {source.number: source for source in sources}
+    return tuple(by_number[number] for number in cited_numbers(markdown, sources))
+
+
+def parse(markdown: str) -> list[Token]:
+    """The text as Markdown tokens, among them `citation`, `math_inline` and `math_block`."""
+    tokens = parse_blocks(clean(markdown))
+    for token in tokens:
+        if token.type == "inline":
+            token.children = _parse_inline(token.content)
+    return tokens
+
+
+def parse_blocks(markdown: str) -> list[Token]:
+    """Block tokens only, of text that is clean already: several times as fast as `parse`."""
+    return _PARSER.parse(markdown)
+
+
+@lru_cache(maxsize=4096)
+def _parse_inline(text: str) -> list[Token]:
+    """A list or a table that grows is read again with every update, and so is a whole page; most of it is as before."""
+    tokens: list[Token] = []
+    _PARSER.inline.parse(text, _PARSER, {}, tokens)
+    return tokens
+
+
+def _citations(tokens: Iterable[Token]) -> Iterator[Token]:
+    for token in tokens:
+        yield from (child for child in token.children or () if child.type == "citation")
+
+
+def _numbers(brackets: str) -> tuple[int, ...]:
+    """`[1, 3-5][2]` → 1 3 4 5 2; nothing at all when a range runs backwards."""
+    numbers: list[int] = []
+    for first, last in _RANGE.findall(_REMARK.sub("", unicodedata.normalize("NFKC", brackets))):
+        span = range(int(first), int(last or first) + 1)
+        if not span:
+            return ()
+        numbers.extend(span)
+    return tuple(dict.fromkeys(numbers))
+
+
+def _citation_rule(state: StateInline, silent: bool) -> bool:
+    # Markdown looks ahead silently for the end of a link's text, where a bracket is only a bracket.
+    if silent or state.linkLevel or state.src[state.pos] not in "[【［":
+        return False
+    found = _CITATIONS.match(state.src, state.pos, state.posMax)
+    numbers = _numbers(found[0]) if found else ()
+    if not found or not numbers:
+        return False
+    before = state.src[max(0, state.pos - _CONTEXT) : state.pos]
+    after = state.src[found.end() : found.end() + 1]
+    is_code = _CODE_BEFORE.search(before) or ("," in found[0] and _ARRAY_NOUN.search(before))
+    is_definition = after == ":" and _LINE_START.search(before)
+    if is_code or is_definition:
+        return False
+    token = state.push("citation", "sup", 0)
+    token.content = found[0]
+    token.meta = {"numbers": numbers, "after": after}
+    state.pos = found.end()
+    return True
+
+
+# As in Pandoc: `$5 and $6` and `$5–$6` are prices, not a formula.
+_FORMULA = re.compile(r"\$\$[^$]{1,1000}\$\$|\$(?=[^\s$])[^$\n]{0,300}(?<=\S)\$(?!\d)")
+
+
+def _formula_rule(state: StateInline, silent: bool) -> bool:
+    found = _FORMULA.match(state.src, state.pos, state.posMax) if state.src[state.pos] == "$" else None
+    if not found:
+        return False
+    if not silent:
+        state.push("math_inline", "", 0).content = found[0]
+    state.pos = found.end()
+    return True
+
+
+_BREAK = re.compile(r"<br\s{0,3}/?>", re.IGNORECASE)
+
+
+def _break_rule(state: StateInline, silent: bool) -> bool:
+    """`<br>` is how models break a line inside a table cell; it is the one tag that is not shown as text."""
+    found = _BREAK.match(state.src, state.pos, state.posMax) if state.src[state.pos] == "<" else None
+    if not found:
+        return False
+    if not silent:
+        state.push("hardbreak", "br", 0)
+    state.pos = found.end()
+    return True
+
+
+_FORMULA_ENDS = {"$$": "$$", r"\[": r"\]"}
+
+
+def _formula_block_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    r"""`$$ … $$` or `\[ … \]` on lines of their own. Without its end it is a paragraph, up to the next blank line."""
+
+    def line(number: int) -> str:
+        return state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]].rstrip()
+
+    opening = line(start)
+    closing = _FORMULA_ENDS.get(opening[:2])
+    if closing is None or state.is_code_block(start) or closing in opening[2:-2]:
+        return False
+    if silent:
+        return True
+    closed = len(opening) > 4 and opening.endswith(closing)
+    after = start + 1
+    while not closed and after < end and line(after) and state.sCount[after] >= state.blkIndent:
+        closed = line(after).endswith(closing)
+        after += 1
+    state.line = after
+    source = state.getLines(start, after, state.blkIndent, False).strip()
+    if closed:
+        token = state.push("math_block", "", 0)
+        token.content, token.map = source, [start, after]
+        return True
+    state.push("paragraph_open", "p", 1).map = [start, after]
+    inline = state.push("inline", "", 0)
+    inline.content, inline.map, inline.children = source, [start, after], []
+    state.push("paragraph_close", "p", -1)
+    return True
+
+
+class _Parser(MarkdownIt):
+    """Every link target is read as it stands; what becomes of it is for the page to decide."""
+
+    def normalizeLink(self, url: str) -> str:
+        return url
+
+    def normalizeLinkText(self, link: str) -> str:
+        return link
+
+    def validateLink(self, url: str) -> bool:
+        return True
+
+
+def _only_before_target(rule: InlineRule) -> InlineRule:
+    """Without `](` near by there is no link; looking for one from each of 20,000 open brackets would take seconds."""
+    return lambda state, silent: state.src.find("](", state.pos, state.pos + 1000) >= 0 and rule(state, silent)
+
+
+def _build() -> MarkdownIt:
+    parser = _Parser("js-default", {"html": False, "linkify": False})
+    # A line of dashes under a paragraph is meant as a rule, not as a heading; and one definition at the end of a text
+    # must not change what was drawn before. Inline text is parsed by `parse`.
+    parser.disable(["reference", "lheading", "inline"])
+    parser.block.ruler.before(
+        "fence", "formula", _formula_block_rule, {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    )
+    inline = parser.inline.ruler
+    inline.at("link", _only_before_target(link))
+    inline.at("image", _only_before_target(image))
+    inline.before("escape", "formula", _formula_rule)
+    inline.before("link", "citation", _citation_rule)
+    inline.before("autolink", "break", _break_rule)
+    for bracket in "【［":
+        parser.inline.add_terminator_char(bracket)
+    return parser
+
+
+_PARSER = _build()
+# markdown-it compiles its rules on first use, and two sessions that do it at once may see half of them.
+parse("compile")

@@ -1,0 +1,67 @@
+"""One conversation: its messages, and what a finished run leaves behind as a message."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from core.citations import cited_sources
+from core.events import Answer, Notice, RunEvent, RunFailed, RunStopped, SearchFinished, Source, TextDelta, Usage
+
+Role = Literal["user", "assistant"]
+
+
+def new_id() -> str:
+    return secrets.token_urlsafe(9)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Role
+    text: str
+    events: tuple[RunEvent, ...] = ()
+    """Everything the run told, except the text piece by piece: what every rerun draws again."""
+    cited: tuple[Source, ...] = ()
+    seconds: float = 0.0
+    id: str = field(default_factory=new_id)
+
+    @property
+    def found(self) -> tuple[Source, ...]:
+        return sources_in(self.events)
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        return tuple(event for event in self.events if isinstance(event, Notice))
+
+    @property
+    def usage(self) -> Usage | None:
+        return next((event for event in self.events if isinstance(event, Usage)), None)
+
+    @property
+    def ending(self) -> RunFailed | RunStopped | None:
+        """Set when the answer is not whole."""
+        return next((event for event in self.events if isinstance(event, RunFailed | RunStopped)), None)
+
+
+def message_from_run(events: Iterable[RunEvent], *, seconds: float, id: str = "") -> Message:
+    """The assistant's message: the whole answer if there is one, else as much of it as was written."""
+    written: list[str] = []
+    kept: list[RunEvent] = []
+    answer: Answer | None = None
+    for event in events:
+        if isinstance(event, TextDelta):
+            written.append(event.text)
+        else:
+            kept.append(event)
+            answer = event if isinstance(event, Answer) else answer
+    found = sources_in(kept)
+    text = answer.text if answer else "".join(written)
+    cited = answer.sources if answer else cited_sources(text, found)
+    return Message("assistant", text, tuple(kept), cited, seconds=seconds, id=id or new_id())
+
+
+def sources_in(events: Iterable[RunEvent]) -> tuple[Source, ...]:
+    """Every source that the model was shown."""
+    return tuple(source for event in events if isinstance(event, SearchFinished) for source in event.sources)

@@ -1,0 +1,239 @@
+"""The chat model of the installation: which one, built when first needed, streamed with retry and deadlines."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+
+from core.errors import ModelDisconnected, ModelEmptyAnswer, ModelError
+from core.llm.errors import translate, worth_retrying
+from core.llm.pieces import Piece, TextPiece, TokenUsage
+from core.llm.think import ThinkSplitter
+from core.llm.usage import estimate_tokens
+from core.loop import LoopThread
+from core.settings import LlmSettings, Settings
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+log = logging.getLogger(__name__)
+
+EMBEDDED = "embedded"
+EMBEDDED_LABEL = "内置摘录模型"
+DEFAULT_OPENAI_MODEL = "gpt-5-mini"
+
+Prompt = Sequence[tuple[str, str]]
+"""(role, text) pairs, which LangChain reads as messages: system, human, ai."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    provider: str
+    name: str
+
+    @property
+    def embedded(self) -> bool:
+        return self.provider == EMBEDDED
+
+    @property
+    def label(self) -> str:
+        return EMBEDDED_LABEL if self.embedded else self.name
+
+
+def choose_model(settings: Settings) -> ModelChoice:
+    wanted = settings.llm.model
+    if not wanted:
+        connected = settings.openai.api_key or settings.openai.base_url
+        return ModelChoice("openai", DEFAULT_OPENAI_MODEL) if connected else ModelChoice(EMBEDDED, EMBEDDED)
+    if wanted == EMBEDDED:
+        return ModelChoice(EMBEDDED, EMBEDDED)
+    provider, colon, name = wanted.partition(":")
+    # "qwen3:8b" is a model of Ollama's, not a provider "qwen3": an own address always means the OpenAI protocol.
+    if colon and (settings.openai.base_url is None or provider == "openai") and name:
+        return ModelChoice(provider, name)
+    return ModelChoice("openai", wanted)
+
+
+def build_chat_model(settings: Settings) -> BaseChatModel:
+    choice = choose_model(settings)
+    if choice.embedded:
+        from core.llm.embedded import EmbeddedChatModel
+
+        return EmbeddedChatModel()
+    from langchain.chat_models import init_chat_model
+
+    options: dict[str, Any] = {"max_retries": 0, "timeout": settings.llm.first_token_timeout}
+    if settings.llm.temperature is not None:
+        options["temperature"] = settings.llm.temperature
+    if choice.provider == "openai":
+        key = settings.openai.api_key
+        options["api_key"] = key.get_secret_value() if key else "none"  # local servers want none, the client wants some
+        options["stream_usage"] = True  # LangChain leaves it out for custom addresses unless told
+        if settings.openai.base_url:
+            options["base_url"] = settings.openai.base_url
+    try:
+        model: BaseChatModel = init_chat_model(choice.name, model_provider=choice.provider, **options)
+    except ImportError:
+        package = f"langchain-{choice.provider.replace('_', '-')}"
+        raise ModelError(
+            f"使用 {choice.provider} 的模型还缺少一个软件包。", cure=f"请安装 {package} 后重启。"
+        ) from None
+    except ValueError as error:
+        log.warning("cannot build the model %s: %s", choice.name, error)
+        raise ModelError(
+            f"无法识别模型「{choice.provider}:{choice.name}」。", cure="请检查 LLM_MODEL，写法如 openai:模型名。"
+        ) from None
+    return model
+
+
+class Model:
+    """Streams one answer. `build` and `sleep` are arguments so that tests need neither network nor patience."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        build: Callable[[Settings], BaseChatModel] = build_chat_model,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.choice = choose_model(settings)
+        self._settings = settings
+        self._build = build
+        self._sleep = sleep
+        self._lock = threading.Lock()
+        self._chat: BaseChatModel | None = None
+        self._warming = False
+
+    @property
+    def label(self) -> str:
+        return self.choice.label
+
+    def chat(self) -> BaseChatModel:
+        with self._lock:
+            if self._chat is None:
+                self._chat = self._build(self._settings)
+            return self._chat
+
+    def warm_up(self) -> None:
+        """Imports LangChain in the background, once; the first page is painted before anyone waits for it."""
+        if not self._warming:
+            self._warming = True
+            threading.Thread(target=self._import, name="wenyuan-warm-up", daemon=True).start()
+
+    def _import(self) -> None:
+        try:
+            self.chat()
+        except ModelError as error:
+            log.warning("%s", error)
+        importlib.import_module("langchain_core.messages")
+
+    async def stream(self, prompt: Prompt) -> AsyncIterator[Piece]:
+        """Pieces of text as they come, and last of all the usage. Raises a ModelError, also in mid-stream."""
+        limits = self._settings.llm
+        chat = await asyncio.to_thread(self.chat)
+        answer = _Answer()
+        try:
+            async with asyncio.timeout(limits.total_timeout):
+                chunks, first = await self._open(chat, prompt, limits)
+                async with aclosing(chunks):
+                    chunk = first
+                    while chunk is not None:
+                        for piece in answer.take(chunk):
+                            yield piece
+                        chunk = await _next(chunks, limits.idle_timeout)
+        except Exception as error:
+            raise _logged(translate(error, mid_stream=bool(answer.written)), error) from None
+        for piece in answer.end():
+            yield piece
+        if answer.blank:
+            raise ModelEmptyAnswer
+        if self.choice.provider == "openai" and not answer.finished:
+            raise ModelDisconnected  # a dropped connection without a length looks like an ordinary end
+        yield answer.usage(prompt)
+
+    def probe(self, loop: LoopThread) -> float:
+        """Seconds until the model says anything; raises the ModelError that a reader would meet."""
+
+        async def first_piece() -> None:
+            async with aclosing(self.stream([("human", "1+1=?")])) as pieces:  # type: ignore[type-var]
+                await anext(pieces)
+
+        started = time.monotonic()
+        loop.submit(first_piece()).result()
+        return time.monotonic() - started
+
+    async def _open(self, chat: BaseChatModel, prompt: Prompt, limits: LlmSettings) -> tuple[Any, Any]:
+        """The stream and its first chunk with text in it: until then a failed request is worth another try."""
+        policy = AsyncRetrying(
+            stop=stop_after_attempt(limits.attempts),
+            wait=wait_exponential_jitter(multiplier=0.5, max=8),
+            retry=retry_if_exception(worth_retrying),
+            sleep=self._sleep,
+            reraise=True,
+        )
+        async for attempt in policy:
+            with attempt:
+                chunks = chat.astream(list(prompt))
+                try:
+                    async with asyncio.timeout(limits.first_token_timeout):
+                        return chunks, await anext(chunks, None)
+                except Exception as error:
+                    await chunks.aclose()  # type: ignore[attr-defined]
+                    raise _logged(translate(error), error) from None
+        raise AssertionError("tenacity ends by returning or raising")
+
+
+async def _next(chunks: Any, seconds: float) -> Any:
+    async with asyncio.timeout(seconds):
+        return await anext(chunks, None)
+
+
+def _logged(error: ModelError, cause: BaseException) -> ModelError:
+    if error is not cause:
+        log.warning("model: %s (%s: %s)", error.kind, type(cause).__name__, cause)
+    return error
+
+
+class _Answer:
+    """What one stream has brought so far."""
+
+    def __init__(self) -> None:
+        self.written = ""
+        self.blank = True
+        self._splitter = ThinkSplitter()
+        self.finished = False
+        """The server said that this was all of it."""
+        self._reported: tuple[int, int] | None = None
+
+    def take(self, chunk: Any) -> Iterator[Piece]:
+        usage = getattr(chunk, "usage_metadata", None)
+        if usage and usage.get("total_tokens"):
+            self._reported = (usage["input_tokens"], usage["output_tokens"])
+        self.finished |= bool(usage or chunk.response_metadata.get("finish_reason"))
+        text = str(chunk.text)
+        self.written += text
+        yield from self._note(self._splitter.feed(text))
+
+    def end(self) -> Iterator[Piece]:
+        yield from self._note(self._splitter.end())
+
+    def _note(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        for piece in pieces:
+            if isinstance(piece, TextPiece) and piece.text.strip():
+                self.blank = False
+            yield piece
+
+    def usage(self, prompt: Prompt) -> TokenUsage:
+        if self._reported:
+            return TokenUsage(*self._reported, estimated=False)
+        asked = sum(estimate_tokens(text) for _, text in prompt)
+        return TokenUsage(asked, estimate_tokens(self.written), estimated=True)

@@ -1,0 +1,66 @@
+"""Logging to standard error, with every key removed: from messages, from exception texts, from URLs."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import Iterable
+
+HIDDEN = "***"
+
+_KEY_SHAPES = re.compile(
+    r"""(?ix)
+    (?P<bearer> \b(?:bearer|basic)\s+ ) [\w.~+/=-]{8,}
+    | (?P<named> \b[\w-]*(?:api[_-]?key|apikey|token|secret|password|authorization|access[_-]?key)
+                 ["']? \s*[=:]\s* ["']? )
+      (?!bearer\b|basic\b) [^\s"'&,;)\]}]{4,}
+    | (?P<userinfo> :// ) [^/\s:@]+ : [^/\s@]+ (?=@)
+    | (?P<prefixed> \b(?:sk|pplx|tvly|exa|gsk|xai|AIza|bce-v3) [-/]? ) [\w-]{16,}
+    """
+)
+
+
+def redact(text: str, secrets: Iterable[str] = ()) -> str:
+    """`text` without the given secrets and without anything that looks like one."""
+    for secret in secrets:
+        text = text.replace(secret, HIDDEN)
+    return _KEY_SHAPES.sub(lambda match: next(filter(None, match.groups()), "") + HIDDEN, text)
+
+
+class RedactingFilter(logging.Filter):
+    """Rewrites the record, so that whatever formats it later cannot bring a key back."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        super().__init__()
+        # Longest first: a key that contains another one must not leave its tail behind. Very short values would
+        # blank out ordinary words.
+        self.secrets = sorted({secret for secret in secrets if len(secret) >= 6}, key=len, reverse=True)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        try:
+            message = record.getMessage()
+        except Exception:  # a wrong number of arguments: logging would print them all, keys included
+            message = f"{record.msg} (unprintable arguments)"
+        if record.exc_info and not record.exc_text:
+            record.exc_text = logging.Formatter().formatException(record.exc_info)
+        record.msg, record.args = redact(message, self.secrets), None
+        if record.exc_text:
+            record.exc_text = redact(record.exc_text, self.secrets)
+        record.exc_info = None
+        return True
+
+
+def configure_logging(*, level: str = "INFO", secrets: Iterable[str] = ()) -> None:
+    """One handler on the root logger; called again (a reload, a second App) it replaces its own handler only."""
+    root = logging.getLogger()
+    for handler in [handler for handler in root.handlers if getattr(handler, "wenyuan", False)]:
+        root.removeHandler(handler)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.addFilter(RedactingFilter(secrets))
+    handler.wenyuan = True  # type: ignore[attr-defined]
+    root.addHandler(handler)
+    root.setLevel(level)
+    for chatty in ("httpx", "httpx2", "httpcore", "openai", "urllib3", "watchdog", "asyncio"):
+        logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))

@@ -1,0 +1,125 @@
+"""Which sentences speak about a question: the bundled engine's snippets and the embedded model's quotes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from core.text import one_line, shorten, terms
+
+# Words that make a sentence a question, or hold it together, and say nothing about its subject. Longer ones first. Only
+# those are listed that are not part of ordinary nouns: 都 would cut 首都, 请 would cut 申请.
+_EMPTY_CHINESE = (
+    "可不可以|需不需要|什么时候|为什么|怎么样|怎么办|什么样|能不能|是不是|有没有|会不会|要不要|请帮我|告诉我|想知道"
+    "|怎么|怎样|如何|什么|为何|是否|能否|可以|哪里|哪儿|哪个|哪些|哪种|哪家|多少|多久|几个|几种|请问|帮我|我想|想要|一下"
+    "|这个|那个|这些|那些|意思|干嘛|应该|需要|哪|几|谁|吗|呢|吧|啊|呀|么|啥|的|了|是|我|你|您|它|他|她|在|把"
+)
+_EMPTY_ENGLISH = (
+    "a|about|am|an|and|any|are|as|at|be|between|but|by|can|could|did|do|does|for|from|get|give|had|has|have|how|i|if|in|into|is|it"
+    "|its|let|many|may|me|mean|more|most|much|my|of|on|or|please|s|shall|should|so|t|tell|than|that|the|their|them|then|there|these|they|this"
+    "|those|to|was|we|were|what|when|where|which|who|whom|whose|why|will|with|would|you|your"
+)
+_EMPTY = re.compile(
+    rf"{_EMPTY_CHINESE}|(?<![a-z0-9_.-])(?:{_EMPTY_ENGLISH})(?![a-z0-9_-])|[^\w.+#-]+|[.+#-]+(?=\s|$)", re.IGNORECASE
+)
+
+# Quoted or bracketed text stays with its sentence, whatever punctuation it holds.
+_SENTENCE_END = re.compile(
+    r"「[^「」\n]*」|『[^『』\n]*』|“[^“”\n]*”|（[^（）\n]*）|《[^《》\n]*》"
+    r"|(?P<end>[。！？]+[”」』）]*|[!?]+(?=\s|$)|(?<!\d)(?<!\b[A-Z])[.](?=\s+[^a-z\s]|\s*$)|\n)"
+)
+
+
+def sentences(text: str) -> list[str]:
+    """The text's sentences in order, each exactly as it is written there."""
+    found, start = [], 0
+    for match in _SENTENCE_END.finditer(text):
+        if match["end"]:
+            found.append(text[start : match.end()])
+            start = match.end()
+    found.append(text[start:])
+    return [sentence for sentence in map(str.strip, found) if sentence]
+
+
+def key_phrases(text: str) -> list[str]:
+    """What the text is about, in its own words and order: 怎么打开联网搜索？ is about 打开联网搜索."""
+    return _EMPTY.sub(" ", one_line(text)).split()
+
+
+def key_terms(text: str) -> list[str]:
+    return [term for phrase in phrase_terms(text) for term in phrase]
+
+
+def phrase_terms(text: str) -> list[list[str]]:
+    """The index terms of each key phrase. A single character left over between two empty words says too little."""
+    phrases = ([term for term in terms(phrase) if len(term) > 1 or term.isdigit()] for phrase in key_phrases(text))
+    return [phrase for phrase in phrases if phrase]
+
+
+def rarity(question: Iterable[str], documents: Sequence[Collection[str]]) -> dict[str, float]:
+    """How much each term of the question tells: the fewer documents have it, the more (inverse document frequency)."""
+    return {term: _rarity(term, documents) for term in question}
+
+
+def _rarity(term: str, documents: Sequence[Collection[str]]) -> float:
+    having = sum(term in document for document in documents)
+    whole_word = 2.0 if term.isascii() else 1.0  # a Chinese word is about two pairs of characters
+    return whole_word * math.log(1 + (len(documents) + 1) / (having + 0.5))
+
+
+def coverage(weights: Mapping[str, float], present: Collection[str]) -> float:
+    """The share of the question, 0 to 1, that the present terms account for."""
+    total = sum(weights.values())
+    return sum(weight for term, weight in weights.items() if term in present) / total if total else 0.0
+
+
+def best_passage(text: str, weights: Mapping[str, float], limit: int) -> str:
+    """Whole sentences, at most `limit` characters, that cover most of the question and begin to the point."""
+    parts = [(sentence, set(key_terms(sentence))) for sentence in sentences(text)]
+    best, best_score = "", -1.0
+    for start, (passage, first) in enumerate(parts):
+        present = first
+        for sentence, found in parts[start + 1 :]:
+            longer = _join(passage, sentence)
+            if len(longer) > limit:
+                break
+            passage, present = longer, present | found
+        score = coverage(weights, present) + coverage(weights, first)
+        if score > best_score and len(passage) <= limit:
+            best, best_score = passage, score
+    return best or shorten(one_line(text), limit)
+
+
+def _join(left: str, right: str) -> str:
+    return f"{left} {right}" if left[-1].isascii() else left + right
+
+
+_FENCED_CODE = re.compile(r"^[ \t]*(```|~~~).*?\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
+_TABLE_RULE = re.compile(r"^.*\n[ \t]*\|?[ \t:|-]*-{2,}[ \t:|-]*$", re.MULTILINE)  # with the row of headings above it
+_BLOCK_MARK = re.compile(r"^(?:\s*(?:>|[-*+](?=\s)|\d+[.)](?=\s)|\[[ x]\]))*\s*")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_EMPHASIS = re.compile(r"\*\*|__(?=\W)|(?<=\W)__|`+|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|<br */?>")
+_LONGEST_CODE = 120
+
+
+def plain_text(markdown: str) -> str:
+    """An article as running text, one line per block: no marks, no headings, no long listings; every block ends."""
+    markdown = _FENCED_CODE.sub(lambda code: _quoted(code[2]), markdown)
+    markdown = _TABLE_RULE.sub("", markdown)
+    lines = [_plain_line(line) for line in markdown.splitlines() if not line.lstrip().startswith("#")]
+    return re.sub(r"：\n", "：", "\n".join(line for line in lines if line))
+
+
+def _quoted(code: str) -> str:
+    code = one_line(code)
+    return f"「{code}」" if len(code) <= _LONGEST_CODE else ""
+
+
+def _plain_line(line: str) -> str:
+    line = _BLOCK_MARK.sub("", line, count=1).strip()
+    if line.startswith("|"):
+        first, *others = (cell.strip() for cell in line.strip("|").split("|"))
+        line = f"{first}：{'，'.join(others)}" if others else first
+    line = _EMPHASIS.sub("", _LINK.sub(r"\1", line)).strip()
+    return line if not line or line[-1] in "。！？：；，、.!?:;" else f"{line}。"

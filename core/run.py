@@ -1,0 +1,123 @@
+"""A run: one question being answered in the background, and the events it has produced so far.
+
+The producer is an asynchronous generator on the process-wide loop. Readers on other threads follow it; several may,
+one after the other or at once, because every rerun of a Streamlit page is a new thread that starts before the old
+one has stopped. A run that nobody follows for a moment is cancelled: that is a closed tab, a left page or a pressed
+stop button, while a rerun caused by some other widget finds its run alive and goes on reading.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing, contextmanager
+
+from core.errors import AppError
+from core.events import RunEvent, RunFailed, RunStopped
+from core.loop import LoopThread
+
+log = logging.getLogger(__name__)
+
+GRACE_SECONDS = 0.3
+"""Between two reruns nobody follows for some milliseconds; a closed tab never comes back."""
+
+
+class Run:
+    def __init__(
+        self, loop: LoopThread, produce: Callable[[], AsyncIterator[RunEvent]], *, grace: float = GRACE_SECONDS
+    ) -> None:
+        self.id = secrets.token_urlsafe(8)
+        self.started = time.monotonic()
+        self.seconds = 0.0
+        self._loop = loop
+        self._grace = grace
+        self._changed = threading.Condition()
+        self._events: list[RunEvent] = []
+        self._done = False
+        self._followers = 0
+        self._future = loop.submit(self._drain(produce))
+
+    @property
+    def done(self) -> bool:
+        return self._done
+
+    @property
+    def events(self) -> tuple[RunEvent, ...]:
+        with self._changed:
+            return tuple(self._events)
+
+    def cancel(self) -> None:
+        """Stops the producer; what it produced stays. Harmless on a finished run."""
+        if not self._done:
+            self._finish(RunStopped(reason="user"))
+            self._future.cancel()
+
+    def follow(self, *, tick: float = 0.05) -> Iterator[list[RunEvent]]:
+        """Events from the first one on, in batches, until the run is over. An empty batch means: still waiting.
+
+        The empty batches let a page notice that it has been interrupted while the model is silent.
+        """
+        with self._followed():
+            seen = 0
+            while True:
+                with self._changed:
+                    if seen == len(self._events) and not self._done:
+                        self._changed.wait(tick)
+                    batch, done = self._events[seen:], self._done
+                seen += len(batch)
+                yield batch
+                if done:
+                    return
+
+    @contextmanager
+    def _followed(self) -> Iterator[None]:
+        with self._changed:
+            self._followers += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._followers -= 1
+                abandoned = self._followers == 0 and not self._done
+            if abandoned:
+                self._loop.call_later(self._grace, self._cancel_if_abandoned)
+
+    def _cancel_if_abandoned(self) -> None:
+        if self._followers == 0:
+            self.cancel()
+
+    async def _drain(self, produce: Callable[[], AsyncIterator[RunEvent]]) -> None:
+        try:
+            async with aclosing(produce()) as events:  # type: ignore[type-var]
+                async for event in events:
+                    with self._changed:
+                        if self._done:
+                            return
+                        self._events.append(event)
+                        self._changed.notify_all()
+            self._finish()
+        except AppError as error:
+            self._finish(RunFailed(kind=error.kind, message=str(error)))
+        except Exception:
+            log.exception("a run ended with a bug")
+            self._finish(RunFailed(kind="internal", message=str(AppError(cure="已写出的内容已保留，请重试。"))))
+
+    def _finish(self, last: RunEvent | None = None) -> None:
+        with self._changed:
+            if self._done:
+                return
+            if last is not None:
+                self._events.append(last)
+            self._done = True
+            self.seconds = time.monotonic() - self.started
+            self._changed.notify_all()
+
+
+def drain(loop: LoopThread, produce: Callable[[], AsyncIterator[RunEvent]]) -> Iterator[RunEvent]:
+    """A run as a plain generator of events: for the command line, and for tests. Closing it cancels the run."""
+    run = Run(loop, produce, grace=0.0)
+    for batch in run.follow():
+        yield from batch

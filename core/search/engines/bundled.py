@@ -1,0 +1,143 @@
+"""The built-in manual as a search engine: no key, no network, and an honest nothing when the question is not about it.
+
+An article's score is the share of the question that it accounts for, 0 to 1. A term of the question weighs more the
+fewer articles have it, and is credited fully in a title, less in a keyword, least in the text. A term that no article
+has weighs most: a question about something else stays below the threshold, whatever common words it shares.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Self
+
+from core.http import Deadline
+from core.manual import MANUAL_FOLDER, Article, load_manual
+from core.passages import best_passage, key_terms, phrase_terms, plain_text, rarity
+from core.search.types import SearchQuery, SearchResult, SearchType, host_of
+from core.settings import Settings
+from core.text import is_chinese
+
+SNIPPET_LENGTH = 200  # what a model gets to read of it
+
+TITLE_CREDIT = 1.0
+KEYWORD_CREDIT = 0.8
+TEXT_CREDIT = 0.6
+"""What a term that the text repeats often comes close to; one mention earns half of it."""
+THRESHOLD = 0.25
+
+# The manual is in Chinese; readers also ask in English. Names and commands are the same in both.
+_IN_CHINESE = dict(
+    re.findall(
+        r"(\w+):(\w+)",
+        """
+    answer:回答 backup:备份 cache:缓存 case:案例 change:修改 citation:引用 cite:引用 close:关闭 command:命令
+    config:配置 configure:配置 conversation:对话 copy:复制 court:法院 dark:深色 dashboard:看板 data:数据
+    delete:删除 deploy:部署 difference:区别 disable:关闭 enable:打开 engine:引擎 error:报错 export:导出
+    failed:失败 free:免费 history:历史 image:图片 install:安装 internet:联网 judgment:判决书 language:语言
+    law:法律 limit:上限 link:链接 local:本地 login:登录 manual:手册 mobile:手机 mode:模式 model:模型 open:打开
+    page:页面 phone:手机 privacy:隐私 proxy:代理 question:提问 reference:参考文献 run:运行 search:搜索
+    server:服务器 set:设置 setting:设置 setup:配置 slow:太慢 source:来源 start:启动 statute:法条 step:步骤
+    stop:停止 timeout:超时 web:联网
+    """,
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    article: Article
+    title: frozenset[str]
+    keywords: frozenset[str]
+    text: Counter[str]
+    everything: frozenset[str]
+
+    def credit(self, term: str) -> float:
+        if term in self.title:
+            return TITLE_CREDIT
+        if term in self.keywords:
+            return KEYWORD_CREDIT
+        mentions = self.text[term]
+        return TEXT_CREDIT * mentions / (mentions + 1)
+
+
+class BundledEngine:
+    name = "bundled"
+
+    def __init__(self, *, public_url: str, folder: Path = MANUAL_FOLDER) -> None:
+        self._public_url = public_url.rstrip("/")
+        self._folder = folder
+        self._index: tuple[_Entry, ...] | None = None
+        self._lock = Lock()
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        return cls(public_url=settings.public.url)
+
+    def search(
+        self, query: SearchQuery, num_results: int, *, deadline: Deadline | None = None
+    ) -> Sequence[SearchResult]:
+        if query.type is not SearchType.GENERAL or not self._allowed(query.sites):
+            return []  # the manual holds no news, no statutes and no judgments
+        entries = self._entries()
+        phrases = phrase_terms(query.text if is_chinese(query.text) else _in_chinese(query.text))
+        weights = rarity((term for phrase in phrases for term in phrase), [entry.everything for entry in entries])
+        scored = sorted(((_score(entry, phrases, weights), entry) for entry in entries), key=lambda pair: -pair[0])
+        found = [entry.article for score, entry in scored if score >= THRESHOLD]
+        return [self._result(article, weights, rank) for rank, article in enumerate(found[:num_results], 1)]
+
+    def _allowed(self, sites: tuple[str, ...]) -> bool:
+        return not sites or host_of(self._public_url) in sites
+
+    def _entries(self) -> tuple[_Entry, ...]:
+        with self._lock:
+            if self._index is None:
+                self._index = tuple(map(_entry, load_manual(self._folder)))
+            return self._index
+
+    def _result(self, article: Article, weights: dict[str, float], rank: int) -> SearchResult:
+        url = f"{self._public_url}/help?article={article.slug}"
+        return SearchResult(
+            title=article.title,
+            url=url,
+            snippet=best_passage(plain_text(article.body), weights, SNIPPET_LENGTH),
+            source=host_of(url),
+            engine=self.name,
+            rank=rank,
+        )
+
+
+def _in_chinese(text: str) -> str:
+    return re.sub(r"[A-Za-z]+", lambda word: _IN_CHINESE.get(re.sub("(?<=..)s$", "", word[0].lower()), word[0]), text)
+
+
+def _entry(article: Article) -> _Entry:
+    title, keywords, text = (
+        Counter(_with_parts(key_terms(part))) for part in (article.title, "\n".join(article.keywords), article.body)
+    )
+    return _Entry(article, frozenset(title), frozenset(keywords), text, frozenset(title | keywords | text))
+
+
+def _with_parts(found: Iterable[str]) -> Iterable[str]:
+    """OPENAI_API_KEY is also found by the words openai, api and key."""
+    for term in found:
+        yield term
+        if term.isascii():
+            yield from (part for part in re.split(r"[._+#-]", term) if 1 < len(part) < len(term))
+
+
+def _score(entry: _Entry, phrases: Sequence[Sequence[str]], weights: dict[str, float]) -> float:
+    earned = total = 0.0
+    for phrase in phrases:
+        credits = [0.0, *map(entry.credit, phrase), 0.0]
+        for place, term in enumerate(phrase, 1):
+            weight = weights[term]
+            if not credits[place]:  # a pair of characters next to a known word may be only the seam between two words
+                weight *= 1 - 0.5 * ((credits[place - 1] > 0) + (credits[place + 1] > 0))
+            earned += weight * credits[place]
+            total += weight
+    return earned / total if total else 0.0

@@ -1,0 +1,58 @@
+"""Which engines there are, and which of them this installation can use."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from importlib import import_module
+
+from core.errors import EngineMisconfigured
+from core.search.engine import SearchEngine
+from core.settings import Settings
+
+log = logging.getLogger(__name__)
+
+ENGINES: dict[str, str] = {
+    "bundled": "core.search.engines.bundled:BundledEngine",
+}
+"""Name → where its class is. An engine's module is imported only when the engine is in the chain."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """An engine that is in the order but cannot be used, and why."""
+
+    name: str
+    reason: str
+    cure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    engines: tuple[SearchEngine, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def build_chain(settings: Settings) -> Chain:
+    """The engines in the configured order; what cannot be used is left out, and says why."""
+    engines: list[SearchEngine] = []
+    left_out: list[LeftOut] = []
+    for name in dict.fromkeys(settings.search.provider_priority):
+        try:
+            engines.append(_build(name, settings))
+        except EngineMisconfigured as error:
+            left_out.append(LeftOut(name, error.message, error.cure))
+    log.info(
+        "engines in order: %s; left out: %s",
+        ", ".join(engine.name for engine in engines) or "none",
+        ", ".join(entry.name for entry in left_out) or "none",
+    )
+    return Chain(tuple(engines), tuple(left_out))
+
+
+def _build(name: str, settings: Settings) -> SearchEngine:
+    if name not in ENGINES:
+        raise EngineMisconfigured(f"没有名为「{name}」的引擎。", cure=f"可用的名字：{'、'.join(ENGINES)}。")
+    module, _, class_name = ENGINES[name].partition(":")
+    engine: SearchEngine = getattr(import_module(module), class_name).from_settings(settings)
+    return engine

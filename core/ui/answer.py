@@ -1,0 +1,111 @@
+"""An answer on the page: finished paragraphs are sent once and stay, only the growing end is sent again."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.app import shared_app
+from core.events import Source
+from core.markdown import Block, Blocks, references_html, render_html, split_blocks
+
+UPDATES_PER_SECOND = 20
+BYTES_PER_SECOND = 60_000
+"""A very long paragraph is sent again less often, so that a slow connection keeps up."""
+
+
+def manual_prefix() -> str:
+    return f"{shared_app().settings.public.url}/help"
+
+
+def draw_answer(text: str, sources: Sequence[Source], *, anchor: str) -> None:
+    _draw_blocks(split_blocks(text), sources, anchor)
+
+
+def draw_references(sources: Sequence[Source], *, anchor: str) -> None:
+    st.html(
+        '<div class="wy-refs-title">参考文献</div>'
+        + references_html(sources, anchor=anchor, manual_prefix=manual_prefix())
+    )
+
+
+def _draw_blocks(blocks: Iterable[Block], sources: Sequence[Source], anchor: str) -> None:
+    """Code and formulas through Streamlit's own elements, everything between them as one piece of HTML."""
+    place = st.container()
+    for special, group in itertools.groupby(blocks, key=lambda block: block.kind in {"code", "math"}):
+        if special:
+            for block in group:
+                _draw_special(place, block)
+        else:
+            _draw_html(place, "\n\n".join(block.text for block in group), sources, anchor)
+
+
+def _draw_special(place: DeltaGenerator, block: Block) -> None:
+    if block.kind == "math":
+        place.latex(block.body)
+    else:
+        place.code(block.body, language=block.language or None, wrap_lines=True)
+
+
+def _draw_html(place: DeltaGenerator, markdown: str, sources: Sequence[Source], anchor: str) -> int:
+    html = render_html(markdown, sources, anchor=anchor, manual_prefix=manual_prefix())
+    if html.strip():
+        place.html(f'<div class="wy-answer">{html}</div>')
+    return len(html)
+
+
+class AnswerView:
+    """The answer while it is being written."""
+
+    def __init__(self, sources: Sequence[Source], *, anchor: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self.sources = sources
+        self._anchor = anchor
+        self._clock = clock
+        self._blocks = Blocks()
+        self._final: list[Block] = []
+        self._area = st.container()
+        self._end = self._area.empty()
+        self._next_update = 0.0
+        self._changed = False
+
+    def feed(self, text: str) -> None:
+        self._final += self._blocks.feed(text)
+        self._changed = True
+
+    def draw(self) -> None:
+        """Shows what has come; does nothing when it is too early to send again."""
+        now = self._clock()
+        if not self._changed or now < self._next_update:
+            return
+        self._freeze()
+        sent = self._draw_end(self._blocks.open)
+        self._next_update = now + max(1 / UPDATES_PER_SECOND, sent / BYTES_PER_SECOND)
+        self._changed = False
+
+    def finish(self) -> None:
+        self._final += self._blocks.finish()
+        self._freeze()
+        self._end.empty()
+
+    def _freeze(self) -> None:
+        for block in self._final:
+            if block.kind in {"code", "math"}:
+                _draw_special(self._end, block)
+            else:
+                _draw_html(self._end, block.text, self.sources, self._anchor)
+            self._end = self._area.empty()
+        self._final.clear()
+
+    def _draw_end(self, blocks: list[Block]) -> int:
+        match blocks:
+            case []:
+                return 0
+            case [Block(kind="code") as block]:
+                _draw_special(self._end, block)
+                return len(block.body)
+            case _:
+                return _draw_html(self._end, "\n\n".join(block.text for block in blocks), self.sources, self._anchor)

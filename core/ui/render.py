@@ -1,0 +1,174 @@
+"""Draws messages and runs. One function per thing on the page, no decisions about what to do."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+from typing import Literal
+
+import streamlit as st
+from streamlit.elements.lib.mutable_status_container import StatusContainer
+
+from core.app import App
+from core.conversation import Message
+from core.events import RunEvent, RunFailed, RunStopped, SearchFinished, SearchStarted, TextDelta, Thought
+from core.search.types import SearchResponse
+from core.text import clean, shorten
+from core.ui import state
+from core.ui.answer import AnswerView, draw_answer, draw_references
+from core.ui.escape import label
+
+AVATARS = {"user": ":material/person:", "assistant": ":material/menu_book:"}
+STYLE = Path(__file__).with_name("style.css")
+
+SUGGESTIONS = ("怎么打开联网搜索？", "SearXNG 返回 403 怎么办？", "案号里的数字和文字是什么意思？")
+
+
+def style() -> None:
+    st.html(STYLE)
+
+
+def welcome(app: App) -> None:
+    st.header("问源", anchor=False)
+    st.write("提出问题，得到每句话都能查到来源的回答。")
+    st.caption("可以先试试这些问题（会打开联网搜索）：")
+    for number, suggestion in enumerate(SUGGESTIONS):
+        st.button(suggestion, key=f"suggestion-{number}", on_click=state.suggest, args=(suggestion,))
+    if app.model.choice.embedded:
+        st.caption("当前没有配置语言模型，由内置摘录模型作答：它摘录来源中的原句，并标明出处。")
+
+
+def history(chat: state.ChatState) -> None:
+    hidden = len(chat.messages) - chat.shown
+    if hidden > 0:
+        st.button(f"显示更早的消息（还有 {hidden} 条）", on_click=state.show_older, type="tertiary")
+    for entry in chat.messages[-chat.shown :]:
+        message(entry)
+
+
+def message(entry: Message) -> None:
+    with st.chat_message(entry.role, avatar=AVATARS[entry.role]):
+        if entry.role == "user":
+            st.html(f'<div class="wy-question">{html.escape(entry.text)}</div>')
+            return
+        for event in entry.events:
+            if isinstance(event, SearchFinished):
+                with st.status(search_label(event.response), state=search_state(event.response)):
+                    search_details(event.response)
+        if thought := "".join(event.text for event in entry.events if isinstance(event, Thought)):
+            with st.status("思考过程", state="complete"):
+                thought_text(thought)
+        draw_answer(entry.text, entry.found, anchor=entry.id)
+        after_answer(entry)
+
+
+def after_answer(entry: Message) -> None:
+    """Everything below the text: how it ended, what was cited, what it cost."""
+    for notice in entry.notices:
+        st.info(label(notice.text), icon=":material/info:")
+    if entry.cited:
+        draw_references(entry.cited, anchor=entry.id)
+    match entry.ending:
+        case RunFailed(message=text):
+            st.error(label(text), icon=":material/error:")
+        case RunStopped():
+            st.caption("已停止，以上是停止前写出的内容。")
+    if usage := entry.usage:
+        estimated = "（估算）" if usage.estimated else ""
+        st.caption(f"{usage.total:,} tokens{estimated} · {entry.seconds:.1f} 秒")
+
+
+def search_label(response: SearchResponse) -> str:
+    if not response.provider:
+        return "搜索没有成功"
+    found = f"找到 {response.total_results} 条" if response.results else "没有找到结果"
+    return f"搜索 · {label(response.provider)} · {found} · {response.search_time:.1f} 秒"
+
+
+def search_state(response: SearchResponse) -> Literal["complete", "error"]:
+    return "complete" if response.provider else "error"
+
+
+def search_details(response: SearchResponse) -> None:
+    lines = [f"查询：{response.query.text}"]
+    lines += [f"{number}. {result.title} — {result.source}" for number, result in enumerate(response.results, 1)]
+    lines += [f"{attempt.engine}：{attempt.reason}" for attempt in response.attempts if attempt.reason]
+    st.html("".join(f'<div class="wy-line">{html.escape(line)}</div>' for line in lines))
+
+
+def refused(reason: str, text: str) -> None:
+    st.warning(label(reason), icon=":material/edit_note:")
+    st.text_area("你的原文", text, height=200)
+
+
+def live(chat: state.ChatState) -> None:
+    """Follows the current run until it is over; a rerun in between starts here again with the same run."""
+    run = chat.run
+    assert run is not None
+    stop = st.bottom.empty()
+    stop.button("停止回答", icon=":material/stop_circle:", key=f"stop-{run.id}", on_click=run.cancel)
+    with st.chat_message("assistant", avatar=AVATARS["assistant"]):
+        view = LiveView(anchor=run.id)
+        for batch in run.follow():
+            state.check_interrupted()
+            for event in batch:
+                view.take(event)
+            view.draw()
+        view.finish()
+        chat.settle()
+        after_answer(chat.messages[-1])
+    stop.empty()
+
+
+class LiveView:
+    """One run while it happens: each event changes one thing on the page."""
+
+    def __init__(self, *, anchor: str) -> None:
+        self._waiting = st.empty()
+        self._steps = st.container()
+        self._answer = AnswerView((), anchor=anchor)
+        self._search: StatusContainer | None = None
+        self._thinking: StatusContainer | None = None
+        self._thought: list[str] = []
+        self._waiting.caption("正在等待模型…")
+
+    def take(self, event: RunEvent) -> None:
+        match event:
+            case SearchStarted(query=query):
+                self._waiting.empty()
+                self._search = self._steps.status(f"搜索中：{label(shorten(query, 60))}", state="running")
+            case SearchFinished(response=response, sources=sources):
+                self._answer.sources = sources
+                if self._search is not None:
+                    with self._search:
+                        search_details(response)
+                    self._search.update(label=search_label(response), state=search_state(response), expanded=False)
+                self._waiting.caption("正在等待模型…")
+            case Thought(text=text):
+                self._waiting.empty()
+                if self._thinking is None:
+                    self._thinking = self._steps.status("思考中…", state="running")
+                self._thought.append(text)
+            case TextDelta(text=text):
+                self._waiting.empty()
+                self._end_thinking()
+                self._answer.feed(text)
+
+    def draw(self) -> None:
+        self._answer.draw()
+
+    def finish(self) -> None:
+        self._waiting.empty()
+        self._end_thinking()
+        self._answer.finish()
+
+    def _end_thinking(self) -> None:
+        if self._thinking is not None:
+            with self._thinking:
+                thought_text("".join(self._thought))
+            self._thinking.update(label="思考过程", state="complete", expanded=False)
+            self._thinking = None
+
+
+def thought_text(text: str) -> None:
+    st.html(f'<div class="wy-thought">{html.escape(clean(text))}</div>')

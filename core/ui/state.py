@@ -1,0 +1,83 @@
+"""What one browser session remembers between reruns, in st.session_state and nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from core.conversation import Message, message_from_run, new_id
+from core.run import Run
+
+SEARCH_TOGGLE = "search_toggle"
+CHAT_INPUT = "chat_input"
+PAGE_OF_MESSAGES = 20
+
+
+@dataclass
+class ChatState:
+    """The conversation on the screen. The widgets keep their own values under their own keys."""
+
+    messages: list[Message] = field(default_factory=list)
+    run: Run | None = None
+    shown: int = PAGE_OF_MESSAGES
+    """How many of the newest messages are drawn: Streamlit sends all of them again on every rerun."""
+    refused: tuple[str, str] | None = None
+    """Why the last message was not sent, and its text."""
+    suggestion: str = ""
+    session_id: str = field(default_factory=new_id)
+
+    def settle(self) -> None:
+        """A run that is over becomes a message, whoever ended it."""
+        run = self.run
+        if run is not None and run.done:
+            self.run = None
+            self.messages.append(message_from_run(run.events, seconds=run.seconds, id=run.id))
+
+    def interrupt(self) -> None:
+        """Ends the current run, if any, and keeps what it wrote."""
+        if self.run is not None:
+            self.run.cancel()
+            self.settle()
+
+
+def chat() -> ChatState:
+    if "chat" not in st.session_state:
+        st.session_state.chat = ChatState()
+    current: ChatState = st.session_state.chat
+    return current
+
+
+def begin() -> None:
+    chat().settle()
+
+
+def clear_chat() -> None:
+    current = chat()
+    current.interrupt()
+    st.session_state.chat = ChatState(session_id=current.session_id)
+
+
+def show_older() -> None:
+    chat().shown += PAGE_OF_MESSAGES
+
+
+def search_enabled() -> bool:
+    return bool(st.session_state.get(SEARCH_TOGGLE, False))
+
+
+def suggest(question: str) -> None:
+    """A question to click on the first screen: it is asked with search, so that the sources can be seen."""
+    st.session_state[SEARCH_TOGGLE] = True
+    chat().suggestion = question
+
+
+def take_suggestion() -> str:
+    current = chat()
+    question, current.suggestion = current.suggestion, ""
+    return question
+
+
+def check_interrupted() -> None:
+    """Reading the session's state raises Streamlit's stop signal in a script run that has been superseded."""
+    st.session_state.get(SEARCH_TOGGLE)

@@ -1,0 +1,72 @@
+"""Rules for every test: no way out to the internet, no keys from the developer's shell, nothing written to the project."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared"
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from core.settings import LoadedSettings, Settings, load_settings  # noqa: E402
+
+_CONFIGURED = {f"{section}_{key}".upper() for section, field in Settings.model_fields.items() for key in
+               field.annotation.model_fields}  # type: ignore[union-attr]
+for name in _CONFIGURED | {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"}:
+    os.environ.pop(name, None)
+
+
+class InternetRefused(OSError):
+    """A test tried to leave this machine."""
+
+
+_connect = socket.socket.connect
+_getaddrinfo = socket.getaddrinfo
+
+
+def _is_local(host: object) -> bool:
+    return str(host) in {"localhost", "::1", ""} or str(host).startswith("127.")
+
+
+def _guarded_connect(self: socket.socket, address: object) -> None:
+    if isinstance(address, tuple) and not _is_local(address[0]):
+        raise InternetRefused(f"tests may not connect to {address[0]}")
+    _connect(self, address)  # type: ignore[arg-type]
+
+
+def _guarded_getaddrinfo(host: object, *args: object, **kwargs: object) -> object:
+    name = host.decode() if isinstance(host, bytes) else host
+    if name is not None and not _is_local(name):
+        raise socket.gaierror(socket.EAI_NONAME, "tests may not look up other hosts")
+    return _getaddrinfo(host, *args, **kwargs)  # type: ignore[arg-type]
+
+
+socket.socket.connect = _guarded_connect  # type: ignore[method-assign]
+socket.getaddrinfo = _guarded_getaddrinfo  # type: ignore[assignment]
+
+
+@pytest.fixture(autouse=True)
+def _own_data_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("DATA_DIR", str(tmp_path_factory.mktemp("data")))
+    yield
+    if app := sys.modules.get("core.app"):
+        app.close_shared_app()
+
+
+@pytest.fixture
+def shared() -> Path:
+    """Recorded material beside the project, where a developer has it."""
+    if not SHARED.is_dir():
+        pytest.skip("the recorded material (../shared) is not here")
+    return SHARED
+
+
+def loaded(**environ: str) -> LoadedSettings:
+    """Settings as a fresh clone has them, plus the given environment."""
+    return load_settings(ROOT / "settings.yaml", {"DATA_DIR": os.environ["DATA_DIR"], **environ})

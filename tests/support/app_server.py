@@ -1,0 +1,72 @@
+"""The real app as a real server on a free loopback port, started as `make run` starts it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@dataclass
+class AppServer:
+    url: str
+    process: subprocess.Popen[bytes]
+    log_path: Path
+
+    @property
+    def log(self) -> str:
+        return self.log_path.read_text("utf-8", errors="replace")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def app_server(entry: str = "asgi.py", **environ: str) -> Iterator[AppServer]:
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="wenyuan-test-") as folder:
+        log_path = Path(folder) / "server.log"
+        url = f"http://127.0.0.1:{port}"
+        with log_path.open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "streamlit", "run", entry, "--server.address", "127.0.0.1", "--server.port", str(port)],
+                cwd=ROOT,
+                env={**os.environ, "DATA_DIR": f"{folder}/data", "PUBLIC_URL": url, **environ},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        try:
+            _wait(f"{url}/_stcore/health", process, log_path)
+            yield AppServer(url, process, log_path)
+        finally:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _wait(url: str, process: subprocess.Popen[bytes], log_path: Path, seconds: float = 40) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(url, timeout=2):
+                return
+        except OSError:
+            time.sleep(0.05)
+    raise RuntimeError(f"the app did not start:\n{log_path.read_text('utf-8', errors='replace')}")

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import io
+import logging
+
+import pytest
+
+from core.logs import RedactingFilter, redact
+
+KEY = "tvly-abcdefghij0123456789"
+
+
+@pytest.fixture
+def logged() -> tuple[logging.Logger, io.StringIO]:
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.addFilter(RedactingFilter([KEY, "hunter22"]))
+    logger = logging.Logger("test")
+    logger.addHandler(handler)
+    return logger, stream
+
+
+def test_a_key_in_message_arguments_and_exception_is_hidden(logged: tuple[logging.Logger, io.StringIO]) -> None:
+    logger, stream = logged
+    try:
+        try:
+            raise ValueError(f"https://api.example/search?api_key={KEY}&q=x")
+        except ValueError as error:
+            raise RuntimeError("password is hunter22") from error
+    except RuntimeError:
+        logger.exception("call with %s failed", KEY)
+    text = stream.getvalue()
+    assert KEY not in text
+    assert "hunter22" not in text
+    assert "Traceback" in text
+    assert "call with *** failed" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden", "kept"),
+    [
+        ("Authorization: Bearer abc.def-ghi_123", "abc.def", "Bearer"),
+        ("{'x-api-key': 'secretvalue123'}", "secretvalue", "x-api-key"),
+        ("GET /s?q=%E4%BD%A0&api_key=ABCDEF123456&num=10", "ABCDEF", "num=10"),
+        ("redis://user:pa55word@host:6379/0", "pa55word", "host:6379"),
+        ("key sk-proj-abcdefghijklmnop1234 rejected", "abcdefghijklmnop", "rejected"),
+        ('"api_key": "zzzzzzzzzz", "model": "m"', "zzzz", '"model": "m"'),
+    ],
+)
+def test_unknown_keys_are_recognised_by_their_shape(text: str, hidden: str, kept: str) -> None:
+    result = redact(text)
+    assert hidden not in result
+    assert kept in result
+
+
+@pytest.mark.parametrize(
+    "text", ["1,204 tokens used", "max_tokens: 4096", "搜索词：劳动合同法第三十八条", "https://example.org/a?b=c", "sk-ip"]
+)
+def test_ordinary_text_stays(text: str) -> None:
+    assert redact(text) == text
+
+
+def test_wrong_arguments_do_not_leak(logged: tuple[logging.Logger, io.StringIO]) -> None:
+    logger, stream = logged
+    logger.warning("one %s two %s", KEY)
+    assert KEY not in stream.getvalue()
+    assert "unprintable" in stream.getvalue()

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+
+import pytest
+
+from core.loop import LoopThread
+
+
+def threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name == "wenyuan-loop"]
+
+
+def test_runs_coroutines_on_one_thread_and_ends_it() -> None:
+    loop = LoopThread()
+
+    async def where() -> str:
+        return threading.current_thread().name
+
+    assert {loop.submit(where()).result(2) for _ in range(3)} == {"wenyuan-loop"}
+    assert len(threads()) == 1
+    loop.stop()
+    assert not threads()
+
+
+def test_cancelling_the_future_cancels_the_coroutine() -> None:
+    loop = LoopThread()
+    seen = threading.Event()
+    started = threading.Event()
+
+    async def wait() -> None:
+        try:
+            started.set()
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            seen.set()
+            raise
+
+    future = loop.submit(wait())
+    assert started.wait(2)
+    future.cancel()
+    assert seen.wait(2)
+    loop.stop()
+
+
+def test_stop_cancels_what_is_running_and_the_loop_can_start_again() -> None:
+    loop = LoopThread()
+    ended = threading.Event()
+    started = threading.Event()
+
+    async def wait() -> None:
+        try:
+            started.set()
+            await asyncio.sleep(30)
+        finally:
+            ended.set()
+
+    loop.submit(wait())
+    assert started.wait(2)
+    before = time.monotonic()
+    loop.stop()
+    assert ended.is_set()
+    assert time.monotonic() - before < 2
+
+    async def one() -> int:
+        return 1
+
+    assert loop.submit(one()).result(2) == 1
+    loop.stop()
+
+
+def test_stop_without_start_is_harmless() -> None:
+    LoopThread().stop()
+
+
+def test_an_exception_reaches_the_caller() -> None:
+    loop = LoopThread()
+
+    async def fail() -> None:
+        raise ValueError("x")
+
+    with pytest.raises(ValueError, match="x"):
+        loop.submit(fail()).result(2)
+    loop.stop()

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from core.errors import ModelTimeout
+from core.events import RunEvent, RunFailed, RunStopped, TextDelta
+from core.loop import LoopThread
+from core.run import Run, drain
+
+
+@pytest.fixture
+def loop() -> Iterator[LoopThread]:
+    thread = LoopThread()
+    yield thread
+    thread.stop()
+
+
+async def three() -> AsyncIterator[RunEvent]:
+    for text in "abc":
+        yield TextDelta(text)
+
+
+class Endless:
+    """Says something, then nothing, until it is cancelled."""
+
+    def __init__(self) -> None:
+        self.cancelled = threading.Event()
+
+    async def __call__(self) -> AsyncIterator[RunEvent]:
+        try:
+            yield TextDelta("said")
+            await asyncio.sleep(60)
+        finally:
+            self.cancelled.set()
+
+
+def wait_until(condition: object, seconds: float = 2.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():  # type: ignore[operator]
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_a_follower_gets_every_event_also_when_it_comes_late(loop: LoopThread) -> None:
+    run = Run(loop, three)
+    assert [event for batch in run.follow() for event in batch] == [TextDelta("a"), TextDelta("b"), TextDelta("c")]
+    assert [event for batch in run.follow() for event in batch] == list(run.events)
+    assert run.done
+
+
+def test_while_the_producer_is_silent_the_follower_still_gets_the_chance_to_stop(loop: LoopThread) -> None:
+    run = Run(loop, Endless())
+    batches = run.follow(tick=0.01)
+    seen = [next(batches) for _ in range(10)]
+    assert [] in seen
+    run.cancel()
+
+
+def test_cancel_keeps_what_was_said_and_ends_the_producer(loop: LoopThread) -> None:
+    endless = Endless()
+    run = Run(loop, endless)
+    assert wait_until(lambda: run.events)
+    run.cancel()
+    run.cancel()
+    assert run.events == (TextDelta("said"), RunStopped("user"))
+    assert endless.cancelled.wait(1)
+
+
+def test_a_run_that_nobody_follows_is_cancelled(loop: LoopThread) -> None:
+    endless = Endless()
+    run = Run(loop, endless, grace=0.05)
+    follower = run.follow(tick=0.01)
+    next(follower)
+    follower.close()
+    assert endless.cancelled.wait(1)
+    assert run.done
+
+
+def test_a_rerun_that_follows_in_time_keeps_the_run_alive(loop: LoopThread) -> None:
+    endless = Endless()
+    run = Run(loop, endless, grace=0.2)
+    old, new = run.follow(tick=0.01), run.follow(tick=0.01)
+    next(old)
+    next(new)
+    old.close()
+    time.sleep(0.4)
+    assert not endless.cancelled.is_set()
+    new.close()
+    assert endless.cancelled.wait(1)
+
+
+def test_a_foreseen_error_becomes_an_event(loop: LoopThread) -> None:
+    async def fails() -> AsyncIterator[RunEvent]:
+        yield TextDelta("half")
+        raise ModelTimeout
+
+    events = list(drain(loop, fails))
+    assert events[0] == TextDelta("half")
+    assert isinstance(events[1], RunFailed)
+    assert events[1].kind == "model_timeout"
+
+
+def test_a_bug_becomes_a_sentence_without_its_text(loop: LoopThread, caplog: pytest.LogCaptureFixture) -> None:
+    async def buggy() -> AsyncIterator[RunEvent]:
+        yield TextDelta("half")
+        raise KeyError("secret detail")
+
+    failed = list(drain(loop, buggy))[-1]
+    assert isinstance(failed, RunFailed)
+    assert failed.kind == "internal"
+    assert "secret" not in failed.message
+    assert "secret detail" in caplog.text
+
+
+def test_closing_the_generator_cancels(loop: LoopThread) -> None:
+    endless = Endless()
+    events = drain(loop, endless)
+    assert next(events) == TextDelta("said")
+    events.close()  # type: ignore[attr-defined]
+    assert endless.cancelled.wait(1)

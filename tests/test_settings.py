@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from conftest import ROOT
+from core.settings import LoadedSettings, Settings, load_settings
+
+NOWHERE = Path("/nonexistent/settings.yaml")
+
+
+def load(yaml_text: str | None = None, tmp_path: Path | None = None, **environ: str) -> LoadedSettings:
+    path = NOWHERE
+    if yaml_text is not None:
+        assert tmp_path is not None
+        path = tmp_path / "settings.yaml"
+        path.write_text(yaml_text, "utf-8")
+    return load_settings(path, environ)
+
+
+def test_defaults_of_the_specification() -> None:
+    values = load().values
+    assert (values.search.result_count, values.search.timeout, values.search.language) == (5, 5, "auto")
+    assert (values.search.snippet_length, values.search.rate_limit) == (200, 10)
+    assert (values.agent.max_iterations, values.agent.max_execution_time, values.agent.verbose) == (5, 60, False)
+    assert values.search.provider_priority[:4] == ("native", "perplexity", "exa", "tavily")
+    assert values.search.provider_priority[-1] == "bundled"
+    assert load().problems == ()
+
+
+def test_environment_wins_over_file_wins_over_default(tmp_path: Path) -> None:
+    loaded = load("search: {timeout: 7, snippet_length: 300}", tmp_path, SEARCH_TIMEOUT="9")
+    assert (loaded.values.search.timeout, loaded.values.search.snippet_length) == (9, 300)
+    assert loaded.origins["SEARCH_TIMEOUT"] == "environment"
+    assert loaded.origins["SEARCH_SNIPPET_LENGTH"] == "settings.yaml"
+    assert loaded.origins["SEARCH_RATE_LIMIT"] == "default"
+
+
+@pytest.mark.parametrize("text", ["  7 ", "７", "\t7.0", " ７．０ "])
+def test_padding_and_full_width_digits_are_read(text: str) -> None:
+    loaded = load(SEARCH_TIMEOUT=text)
+    assert loaded.values.search.timeout == 7
+    assert not loaded.problems
+
+
+@pytest.mark.parametrize("text", ["", " ", "\u3000"])
+def test_blank_means_not_set(text: str) -> None:
+    loaded = load(SEARCH_TIMEOUT=text, OPENAI_API_KEY=text, SEARXNG_URL=text)
+    assert loaded.values.search.timeout == 5
+    assert loaded.values.openai.api_key is None
+    assert loaded.values.searxng.url == ()
+    assert not loaded.problems
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("0", "不能小于 1"),
+        ("-3", "不能小于 1"),
+        ("61", "不能大于 60"),
+        ("1e400", "必须是有限的数字"),
+        ("nan", "必须是有限的数字"),
+        ("inf", "必须是有限的数字"),
+        ("五", "需要一个数字"),
+        ("5s", "需要一个数字"),
+        ("9" * 5000, "不能大于 60"),
+    ],
+)
+def test_an_unusable_number_becomes_the_default_and_is_named(text: str, reason: str) -> None:
+    loaded = load(SEARCH_TIMEOUT=text)
+    assert loaded.values.search.timeout == 5
+    (problem,) = loaded.problems
+    assert problem.key == "SEARCH_TIMEOUT"
+    assert problem.used == "默认值 5.0"
+    assert reason in problem.reason or problem.reason == "必须是有限的数字"
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [
+        ("SEARCH_RESULT_COUNT", "6"),
+        ("SEARCH_RESULT_COUNT", "4.5"),
+        ("SEARCH_RATE_LIMIT", "0"),
+        ("SEARCH_CACHE_TTL", "-1"),
+        ("AGENT_MAX_ITERATIONS", "11"),
+        ("AGENT_MAX_EXECUTION_TIME", "9.9"),
+        ("AGENT_VERBOSE", "perhaps"),
+        ("LLM_TEMPERATURE", "3"),
+        ("LOG_LEVEL", "loud"),
+        ("SEARXNG_URL", "ftp://example.org"),
+        ("SEARXNG_URL", "http://127.0.0.1\\@1.1.1.1/"),
+        ("SEARXNG_URL", "http://"),
+        ("SEARXNG_URL", "http://host:99999"),
+        ("OPENAI_BASE_URL", "localhost:11434"),
+        ("PUBLIC_URL", "javascript:alert(1)"),
+    ],
+)
+def test_every_kind_of_bad_value_has_one_answer(name: str, bad: str) -> None:
+    loaded = load(**{name: bad})
+    assert [problem.key for problem in loaded.problems] == [name]
+    section, key = name.lower().split("_", 1)
+    assert getattr(getattr(loaded.values, section), key) == getattr(getattr(Settings(), section), key)
+
+
+def test_zero_switches_the_cache_off() -> None:
+    loaded = load(SEARCH_CACHE_TTL="0")
+    assert loaded.values.search.cache_ttl == 0
+    assert not loaded.problems
+
+
+def test_a_bad_key_is_named_but_never_shown() -> None:
+    loaded = load(TAVILY_API_KEY="tvly-abc def", EXA_API_KEY="ｅｘａ－ｋｅｙ")
+    text = " ".join(map(str, loaded.problems)) + repr(loaded)
+    assert {problem.key for problem in loaded.problems} == {"TAVILY_API_KEY", "EXA_API_KEY"}
+    assert "abc" not in text
+    assert "ｅｘａ" not in text
+
+
+def test_secrets_do_not_print() -> None:
+    loaded = load(OPENAI_API_KEY="sk-very-secret", DATABASE_URL="postgresql+psycopg://me:pw@localhost/x")
+    assert "very-secret" not in repr(loaded)
+    assert "pw@" not in repr(loaded)
+    assert set(loaded.values.secrets()) == {"sk-very-secret", "postgresql+psycopg://me:pw@localhost/x"}
+
+
+def test_lists_are_read_as_people_write_them() -> None:
+    loaded = load(SEARCH_PROVIDER_PRIORITY=" searxng ，bundled、ddgs,, ", SEARXNG_URL="http://a:8080/ , https://b/x/")
+    assert loaded.values.search.provider_priority == ("searxng", "bundled", "ddgs")
+    assert loaded.values.searxng.url == ("http://a:8080", "https://b/x")
+
+
+@pytest.mark.parametrize("text", ["search: [", "- a\n- b", "just words", "search: 5", "\x00", "a: &a [*a]" * 3])
+def test_a_broken_file_is_reported_and_the_defaults_hold(text: str, tmp_path: Path) -> None:
+    loaded = load(text, tmp_path)
+    assert loaded.values == Settings()
+    assert loaded.problems
+    assert "settings.yaml" in loaded.problems[0].key
+
+
+def test_a_file_in_another_encoding_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "settings.yaml"
+    path.write_bytes("search: {language: 中文}".encode("gb18030"))
+    assert "UTF-8" in load_settings(path, {}).problems[0].reason
+
+
+def test_yaml_types_that_are_not_numbers(tmp_path: Path) -> None:
+    loaded = load("search: {timeout: true, rate_limit: [1], result_count: 2026-01-01}", tmp_path)
+    assert loaded.values == Settings()
+    assert len(loaded.problems) == 3
+
+
+def test_settings_are_frozen() -> None:
+    values = load().values
+    with pytest.raises(ValidationError):
+        values.search.timeout = 1  # type: ignore[misc]
+
+
+def test_the_shipped_file_documents_every_setting_that_is_not_a_secret() -> None:
+    text = (ROOT / "settings.yaml").read_text("utf-8")
+    assert load_settings(ROOT / "settings.yaml", {}).problems == ()
+    shown = yaml.safe_load("\n".join(line.replace("# ", "", 1) if line.startswith("  # ") else line
+                                     for line in text.splitlines()))
+    for section, field in Settings.model_fields.items():
+        for key, inner in field.annotation.model_fields.items():  # type: ignore[union-attr]
+            if not key.endswith("api_key"):
+                assert key in shown[section], f"{section}.{key} is missing in settings.yaml"
+                default = inner.get_default(call_default_factory=True)
+                value = shown[section][key]
+                assert value in (None, "", "默认") or (tuple(value) if isinstance(value, list) else value) == default
