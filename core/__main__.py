@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -38,6 +39,8 @@ def main(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a Windows console or LANG=C would refuse Chinese
             stream.reconfigure(encoding="utf-8", errors="replace")
+    if arguments is None:  # LANG=C leaves Chinese arguments undecoded
+        arguments = [os.fsencode(argument).decode("utf-8", "replace") for argument in sys.argv[1:]]
     options = _parser().parse_args(arguments)
     output = Output(as_json=options.json)
     app = build_app()

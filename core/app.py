@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.chat import ChatService
 from core.llm.model import Model
 from core.logs import configure_logging
 from core.loop import LoopThread
+from core.search.engine import SearchEngine
 from core.search.registry import Chain, build_chain
 from core.search.service import SearchService
 from core.settings import LoadedSettings, Settings, load_settings, report_problems
@@ -33,14 +35,20 @@ class App:
         self.loop.stop()
 
 
-def build_app(loaded: LoadedSettings | None = None, *, model: Model | None = None) -> App:
+def build_app(
+    loaded: LoadedSettings | None = None,
+    *,
+    model: Model | None = None,
+    engines: Sequence[SearchEngine] | None = None,
+) -> App:
+    """`model` and `engines` replace the configured ones: for tests, and for programs that bring their own."""
     loaded = loaded or load_settings()
     settings = loaded.values
     configure_logging(level=settings.log.level, secrets=settings.secrets())
     report_problems(loaded.problems)
     loop = LoopThread()
     model = model or Model(settings)
-    chain = build_chain(settings)
+    chain = build_chain(settings) if engines is None else Chain(tuple(engines), left_out=())
     search = SearchService(chain.engines)
     chat = ChatService(settings, model=model, search=search, loop=loop)
     return App(loaded=loaded, loop=loop, model=model, chain=chain, search=search, chat=chat)

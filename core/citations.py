@@ -93,8 +93,9 @@ def parse(markdown: str) -> list[Token]:
     return tokens
 
 
+@lru_cache(maxsize=64)
 def parse_blocks(markdown: str) -> list[Token]:
-    """Block tokens only, of text that is clean already: several times as fast as `parse`."""
+    """Block tokens only, of text that is clean already. What was split a moment ago is about to be rendered."""
     return _PARSER.parse(markdown)
 
 

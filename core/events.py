@@ -48,7 +48,8 @@ class SearchFinished(RunEvent):
     """The results that were handed to the model, with the numbers it may cite."""
 
     def to_json(self) -> dict[str, Any]:
-        return {"type": self.type, **self.response.to_json()}
+        found = self.response.to_json()
+        return {"type": self.type, "searchType": found.pop("type"), **found}
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,9 +114,13 @@ class Deadline:
     def patience(self) -> float:
         """How long the next blocking call may wait."""
         left = self.remaining()
-        if self._cancelled or left <= 0:
+        if self.cancelled or left <= 0:
             raise TimeoutError
         return left
+
+    def share(self, parts: int) -> Deadline:
+        """An equal part of what is left, for one of several tries; to cancel the whole is to cancel the part."""
+        return _Share(self, self.remaining() / parts)
 
     def hold(self, fileno: int) -> None:
         """Lets `cancel` reach the connection that this thread is about to wait for.
@@ -136,6 +140,25 @@ class Deadline:
             handle = self._held.pop(threading.get_ident(), None)
         if handle is not None:
             handle.close()
+
+
+class _Share(Deadline):
+    def __init__(self, whole: Deadline, seconds: float) -> None:
+        super().__init__(seconds, whole._clock)
+        self._whole = whole
+
+    @property
+    def cancelled(self) -> bool:
+        return self._whole.cancelled
+
+    def cancel(self) -> None:
+        self._whole.cancel()
+
+    def hold(self, fileno: int) -> None:
+        self._whole.hold(fileno)
+
+    def let_go(self) -> None:
+        self._whole.let_go()
 
 
 def fetch(request: Request, *, deadline: Deadline, max_bytes: int = MAX_BYTES) -> Response:

@@ -100,7 +100,7 @@ class Blocks:
     def open(self) -> list[Block]:
         """What to draw below the final blocks for now, without an end that may still become something else."""
         text = self._lines + clean(self._unfinished_line)
-        return split_blocks(text[: len(text) - holdback(text)])
+        return split_blocks(text[: len(text) - holdback(text)].rstrip("\n"))
 
     def finish(self) -> list[Block]:
         """The blocks that only the end of the text made final."""
@@ -171,22 +171,25 @@ def _canonical(url: str, manual_prefix: str) -> str:
     return unquote(f"{parts.hostname or ''}{port}{parts.path.rstrip('/')}?{parts.query}") if href else ""
 
 
-_TAGS = frozenset("p ul ol li table thead tbody tr th td blockquote strong em".split())
-_RENAMED = {"s": "del", "h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6", "h6": "h6"}
+# The answer stands below the page's own headings, so its first level is the page's third.
+_TAGS = {tag: tag for tag in ("p", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "blockquote")}
+_TAGS |= {"strong": "strong", "em": "em", "s": "del", "h1": "h3", "h2": "h4", "h3": "h5"}
+_TAGS |= {"h4": "h6", "h5": "h6", "h6": "h6"}
 _ALIGNED = {"text-align:right": ' class="right"', "text-align:center": ' class="center"'}
 _NARROW_SPACE = "\u202f"
 # A blank before a citation that vanishes goes with it where a blank would look like a mistake.
-_CLOSES = frozenset(" ，。、；：？！,.;:?!)）】」』”’…")
+_CLOSES = frozenset(" \n，。、；：？！,.;:?!)）】」』”’…")
 _TARGET_LENGTH = 40
 
 
 class _Renderer:
     def __init__(self, sources: Iterable[Source], anchor: str, manual_prefix: str) -> None:
-        self._sources = {source.number: source for source in sources}
-        self._by_url = {_canonical(source.url, manual_prefix): source for source in self._sources.values()}
-        self._by_url.pop("", None)
-        self._anchor = escape(anchor)
+        sources = tuple(sources)
+        self._numbers = {source.number: _number(source, manual_prefix) for source in sources}
+        self._hrefs = {_canonical(source.url, manual_prefix): _href(source.url, manual_prefix) for source in sources}
+        self._hrefs.pop("", None)
         self._manual_prefix = manual_prefix
+        self._anchor = escape(anchor)
         self._anchored: set[int] = set()
         self._after_link = ""
 
@@ -224,8 +227,8 @@ class _Renderer:
         return self._tag(token)
 
     def _tag(self, token: Token) -> str:
-        tag = _RENAMED.get(token.tag, token.tag)
-        if tag not in _TAGS and tag not in _RENAMED.values():
+        tag = _TAGS.get(token.tag)
+        if not tag:
             return escape(token.content)
         if token.nesting < 0:
             return f"</{tag}>"
@@ -234,26 +237,30 @@ class _Renderer:
         return f"<{tag}{numbered}{_ALIGNED.get(str(token.attrGet('style')), '')}>"
 
     def _open_link(self, target: str) -> str:
-        source = self._by_url.get(_canonical(target, self._manual_prefix))
-        if source:
+        href = self._hrefs.get(_canonical(target, self._manual_prefix))
+        if href:
             self._after_link = "</a>"
-            return f"<a {_link(_href(source.url, self._manual_prefix))}>"
+            return f"<a {_link(href)}>"
         pointed_to = host_of(target) or shorten(one_line(target), _TARGET_LENGTH)
         self._after_link = escape(f"（{pointed_to}）") if pointed_to else ""
         return ""
 
     def _citation(self, token: Token, out: list[str]) -> None:
-        cited = [self._sources[number] for number in token.meta["numbers"] if number in self._sources]
-        out.append(_NARROW_SPACE.join(map(self._superscript, cited)))
-        if not cited and len(out) > 1 and (not token.meta["after"] or token.meta["after"] in _CLOSES):
-            out[-2] = out[-2].rstrip(" ")
+        cited = [number for number in token.meta["numbers"] if number in self._numbers]
+        if cited:
+            out.append(_NARROW_SPACE.join(map(self._superscript, cited)))
+        elif out and (not token.meta["after"] or token.meta["after"] in _CLOSES):
+            out[-1] = out[-1].rstrip(" ")
 
-    def _superscript(self, source: Source) -> str:
+    def _superscript(self, number: int) -> str:
         identity = ""
-        if self._anchor and source.number not in self._anchored:
-            self._anchored.add(source.number)
-            identity = f' id="{self._anchor}-cite-{source.number}"'
-        href = _href(source.url, self._manual_prefix)
-        title = escape(f"{one_line(source.title)} — {_place(source.url, self._manual_prefix)}")
-        number = f'<a {_link(href)} title="{title}">{source.number}</a>' if href else str(source.number)
-        return f'<sup class="cite"{identity}>{number}</sup>'
+        if self._anchor and number not in self._anchored:
+            self._anchored.add(number)
+            identity = f' id="{self._anchor}-cite-{number}"'
+        return f'<sup class="cite"{identity}>{self._numbers[number]}</sup>'
+
+
+def _number(source: Source, manual_prefix: str) -> str:
+    href = _href(source.url, manual_prefix)
+    title = escape(f"{one_line(source.title)} — {_place(source.url, manual_prefix)}")
+    return f'<a {_link(href)} title="{title}">{source.number}</a>' if href else str(source.number)

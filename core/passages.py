@@ -21,7 +21,7 @@ _EMPTY_ENGLISH = (
     "|those|to|was|we|were|what|when|where|which|who|whom|whose|why|will|with|would|you|your"
 )
 _EMPTY = re.compile(
-    rf"{_EMPTY_CHINESE}|(?<![a-z0-9_.-])(?:{_EMPTY_ENGLISH})(?![a-z0-9_-])|[^\w.+#-]+|[.+#-]+(?=\s|$)", re.IGNORECASE
+    rf"{_EMPTY_CHINESE}|(?<![a-z0-9_.-])(?:{_EMPTY_ENGLISH})(?![a-z0-9_-])|[^\w.+#-]+|[.-]+(?=\s|$)", re.IGNORECASE
 )
 
 # Quoted or bracketed text stays with its sentence, whatever punctuation it holds.
@@ -78,8 +78,8 @@ def best_passage(text: str, weights: Mapping[str, float], limit: int) -> str:
     """Whole sentences, at most `limit` characters, that cover most of the question and begin to the point."""
     parts = [(sentence, set(key_terms(sentence))) for sentence in sentences(text)]
     best, best_score = "", -1.0
-    for start, (passage, first) in enumerate(parts):
-        present = first
+    for start, (opening, first) in enumerate(parts):
+        passage, present = opening, first
         for sentence, found in parts[start + 1 :]:
             longer = _join(passage, sentence)
             if len(longer) > limit:
@@ -96,7 +96,7 @@ def _join(left: str, right: str) -> str:
 
 
 _FENCED_CODE = re.compile(r"^[ \t]*(```|~~~).*?\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
-_TABLE_RULE = re.compile(r"^.*\n[ \t]*\|?[ \t:|-]*-{2,}[ \t:|-]*$", re.MULTILINE)  # with the row of headings above it
+_TABLE = re.compile(r"^([ \t]*\|.*)\n[ \t]*\|[ \t:|-]+\n((?:[ \t]*\|.*(?:\n|\Z))+)", re.MULTILINE)
 _BLOCK_MARK = re.compile(r"^(?:\s*(?:>|[-*+](?=\s)|\d+[.)](?=\s)|\[[ x]\]))*\s*")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _EMPHASIS = re.compile(r"\*\*|__(?=\W)|(?<=\W)__|`+|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|<br */?>")
@@ -106,7 +106,7 @@ _LONGEST_CODE = 120
 def plain_text(markdown: str) -> str:
     """An article as running text, one line per block: no marks, no headings, no long listings; every block ends."""
     markdown = _FENCED_CODE.sub(lambda code: _quoted(code[2]), markdown)
-    markdown = _TABLE_RULE.sub("", markdown)
+    markdown = _TABLE.sub(_told, markdown)
     lines = [_plain_line(line) for line in markdown.splitlines() if not line.lstrip().startswith("#")]
     return re.sub(r"：\n", "：", "\n".join(line for line in lines if line))
 
@@ -116,10 +116,21 @@ def _quoted(code: str) -> str:
     return f"「{code}」" if len(code) <= _LONGEST_CODE else ""
 
 
+def _told(table: re.Match[str]) -> str:
+    """A row as a phrase, `name：heading value，heading value`; two columns need no heading."""
+    _, *headings = _cells(table[1])
+    lines = []
+    for name, *values in map(_cells, table[2].strip().splitlines()):
+        told = values if len(values) == 1 else map(" ".join, zip(headings, values, strict=False))
+        lines.append(f"{name}：{'，'.join(told)}\n")
+    return "".join(lines)
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+
+
 def _plain_line(line: str) -> str:
     line = _BLOCK_MARK.sub("", line, count=1).strip()
-    if line.startswith("|"):
-        first, *others = (cell.strip() for cell in line.strip("|").split("|"))
-        line = f"{first}：{'，'.join(others)}" if others else first
     line = _EMPHASIS.sub("", _LINK.sub(r"\1", line)).strip()
     return line if not line or line[-1] in "。！？：；，、.!?:;" else f"{line}。"

@@ -99,6 +99,13 @@ def _web_addresses(value: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(_web_address(address) for address in value)
 
 
+def _language(value: str) -> str:
+    code, _, region = value.replace("_", "-").partition("-")
+    if not (code.isascii() and code.isalpha() and len(code) in {2, 3} and len(region) in {0, 2}) and value.lower() != "auto":
+        raise ValueError("应是 auto 或语言代码，如 zh-CN、en")
+    return f"{code.lower()}-{region.upper()}" if region else code.lower()
+
+
 def _secret(value: SecretStr) -> SecretStr:
     text = value.get_secret_value().strip()
     if not text.isascii() or any(character.isspace() or not character.isprintable() for character in text):
@@ -111,9 +118,11 @@ Count = Annotated[int, Number]
 Decimal = Annotated[float, Number, Field(allow_inf_nan=False)]
 Word = Annotated[str, BeforeValidator(_plain_word)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_comma_list)]
+Language = Annotated[Word, AfterValidator(_language)]
 Address = Annotated[str, AfterValidator(_web_address)]
 Addresses = Annotated[tuple[str, ...], BeforeValidator(_comma_list), AfterValidator(_web_addresses)]
 Flag = Annotated[bool, BeforeValidator(_plain_word)]
+LowerCase = BeforeValidator(lambda value: str(value).strip().lower())
 Secret = Annotated[SecretStr, AfterValidator(_secret)]
 
 
@@ -215,15 +224,61 @@ class SearchSettings(Section):
     )
     result_count: Annotated[Count, Field(ge=3, le=5)] = 5
     timeout: Annotated[Decimal, Field(ge=1, le=60)] = 5.0
-    language: Word = "auto"
+    language: Language = "auto"
     snippet_length: Annotated[Count, Field(ge=50, le=1000)] = 200
     cache_ttl: Annotated[Count, Field(ge=0, le=30 * 86400)] = 3600
     rate_limit: Annotated[Count, Field(ge=1, le=100_000)] = 10
 
 
+class LegalSettings(Section):
+    """Where regulation and case searches look, and the words that are added to them."""
+
+    name = "legal"
+    regulation_sites: Names = (
+        "flk.npc.gov.cn",
+        "npc.gov.cn",
+        "gov.cn",
+        "court.gov.cn",
+        "spp.gov.cn",
+        "moj.gov.cn",
+        "samr.gov.cn",
+        "mohrss.gov.cn",
+        "chinatax.gov.cn",
+        "pkulaw.com",
+        "justlaws.cn",
+        "zh.wikisource.org",
+    )
+    case_sites: Names = (
+        "rmfyalk.court.gov.cn",
+        "court.gov.cn",
+        "gongbao.court.gov.cn",
+        "wenshu.court.gov.cn",
+        "chinacourt.org",
+        "bjcourt.gov.cn",
+        "spp.gov.cn",
+        "12309.gov.cn",
+        "ipc.court.gov.cn",
+        "pkulaw.com",
+        "itslaw.com",
+        "caseopen.org",
+    )
+    regulation_words: Names = ("法规",)
+    case_words: Names = ("案例",)
+
+
+class NativeSettings(Section):
+    name = "native"
+    models: Names = ()
+    """Models behind other addresses than OpenAI's and DeepSeek's that have `web_search` too; `*`: all of them."""
+
+
 class SearxngSettings(Section):
     name = "searxng"
     url: Addresses = ()
+    public_url: Address = "https://searx.be"
+    """Used while `url` is empty. Public instances usually refuse JSON: this is a last hope, not a service."""
+    engines_zh: Names = ("baidu", "sogou", "360search", "bing")
+    """SearXNG ships these switched off; a Chinese question asks for them by name. Empty: the instance's own choice."""
 
 
 class PerplexitySettings(Section):
@@ -234,6 +289,8 @@ class PerplexitySettings(Section):
 class ExaSettings(Section):
     name = "exa"
     api_key: Secret | None = None
+    text: Flag = False
+    """The beginning of each page instead of the passages that fit the question."""
 
 
 class TavilySettings(Section):
@@ -244,6 +301,25 @@ class TavilySettings(Section):
 class SerpapiSettings(Section):
     name = "serpapi"
     api_key: Secret | None = None
+    engine: Annotated[Literal["google", "bing", "baidu"], LowerCase] = "google"
+
+
+class ZhipuSettings(Section):
+    name = "zhipu"
+    api_key: Secret | None = None
+    engine: Annotated[Literal["search_std", "search_pro", "search_pro_sogou", "search_pro_quark"], LowerCase] = (
+        "search_std"
+    )
+
+
+class BochaSettings(Section):
+    name = "bocha"
+    api_key: Secret | None = None
+
+
+class DdgsSettings(Section):
+    name = "ddgs"
+    backends: Names = ("duckduckgo", "brave", "startpage")
 
 
 class AgentSettings(Section):
@@ -296,11 +372,16 @@ class Settings(BaseSettings):
     llm: LlmSettings = LlmSettings()
     openai: OpenaiSettings = OpenaiSettings()
     search: SearchSettings = SearchSettings()
-    searxng: SearxngSettings = SearxngSettings()
+    legal: LegalSettings = LegalSettings()
+    native: NativeSettings = NativeSettings()
     perplexity: PerplexitySettings = PerplexitySettings()
     exa: ExaSettings = ExaSettings()
     tavily: TavilySettings = TavilySettings()
     serpapi: SerpapiSettings = SerpapiSettings()
+    zhipu: ZhipuSettings = ZhipuSettings()
+    bocha: BochaSettings = BochaSettings()
+    searxng: SearxngSettings = SearxngSettings()
+    ddgs: DdgsSettings = DdgsSettings()
     agent: AgentSettings = AgentSettings()
     chat: ChatSettings = ChatSettings()
     cache: CacheSettings = CacheSettings()

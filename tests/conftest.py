@@ -16,8 +16,11 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from core.settings import LoadedSettings, Settings, load_settings  # noqa: E402
 
-_CONFIGURED = {f"{section}_{key}".upper() for section, field in Settings.model_fields.items() for key in
-               field.annotation.model_fields}  # type: ignore[union-attr]
+_CONFIGURED = {
+    f"{section}_{key}".upper()
+    for section, field in Settings.model_fields.items()
+    for key in field.annotation.model_fields
+}  # type: ignore[union-attr]
 for name in _CONFIGURED | {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"}:
     os.environ.pop(name, None)
 

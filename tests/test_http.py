@@ -163,6 +163,7 @@ def test_a_status_is_returned_not_raised(status: str) -> None:
         ("deflate", zlib.compress(b"plain text", wbits=-15)),
         ("identity", b"plain text"),
     ],
+    ids=["gzip", "GZIP", "deflate", "bare deflate", "identity"],
 )
 def test_decompresses(encoding: str, packed: bytes) -> None:
     with Server(keep_alive(message(packed, f"Content-Encoding: {encoding}"))) as server:
@@ -211,6 +212,7 @@ def test_a_tls_connection_is_used_again(tls: ssl.SSLContext) -> None:
         (message(b"", "Location: /elsewhere", status="302 Found"), HttpRedirect),
         (head("Content-Length: 9") + b"x", HttpTimeout),
     ],
+    ids=["too large", "redirect", "timeout"],
 )
 def test_a_connection_that_was_not_read_to_the_end_is_closed(answer: bytes, error: type[HttpError]) -> None:
     with Server(send_and_wait(answer)) as server:
@@ -522,7 +524,9 @@ def test_an_unknown_host(monkeypatch: pytest.MonkeyPatch) -> None:
     assert failure(HttpConnectError, lambda: get("http://nowhere.example/")).reason == "dns"
 
 
-@pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200", head("Content-Length: 1000") + b"x"])
+@pytest.mark.parametrize(
+    "sent", [b"", b"HTTP/1.1 200", head("Content-Length: 1000") + b"x"], ids=["at once", "in the head", "in the body"]
+)
 def test_a_reset(sent: bytes) -> None:
     with Server(send_and_reset(sent)) as server:
         assert failure(HttpConnectError, lambda: get(server)).reason == "reset"
@@ -541,6 +545,7 @@ def test_a_server_that_hangs_up_without_a_word() -> None:
         (f"http://[::1?key={SECRET}", "127.0.0.1"),
         (f"http://a b<{SECRET}>/", "127.0.0.1"),
     ],
+    ids=["other host", "relative", "unreadable", "no host name"],
 )
 def test_a_redirect_is_not_followed(location: str, target: str) -> None:
     with Server(keep_alive(message(b"", f"Location: {location}", status="307 Temporary Redirect"))) as server:

@@ -29,9 +29,10 @@ PIECE_LENGTH = 4
 MAX_SEARCHES = 2
 MAX_QUERY_LENGTH = 80
 MAX_QUOTES = 5
-MIN_QUOTES = 2  # one sentence is rarely an answer: the second may be weaker
+MIN_QUOTES = 2
 MIN_SCORE = 0.2
-WEAKER_THAN_BEST = 0.5
+SHARE_OF_BEST = 0.65
+SECOND_SHARE_OF_BEST = 0.4  # one sentence is rarely an answer: the second may be weaker
 SAME_CONTENT = 0.6
 
 
@@ -195,8 +196,7 @@ class _Quote:
         return len(self.terms & other.terms) > SAME_CONTENT * len(self.terms | other.terms)
 
 
-# A number in brackets would be taken for a citation of ours, and an open backtick would swallow the one that follows.
-_MISLEADING = re.compile(r"\[\d+\]|^[^`]*`(?:[^`]*`[^`]*`)*[^`]*$")
+_NUMBER = re.compile(r"\[\d+\]")
 # In ReAct text these words steer the agent. They may not come out of a source.
 _STEERING = re.compile(
     r"(?<![A-Za-z])(?:Thought|Action|Action Input|Observation|Final Answer|Question)\s*\d*\s*[:：]|^Observation"
@@ -206,7 +206,9 @@ _STEERING = re.compile(
 
 
 def _quotable(text: str, *, react: bool) -> bool:
-    return not _MISLEADING.search(text) and not (react and _STEERING.search(text))
+    """A number in brackets would pass for a citation of ours; an open backtick would swallow the one that follows."""
+    misleading = _NUMBER.search(text) or text.count("`") % 2
+    return not misleading and not (react and _STEERING.search(text))
 
 
 def _candidates(prompt: _Prompt) -> list[_Quote]:
@@ -225,9 +227,10 @@ def _quotes(prompt: _Prompt) -> list[_Quote]:
     weights = rarity(key_terms(prompt.question), [quote.terms for quote in candidates])
     scores = {quote: _score(quote, weights) for quote in candidates}
     chosen: list[_Quote] = []
+    best = max(scores.values(), default=0.0)
     for quote in sorted(candidates, key=lambda quote: -scores[quote]):
-        enough = MIN_SCORE if len(chosen) < MIN_QUOTES else max(MIN_SCORE, scores[chosen[0]] * WEAKER_THAN_BEST)
-        if scores[quote] < enough or len(chosen) == MAX_QUOTES:
+        share = SECOND_SHARE_OF_BEST if len(chosen) < MIN_QUOTES else SHARE_OF_BEST
+        if scores[quote] < max(MIN_SCORE, best * share) or len(chosen) == MAX_QUOTES:
             break
         if not any(quote.repeats(other) for other in chosen):
             chosen.append(quote)
@@ -328,10 +331,10 @@ def _answer(prompt: _Prompt, words: _Words) -> str:
     if _is_small_talk(prompt.question):
         return _introduction(words, words.just_ask if prompt.react or prompt.passages else words.switch_on)
     if prompt.passages:
-        if quotes := _quotes(prompt):
-            return _quoted(words.lead, quotes)
-        quotes = _foreign_opening(prompt)
-        return _quoted(words.foreign_lead, quotes) if quotes else _unrelated(prompt, words)
+        quotes = _quotes(prompt)
+        if len(quotes) < MIN_QUOTES and (opening := _foreign_opening(prompt)):
+            return _quoted(words.foreign_lead, opening)
+        return _quoted(words.lead, quotes) if quotes else _unrelated(prompt, words)
     if SEARCH_FAILED in prompt.notes:
         return words.separator.join((words.failed, words.about, words.connect))
     if NOTHING_FOUND in prompt.notes or prompt.queries:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
@@ -158,7 +158,9 @@ class Model:
             raise ModelEmptyAnswer
         if self.choice.provider == "openai" and not answer.finished:
             raise ModelDisconnected  # a dropped connection without a length looks like an ordinary end
-        yield answer.usage(prompt)
+        usage = answer.usage(prompt)
+        # The embedded model has no tokens: what it reports is our own estimate.
+        yield replace(usage, estimated=True) if self.choice.embedded else usage
 
     def probe(self, loop: LoopThread) -> float:
         """Seconds until the model says anything; raises the ModelError that a reader would meet."""

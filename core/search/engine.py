@@ -6,9 +6,10 @@ knows nothing of caches, limits, failover or pages; everything around it is here
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from core.errors import (
     EngineBlocked,
@@ -79,21 +80,77 @@ class HttpEngine(ABC):
             response = self._fetch(request, deadline=deadline or Deadline(DEFAULT_SECONDS))
             self.check_status(response)
             found = self.parse_response(response)
+            if not isinstance(found, Found):  # a generator is read here, and may meet what it did not expect
+                found = clean_results(found, engine=self.name, limit=num_results)
         except HttpError as error:
             raise translate(error) from None
-        except (KeyError, TypeError, AttributeError, ValueError, IndexError):
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError):
             raise EngineParseError(f"{self.name} 返回的内容与其接口说明不符。") from None
-        return found if isinstance(found, Found) else clean_results(found, engine=self.name, limit=num_results)
+        if found.skipped and not found:
+            raise EngineParseError(f"{self.name} 返回了 {found.skipped} 条结果，但没有一条可用。")
+        del found[num_results:]
+        return found
+
+
+class KeyedEngine(HttpEngine):
+    """An HTTP engine that needs a key: `NAME_API_KEY`, setting `api_key` in the section that has the engine's name."""
+
+    key_page: ClassVar[str]
+    """Where a reader gets the key."""
+
+    def __init__(self, api_key: str, *, fetch: Callable[..., Response] = fetch) -> None:
+        super().__init__(fetch=fetch)
+        self.api_key = api_key
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        return cls(cls.key_in(settings))
+
+    @classmethod
+    def key_in(cls, settings: Settings) -> str:
+        key = getattr(settings, cls.name).api_key
+        if key is None:
+            raise missing_key(cls.name, f"{cls.name}_api_key".upper(), cls.key_page)
+        return str(key.get_secret_value())
+
+    @property
+    def bearer(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.api_key}"}
+
+    def check_status(self, response: Response) -> None:
+        if response.status == 401 and not out_of_credit(response):
+            variable = f"{self.name}_api_key".upper()
+            raise EngineMisconfigured(
+                f"{self.name} 拒绝了当前的密钥（401）。",
+                cure=f"请检查 {variable} 是否完整、是否已过期，可到 {self.key_page} 重新获取。",
+            )
+        super().check_status(response)
+
+
+# Services say in words that the money is gone, under whatever status they use for bad keys or for haste.
+_OUT_OF_CREDIT = re.compile(
+    r"run out of|out of credits?|no_more_credits|budget_exceeded|exceeded your (current )?quota"
+    r"|insufficient[ _](quota|balance|credits?|funds)|not (have )?enough (money|credits?|balance)"
+    r"|欠费|(余额|额度)(不足|已?用[完尽])",
+    re.IGNORECASE,
+)
+
+
+def out_of_credit(response: Response) -> bool:
+    if response.status == 402:
+        return True
+    words = response.body[:10_000].decode("utf-8", "replace")
+    return response.status in {401, 403, 429} and _OUT_OF_CREDIT.search(words) is not None
 
 
 def raise_for_status(response: Response) -> None:
     status = response.status
     if 200 <= status < 300:
         return
+    if out_of_credit(response):
+        raise EngineQuotaExceeded
     if status == 401:
         raise EngineMisconfigured("搜索引擎拒绝了当前的密钥（401）。", cure="请检查密钥是否正确、是否已过期。")
-    if status == 402:
-        raise EngineQuotaExceeded
     if status == 403:
         raise EngineBlocked("搜索引擎拒绝访问（403）。")
     if status == 408 or status == 504:
@@ -108,6 +165,21 @@ def raise_for_status(response: Response) -> None:
 def _seconds(value: str | None) -> float | None:
     """Retry-After in its plain form; the rare form with a date is treated as not given."""
     return float(value) if value and value.strip().isdecimal() else None
+
+
+def dig(data: Any, *path: str) -> Any:
+    """What lies at this path of a decoded answer, or None where the answer has another shape."""
+    for key in path:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data
+
+
+def objects(data: Any, *path: str) -> list[dict[str, Any]]:
+    """The list of objects at this path. What is no object in it becomes an empty one, and is counted as skipped."""
+    found = dig(data, *path)
+    if not isinstance(found, list):
+        raise EngineParseError
+    return [entry if isinstance(entry, dict) else {} for entry in found]
 
 
 def translate(error: HttpError) -> EngineError:
@@ -132,11 +204,15 @@ def missing_key(name: str, variable: str, where: str) -> EngineMisconfigured:
 __all__ = [
     "Found",
     "HttpEngine",
+    "KeyedEngine",
     "RawResult",
     "Request",
     "Response",
     "SearchEngine",
+    "dig",
+    "fetch",
     "missing_key",
+    "objects",
     "raise_for_status",
     "translate",
 ]

@@ -13,6 +13,16 @@ from core.settings import Settings
 log = logging.getLogger(__name__)
 
 ENGINES: dict[str, str] = {
+    "native": "core.search.engines.native:NativeEngine",
+    "perplexity": "core.search.engines.perplexity:PerplexityEngine",
+    "exa": "core.search.engines.exa:ExaEngine",
+    "tavily": "core.search.engines.tavily:TavilyEngine",
+    "serpapi": "core.search.engines.serpapi:SerpapiEngine",
+    "zhipu": "core.search.engines.zhipu:ZhipuEngine",
+    "bocha": "core.search.engines.bocha:BochaEngine",
+    "searxng": "core.search.engines.searxng:SearxngEngine",
+    "tavily_keyless": "core.search.engines.tavily_keyless:TavilyKeylessEngine",
+    "ddgs": "core.search.engines.ddgs:DdgsEngine",
     "bundled": "core.search.engines.bundled:BundledEngine",
 }
 """Name → where its class is. An engine's module is imported only when the engine is in the chain."""

@@ -19,13 +19,16 @@ from core.ui.answer import AnswerView, draw_answer, draw_references
 from core.ui.escape import label
 
 AVATARS = {"user": ":material/person:", "assistant": ":material/menu_book:"}
-STYLE = Path(__file__).with_name("style.css")
+FOLDER = Path(__file__).parent
 
 SUGGESTIONS = ("怎么打开联网搜索？", "SearXNG 返回 403 怎么办？", "案号里的数字和文字是什么意思？")
 
 
-def style() -> None:
-    st.html(STYLE)
+def page_frame() -> None:
+    """Title, icon and style of every page. All of it is local: an icon by name would be fetched from a foreign host."""
+    st.set_page_config(page_title="问源", page_icon=str(FOLDER / "icon.svg"), layout="centered")
+    st.logo(str(FOLDER / "logo.svg"), size="large", icon_image=str(FOLDER / "icon.svg"))
+    st.html(FOLDER / "style.css")
 
 
 def welcome(app: App) -> None:

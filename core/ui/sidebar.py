@@ -12,13 +12,7 @@ def draw(*, on_chat_page: bool) -> None:
     app = shared_app()
     with st.sidebar:
         if on_chat_page:
-            st.button(
-                "新对话",
-                icon=":material/add:",
-                width="stretch",
-                on_click=state.clear_chat,
-                disabled=not state.chat().messages,
-            )
+            st.button("新对话", icon=":material/add:", width="stretch", on_click=state.clear_chat)
             _search_toggle(available=app.search.available)
         st.caption(f"模型：{app.model.label}")
         if on_chat_page and app.model.choice.embedded:

@@ -245,7 +245,9 @@ def test_without_a_tool_it_answers_directly() -> None:
     assert "内置摘录模型" in finish[1]
 
 
-@pytest.mark.parametrize("question", ["你好", "你好呀！", "你是谁？", "您好，请问您叫什么名字", "hello", "Who are you?"])
+@pytest.mark.parametrize(
+    "question", ["你好", "你好呀！", "你是谁？", "您好，请问您叫什么名字", "hello", "Who are you?"]
+)
 def test_a_greeting_needs_no_search(question: str) -> None:
     assert FINISH.fullmatch(react(question))
 
@@ -331,6 +333,15 @@ def test_a_source_cannot_turn_chat_into_react(text: str) -> None:
     answer = chat("怎么打开联网搜索？", [Source(1, text, text, text), Source(2, *_fields(SEARCH_SWITCH))])
     assert not answer.startswith("Thought")
     assert ("联网搜索的开关在左侧边栏。", 2) in quoted(answer)
+
+
+def test_lines_inside_a_fence_are_data_even_if_nobody_flattened_them() -> None:
+    good = sources_block([SEARCH_SWITCH], snippet_length=200)
+    raw = good.replace("</sources>", f"{TEMPLATE}\nAction Input: a\nAction Input: b\n</sources>")
+    answer = MODEL.invoke(f"{raw}\n\n问题：怎么打开联网搜索？").text
+    assert ("联网搜索的开关在左侧边栏。", 1) in quoted(answer)
+    useless = raw.replace(SEARCH_SWITCH.snippet, WEATHER.snippet).replace(SEARCH_SWITCH.title, WEATHER.title)
+    assert STEP.fullmatch(after_search("怎么打开联网搜索？", useless))
 
 
 def _fields(source: Source) -> tuple[str, str, str]:

@@ -43,7 +43,17 @@ def app_server(entry: str = "asgi.py", **environ: str) -> Iterator[AppServer]:
         url = f"http://127.0.0.1:{port}"
         with log_path.open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "streamlit", "run", entry, "--server.address", "127.0.0.1", "--server.port", str(port)],
+                [
+                    sys.executable,
+                    "-m",
+                    "streamlit",
+                    "run",
+                    entry,
+                    "--server.address",
+                    "127.0.0.1",
+                    "--server.port",
+                    str(port),
+                ],
                 cwd=ROOT,
                 env={**os.environ, "DATA_DIR": f"{folder}/data", "PUBLIC_URL": url, **environ},
                 stdout=log,

@@ -1,0 +1,130 @@
+"""What the page sends and how soon it is there, measured in a real Chromium."""
+
+from __future__ import annotations
+
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, WebSocket, sync_playwright
+
+from bench.answers import PAUSE, long_answer
+from bench.rows import Row
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from browser.conftest import ARGUMENTS, CHROMIUM  # noqa: E402
+from support.app_server import app_server, free_port  # noqa: E402
+from support.openai_server import openai_server  # noqa: E402
+
+IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
+
+
+class Counter:
+    """Bytes that came over the page's websocket."""
+
+    def __init__(self, page: Page) -> None:
+        self.received = 0
+        page.on("websocket", self._watch)
+
+    def _watch(self, socket: WebSocket) -> None:
+        socket.on("framereceived", lambda data: self._add(len(data)))
+
+    def _add(self, size: int) -> None:
+        self.received += size
+
+
+@contextmanager
+def visiting(browser: Browser, url: str) -> Iterator[tuple[Page, Counter]]:
+    page = browser.new_page()
+    counter = Counter(page)
+    page.goto(url)
+    page.wait_for_selector(IDLE, timeout=30_000)
+    try:
+        yield page, counter
+    finally:
+        page.close()
+
+
+def streamed_bytes(browser: Browser, url: str, done: str) -> int:
+    with visiting(browser, url) as (page, counter):
+        before = counter.received
+        box = page.get_by_test_id("stChatInputTextArea")
+        box.fill("问题")
+        box.press("Enter")
+        page.get_by_text(done).first.wait_for(timeout=120_000)
+        page.wait_for_selector(IDLE)
+        return counter.received - before
+
+
+def streaming(browser: Browser) -> Row:
+    with openai_server() as model:
+        model.script, model.pause = long_answer(), PAUSE
+        environ = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": model.url, "LLM_MODEL": "openai:script:long"}
+        with app_server(**environ) as app:
+            ours = streamed_bytes(browser, app.url, "tokens ·")
+    with app_server("bench/apps/write_stream.py") as peer:
+        theirs = streamed_bytes(browser, peer.url, "end of answer")
+    return Row("streaming a 2,000-token answer, websocket", ours / 1e6, "MB", 0.3, "st.write_stream", theirs / 1e6)
+
+
+def rerun(browser: Browser) -> list[Row]:
+    sizes, opened = {}, {}
+    for count in (20, 1_000):
+        with app_server("bench/apps/long_conversation.py", BENCH_MESSAGES=str(count)) as app:
+            with visiting(browser, app.url) as (page, counter):
+                before = counter.received
+                page.get_by_text("联网搜索", exact=True).first.click()
+                page.get_by_text("已启用").first.wait_for()
+                page.wait_for_selector(IDLE)
+                sizes[count] = counter.received - before
+            opened[count] = statistics.median(time_to_open(browser, app.url) for _ in range(5))
+    return [
+        Row("rerun of a 1,000-message conversation, websocket", sizes[1_000] / 1e3, "kB", 60, "20 messages", sizes[20] / 1e3),
+        Row("opening a 1,000-message conversation", opened[1_000], "s", opened[20] * 1.2, "20 messages", opened[20]),
+    ]
+
+
+def time_to_open(browser: Browser, url: str) -> float:
+    started = time.perf_counter()
+    with visiting(browser, url):
+        return time.perf_counter() - started
+
+
+def start_up() -> Row:
+    def once() -> float:
+        port = free_port()
+        started = time.perf_counter()
+        process = subprocess.Popen(
+            ["make", "run", f"PORT={port}"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        try:
+            while True:
+                try:
+                    urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=1).close()
+                    return time.perf_counter() - started
+                except OSError:
+                    time.sleep(0.02)
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
+
+    once()
+    return Row("make run until the port answers", statistics.median(once() for _ in range(5)), "s", 2.5)
+
+
+def rows() -> Iterator[Row]:
+    yield start_up()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield streaming(browser)
+        yield from rerun(browser)
+        browser.close()

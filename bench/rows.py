@@ -1,0 +1,37 @@
+"""One measured figure, beside its limit and its peer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    value: float
+    unit: str
+    limit: float | None = None
+    """At most this, unless `at_least`."""
+    peer: str = ""
+    peer_value: float | None = None
+    at_least: bool = False
+
+    @property
+    def ok(self) -> bool:
+        if self.limit is None:
+            return True
+        return self.value >= self.limit if self.at_least else self.value <= self.limit
+
+    def cells(self) -> list[str]:
+        limit = "" if self.limit is None else f"{'≥' if self.at_least else '≤'} {self.limit:.3g}"
+        peer = f"{self.peer}: {self.peer_value:.3g}" if self.peer_value is not None else self.peer
+        ratio = f"{self.value / self.peer_value:.2f}" if self.peer_value else ""
+        return [self.name, f"{self.value:.3g} {self.unit}", limit, peer, ratio, "ok" if self.ok else "MISSED"]
+
+
+HEADER = ["figure", "measured", "limit", "beside", "ratio", ""]
+
+
+def table(rows: list[Row]) -> str:
+    lines = [HEADER, ["---"] * len(HEADER), *(row.cells() for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -1,0 +1,190 @@
+"""The command line as other programs use it: its two outputs and its exit status."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pytest
+from conftest import ROOT
+from support.openai_server import ANSWER, openai_server
+
+from core.__main__ import main
+
+EMBEDDED = {"SEARCH_PROVIDER_PRIORITY": "bundled"}
+
+
+@dataclass
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+class Core(Protocol):
+    def __call__(self, *arguments: str, stdin: str = "", **environ: str) -> Done: ...
+
+
+@pytest.fixture
+def core(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Core:
+    """Runs a command in this process: a process of its own costs a second each."""
+
+    def run(*arguments: str, stdin: str = "", **environ: str) -> Done:
+        with monkeypatch.context() as patch:
+            for name, value in {**EMBEDDED, **environ}.items():
+                patch.setenv(name, value)
+            patch.setattr("sys.stdin", io.StringIO(stdin))
+            try:
+                status = main(list(arguments))
+            except SystemExit as leaving:
+                status = int(leaving.code or 0)
+        return Done(status, *capfd.readouterr())
+
+    return run
+
+
+def core_process(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "core", *arguments],
+        cwd=ROOT,
+        env={**os.environ, **EMBEDDED, **environ},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+def lines(done: Done | subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_search_prints_the_documented_json_and_nothing_else(core: Core) -> None:
+    done = core("search", "怎么打开联网搜索", "--json")
+    assert done.returncode == 0, done.stderr
+    (document,) = lines(done)
+    assert set(document) == {
+        "query",
+        "type",
+        "results",
+        "totalResults",
+        "searchTime",
+        "provider",
+        "fromCache",
+        "cacheAge",
+        "attempts",
+    }
+    assert document["provider"] == "bundled"
+    assert document["totalResults"] == len(document["results"]) > 0
+    assert set(document["results"][0]) == {"title", "url", "snippet", "source"}
+    assert set(document["attempts"][-1]) == {"provider", "outcome", "seconds", "reason"}
+
+
+def test_ask_prints_one_event_per_line_and_ends_with_answer_and_usage(core: Core) -> None:
+    done = core("ask", "怎么打开联网搜索？", "--search", "--json")
+    assert done.returncode == 0, done.stderr
+    events = lines(done)
+    assert [event["type"] for event in events[:2]] == ["search_started", "search_finished"]
+    assert [event["type"] for event in events[-2:]] == ["answer", "usage"]
+    assert all(next(iter(event)) == "type" for event in events)
+    answer = events[-2]
+    assert "".join(event["text"] for event in events if event["type"] == "text_delta") == answer["text"]
+    assert answer["sources"]
+    assert set(answer["sources"][0]) == {"number", "title", "url", "snippet"}
+    assert f"[{answer['sources'][0]['number']}]" in answer["text"]
+    assert set(events[-1]) == {"type", "input", "output", "total", "estimated"}
+
+
+def test_for_people_the_answer_ends_with_its_references(core: Core) -> None:
+    done = core("ask", "怎么打开联网搜索？", "--search")
+    assert "参考文献" in done.stdout
+    assert "help?article=search-toggle" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_a_batch_answers_line_by_line_in_order(core: Core) -> None:
+    queries = ["怎么打开联网搜索", "红烧肉怎么做", "SearXNG 返回 403", "案号是什么意思"]
+    done = core("search", "-", "--json", stdin="\n".join(queries) + "\n\n")
+    documents = lines(done)
+    assert [document["query"] for document in documents] == queries
+    assert documents[1]["results"] == []
+
+
+def test_a_failed_service_is_one_json_error_and_status_1(core: Core) -> None:
+    done = core("search", "x", "--engine", "nosuch", "--json")
+    assert done.returncode == 1
+    (document,) = lines(done)
+    assert set(document["error"]) == {"kind", "message"}
+    blank = core("search", "  ", "--json")
+    assert blank.returncode == 1
+    assert lines(blank)[0]["error"]["kind"] == "query"
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["nosuch"], ["search"], ["search", "x", "--type", "poems"], ["ask", "x", "--mode", "x"]]
+)
+def test_wrong_usage_is_status_2(core: Core, arguments: list[str]) -> None:
+    assert core(*arguments).returncode == 2
+
+
+def test_doctor_names_a_bad_setting_and_its_default(core: Core) -> None:
+    good = core("doctor", "--json")
+    assert good.returncode == 0, good.stdout + good.stderr
+    assert lines(good)[0]["ok"] is True
+    bad = core("doctor", SEARCH_TIMEOUT="soon")
+    assert bad.returncode == 1
+    assert "SEARCH_TIMEOUT" in bad.stdout
+    assert "5.0" in bad.stdout
+
+
+def test_doctor_tells_a_wrong_key_apart_from_a_dead_server_without_showing_the_key(core: Core) -> None:
+    with openai_server() as server:
+        wrong = core(
+            "doctor", OPENAI_API_KEY="sk-verysecretkey1234567890", OPENAI_BASE_URL=server.url, LLM_MODEL="openai:401"
+        )
+    dead = core("doctor", OPENAI_BASE_URL="http://127.0.0.1:9/v1", LLM_MODEL="openai:x", LLM_ATTEMPTS="1")
+    assert "拒绝了当前的密钥" in wrong.stdout
+    assert "连接不上模型服务" in dead.stdout
+    assert wrong.returncode == dead.returncode == 1
+    assert "verysecret" not in wrong.stdout + wrong.stderr
+
+
+def test_a_real_model_answers_the_same_command(core: Core) -> None:
+    with openai_server() as server:
+        done = core(
+            "ask",
+            "怎么打开联网搜索？",
+            "--search",
+            "--json",
+            OPENAI_API_KEY="k",
+            OPENAI_BASE_URL=server.url,
+            LLM_MODEL="openai:ok",
+        )
+        events = lines(done)
+    assert events[-2]["text"] == ANSWER
+    assert [source["number"] for source in events[-2]["sources"]] == [1, 2]
+    assert events[-1] == {"type": "usage", "input": 11, "output": 7, "total": 18, "estimated": False}
+    assert "摘要:" in server.requests[0]["messages"][-1]["content"]
+
+
+def test_a_failing_model_keeps_the_partial_text_and_ends_with_status_1(core: Core) -> None:
+    with openai_server() as server:
+        done = core(
+            "ask", "问", "--json", OPENAI_API_KEY="k", OPENAI_BASE_URL=server.url, LLM_MODEL="openai:disconnect"
+        )
+    events = lines(done)
+    assert done.returncode == 1
+    assert events[0] == {"type": "text_delta", "text": "前半句已经写出"}
+    assert events[-1]["type"] == "run_failed"
+    assert events[-1]["kind"] == "model_disconnected"
+
+
+def test_as_a_process_output_is_utf8_whatever_the_locale() -> None:
+    done = core_process("search", "怎么打开联网搜索", "--json", LC_ALL="C", PYTHONUTF8="0")
+    assert "联网搜索" in done.stdout
