@@ -8,6 +8,7 @@ from core.conversation import Message
 from core.errors import InputError
 from core.ui import render, state
 
+state.through_router()
 app = shared_app()
 chat = state.chat()
 

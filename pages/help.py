@@ -5,26 +5,29 @@ import itertools
 import streamlit as st
 
 from core.manual import find, manual
+from core.ui import state
+
+state.through_router()
 
 slug = st.query_params.get("article", "")
 article = find(slug) if slug else None
 
 if article is not None:
-    if st.button("全部文章", icon=":material/arrow_back:", type="tertiary"):
-        st.query_params.clear()
-        st.rerun()
-    st.caption(article.section)
+    st.button("全部文章", icon=":material/arrow_back:", type="tertiary", on_click=st.query_params.clear)
     st.header(article.title, anchor=False)
+    st.caption(article.section)
     st.markdown(article.body)
     st.stop()
 
 st.header("帮助", anchor=False)
 if slug:
-    st.warning("手册里没有这篇文章，可能已改名。请从下面的目录中选择。", icon=":material/search_off:")
-st.write("这是随程序附带的手册，没有网络时也能阅读，也是内置搜索引擎的资料来源。")
-for section, articles in itertools.groupby(manual(), key=lambda article: article.section):
-    st.subheader(section, anchor=False)
-    for entry in articles:
-        if st.button(entry.title, key=f"article-{entry.slug}", type="tertiary"):
-            st.query_params["article"] = entry.slug
-            st.rerun()
+    st.warning("手册里没有这篇文章，可能已经改名。请从下面的目录中选择。", icon=":material/search_off:")
+st.write("这是随程序附带的手册：没有网络时也能阅读，也是内置搜索引擎的资料来源。")
+wanted = st.text_input("查找文章", placeholder="输入标题或关键词中的字", icon=":material/search:").strip().lower()
+articles = [entry for entry in manual() if wanted in f"{entry.title} {' '.join(entry.keywords)}".lower()]
+if not articles:
+    st.info("没有标题或关键词包含这些字的文章。也可以回到对话页，打开联网搜索后直接提问。", icon=":material/info:")
+for section, entries in itertools.groupby(articles, key=lambda entry: entry.section):
+    with st.expander(section, expanded=True), st.container(gap=None):
+        for entry in entries:
+            st.button(entry.title, key=entry.slug, type="tertiary", on_click=state.open_article, args=(entry.slug,))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
 
 from core.conversation import Message, message_from_run, new_id
 from core.run import Run
 
+ROUTED = "routed"
 SEARCH_TOGGLE = "search_toggle"
 CHAT_INPUT = "chat_input"
 PAGE_OF_MESSAGES = 20
@@ -49,7 +51,24 @@ def chat() -> ChatState:
 
 
 def begin() -> None:
+    """Home.py calls this first, for whatever page."""
+    st.session_state[ROUTED] = True
     chat().settle()
+
+
+def through_router() -> None:
+    """Sends a page that was opened without Home.py through it.
+
+    Until some session has called st.navigation, Streamlit takes the files in pages/ for pages of its own and runs one
+    of them alone when its address is opened first.
+    """
+    if ROUTED not in st.session_state:
+        PagesManager.uses_pages_directory = False
+        st.rerun()
+
+
+def open_article(slug: str) -> None:
+    st.query_params["article"] = slug
 
 
 def clear_chat() -> None:

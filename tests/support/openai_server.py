@@ -1,7 +1,8 @@
 """A loopback server that speaks OpenAI's streaming chat protocol and misbehaves on demand.
 
 The model's name says how: `ok`, `slow` (one word every 50 ms), `hang`, `trickle`, `disconnect`, `reset`, `empty`, `no-usage`,
-`think`, `401`, `404`, `429`, `500`, `quota`, `flaky` (500 once, then ok), `garbage`, `echo` (says what it was asked).
+`think`, `401`, `404`, `429`, `500`, `quota`, `flaky` (500 once, then ok), `garbage`, `echo` (says what it was asked),
+`as-asked` (the last word of the question is one of these names).
 `python -m support.openai_server PORT` runs it by hand.
 """
 
@@ -41,6 +42,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.broken_off += 1
 
     def _answer(self, model: str, asked: dict[str, Any]) -> None:
+        if model == "as-asked":  # one app server for many behaviours: the question says which
+            model = str(asked["messages"][-1]["content"]).split()[-1]
         if model == "flaky" and len(self.server.requests) % 2:
             return self._error(500)
         if model.isdigit():

@@ -1,0 +1,269 @@
+"""The chat page as a person meets it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from browser.conftest import Visitor
+from support.app_server import AppServer
+from support.openai_server import OpenAIServer
+
+pytestmark = pytest.mark.browser
+
+Serve = Callable[..., AppServer]
+Visit = Callable[..., Visitor]
+
+EMBEDDED = {"SEARCH_PROVIDER_PRIORITY": "bundled"}
+
+
+@pytest.fixture
+def connected(serve: Serve, model_server: OpenAIServer) -> AppServer:
+    """The app with a model that behaves as the last word of the question says."""
+    return serve(
+        **EMBEDDED,
+        OPENAI_API_KEY="k",
+        OPENAI_BASE_URL=model_server.url,
+        LLM_MODEL="openai:as-asked",
+        LLM_FIRST_TOKEN_TIMEOUT="2",
+        LLM_ATTEMPTS="1",
+    )
+
+
+def test_a_fresh_clone_answers_with_citations_and_references(serve: Serve, visit: Visit) -> None:
+    visitor = visit(serve(**EMBEDDED))
+    expect(visitor.page).to_have_title("问源")
+    visitor.search_on()
+    visitor.ask("怎么打开联网搜索？")
+    visitor.answered("参考文献")
+    answer = visitor.page.get_by_test_id("stChatMessage").last
+    citation = answer.locator("sup.cite a").first
+    assert citation.get_attribute("href") == "/help?article=search-toggle"
+    assert answer.locator("ol.wy-refs li").first.inner_text().startswith("怎么打开联网搜索")
+    assert "估算" in visitor.last_answer
+    assert visitor.foreign == []
+
+
+def test_a_citation_leads_to_its_article_offline(serve: Serve, visit: Visit) -> None:
+    visitor = visit(serve(**EMBEDDED), path="/help?article=search-toggle")
+    expect(visitor.page.get_by_role("heading", name="怎么打开联网搜索")).to_be_visible()
+    visitor.page.get_by_text("全部文章").click()
+    expect(visitor.page.get_by_text("查找文章")).to_be_visible()
+
+
+def test_an_article_that_does_not_exist_is_explained(serve: Serve, visit: Visit) -> None:
+    visitor = visit(serve(**EMBEDDED), path="/help?article=nosuch")
+    expect(visitor.page.get_by_text("手册里没有这篇文章")).to_be_visible()
+
+
+def test_the_first_page_opened_may_be_any_page(visit: Visit) -> None:
+    """Before the first st.navigation Streamlit would run pages/help.py alone, with an English menu."""
+    from support.app_server import app_server
+
+    with app_server(**EMBEDDED) as fresh:
+        visitor = visit(fresh, path="/help")
+        expect(visitor.page.get_by_test_id("stSidebar").get_by_text("对话")).to_be_visible()
+
+
+def test_search_is_off_for_a_new_session_and_says_so(serve: Serve, visit: Visit) -> None:
+    visitor = visit(serve(**EMBEDDED))
+    expect(visitor.page.get_by_text("已禁用")).to_be_visible()
+    visitor.ask("怎么打开联网搜索？")
+    visitor.answered("内置摘录模型")
+    assert "参考文献" not in visitor.last_answer
+
+
+def test_the_toggle_survives_a_visit_to_another_page(serve: Serve, visit: Visit) -> None:
+    visitor = visit(serve(**EMBEDDED))
+    visitor.search_on()
+    sidebar = visitor.page.get_by_test_id("stSidebar")
+    sidebar.get_by_text("帮助", exact=True).click()
+    expect(visitor.page.get_by_text("查找文章")).to_be_visible()
+    sidebar.get_by_text("对话", exact=True).click()
+    expect(visitor.page.get_by_text("已启用")).to_be_visible()
+
+
+def test_stop_keeps_what_was_written_and_the_page_is_usable_at_once(
+    connected: AppServer, visit: Visit, model_server: OpenAIServer
+) -> None:
+    visitor = visit(connected)
+    visitor.ask("慢慢说 slow")
+    visitor.page.get_by_text("第5词").first.wait_for()
+    broken_off = model_server.broken_off
+    visitor.page.get_by_text("停止回答").click()
+    visitor.page.get_by_text("已停止").wait_for()
+    visitor.settled()
+    assert "第5词" in visitor.last_answer
+    deadline = time.monotonic() + 3
+    while model_server.broken_off == broken_off and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert model_server.broken_off == broken_off + 1
+    visitor.ask("再问 slow")
+    visitor.page.get_by_text("第3词").nth(1).wait_for()
+
+
+def test_another_widget_does_not_interrupt_the_answer(connected: AppServer, visit: Visit) -> None:
+    visitor = visit(connected)
+    visitor.ask("慢慢说 slow")
+    visitor.page.get_by_text("第5词").first.wait_for()
+    visitor.page.get_by_test_id("stSidebar").get_by_text("联网搜索", exact=True).click()
+    visitor.page.get_by_text("已启用").wait_for()
+    visitor.page.get_by_text("第60词").first.wait_for()
+    assert "第5词" in visitor.last_answer
+
+
+def test_a_new_question_ends_the_old_answer_and_keeps_it(connected: AppServer, visit: Visit) -> None:
+    visitor = visit(connected)
+    visitor.ask("第一问 slow")
+    visitor.page.get_by_text("第4词").first.wait_for()
+    visitor.ask("第二问 slow")
+    visitor.page.get_by_text("已停止").wait_for()
+    messages = visitor.page.get_by_test_id("stChatMessage")
+    expect(messages).to_have_count(4)
+    assert "第4词" in messages.nth(1).inner_text()
+
+
+@pytest.mark.parametrize("leave", ["page", "tab"])
+def test_leaving_cancels_the_model_call(
+    connected: AppServer, visit: Visit, model_server: OpenAIServer, leave: str
+) -> None:
+    visitor = visit(connected)
+    visitor.ask("慢慢说 slow")
+    visitor.page.get_by_text("第5词").first.wait_for()
+    before = model_server.broken_off
+    if leave == "page":
+        visitor.page.get_by_test_id("stSidebar").get_by_text("帮助", exact=True).click()
+    else:
+        visitor.page.close()
+    deadline = time.monotonic() + 5
+    while model_server.broken_off == before and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert model_server.broken_off == before + 1
+    if leave == "page":
+        visitor.page.get_by_text("查找文章").wait_for()
+        visitor.page.get_by_test_id("stSidebar").get_by_text("对话", exact=True).click()
+        visitor.answered("已停止")
+        assert "第5词" in visitor.last_answer
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence", "kept"),
+    [
+        ("401", "拒绝了当前的密钥", ""),
+        ("500", "正忙", ""),
+        ("empty", "空的回答", ""),
+        ("disconnect", "途中断开", "前半句已经写出"),
+        ("hang", "规定时间内没有继续输出", ""),
+    ],
+)
+def test_every_model_failure_is_a_sentence_and_the_page_goes_on(
+    connected: AppServer, visit: Visit, model: str, sentence: str, kept: str
+) -> None:
+    visitor = visit(connected)
+    visitor.ask(f"问题 {model}")
+    visitor.answered(sentence)
+    assert kept in visitor.last_answer
+    assert "Traceback" not in visitor.page.content()
+    assert "verysecret" not in visitor.page.content()
+    expect(visitor.page.get_by_test_id("stChatInputTextArea")).to_be_enabled()
+
+
+def test_a_message_that_is_too_long_is_refused_and_not_lost(serve: Serve, visit: Visit) -> None:
+    visitor = visit(serve(**EMBEDDED))
+    text = "长" * 100_000
+    visitor.ask(text)
+    visitor.page.get_by_text("超过了 20,000 个字符的上限").wait_for()
+    assert visitor.page.get_by_label("你的原文").input_value() == text
+    expect(visitor.page.get_by_test_id("stChatMessage")).to_have_count(0)
+
+
+def test_blank_messages_send_nothing(serve: Serve, visit: Visit) -> None:
+    visitor = visit(serve(**EMBEDDED))
+    visitor.ask("   ")
+    time.sleep(0.5)
+    visitor.settled()
+    expect(visitor.page.get_by_test_id("stChatMessage")).to_have_count(0)
+
+
+def test_a_reload_gives_a_working_page(serve: Serve, visit: Visit) -> None:
+    visitor = visit(serve(**EMBEDDED))
+    visitor.ask("你是谁")
+    visitor.answered("内置摘录模型")
+    visitor.page.reload()
+    visitor.settled()
+    visitor.ask("你是谁")
+    visitor.answered("内置摘录模型")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_scrolls_sideways_on_a_phone(serve: Serve, visit: Visit, dark: bool) -> None:
+    visitor = visit(serve(**EMBEDDED), width=390, dark=dark)
+    visitor.page.get_by_text("SearXNG 返回 403").click()
+    visitor.answered("参考文献")
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_two_browsers_do_not_see_each_other(serve: Serve, visit: Visit) -> None:
+    server = serve(**EMBEDDED)
+    first, second = visit(server), visit(server)
+    first.ask("只有第一个人知道的问题")
+    first.answered("内置摘录模型")
+    second.page.reload()
+    second.settled()
+    assert "只有第一个人知道" not in second.page.content()
+
+
+HOSTILE = """# 标题 :material/home: :green-badge[OFFICIAL] $5 and $6
+
+![跟踪](http://evil.example/pixel.png) <img src=x onerror=alert(1)> <script>alert(2)</script>
+
+[点我](javascript:alert(3)) [数据](data:text/html,x) [外站](https://evil.example/login) https://evil.example/bare
+<https://evil.example/auto> www.evil.example someone@evil.example //evil.example/x
+
+[1]: https://evil.example/definition
+
+结论[1]，没有来源的编号[9]。
+"""
+
+
+def test_a_hostile_answer_calls_nobody_and_links_nowhere(
+    connected: AppServer, visit: Visit, model_server: OpenAIServer
+) -> None:
+    model_server.script = re.findall(r".{1,3}", HOSTILE, re.DOTALL)
+    visitor = visit(connected)
+    dialogs: list[str] = []
+    visitor.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    visitor.search_on()
+    visitor.ask("怎么打开联网搜索？ script:hostile")
+    visitor.answered("tokens")
+    answer = visitor.page.get_by_test_id("stChatMessage").last
+    hrefs = [link.get_attribute("href") or "" for link in answer.locator("a").all()]
+    assert hrefs
+    assert all(href.startswith(("/help?article=", "#")) for href in hrefs), hrefs
+    assert answer.locator(".wy-answer img, .wy-answer script, .wy-answer iframe, .wy-answer [style]").count() == 0
+    text = answer.inner_text()
+    assert ":green-badge[OFFICIAL]" in text
+    assert ":material/home:" in text
+    assert "$5 and $6" in text
+    assert "<script>alert(2)</script>" in text
+    assert "[9]" not in text
+    assert visitor.foreign == []
+    assert dialogs == []
+
+
+def test_a_hostile_question_is_shown_as_it_was_typed(serve: Serve, visit: Visit) -> None:
+    visitor = visit(serve(**EMBEDDED))
+    visitor.ask("<img src=http://evil.example/x> ![a](http://evil.example/y) :red[红] [l](http://evil.example)")
+    visitor.answered("内置摘录模型")
+    question = visitor.page.get_by_test_id("stChatMessage").first
+    assert (
+        question.inner_text()
+        .strip()
+        .endswith("<img src=http://evil.example/x> ![a](http://evil.example/y) :red[红] [l](http://evil.example)")
+    )
+    assert question.locator("a").count() == 0
+    assert visitor.foreign == []

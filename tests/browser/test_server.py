@@ -1,0 +1,32 @@
+"""What asgi.py adds: headers, a health check, and an end that leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+import urllib.request
+from collections.abc import Callable
+
+from support.app_server import AppServer, app_server
+
+
+def test_health_and_security_headers(serve: Callable[..., AppServer]) -> None:
+    server = serve(SEARCH_PROVIDER_PRIORITY="bundled")
+    with urllib.request.urlopen(f"{server.url}/healthz") as response:
+        assert json.load(response)["status"] == "ok"
+    with urllib.request.urlopen(server.url) as response:
+        policy = response.headers["Content-Security-Policy"]
+        assert "img-src 'self' data: blob:" in policy
+        assert "object-src 'none'" in policy
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
+        assert response.headers["Referrer-Policy"] == "no-referrer"
+
+
+def test_the_server_ends_at_once_when_told() -> None:
+    with app_server(SEARCH_PROVIDER_PRIORITY="bundled") as server:
+        server.process.send_signal(signal.SIGTERM)
+        started = time.monotonic()
+        server.process.wait(10)
+        assert time.monotonic() - started < 5
+        assert "Traceback" not in server.log

@@ -1,0 +1,91 @@
+"""The pages run headless, without a browser: what is on them, and that LangChain is not loaded before they are painted."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from conftest import ROOT
+from core.conversation import Message
+from core.ui.state import ChatState
+
+HOME = str(ROOT / "Home.py")
+
+
+@pytest.fixture(autouse=True)
+def _embedded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "bundled")
+
+
+@pytest.fixture
+def app() -> Iterator[AppTest]:
+    test = AppTest.from_file(HOME, default_timeout=30).run()
+    assert not test.exception
+    yield test
+
+
+def texts(elements: Any) -> str:
+    return " ".join(str(element.value) for element in elements)
+
+
+def test_the_first_screen_teaches(app: AppTest) -> None:
+    assert app.header[0].value == "问源"
+    assert [button.label for button in app.main.button] == [
+        "怎么打开联网搜索？",
+        "SearXNG 返回 403 怎么办？",
+        "案号里的数字和文字是什么意思？",
+    ]
+    assert "内置摘录模型" in texts(app.sidebar.caption)
+
+
+def test_a_suggestion_is_asked_with_search(app: AppTest) -> None:
+    app.main.button[0].click().run()
+    assert app.session_state["search_toggle"] is True
+    assert [message.name for message in app.chat_message] == ["user", "assistant"]
+    state: ChatState = app.session_state["chat"]
+    assert state.messages[1].cited
+    assert state.run is None
+
+
+def test_only_the_newest_messages_are_drawn_until_asked_for(app: AppTest) -> None:
+    app.session_state["chat"] = ChatState(messages=[Message("user", f"第{n}条") for n in range(50)])
+    app.run()
+    assert len(app.chat_message) == 20
+    assert "还有 30 条" in app.main.button[0].label
+    app.main.button[0].click().run()
+    assert len(app.chat_message) == 40
+
+
+def test_a_new_conversation_forgets_the_old_one(app: AppTest) -> None:
+    app.chat_input[0].set_value("你是谁").run()
+    assert len(app.chat_message) == 2
+    app.run()
+    app.sidebar.button[0].click().run()
+    assert len(app.chat_message) == 0
+    assert app.header[0].value == "问源"
+
+
+def test_without_any_engine_the_toggle_is_disabled_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "nosuch")
+    app = AppTest.from_file(HOME, default_timeout=30).run()
+    assert app.toggle[0].disabled
+    assert "没有可用的搜索引擎" in texts(app.sidebar.caption)
+
+
+def test_langchain_is_not_loaded_before_the_first_paint() -> None:
+    code = f"""
+import sys
+from core.llm.model import Model
+Model.warm_up = lambda self: None
+from streamlit.testing.v1 import AppTest
+app = AppTest.from_file({HOME!r}, default_timeout=30).run()
+assert not app.exception and app.header[0].value == "问源"
+print([name for name in sys.modules if name.startswith("langchain")])
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
