@@ -29,6 +29,12 @@ def app() -> Iterator[AppTest]:
     yield test
 
 
+def through_home(app: AppTest) -> AppTest:
+    """AppTest takes the files in pages/ for the pages: from its second run on it would leave Home.py out."""
+    app._page_hash = app._finished_page_script_hash = ""
+    return app
+
+
 def texts(elements: Any) -> str:
     return " ".join(str(element.value) for element in elements)
 
@@ -64,11 +70,9 @@ def test_only_the_newest_messages_are_drawn_until_asked_for(app: AppTest) -> Non
 def test_a_new_conversation_forgets_the_old_one(app: AppTest) -> None:
     app.chat_input[0].set_value("你是谁").run()
     assert len(app.chat_message) == 2
-    app._page_hash = ""  # AppTest knows only pages/: from its second run on it would leave Home.py out
-    app.run()
+    through_home(app).run()
     app.sidebar.button[0].click()
-    app._page_hash = ""
-    app.run()
+    through_home(app).run()
     assert len(app.chat_message) == 0
     assert app.header[0].value == "问源"
 
