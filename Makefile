@@ -35,3 +35,6 @@ bench: .venv/dev.stamp system-packages
 # Real servers and a real browser for the tests. Without root the tests that need them are skipped, loudly.
 system-packages:
 	@scripts/system-packages
+
+screenshots: .venv/dev.stamp system-packages
+	$(BIN)/python scripts/screenshots.py
