@@ -220,7 +220,7 @@ class _Parser(MarkdownIt):
 
 def _only_before_target(rule: InlineRule) -> InlineRule:
     """Without `](` near by there is no link; looking for one from each of 20,000 open brackets would take seconds."""
-    return lambda state, silent: state.src.find("](", state.pos, state.pos + 1000) >= 0 and rule(state, silent)
+    return lambda state, silent: state.src.find("](", state.pos, state.pos + 300) >= 0 and rule(state, silent)
 
 
 def _build() -> MarkdownIt:

@@ -66,7 +66,7 @@ def _block(token: Token, source: str) -> Block:
     kind = _KINDS[token.type]
     if kind == "code":
         language = _LANGUAGE.match(token.info)
-        return Block(kind, source, token.content.removesuffix("\n"), language[1] if language else "")
+        return Block(kind, source, token.content.rstrip("\n"), language[1] if language else "")
     if kind == "math":
         return Block(kind, source, token.content[2:-2].strip())
     return Block(kind, source.rstrip("\n"))
@@ -211,7 +211,8 @@ class _Renderer:
             case "code_inline":
                 return f"<code>{escape(token.content)}</code>"
             case "fence" | "code_block":
-                return f"<pre><code>{escape(token.content)}</code></pre>"
+                code = token.content.rstrip("\n")
+                return f"<pre><code>{escape(code)}</code></pre>"
             case "math_block":
                 return f"<p>{escape(token.content)}</p>"
             case "softbreak" | "hardbreak":  # models do not wrap lines: where they break one, they mean it

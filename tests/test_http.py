@@ -55,7 +55,8 @@ from core.http import Deadline, Request, Response, fetch
 
 SECRET = "sk-verysecret"
 LIMIT = 0.3
-GRACE = 0.2
+GRACE = 0.5
+"""For a busy machine; the faults themselves would last for ever."""
 RESULTS = {"results": [{"title": f"标题 {n}", "url": f"https://example.com/{n}"} for n in range(10)]}
 
 
@@ -357,7 +358,7 @@ def assert_cancel_ends(url: str) -> None:
     timer = threading.Timer(0.15, cancel)
     timer.start()
     failure(HttpCancelled, lambda: fetch(Request("GET", url, {"key": SECRET}), deadline=deadline))
-    assert time.monotonic() - cancelled_at < 0.2
+    assert time.monotonic() - cancelled_at < 0.2  # the request had five seconds
     timer.join()
     assert deadline.cancelled
 
@@ -516,6 +517,10 @@ def test_a_refused_port() -> None:
     assert str(port) in str(error)
 
 
+def test_a_password_in_the_address_stays_there() -> None:
+    failure(HttpConnectError, lambda: get(f"http://user:{SECRET}@127.0.0.1:{unused_port()}/"))
+
+
 def test_an_unknown_host(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*_: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "unknown")
@@ -633,22 +638,24 @@ def test_tls_through_a_proxy(monkeypatch: pytest.MonkeyPatch, tls: ssl.SSLContex
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("behaviour", [silence, drip(b"HTTP/1.1 200 OK\r\nX-Slow: ")], ids=["silence", "drip"])
+@pytest.mark.usefixtures("tls")
 def test_the_deadline_holds_for_a_proxy(scheme: str, behaviour: Behaviour, monkeypatch: pytest.MonkeyPatch) -> None:
     with Server(behaviour) as proxy:
         proxy_from_environment(monkeypatch, f"http://{proxy.host}")
         assert_ends_in_time(f"{scheme}://search.example/")
 
 
+@pytest.mark.usefixtures("tls")
 def test_the_deadline_holds_for_a_handshake_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow_tunnel(peer: Peer) -> None:
         peer.read_request()
-        peer.wait(0.2)
+        peer.wait(0.7)
         peer.send(head())
         peer.wait()
 
     with Server(slow_tunnel) as proxy:
         proxy_from_environment(monkeypatch, f"http://{proxy.host}")
-        assert_ends_in_time("https://search.example/")
+        assert_ends_in_time("https://search.example/", 0.8)
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
