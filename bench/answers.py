@@ -7,7 +7,23 @@ PAUSE = 0.005
 
 
 def long_answer(tokens: int = TOKENS) -> list[str]:
-    sentence = ["用人", "单位", "应当", "按照", "劳动", "合同", "约定", "和", "国家", "规定", "及时", "支付", "报酬", "[1]", "。"]
+    sentence = [
+        "用人",
+        "单位",
+        "应当",
+        "按照",
+        "劳动",
+        "合同",
+        "约定",
+        "和",
+        "国家",
+        "规定",
+        "及时",
+        "支付",
+        "报酬",
+        "[1]",
+        "。",
+    ]
     pieces: list[str] = []
     while len(pieces) < tokens:
         pieces += sentence * 6 + ["\n\n"]

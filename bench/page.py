@@ -88,7 +88,14 @@ def rerun(browser: Browser) -> list[Row]:
                 sizes[count] = counter.received - before
             opened[count] = statistics.median(time_to_open(browser, app.url) for _ in range(5))
     return [
-        Row("rerun of a 1,000-message conversation, websocket", sizes[1_000] / 1e3, "kB", 60, "20 messages", sizes[20] / 1e3),
+        Row(
+            "rerun of a 1,000-message conversation, websocket",
+            sizes[1_000] / 1e3,
+            "kB",
+            60,
+            "20 messages",
+            sizes[20] / 1e3,
+        ),
         Row("opening a 1,000-message conversation", opened[1_000], "s", opened[20] * 1.2, "20 messages", opened[20]),
     ]
 
@@ -104,7 +111,11 @@ def start_up() -> Row:
         port = free_port()
         started = time.perf_counter()
         process = subprocess.Popen(
-            ["make", "run", f"PORT={port}"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+            ["make", "run", f"PORT={port}"],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
         try:
             while True:

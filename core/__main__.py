@@ -106,7 +106,7 @@ def _for_each(argument: str, output: Output, do: Callable[[str], int]) -> int:
 def _search(app: App, options: argparse.Namespace, output: Output) -> int:
     def one(text: str) -> int:
         query = SearchQuery(text, type=SearchType(options.type), language=app.settings.search.language)
-        response = app.search.search(query, engine=options.engine)
+        response = app.search.search(query, user=None, engine=options.engine)
         output.document(response.to_json(), lambda: _results_text(response))
         return OK
 

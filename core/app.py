@@ -10,7 +10,12 @@ from core.chat import ChatService
 from core.llm.model import Model
 from core.logs import configure_logging
 from core.loop import LoopThread
+from core.search.cache import ResultCache
 from core.search.engine import SearchEngine
+from core.search.health import Health
+from core.search.limits import SearchLimits
+from core.search.query import effective_query
+from core.search.redis_link import RedisLink
 from core.search.registry import Chain, build_chain
 from core.search.service import SearchService
 from core.settings import LoadedSettings, Settings, load_settings, report_problems
@@ -26,6 +31,7 @@ class App:
     chain: Chain
     search: SearchService
     chat: ChatService
+    redis: RedisLink | None = None
 
     @property
     def settings(self) -> Settings:
@@ -33,6 +39,9 @@ class App:
 
     def close(self) -> None:
         self.loop.stop()
+        self.search.close()
+        if self.redis:
+            self.redis.close()
 
 
 def build_app(
@@ -49,9 +58,17 @@ def build_app(
     loop = LoopThread()
     model = model or Model(settings)
     chain = build_chain(settings) if engines is None else Chain(tuple(engines), left_out=())
-    search = SearchService(chain.engines)
+    redis = RedisLink.from_settings(settings)
+    search = SearchService(
+        chain.engines,
+        settings=settings.search,
+        cache=ResultCache.from_settings(settings, redis),
+        limits=SearchLimits.from_settings(settings, redis),
+        health=Health((engine.name for engine in chain.engines), link=redis),
+        prepare=lambda query: effective_query(query, settings),
+    )
     chat = ChatService(settings, model=model, search=search, loop=loop)
-    return App(loaded=loaded, loop=loop, model=model, chain=chain, search=search, chat=chat)
+    return App(loaded=loaded, loop=loop, model=model, chain=chain, search=search, chat=chat, redis=redis)
 
 
 _lock = threading.Lock()

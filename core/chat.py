@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -110,7 +109,7 @@ class ChatService:
     async def _find(self, question: str, options: ChatOptions) -> tuple[SearchResponse, Notice | None]:
         query = SearchQuery(question, language=self._settings.search.language)
         try:
-            response = await asyncio.to_thread(self._search.search, query, user=options.user)
+            response = await self._search.asearch(query, user=options.user)
         except SearchError as error:
             log.warning("search failed: %s", error)
             attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()

@@ -250,15 +250,19 @@ class EngineParseError(EngineError):
 
 
 class AllEnginesFailed(SearchError):
-    """No engine answered and nothing old enough was kept; `attempts` says what each one did."""
+    """No engine answered and nothing was kept from before; `attempts` says what each one did."""
 
     kind = "all_failed"
     happened = "所有搜索引擎都没有成功。"
     advice = "可以稍后重试，检查网络，或先关闭联网搜索。"
 
-    def __init__(self, message: str = "", *, cure: str = "", attempts: tuple[Attempt, ...] = ()) -> None:
+    def __init__(
+        self, message: str = "", *, cure: str = "", attempts: tuple[Attempt, ...] = (), cause: str = ""
+    ) -> None:
         super().__init__(message, cure=cure)
         self.attempts = attempts
+        self.cause = cause
+        """The `kind` of what most engines met: timeout, unavailable, …"""
 
 
 class ModelError(AppError):

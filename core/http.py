@@ -132,8 +132,6 @@ class Deadline:
         handle = socket.socket(fileno=os.dup(fileno))
         with self._lock:
             self._held[threading.get_ident()] = handle
-            if self._cancelled:
-                _shut_down(handle)
 
     def let_go(self) -> None:
         with self._lock:
@@ -402,12 +400,7 @@ class _PatientConnection(HTTPConnection):
         return sock
 
     def _tunnel(self) -> None:
-        try:
-            super()._tunnel()
-        except OSError as error:
-            if error.errno is None and not isinstance(error, TimeoutError):  # the proxy said no, or hung up
-                raise ProxyError("tunnel refused", error) from None
-            raise
+        super()._tunnel()
         self.sock.settimeout(_running.deadline.patience())
 
     def send(self, data: Any) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import unicodedata
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -100,10 +101,28 @@ def _web_addresses(value: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _language(value: str) -> str:
-    code, _, region = value.replace("_", "-").partition("-")
-    if not (code.isascii() and code.isalpha() and len(code) in {2, 3} and len(region) in {0, 2}) and value.lower() != "auto":
+    found = re.fullmatch(r"(auto|[a-z]{2,3})(?:[-_]([a-z]{2}))?", value, re.ASCII | re.IGNORECASE)
+    if not found:
         raise ValueError("应是 auto 或语言代码，如 zh-CN、en")
+    code, region = found.groups()
     return f"{code.lower()}-{region.upper()}" if region else code.lower()
+
+
+def _redis_address(value: SecretStr) -> SecretStr:
+    if not value.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
+        raise ValueError("地址应以 redis:// 或 rediss:// 开头")
+    return value
+
+
+def _quotas(value: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    """`tavily=20`: the engine and its own number."""
+    quotas = []
+    for entry in value:
+        name, _, amount = entry.partition("=")
+        if not amount.strip().isdecimal() or not 1 <= int(amount[:9]) <= 1_000_000:
+            raise ValueError("应写成「引擎名=每分钟次数」，次数为 1–1000000")
+        quotas.append((name.strip(), int(amount)))
+    return tuple(quotas)
 
 
 def _secret(value: SecretStr) -> SecretStr:
@@ -121,6 +140,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_comma_list)]
 Language = Annotated[Word, AfterValidator(_language)]
 Address = Annotated[str, AfterValidator(_web_address)]
 Addresses = Annotated[tuple[str, ...], BeforeValidator(_comma_list), AfterValidator(_web_addresses)]
+Quotas = Annotated[tuple[Any, ...], BeforeValidator(_comma_list), AfterValidator(_quotas)]
 Flag = Annotated[bool, BeforeValidator(_plain_word)]
 LowerCase = BeforeValidator(lambda value: str(value).strip().lower())
 Secret = Annotated[SecretStr, AfterValidator(_secret)]
@@ -228,6 +248,10 @@ class SearchSettings(Section):
     snippet_length: Annotated[Count, Field(ge=50, le=1000)] = 200
     cache_ttl: Annotated[Count, Field(ge=0, le=30 * 86400)] = 3600
     rate_limit: Annotated[Count, Field(ge=1, le=100_000)] = 10
+    hedge_after: Annotated[Decimal, Field(ge=0.1, le=60)] = 1.2
+    sort_words: Flag = False
+    engine_quota: Annotated[Count, Field(ge=1, le=1_000_000)] = 6_000
+    engine_quotas: Quotas = ()
 
 
 class LegalSettings(Section):
@@ -338,7 +362,11 @@ class ChatSettings(Section):
 
 class CacheSettings(Section):
     name = "cache"
-    url: Secret | None = None
+    url: Annotated[Secret, AfterValidator(_redis_address)] | None = None
+    news_ttl: Annotated[Count, Field(ge=1, le=30 * 86400)] = 3_600
+    regulation_ttl: Annotated[Count, Field(ge=1, le=30 * 86400)] = 86_400
+    case_ttl: Annotated[Count, Field(ge=1, le=30 * 86400)] = 21_600
+    keep_stale: Annotated[Count, Field(ge=0, le=365 * 86400)] = 604_800
 
 
 class DatabaseSettings(Section):

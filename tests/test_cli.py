@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pytest
-from conftest import ROOT
-from support.openai_server import ANSWER, openai_server
 
+from conftest import ROOT
 from core.__main__ import main
+from support.openai_server import ANSWER, openai_server
 
 EMBEDDED = {"SEARCH_PROVIDER_PRIORITY": "bundled"}
 

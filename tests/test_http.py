@@ -20,6 +20,20 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+
+from core import __version__, http
+from core.errors import (
+    HttpCancelled,
+    HttpConnectError,
+    HttpError,
+    HttpInvalidJson,
+    HttpInvalidRequest,
+    HttpProtocolError,
+    HttpRedirect,
+    HttpTimeout,
+    HttpTooLarge,
+)
+from core.http import Deadline, Request, Response, fetch
 from support.faults import (
     Behaviour,
     Peer,
@@ -38,20 +52,6 @@ from support.faults import (
     silence,
     unused_port,
 )
-
-from core import __version__, http
-from core.errors import (
-    HttpCancelled,
-    HttpConnectError,
-    HttpError,
-    HttpInvalidJson,
-    HttpInvalidRequest,
-    HttpProtocolError,
-    HttpRedirect,
-    HttpTimeout,
-    HttpTooLarge,
-)
-from core.http import Deadline, Request, Response, fetch
 
 SECRET = "sk-verysecret"
 LIMIT = 0.3

@@ -54,7 +54,8 @@ def test_unknown_keys_are_recognised_by_their_shape(text: str, hidden: str, kept
 
 
 @pytest.mark.parametrize(
-    "text", ["1,204 tokens used", "max_tokens: 4096", "搜索词：劳动合同法第三十八条", "https://example.org/a?b=c", "sk-ip"]
+    "text",
+    ["1,204 tokens used", "max_tokens: 4096", "搜索词：劳动合同法第三十八条", "https://example.org/a?b=c", "sk-ip"],
 )
 def test_ordinary_text_stays(text: str) -> None:
     assert redact(text) == text
@@ -62,6 +63,6 @@ def test_ordinary_text_stays(text: str) -> None:
 
 def test_wrong_arguments_do_not_leak(logged: tuple[logging.Logger, io.StringIO]) -> None:
     logger, stream = logged
-    logger.warning("one %s two %s", KEY)
+    logger.warning("one %s two %s", KEY)  # noqa: PLE1206 the mistake is what is tested
     assert KEY not in stream.getvalue()
     assert "unprintable" in stream.getvalue()

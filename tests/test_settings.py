@@ -161,8 +161,9 @@ def test_settings_are_frozen() -> None:
 def test_the_shipped_file_documents_every_setting_that_is_not_a_secret() -> None:
     text = (ROOT / "settings.yaml").read_text("utf-8")
     assert load_settings(ROOT / "settings.yaml", {}).problems == ()
-    shown = yaml.safe_load("\n".join(line.replace("# ", "", 1) if line.startswith("  # ") else line
-                                     for line in text.splitlines()))
+    shown = yaml.safe_load(
+        "\n".join(line.replace("# ", "", 1) if line.startswith("  # ") else line for line in text.splitlines())
+    )
     for section, field in Settings.model_fields.items():
         for key, inner in field.annotation.model_fields.items():  # type: ignore[union-attr]
             if not key.endswith("api_key"):

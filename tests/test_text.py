@@ -72,7 +72,13 @@ def test_terms_are_words_and_pairs_of_characters() -> None:
 
 @pytest.mark.parametrize(
     ("text", "chinese"),
-    [("怎么打开联网搜索？", True), ("how to enable 搜索", False), ("OpenAI 的 CEO 是谁", True), ("123 !?", False), ("", False)],
+    [
+        ("怎么打开联网搜索？", True),
+        ("how to enable 搜索", False),
+        ("OpenAI 的 CEO 是谁", True),
+        ("123 !?", False),
+        ("", False),
+    ],
 )
 def test_language(text: str, chinese: bool) -> None:
     assert is_chinese(text) is chinese

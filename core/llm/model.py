@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
@@ -20,6 +20,7 @@ from core.llm.pieces import Piece, TextPiece, TokenUsage
 from core.llm.think import ThinkSplitter
 from core.llm.usage import estimate_tokens
 from core.loop import LoopThread
+from core.model_choice import choose_model
 from core.settings import LlmSettings, Settings
 
 if TYPE_CHECKING:
@@ -27,40 +28,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-EMBEDDED = "embedded"
-EMBEDDED_LABEL = "内置摘录模型"
-DEFAULT_OPENAI_MODEL = "gpt-5-mini"
-
 Prompt = Sequence[tuple[str, str]]
 """(role, text) pairs, which LangChain reads as messages: system, human, ai."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
-    provider: str
-    name: str
-
-    @property
-    def embedded(self) -> bool:
-        return self.provider == EMBEDDED
-
-    @property
-    def label(self) -> str:
-        return EMBEDDED_LABEL if self.embedded else self.name
-
-
-def choose_model(settings: Settings) -> ModelChoice:
-    wanted = settings.llm.model
-    if not wanted:
-        connected = settings.openai.api_key or settings.openai.base_url
-        return ModelChoice("openai", DEFAULT_OPENAI_MODEL) if connected else ModelChoice(EMBEDDED, EMBEDDED)
-    if wanted == EMBEDDED:
-        return ModelChoice(EMBEDDED, EMBEDDED)
-    provider, colon, name = wanted.partition(":")
-    # "qwen3:8b" is a model of Ollama's, not a provider "qwen3": an own address always means the OpenAI protocol.
-    if colon and (settings.openai.base_url is None or provider == "openai") and name:
-        return ModelChoice(provider, name)
-    return ModelChoice("openai", wanted)
 
 
 def build_chat_model(settings: Settings) -> BaseChatModel:

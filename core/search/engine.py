@@ -129,9 +129,8 @@ class KeyedEngine(HttpEngine):
 
 # Services say in words that the money is gone, under whatever status they use for bad keys or for haste.
 _OUT_OF_CREDIT = re.compile(
-    r"run out of|out of credits?|no_more_credits|budget_exceeded|exceeded your (current )?quota"
-    r"|insufficient[ _](quota|balance|credits?|funds)|not (have )?enough (money|credits?|balance)"
-    r"|欠费|(余额|额度)(不足|已?用[完尽])",
+    rb"run out of|out of credits?|no_more_credits|budget_exceeded|exceeded your (current )?quota"
+    rb"|insufficient[ _](quota|balance|credits?|funds)|not (have )?enough (money|credits?|balance)",
     re.IGNORECASE,
 )
 
@@ -139,8 +138,7 @@ _OUT_OF_CREDIT = re.compile(
 def out_of_credit(response: Response) -> bool:
     if response.status == 402:
         return True
-    words = response.body[:10_000].decode("utf-8", "replace")
-    return response.status in {401, 403, 429} and _OUT_OF_CREDIT.search(words) is not None
+    return response.status in {401, 403, 429} and _OUT_OF_CREDIT.search(response.body[:10_000]) is not None
 
 
 def raise_for_status(response: Response) -> None:
@@ -165,6 +163,14 @@ def raise_for_status(response: Response) -> None:
 def _seconds(value: str | None) -> float | None:
     """Retry-After in its plain form; the rare form with a date is treated as not given."""
     return float(value) if value and value.strip().isdecimal() else None
+
+
+def explanation(response: Response) -> Any:
+    """The decoded body of an error, or None: gateways answer in HTML whatever the service promises."""
+    try:
+        return response.json()
+    except HttpInvalidJson:
+        return None
 
 
 def dig(data: Any, *path: str) -> Any:
@@ -210,6 +216,7 @@ __all__ = [
     "Response",
     "SearchEngine",
     "dig",
+    "explanation",
     "fetch",
     "missing_key",
     "objects",

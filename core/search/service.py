@@ -1,60 +1,222 @@
-"""One search: the engines in their order, the first good answer wins, and every attempt is reported."""
+"""One search, layer by layer: what can be remembered is not asked again, and what must be asked is asked well."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from core.errors import AllEnginesFailed, EngineError, NoEngine, QueryError
+from core.errors import NoEngine, QueryError
+from core.search.cache import ResultCache, SessionCache
+from core.search.deadline import SearchDeadline
 from core.search.engine import SearchEngine
-from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult
+from core.search.failover import Failover, Raced, all_failed
+from core.search.flights import Flights
+from core.search.health import Health, Rest
+from core.search.limits import SearchLimits
+from core.search.types import Outcome, SearchQuery, SearchResponse
+from core.search.workers import in_a_thread
+from core.settings import SearchSettings
 
 log = logging.getLogger(__name__)
 
+MAX_QUERY_LENGTH = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """One search under way."""
+
+    asked: SearchQuery
+    """As the reader wrote it."""
+    query: SearchQuery
+    """As the engines get it."""
+    key: str
+    engine: str | None
+    user: str | None
+    deadline: SearchDeadline
+    started: float
+
 
 class SearchService:
-    def __init__(self, engines: Sequence[SearchEngine], *, clock: Callable[[], float] = time.monotonic) -> None:
+    """Thread-safe. `search` answers in the calling thread, `asearch` for those who await."""
+
+    def __init__(
+        self,
+        engines: Sequence[SearchEngine],
+        *,
+        settings: SearchSettings | None = None,
+        cache: ResultCache | None = None,
+        limits: SearchLimits | None = None,
+        health: Health | None = None,
+        prepare: Callable[[SearchQuery], SearchQuery] = lambda query: query,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._engines = tuple(engines)
+        self._settings = settings or SearchSettings()
+        self._cache = cache
+        self._limits = limits
+        self._health = health or Health(engine.name for engine in engines)
+        self._prepare = prepare
         self._clock = clock
+        self._flights = Flights()
+        self._failover = Failover(
+            self._health,
+            hedge_after=self._settings.hedge_after,
+            take_turn=limits.take_turn if limits else None,
+            clock=clock,
+        )
 
     @property
     def available(self) -> bool:
         return bool(self._engines)
 
-    def search(self, query: SearchQuery, *, user: str = "local", engine: str | None = None) -> SearchResponse:
-        """`engine` names the only one to use; otherwise the whole chain is tried."""
-        if not query.text.strip():
-            raise QueryError
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the settings page should say about the cache and Redis."""
+        found = (part.warning for part in (self._cache, self._limits) if part is not None)
+        return tuple(dict.fromkeys(filter(None, found)))
+
+    def states(self) -> dict[str, Rest | None]:
+        """Every engine in the chain, with its rest if it has one."""
+        return self._health.states()
+
+    def search(
+        self,
+        query: SearchQuery,
+        *,
+        user: str | None = "local",
+        engine: str | None = None,
+        session_cache: SessionCache | None = None,
+        fresh: bool = False,
+    ) -> SearchResponse:
+        """`engine` names the only one to use, even if it rests. `fresh` passes both caches by, and fills them anew.
+
+        `user` is whose limit counts the search, unless a cache or another search under way answers it; None is the
+        operator, who has no limit.
+        """
+        deadline = SearchDeadline(self._settings.timeout, self._clock)
+        return self._search(query, user, engine, session_cache, fresh, deadline)
+
+    async def asearch(
+        self,
+        query: SearchQuery,
+        *,
+        user: str | None = "local",
+        engine: str | None = None,
+        session_cache: SessionCache | None = None,
+        fresh: bool = False,
+    ) -> SearchResponse:
+        """The same; cancelling the task that awaits it cancels the search."""
+        deadline = SearchDeadline(self._settings.timeout, self._clock)
+        try:
+            return await in_a_thread(
+                lambda: self._search(query, user, engine, session_cache, fresh, deadline), name="search"
+            )
+        except asyncio.CancelledError:
+            deadline.cancel()
+            raise
+
+    def close(self) -> None:
+        if self._cache is not None:
+            self._cache.close()
+
+    # ── The layers ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _search(
+        self,
+        asked: SearchQuery,
+        user: str | None,
+        engine: str | None,
+        session: SessionCache | None,
+        fresh: bool,
+        deadline: SearchDeadline,
+    ) -> SearchResponse:
+        started = self._clock()
+        _refuse_unusable(asked)
+        query = self._prepare(asked)
+        key = f"{engine or ''}|{query.key(sort_words=self._settings.sort_words)}"
+        search = _Search(asked, query, key, engine, user, deadline, started)
+
+        response = None if fresh else self._remembered(search, session)
+        if response is None:
+            response = self._shared(search)
+        response = replace(response, query=asked, search_time=self._clock() - started)
+        if session is not None:
+            session.put(key, response)
+        return response
+
+    def _remembered(self, search: _Search, session: SessionCache | None) -> SearchResponse | None:
+        response, where = None, "session"
+        if session is not None:
+            response = session.get(search.key, search.asked)
+        if response is None and self._cache is not None:
+            response, where = self._cache.get(search.key, search.query), "shared"
+        if response is not None:
+            log.info("%s cache hit: results of %s, %.0f s old", where, response.provider, response.cache_age or 0)
+        return response
+
+    def _shared(self, search: _Search) -> SearchResponse:
+        try:
+            return self._flights.share(search.key, search.deadline, lambda: self._fetch(search))
+        except TimeoutError:
+            raise all_failed((), timeout=self._settings.timeout) from None
+
+    def _fetch(self, search: _Search) -> SearchResponse:
+        engines = self._chain(search.engine)
+        if self._limits is not None and search.user is not None:
+            self._limits.admit(search.user)
+        raced = self._failover.run(engines, search.query, search.deadline, wake=search.engine is not None)
+        if raced.found:
+            response = self._answer(search, raced)
+            if self._cache is not None:
+                self._cache.put(search.key, response)
+            return response
+        return self._without_results(search, raced)
+
+    def _chain(self, engine: str | None) -> Sequence[SearchEngine]:
         chain = [candidate for candidate in self._engines if engine in (None, candidate.name)]
         if not chain:
             raise NoEngine(f"没有名为「{engine}」的可用引擎。" if engine else "")
-        started = self._clock()
-        attempts: list[Attempt] = []
-        for candidate in chain:
-            results, attempt = self._try(candidate, query)
-            attempts.append(attempt)
-            if results:
-                break
-        else:
-            results = []
-            if all(attempt.outcome is Outcome.FAILED for attempt in attempts):
-                raise AllEnginesFailed(attempts=tuple(attempts))
-        return SearchResponse(
-            query=query,
-            results=tuple(results[: query.limit]),
-            attempts=tuple(attempts),
-            provider=attempts[-1].engine,
-            search_time=self._clock() - started,
-        )
+        return chain
 
-    def _try(self, engine: SearchEngine, query: SearchQuery) -> tuple[list[SearchResult], Attempt]:
-        started = self._clock()
-        try:
-            results = list(engine.search(query, query.limit))
-        except EngineError as error:
-            log.warning("engine %s: %s", engine.name, error)
-            seconds = self._clock() - started
-            return [], Attempt(engine.name, Outcome.FAILED, seconds, error.message, error.kind)
-        outcome = Outcome.OK if results else Outcome.EMPTY
-        return results, Attempt(engine.name, outcome, self._clock() - started)
+    # ── How it ends ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _answer(self, search: _Search, raced: Raced) -> SearchResponse:
+        response = SearchResponse(
+            query=search.query,
+            results=tuple(raced.found[: search.query.limit]),
+            attempts=raced.attempts,
+            provider=raced.provider,
+            skipped=raced.found.skipped,
+            notes=raced.found.notes,
+        )
+        log.info("%s found %d results in %.2f s", raced.provider, len(raced.found), self._clock() - search.started)
+        return response
+
+    def _without_results(self, search: _Search, raced: Raced) -> SearchResponse:
+        """Nothing was found, truly (every engine said so), or because engines were missing: then old results serve."""
+        unanswered = [attempt for attempt in raced.attempts if attempt.outcome is not Outcome.EMPTY]
+        if unanswered and self._cache is not None:
+            old = self._cache.get(search.key, search.query, even_stale=True)
+            if old is not None:
+                log.warning("no engine could answer; serving results that are %.0f s old", old.cache_age or 0)
+                return replace(old, attempts=raced.attempts)
+        if raced.bug is not None:
+            raise raced.bug
+        if len(unanswered) == len(raced.attempts):
+            raise all_failed(raced.attempts, timeout=self._settings.timeout)
+        answered = [attempt.engine for attempt in raced.attempts if attempt.outcome is Outcome.EMPTY]
+        return SearchResponse(query=search.query, attempts=raced.attempts, provider=answered[-1])
+
+
+def _refuse_unusable(query: SearchQuery) -> None:
+    if not query.text.strip():
+        raise QueryError
+    if len(query.text) > MAX_QUERY_LENGTH:
+        raise QueryError(
+            f"搜索词有 {len(query.text):,} 个字符，超过了 {MAX_QUERY_LENGTH:,} 个字符的上限，没有执行搜索。",
+            cure="请缩短后再搜索。",
+        )

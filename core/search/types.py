@@ -74,6 +74,8 @@ class Attempt:
     reason: str = ""
     kind: str = ""
     """The error's `kind`, so that a notice can be chosen without reading the sentence."""
+    cure: str = ""
+    """What the reader can do about it, where the error knows."""
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -9,9 +9,10 @@ import pytest
 from conftest import loaded
 from core.errors import ModelError
 from core.llm.errors import translate
-from core.llm.model import EMBEDDED, Model, ModelChoice, choose_model
+from core.llm.model import Model
 from core.llm.pieces import Piece, TextPiece, ThoughtPiece, TokenUsage
 from core.loop import LoopThread
+from core.model_choice import EMBEDDED, ModelChoice, choose_model
 from support.openai_server import ANSWER, OpenAIServer, openai_server
 from support.scripted import ScriptedChatModel
 
@@ -40,7 +41,7 @@ def ask(loop: LoopThread, model: Model) -> list[Piece]:
 
     async def collect() -> list[Piece]:
         async for piece in model.stream(PROMPT):
-            pieces.append(piece)  # noqa: PERF401 what came before an error counts
+            pieces.append(piece)
         return pieces
 
     try:
@@ -51,7 +52,9 @@ def ask(loop: LoopThread, model: Model) -> list[Piece]:
 
 
 def connected(server: OpenAIServer, name: str, **environ: str) -> Model:
-    settings = loaded(OPENAI_API_KEY="sk-test", OPENAI_BASE_URL=server.url, LLM_MODEL=f"openai:{name}", **environ).values
+    settings = loaded(
+        OPENAI_API_KEY="sk-test", OPENAI_BASE_URL=server.url, LLM_MODEL=f"openai:{name}", **environ
+    ).values
     return Model(settings, sleep=_no_sleep)
 
 
@@ -199,9 +202,15 @@ def test_a_silent_pause_in_mid_stream_times_out(loop: LoopThread) -> None:
         ({"OPENAI_API_KEY": "k", "LLM_MODEL": "embedded"}, ModelChoice(EMBEDDED, EMBEDDED)),
         ({"LLM_MODEL": "openai:gpt-x"}, ModelChoice("openai", "gpt-x")),
         ({"LLM_MODEL": "anthropic:claude-x"}, ModelChoice("anthropic", "claude-x")),
-        ({"LLM_MODEL": "deepseek-chat", "OPENAI_BASE_URL": "https://api.deepseek.com"}, ModelChoice("openai", "deepseek-chat")),
+        (
+            {"LLM_MODEL": "deepseek-chat", "OPENAI_BASE_URL": "https://api.deepseek.com"},
+            ModelChoice("openai", "deepseek-chat"),
+        ),
         ({"LLM_MODEL": "qwen3:8b", "OPENAI_BASE_URL": "http://127.0.0.1:11434/v1"}, ModelChoice("openai", "qwen3:8b")),
-        ({"LLM_MODEL": "openai:qwen3:8b", "OPENAI_BASE_URL": "http://127.0.0.1:11434/v1"}, ModelChoice("openai", "qwen3:8b")),
+        (
+            {"LLM_MODEL": "openai:qwen3:8b", "OPENAI_BASE_URL": "http://127.0.0.1:11434/v1"},
+            ModelChoice("openai", "qwen3:8b"),
+        ),
     ],
 )
 def test_which_model(environ: dict[str, str], choice: ModelChoice) -> None:

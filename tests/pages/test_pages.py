@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -23,10 +22,10 @@ def _embedded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def app() -> Iterator[AppTest]:
+def app() -> AppTest:
     test = AppTest.from_file(HOME, default_timeout=30).run()
     assert not test.exception
-    yield test
+    return test
 
 
 def through_home(app: AppTest) -> AppTest:

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from conftest import loaded
-
 from core.app import App, build_app
 from core.llm.model import Model
 from core.search.types import SearchQuery, SearchResult

@@ -1,0 +1,39 @@
+"""Which model the settings mean. Apart from core.llm, because a search engine needs to know it too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.settings import Settings
+
+EMBEDDED = "embedded"
+EMBEDDED_LABEL = "内置摘录模型"
+DEFAULT_OPENAI_MODEL = "gpt-5-mini"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    provider: str
+    name: str
+
+    @property
+    def embedded(self) -> bool:
+        return self.provider == EMBEDDED
+
+    @property
+    def label(self) -> str:
+        return EMBEDDED_LABEL if self.embedded else self.name
+
+
+def choose_model(settings: Settings) -> ModelChoice:
+    wanted = settings.llm.model
+    if not wanted:
+        connected = settings.openai.api_key or settings.openai.base_url
+        return ModelChoice("openai", DEFAULT_OPENAI_MODEL) if connected else ModelChoice(EMBEDDED, EMBEDDED)
+    if wanted == EMBEDDED:
+        return ModelChoice(EMBEDDED, EMBEDDED)
+    provider, colon, name = wanted.partition(":")
+    # "qwen3:8b" is a model of Ollama's, not a provider "qwen3": an own address always means the OpenAI protocol.
+    if colon and (settings.openai.base_url is None or provider == "openai") and name:
+        return ModelChoice(provider, name)
+    return ModelChoice("openai", wanted)

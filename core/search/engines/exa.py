@@ -1,0 +1,58 @@
+"""Exa: search by meaning. Without `contents` it sends addresses and titles only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+from core.errors import EngineQuotaExceeded
+from core.search.engine import KeyedEngine, RawResult, Request, Response, dig, explanation, fetch, objects
+from core.search.query import since
+from core.search.results import SNIPPET_LENGTH
+from core.search.types import SearchQuery, SearchType
+from core.settings import Settings
+
+_BUDGETS = {
+    "API_KEY_BUDGET_EXCEEDED": "这个 Exa 密钥用完了为它设定的预算。",
+    "TEAM_BUDGET_EXCEEDED": "Exa 团队的预算已用完。",
+}
+
+
+class ExaEngine(KeyedEngine):
+    name = "exa"
+    key_page = "dashboard.exa.ai"
+
+    def __init__(self, api_key: str, *, text: bool = False, fetch: Callable[..., Response] = fetch) -> None:
+        super().__init__(api_key, fetch=fetch)
+        self._contents = {"text": {"maxCharacters": SNIPPET_LENGTH}} if text else {"highlights": True}
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        return cls(cls.key_in(settings), text=settings.exa.text)
+
+    def build_request(self, query: SearchQuery, num_results: int) -> Request:
+        # There is no parameter for the language: Exa goes by the meaning of the query.
+        body: dict[str, Any] = {"query": query.text, "numResults": num_results, "contents": self._contents}
+        if query.type is SearchType.NEWS:
+            body["category"] = "news"
+        if query.sites:
+            body["includeDomains"] = list(query.sites)
+        if query.time_range:  # leaves out every page without a date
+            body["startPublishedDate"] = since(query.time_range).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        return Request("POST", "https://api.exa.ai/search", headers={"x-api-key": self.api_key}, json=body)
+
+    def check_status(self, response: Response) -> None:
+        if response.status == 402:
+            raise EngineQuotaExceeded(_BUDGETS.get(str(dig(explanation(response), "tag")), ""))
+        super().check_status(response)
+
+    def parse_response(self, response: Response) -> Iterator[RawResult]:
+        for entry in objects(response.json(), "results"):
+            yield RawResult(entry.get("title"), entry.get("url"), _passages(entry), entry.get("publishedDate"))
+
+
+def _passages(entry: dict[str, Any]) -> Any:
+    highlights = entry.get("highlights")
+    if isinstance(highlights, list) and highlights:
+        return " … ".join(piece for piece in highlights if isinstance(piece, str))
+    return entry.get("text") or entry.get("summary")

@@ -1,0 +1,32 @@
+"""Perplexity's Search API: plain results, not its answering models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from core.search.engine import KeyedEngine, RawResult, Request, Response, objects
+from core.search.query import language_code, recency
+from core.search.types import SearchQuery
+
+MOST_RESULTS = 20
+MOST_SITES = 20
+
+
+class PerplexityEngine(KeyedEngine):
+    name = "perplexity"
+    key_page = "perplexity.ai 的 API 设置页"
+
+    def build_request(self, query: SearchQuery, num_results: int) -> Request:
+        body: dict[str, Any] = {"query": query.text, "max_results": min(num_results, MOST_RESULTS)}
+        if query.sites:
+            body["search_domain_filter"] = list(query.sites[:MOST_SITES])
+        if language := language_code(query):
+            body["search_language_filter"] = [language]
+        if newest := recency(query):
+            body["search_recency_filter"] = newest.value
+        return Request("POST", "https://api.perplexity.ai/search", headers=self.bearer, json=body)
+
+    def parse_response(self, response: Response) -> Iterator[RawResult]:
+        for entry in objects(response.json(), "results"):
+            yield RawResult(entry.get("title"), entry.get("url"), entry.get("snippet"), entry.get("date"))

@@ -1,0 +1,168 @@
+"""SearXNG, one's own or a public one: no key, but it must be told to speak JSON, and its limiter wants a browser."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
+
+from core import __version__
+from core.errors import EngineError, EngineMisconfigured, EngineThrottled, EngineUnavailable, HttpError
+from core.http import Deadline
+from core.search.engine import (
+    DEFAULT_SECONDS,
+    Found,
+    HttpEngine,
+    RawResult,
+    Request,
+    Response,
+    dig,
+    fetch,
+    objects,
+    translate,
+)
+from core.search.query import language_code, with_sites
+from core.search.results import clean_results
+from core.search.types import SearchQuery, SearchType
+from core.settings import Settings
+from core.text import one_line, shorten
+
+log = logging.getLogger(__name__)
+
+ENABLE_JSON = "search:\n  formats: [html, json]"
+DISABLE_LIMITER = "server:\n  limiter: false"
+MOST_RESULTS = 100
+NO_TIME_RANGE = "SearXNG 上的有些引擎不支持时间范围，会被悄悄跳过；可以放宽时间再试。"
+
+# The limiter turns clients away that do not send what browsers send.
+_HEADERS = {
+    "User-Agent": f"Mozilla/5.0 (X11; Linux x86_64) Wenyuan/{__version__}",
+    "Accept": "text/html,application/json;q=0.9,*/*;q=0.8",
+    "Accept-Language": "zh-CN,zh;q=0.9,en;q=0.8",
+}
+
+
+class SearxngEngine:
+    """Several servers, of which the first that answers is enough; it is asked first the next time."""
+
+    name = "searxng"
+
+    def __init__(self, servers: Sequence[SearxngServer]) -> None:
+        self.servers = tuple(servers)
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        own, engines = settings.searxng.url, settings.searxng.engines_zh
+        if own:
+            return cls([SearxngServer(address, engines_zh=engines) for address in own])
+        return cls([SearxngServer(settings.searxng.public_url, engines_zh=engines, public=True)])
+
+    def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> Found:
+        deadline = deadline or Deadline(DEFAULT_SECONDS)
+        servers, failures = self.servers, list[EngineError]()
+        for place, server in enumerate(servers):
+            try:
+                found = server.search(query, num_results, deadline=deadline.share(len(servers) - place))
+            except EngineError as error:
+                log.warning("searxng server %d of %d: %s", place + 1, len(servers), error.message)
+                failures.append(error)
+            else:
+                self.servers = (server, *(other for other in servers if other is not server))
+                return found
+        raise failures[0]
+
+    def check(self, deadline: Deadline) -> None:
+        """Raises what a search on any of the servers would meet, without searching."""
+        for place, server in enumerate(self.servers):
+            server.check(deadline.share(len(self.servers) - place))
+
+
+class SearxngServer(HttpEngine):
+    name = "searxng"
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        engines_zh: Sequence[str] = (),
+        public: bool = False,
+        fetch: Callable[..., Response] = fetch,
+    ) -> None:
+        super().__init__(fetch=fetch)
+        self._url = f"{address}/search"
+        self._engines_zh = ",".join(engines_zh)
+        self._public = public
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """The first server alone."""
+        return cls((*settings.searxng.url, settings.searxng.public_url)[0])
+
+    def build_request(self, query: SearchQuery, num_results: int) -> Request:
+        params = {"q": with_sites(query), "format": "json"}
+        if query.type is SearchType.NEWS:
+            params["categories"] = "news"
+        elif language_code(query) == "zh" and self._engines_zh:  # names that the instance does not know are ignored
+            params["engines"] = self._engines_zh
+        if query.language != "auto":
+            params["language"] = query.language
+        if query.time_range:
+            params["time_range"] = query.time_range.value
+        return Request("GET", self._url, params=params, headers=_HEADERS)
+
+    def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> Found:
+        found = super().search(query, num_results, deadline=deadline)
+        if not found and isinstance(query, SearchQuery) and query.time_range:
+            found.notes = (NO_TIME_RANGE,)
+        return found
+
+    def check(self, deadline: Deadline) -> None:
+        """Asks for nothing: 403 and 429 come before the complaint about the missing query, which is the good answer."""
+        try:
+            response = self._fetch(
+                Request("GET", self._url, params={"format": "json"}, headers=_HEADERS), deadline=deadline
+            )
+            if response.status == 400 and dig(response.json(), "error"):
+                return
+        except HttpError as error:
+            raise translate(error) from None
+        self.check_status(response)
+
+    def check_status(self, response: Response) -> None:
+        host = response.host
+        if response.status == 403:
+            own = f"请在 SearXNG 的 settings.yml 中写入下面两行并重启：\n{ENABLE_JSON}"
+            others = "公共实例通常不开放 JSON；请自建 SearXNG，并把地址写入 SEARXNG_URL。"
+            raise EngineMisconfigured(
+                f"SearXNG（{host}）没有开放 JSON 格式（403）。", cure=others if self._public else own
+            )
+        if response.status == 429:  # four requests an hour for anything but HTML, and no word about when to come back
+            own = f"自建的实例可以在 settings.yml 中关闭限制器并重启：\n{DISABLE_LIMITER}"
+            others = "公共实例不适合程序使用；请自建 SearXNG，并把地址写入 SEARXNG_URL。"
+            raise EngineThrottled(f"SearXNG（{host}）的限制器拦住了请求（429）。", cure=others if self._public else own)
+        super().check_status(response)
+
+    def parse_response(self, response: Response) -> Found:
+        data = response.json()
+        # Results in the form of a table have no address; answers and infoboxes repeat what is in the results.
+        entries = [entry for entry in objects(data, "results") if entry.get("url") is not None or not entry]
+        silent = list(_unresponsive(data))
+        if silent and not entries:
+            raise EngineUnavailable(
+                f"SearXNG 上的搜索引擎都没有响应：{'、'.join(silent)}。",
+                cure="请稍后重试，或在 SearXNG 中换用其他引擎。",
+            )
+        notes = (f"SearXNG 上没有响应的引擎：{'、'.join(silent)}。",) if silent else ()
+        return clean_results(map(_result, entries), engine=self.name, limit=MOST_RESULTS, notes=notes)
+
+
+def _result(entry: dict[str, Any]) -> RawResult:
+    return RawResult(entry.get("title"), entry.get("url"), entry.get("content"), entry.get("publishedDate"))
+
+
+def _unresponsive(data: Any) -> Iterator[str]:
+    """`[[name, reason], …]`, the reason in the language of our Accept-Language."""
+    found = dig(data, "unresponsive_engines")
+    for entry in found[:5] if isinstance(found, list) else ():
+        name, reason, *_ = *(entry if isinstance(entry, list) else [entry]), "", ""
+        yield shorten(one_line(f"{name}（{reason}）" if reason else str(name)), 60)

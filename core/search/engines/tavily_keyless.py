@@ -1,0 +1,30 @@
+"""Tavily without a key: few searches an hour, but nothing to register for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self
+
+from core.errors import EngineBlocked
+from core.search.engine import Response
+from core.search.engines.tavily import TavilyApi
+from core.settings import Settings
+
+
+class TavilyKeylessEngine(TavilyApi):
+    name = "tavily_keyless"
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        return cls()
+
+    def credentials(self) -> Mapping[str, str]:
+        return {"X-Tavily-Access-Mode": "keyless", "X-Client-Source": "wenyuan"}
+
+    def check_status(self, response: Response) -> None:
+        if response.status in {401, 403}:
+            raise EngineBlocked(
+                f"Tavily 不接受免密钥的请求（{response.status}）。",
+                cure="请到 app.tavily.com 注册并设置 TAVILY_API_KEY，或改用其他引擎。",
+            )
+        super().check_status(response)

@@ -1,0 +1,274 @@
+"""Engines in their order under one deadline; the first one that finds something wins.
+
+The next engine starts at once when the one before it fails or finds nothing, and also when it has not answered after
+a short while; then both run. Whoever is still running when somebody wins is cancelled, or abandoned where it cannot
+be: its thread ends when the engine does.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from queue import Empty, SimpleQueue
+
+from core.errors import AllEnginesFailed, EngineError, EngineTimeout, EngineUnavailable, RateLimited
+from core.search.deadline import SearchCancelled, SearchDeadline
+from core.search.engine import SearchEngine
+from core.search.health import Health, Rest
+from core.search.results import Found, RawResult, clean_results
+from core.search.types import Attempt, Outcome, SearchQuery, SearchResult
+from core.search.workers import Workers
+
+log = logging.getLogger(__name__)
+
+A_MOMENT = 0.01
+"""Too little time to ask anybody anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raced:
+    """How it went: what the winner found (nothing without a winner), and what every engine that mattered did."""
+
+    found: Found
+    provider: str
+    attempts: tuple[Attempt, ...]
+    bug: Exception | None = None
+    """An error in our own code. It does not stop the others, and must not be lost when they find nothing."""
+
+
+class Failover:
+    def __init__(
+        self,
+        health: Health,
+        *,
+        hedge_after: float,
+        take_turn: Callable[[str, SearchDeadline], None] | None = None,
+        workers: Workers | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`take_turn` waits until our own quota lets the engine be asked, or raises RateLimited."""
+        self.health = health
+        self.hedge_after = hedge_after
+        self.take_turn = take_turn
+        self.workers = workers or Workers()
+        self.clock = clock
+
+    def run(
+        self, engines: Sequence[SearchEngine], query: SearchQuery, deadline: SearchDeadline, *, wake: bool = False
+    ) -> Raced:
+        """`wake` asks engines that rest, too."""
+        return _Race(self, engines, query, deadline, wake=wake).run()
+
+
+@dataclass(slots=True)
+class _Running:
+    deadline: SearchDeadline
+    started: float
+    asked: float | None = None
+    """When the engine itself began; before that the attempt waits for our own quota."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    engine: str
+    found: Found | None = None
+    error: BaseException | None = None
+
+
+class _Race:
+    """One search. Everything happens in the thread that called `run`, except `_ask`."""
+
+    def __init__(
+        self,
+        room: Failover,
+        engines: Sequence[SearchEngine],
+        query: SearchQuery,
+        deadline: SearchDeadline,
+        *,
+        wake: bool,
+    ) -> None:
+        self._room = room
+        self._engines = engines
+        self._query = query
+        self._deadline = deadline
+        self._wake = wake
+        self._limit = deadline.remaining()
+        self._to_start = deque(engines)
+        self._running: dict[str, _Running] = {}
+        self._resting: dict[str, Rest] = {}
+        self._attempts: dict[str, Attempt] = {}
+        self._reports: SimpleQueue[_Report | None] = SimpleQueue()
+        self._last_start = 0.0
+        self._bug: Exception | None = None
+
+    def run(self) -> Raced:
+        self._deadline.on_cancel(lambda: self._reports.put(None))
+        winner = self._race()
+        if self._deadline.cancelled:
+            self._stop_running()
+            raise SearchCancelled
+        self._settle_running(winner)
+        found = winner.found if winner and winner.found else Found()
+        return Raced(found, winner.engine if winner else "", tuple(self._attempts.values()), self._bug)
+
+    def _race(self) -> _Report | None:
+        self._start_next()
+        if not self._running:
+            self._start_last_resort()
+        while self._running:
+            report = self._next_report()
+            if report is None:
+                if self._deadline.cancelled or self._deadline.remaining() < A_MOMENT:
+                    return None
+            elif self._note(report):
+                return report
+            self._start_next()
+        return None
+
+    def _next_report(self) -> _Report | None:
+        """None: nobody has answered for long enough to start the next one, or the time is up."""
+        seconds = self._deadline.remaining()
+        if self._to_start:
+            seconds = min(seconds, max(0.0, self._last_start + self._room.hedge_after - self._room.clock()))
+        try:
+            return self._reports.get(timeout=seconds)
+        except Empty:
+            return None
+
+    # ── Starting ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _start_next(self) -> None:
+        while self._to_start:
+            engine = self._to_start.popleft()
+            rest = None if self._wake else self._room.health.admit(engine.name)
+            if rest is None:
+                self._start(engine)
+                return
+            self._resting[engine.name] = rest
+            self._attempts[engine.name] = Attempt(
+                engine.name, Outcome.SKIPPED, reason=rest.sentence, kind=rest.kind, cure=rest.cure
+            )
+
+    def _start_last_resort(self) -> None:
+        """When every engine rests, one try serves the reader better than none: with the one whose rest ends first.
+
+        Not with an engine that has asked to be left alone (429, captcha, quota): every request makes that worse.
+        """
+        willing = [engine for engine in self._engines if self._resting_but_willing(engine.name)]
+        if willing and len(self._resting) == len(self._engines):
+            self._start(min(willing, key=lambda engine: self._resting[engine.name].seconds))
+
+    def _resting_but_willing(self, name: str) -> bool:
+        return name in self._resting and self._resting[name].worth_a_try
+
+    def _start(self, engine: SearchEngine) -> None:
+        running = _Running(self._deadline.part(), self._room.clock())
+        self._last_start = running.started
+        # While another engine runs, its answer must not wait until a thread is free for this one.
+        patience = 0.0 if self._running else self._deadline.remaining()
+        if self._room.workers.start(
+            lambda: self._ask(engine, running), name=f"search-{engine.name}", patience=patience
+        ):
+            self._running[engine.name] = running
+            self._attempts[engine.name] = Attempt(engine.name, Outcome.SKIPPED)
+        elif self._running:
+            self._to_start.appendleft(engine)
+        else:
+            self._attempts[engine.name] = Attempt(
+                engine.name, Outcome.FAILED, reason="同时进行的搜索太多，没有轮到。", kind="busy"
+            )
+
+    def _ask(self, engine: SearchEngine, running: _Running) -> None:
+        try:
+            if self._room.take_turn:
+                self._room.take_turn(engine.name, running.deadline)
+            running.asked = self._room.clock()
+            found = engine.search(self._query, self._query.limit, deadline=running.deadline)
+            self._reports.put(_Report(engine.name, _cleaned(found, engine.name, self._query.limit)))
+        except BaseException as error:
+            self._reports.put(_Report(engine.name, error=error))
+
+    # ── Ending ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _note(self, report: _Report) -> bool:
+        """Whether this is the answer."""
+        name, error = report.engine, report.error
+        seconds = self._room.clock() - self._running.pop(name).started
+        if error is None:
+            self._room.health.succeeded(name)
+            self._attempts[name] = Attempt(name, Outcome.OK if report.found else Outcome.EMPTY, seconds)
+            return bool(report.found)
+        if isinstance(error, RateLimited):
+            reason = f"本站对它的请求已达到每分钟的上限，{error.retry_after} 秒后可用。"
+            self._attempts[name] = Attempt(name, Outcome.SKIPPED, seconds, reason, error.kind)
+        elif isinstance(error, EngineError):
+            self._failed(name, seconds, error)
+        elif isinstance(error, Exception):
+            log.error("engine %s: a bug", name, exc_info=error)
+            self._bug = error
+            self._attempts[name] = Attempt(name, Outcome.FAILED, seconds, "程序内部出错。", "internal")
+        else:  # somebody wants the process to end
+            raise error
+        return False
+
+    def _failed(self, name: str, seconds: float, error: EngineError) -> None:
+        log.warning("engine %s: %s", name, error)
+        self._room.health.failed(name, error)
+        self._attempts[name] = Attempt(name, Outcome.FAILED, seconds, error.message, error.kind, error.cure)
+
+    def _settle_running(self, winner: _Report | None) -> None:
+        """Those who were still at it when the search ended."""
+        now = self._room.clock()
+        for name, running in self._stop_running().items():
+            had_its_chance = running.asked is not None and now - running.asked >= self._fair_time()
+            if winner:
+                attempt = Attempt(name, Outcome.SKIPPED, reason=f"{winner.engine} 先给出了结果。", kind="abandoned")
+                if had_its_chance:
+                    self._room.health.overtaken(name)
+            else:
+                timeout = EngineTimeout(f"{now - running.started:.1f} 秒内没有答复。")
+                attempt = Attempt(name, Outcome.FAILED, reason=timeout.message, kind=timeout.kind, cure=timeout.cure)
+                if had_its_chance:
+                    self._room.health.failed(name, timeout)
+            self._attempts[name] = replace(attempt, seconds=now - running.started)
+
+    def _fair_time(self) -> float:
+        return min(self._room.hedge_after, self._limit / 2)
+
+    def _stop_running(self) -> dict[str, _Running]:
+        stopped, self._running = self._running, {}
+        for running in stopped.values():
+            running.deadline.cancel()
+        return stopped
+
+
+def _cleaned(found: Sequence[SearchResult], engine: str, limit: int) -> Found:
+    if isinstance(found, Found):  # made by clean_results already
+        return found
+    raw = (RawResult(result.title, result.url, result.snippet, result.published) for result in found)
+    return clean_results(raw, engine=engine, limit=limit)
+
+
+# ── What to say when nobody answered ──────────────────────────────────────────────────────────────────────────────
+
+_CAUSES: dict[str, tuple[str, str]] = {
+    error.kind: (error.happened, error.advice) for error in EngineError.__subclasses__()
+} | {EngineUnavailable.kind: ("网络不通，或服务不可用。", "请检查网络和代理，或稍后重试。")}
+
+
+def all_failed(attempts: tuple[Attempt, ...], *, timeout: float) -> AllEnginesFailed:
+    """Names what went wrong for most of them; with only one engine, exactly what went wrong for it."""
+    kinds = Counter(attempt.kind for attempt in attempts)
+    cause = kinds.most_common(1)[0][0] if kinds else EngineTimeout.kind
+    if cause == EngineTimeout.kind:
+        message, cure = f"搜索超时：{timeout:g} 秒内没有搜索引擎给出结果。", EngineTimeout.advice
+    elif len(attempts) == 1:
+        message, cure = attempts[0].reason, attempts[0].cure
+    else:
+        first = next(attempt for attempt in attempts if attempt.kind == cause)
+        happened, cure = _CAUSES.get(cause, (first.reason, first.cure))
+        message = f"所有搜索引擎都没有成功：{happened}"
+    return AllEnginesFailed(message, cure=cure, attempts=attempts, cause=cause)

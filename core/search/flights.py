@@ -1,0 +1,55 @@
+"""Identical searches at the same moment share one request."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+
+from core.errors import RateLimited
+from core.search.deadline import SearchCancelled, SearchDeadline
+from core.search.types import SearchResponse
+
+# These tell of the one who led the search, not of the search: whoever waited for it goes on alone.
+_PERSONAL = (RateLimited, SearchCancelled)
+
+
+class Flights:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._flights: dict[str, Future[SearchResponse]] = {}
+
+    def share(self, key: str, deadline: SearchDeadline, do: Callable[[], SearchResponse]) -> SearchResponse:
+        """What `do` returns or raises, for everybody who asks for the same key while it runs.
+
+        Raises TimeoutError when somebody else's search has not ended by this deadline.
+        """
+        while True:
+            with self._lock:
+                flight = self._flights.get(key)
+                if flight is None:
+                    mine = self._flights[key] = Future[SearchResponse]()
+            if flight is None:
+                return self._lead(key, mine, do)
+            ended = threading.Event()
+            flight.add_done_callback(lambda _, ended=ended: ended.set())  # type: ignore[misc]
+            deadline.wait_for(ended)
+            if not flight.done():
+                raise TimeoutError
+            if not isinstance(flight.exception(), _PERSONAL):
+                return flight.result()
+
+    def _lead(self, key: str, mine: Future[SearchResponse], do: Callable[[], SearchResponse]) -> SearchResponse:
+        try:
+            response = do()
+        except BaseException as error:
+            self._end(key)
+            mine.set_exception(error)
+            raise
+        self._end(key)
+        mine.set_result(response)
+        return response
+
+    def _end(self, key: str) -> None:
+        with self._lock:
+            del self._flights[key]

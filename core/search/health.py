@@ -1,0 +1,191 @@
+"""Which engines are left alone for a while, because they failed.
+
+The error's class says how long; every further failure in a row doubles it. After the rest one search may try the
+engine again (half open): success ends the matter, failure begins a longer rest. With Redis the app servers tell each
+other, so that an engine which has blocked one of them is not asked by the others; what only a change of the settings
+can heal stays within the process, because settings belong to a process.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from core.errors import EngineError, EngineThrottled, EngineTimeout
+from core.search.redis_link import RedisLink
+
+log = logging.getLogger(__name__)
+
+LONGEST_GROWN_REST = 600.0
+"""Doubling stops here; an error class that asks for more than this gets it, but not twice."""
+TRIAL_SECONDS = 10.0
+"""How long a trial keeps the others away when nobody reports how it ended."""
+SLOW_TIMES = 3
+"""Being overtaken once says little about an engine; this often in a row counts as a timeout."""
+READ_BOARD_SECONDS = 1.0
+
+# These errors say that something went wrong, not that the engine wants to be left alone.
+_WORTH_A_TRY = frozenset({"timeout", "unavailable", "parse", "engine"})
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Why an engine is not asked now, and for how many seconds more (infinite: until the settings change)."""
+
+    seconds: float
+    kind: str
+    reason: str
+    cure: str = ""
+
+    @property
+    def sentence(self) -> str:
+        if math.isinf(self.seconds):
+            return f"已停用，直到修改设置：{self.reason}"
+        return f"休息中，还有 {math.ceil(self.seconds)} 秒：{self.reason}"
+
+    @property
+    def worth_a_try(self) -> bool:
+        """Whether asking all the same, when nobody else is left to ask, does the engine no harm."""
+        return self.kind in _WORTH_A_TRY
+
+
+@dataclass(slots=True)
+class _Record:
+    failures: int = 0
+    slow: int = 0
+    until: float = -math.inf
+    trial: bool = False
+    """After the rest: `until` is the time by which the one search let through has to report."""
+    kind: str = ""
+    reason: str = ""
+    cure: str = ""
+
+
+class Health:
+    def __init__(
+        self, engines: Iterable[str], *, link: RedisLink | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._records = {name: _Record() for name in engines}
+        self._board = _Board(link) if link else None
+        self._board_read = -math.inf
+        self._clock = clock
+        self._lock = threading.Lock()
+
+    def admit(self, engine: str) -> Rest | None:
+        """None: go ahead, and report how it went. The first one after a rest goes alone."""
+        self._read_board()
+        with self._lock:
+            record, now = self._records[engine], self._clock()
+            if record.until > now:
+                return self._rest(record)
+            if record.failures:
+                record.until, record.trial = now + TRIAL_SECONDS, True
+            return None
+
+    def succeeded(self, engine: str) -> None:
+        with self._lock:
+            had_failed = self._records[engine].failures > 0
+            self._records[engine] = _Record()
+        if had_failed:
+            log.info("engine %s is well again", engine)
+            if self._board:
+                self._board.wipe(engine)
+
+    def failed(self, engine: str, error: EngineError) -> None:
+        with self._lock:
+            record, now = self._records[engine], self._clock()
+            # Searches that were under way when the rest began fail too; together they are one failure.
+            if record.until > now and not record.trial and error.rest <= record.until - now:
+                return
+            record.failures += 1
+            seconds = _rest_seconds(error, record.failures)
+            record.until, record.trial, record.slow = now + seconds, False, 0
+            record.kind, record.reason, record.cure = error.kind, error.message, error.cure
+            rest, failures = self._rest(record), record.failures
+        log.info("engine %s rests for %.0f s (%s)", engine, seconds, error.kind)
+        if self._board and math.isfinite(seconds):
+            self._board.post(engine, rest, failures)
+
+    def overtaken(self, engine: str) -> None:
+        """Another engine, started later, answered first."""
+        with self._lock:
+            record = self._records[engine]
+            record.slow += 1
+            too_slow = record.slow >= SLOW_TIMES or record.failures > 0
+        if too_slow:
+            self.failed(engine, EngineTimeout("连续几次没有及时答复。"))
+
+    def states(self) -> dict[str, Rest | None]:
+        """Every engine, with its rest if it has one: for the settings page."""
+        self._read_board()
+        with self._lock:
+            now = self._clock()
+            return {name: self._rest(record) if record.until > now else None for name, record in self._records.items()}
+
+    def _rest(self, record: _Record) -> Rest:
+        return Rest(record.until - self._clock(), record.kind, record.reason, record.cure)
+
+    def _read_board(self) -> None:
+        """What the other app servers have found out, at most once a second."""
+        with self._lock:
+            if self._board is None or self._clock() - self._board_read < READ_BOARD_SECONDS:
+                return
+            self._board_read = self._clock()
+        for name, (rest, failures) in self._board.read(self._records).items():
+            with self._lock:
+                record, now = self._records[name], self._clock()
+                if record.until < now:
+                    self._records[name] = _Record(
+                        failures=failures,
+                        until=now + rest.seconds,
+                        kind=rest.kind,
+                        reason=rest.reason,
+                        cure=rest.cure,
+                    )
+
+
+def _rest_seconds(error: EngineError, failures: int) -> float:
+    if isinstance(error, EngineThrottled) and error.retry_after is not None:
+        return error.rest  # the engine has named the time itself
+    return min(error.rest * 2.0 ** min(failures - 1, 30), max(error.rest, LONGEST_GROWN_REST))
+
+
+class _Board:
+    """Where app servers on one Redis leave word. Redis forgets a note by itself when the rest is over."""
+
+    def __init__(self, link: RedisLink) -> None:
+        self._link = link
+
+    def post(self, engine: str, rest: Rest, failures: int) -> None:
+        note = json.dumps({"failures": failures, "kind": rest.kind, "reason": rest.reason, "cure": rest.cure})
+        milliseconds = max(1, round(rest.seconds * 1000))
+        self._link.call(lambda redis: redis.set(_key(engine), note, px=milliseconds) and None, lambda: None)
+
+    def wipe(self, engine: str) -> None:
+        self._link.call(lambda redis: redis.delete(_key(engine)) and None, lambda: None)
+
+    def read(self, engines: Iterable[str]) -> dict[str, tuple[Rest, int]]:
+        return self._link.call(lambda redis: self._notes(redis, list(engines)), dict)
+
+    def _notes(self, redis: Any, engines: list[str]) -> dict[str, tuple[Rest, int]]:
+        found: dict[str, tuple[Rest, int]] = {}
+        for engine, note in zip(engines, redis.mget([_key(engine) for engine in engines]), strict=True):
+            if note is None or (milliseconds := redis.pttl(_key(engine))) <= 0:
+                continue
+            try:
+                fields = json.loads(note)
+                rest = Rest(milliseconds / 1000, str(fields["kind"]), str(fields["reason"]), str(fields["cure"]))
+                found[engine] = (rest, int(fields["failures"]))
+            except (ValueError, KeyError, TypeError):
+                log.warning("a note about engine %s in Redis could not be read and is ignored", engine)
+        return found
+
+
+def _key(engine: str) -> str:
+    return f"wenyuan:rest:1:{engine}"

@@ -1,0 +1,78 @@
+"""From what somebody asked to what an engine is asked: language, sites and words filled in, and the common mappings."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from core.search.types import SearchQuery, SearchType, TimeRange
+from core.settings import Settings
+from core.text import is_chinese, one_line
+
+MAX_LENGTH = 400
+"""Engines read no more than this, and addresses grow too long for some servers; a question may be a whole page."""
+
+_OTHER_SCRIPTS = re.compile("[\u3040-\u30ff\uac00-\ud7af]")  # kana and hangul: Han characters there are not Chinese
+_DAYS = {TimeRange.DAY: 1, TimeRange.WEEK: 7, TimeRange.MONTH: 30, TimeRange.YEAR: 365}
+
+
+def effective_query(query: SearchQuery, settings: Settings) -> SearchQuery:
+    """The query that engines receive. The response and the caches keep the one that was asked."""
+    text = one_line(query.text)[:MAX_LENGTH]
+    sites, words = _legal(query.type, settings)
+    language = settings.search.language if query.language == "auto" else query.language
+    if language == "auto":
+        language = _spoken_in(text)
+    return replace(
+        query,
+        text=" ".join((text, *(word for word in words if word not in text))),
+        sites=query.sites or sites,
+        language="zh-CN" if language == "zh" else language,  # some engines know Chinese only with a country
+    )
+
+
+def _legal(kind: SearchType, settings: Settings) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if kind is SearchType.REGULATION:
+        return settings.legal.regulation_sites, settings.legal.regulation_words
+    if kind is SearchType.CASE:
+        return settings.legal.case_sites, settings.legal.case_words
+    return (), ()
+
+
+def _spoken_in(text: str) -> str:
+    """`auto` where it cannot be told: engines then leave the language out."""
+    if _OTHER_SCRIPTS.search(text):
+        return "auto"
+    if is_chinese(text):
+        return "zh-CN"
+    return "en" if text.isascii() else "auto"
+
+
+def language_code(query: SearchQuery) -> str:
+    """`zh` of `zh-CN`; empty when no language was chosen."""
+    return "" if query.language == "auto" else query.language.partition("-")[0]
+
+
+def with_sites(query: SearchQuery, *, either: str = " OR ") -> str:
+    """The words and a `site:` operator for each site, for engines that have no parameter for it."""
+    operators = [f"site:{site}" for site in query.sites if not _covered(site, query.sites)]
+    if len(operators) < 2:
+        return " ".join((query.text, *operators))
+    return f"{query.text} ({either.join(operators)})"
+
+
+def _covered(site: str, sites: tuple[str, ...]) -> bool:
+    """Whether a shorter name in the list stands for this one too: engines stop reading after some thirty words."""
+    return any(site.endswith(f".{other}") for other in sites)
+
+
+def recency(query: SearchQuery) -> TimeRange | None:
+    """For engines without a news search: news is what was written in the last month."""
+    if query.time_range is None and query.type is SearchType.NEWS:
+        return TimeRange.MONTH
+    return query.time_range
+
+
+def since(time_range: TimeRange) -> datetime:
+    return datetime.now(UTC) - timedelta(days=_DAYS[time_range])
