@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from core.chat import ChatService
+from core.errors import EngineError
+from core.http import Deadline
 from core.llm.model import Model
 from core.logs import configure_logging
 from core.loop import LoopThread
 from core.search.cache import ResultCache
-from core.search.engine import SearchEngine
+from core.search.engine import CheckedEngine, SearchEngine
 from core.search.health import Health
 from core.search.limits import SearchLimits
 from core.search.query import effective_query
@@ -19,6 +22,10 @@ from core.search.redis_link import RedisLink
 from core.search.registry import Chain, build_chain
 from core.search.service import SearchService
 from core.settings import LoadedSettings, Settings, load_settings, report_problems
+
+log = logging.getLogger(__name__)
+
+CHECK_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -32,10 +39,26 @@ class App:
     search: SearchService
     chat: ChatService
     redis: RedisLink | None = None
+    _warmed: threading.Event = field(default_factory=threading.Event)
 
     @property
     def settings(self) -> Settings:
         return self.loaded.values
+
+    def warm_up(self) -> None:
+        """What the first question needs and no page has to wait for: LangChain, and whether the engines answer."""
+        if not self._warmed.is_set():
+            self._warmed.set()
+            self.model.warm_up()
+            threading.Thread(target=self._check_engines, name="wenyuan-check", daemon=True).start()
+
+    def _check_engines(self) -> None:
+        for engine in self.chain.engines:
+            if isinstance(engine, CheckedEngine):
+                try:
+                    engine.check(Deadline(CHECK_SECONDS))
+                except EngineError as error:
+                    log.warning("engine %s: %s", engine.name, error)
 
     def close(self) -> None:
         self.loop.stop()

@@ -31,7 +31,7 @@ from core.search.format import NOTHING_FOUND, SEARCH_FAILED, number_results, sou
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse
 from core.settings import Settings
-from core.text import clean
+from core.text import ago, clean
 
 log = logging.getLogger(__name__)
 
@@ -88,11 +88,11 @@ class ChatService:
         sources: tuple[Source, ...] = ()
         if options.search:
             yield SearchStarted(question)
-            found, notice = await self._find(question, options)
+            found, failure = await self._find(question, options)
             sources = number_results(found.results[: self._settings.search.result_count])
-            sources, context = self._within_budget(sources, failed=notice is not None)
+            sources, context = self._within_budget(sources, failed=failure is not None)
             yield SearchFinished(found, sources)
-            if notice:
+            for notice in [failure] if failure else _remarks(found):
                 yield notice
         answer: list[str] = []
         async for piece in self._model.stream(self._prompt(question, context, history)):
@@ -113,8 +113,8 @@ class ChatService:
         except SearchError as error:
             log.warning("search failed: %s", error)
             attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
-            text = f"{error.message}本次回答没有使用搜索结果。{error.cure}"
-            return SearchResponse(query, attempts=attempts), Notice(error.kind, text)
+            kind = error.cause if isinstance(error, AllEnginesFailed) else error.kind
+            return SearchResponse(query, attempts=attempts), Notice(kind, _without_search(error))
         return response, None
 
     def _within_budget(self, sources: tuple[Source, ...], *, failed: bool) -> tuple[tuple[Source, ...], str]:
@@ -134,6 +134,21 @@ class ChatService:
             *_recent(history, self._settings.chat.history_tokens),
             ("human", asked),
         ]
+
+
+def _without_search(error: SearchError) -> str:
+    """What happened, what the program did instead, what the reader can do."""
+    return f"{error.message}本次回答没有使用搜索结果。{error.cure}也可以先关闭联网搜索。"
+
+
+def _remarks(found: SearchResponse) -> Iterator[Notice]:
+    """What the reader should know about a search that did not fail."""
+    if found.stale:
+        yield Notice("stale", f"搜索引擎暂时没有答复，以下来源是{ago(found.cache_age or 0)}保存的旧结果，可能已经过时。")
+    if found.skipped:
+        yield Notice("partial", f"有 {found.skipped} 条搜索结果无法读取，已经跳过，其余的照常使用。")
+    if found.provider and not found.results:
+        yield Notice("empty", "没有找到相关的搜索结果，以下回答没有来源可以引用。可以换几个关键词再问。")
 
 
 def _recent(history: Sequence[Message], budget: int) -> list[tuple[str, str]]:

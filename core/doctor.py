@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from dataclasses import asdict, dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from core.app import App
@@ -18,13 +19,16 @@ class Check:
     ok: bool
     message: str
     cure: str = ""
+    off: bool = False
+    """Not in use, and nothing depends on it."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     def __str__(self) -> str:
-        line = f"{'✓' if self.ok else '✗'} {self.name}：{self.message}"
-        return f"{line}\n    {self.cure}" if self.cure else line
+        mark = "–" if self.off else "✓" if self.ok else "✗"
+        cure = "".join(f"\n    {line}" for line in self.cure.splitlines())
+        return f"{mark} {self.name}：{self.message}{cure}"
 
 
 def diagnose(app: App) -> list[Check]:
@@ -73,9 +77,36 @@ def _model(app: App) -> Check:
 
 def _engines(app: App) -> list[Check]:
     if not app.search.available:
-        return [Check("搜索", False, "没有可用的引擎", "请在 SEARCH_PROVIDER_PRIORITY 中加入至少一个引擎。")]
+        return [
+            Check("搜索", False, "没有可用的引擎", "请在 SEARCH_PROVIDER_PRIORITY 中加入至少一个引擎。"),
+            *_left_out(app),
+        ]
+    with ThreadPoolExecutor(max_workers=len(app.chain.engines)) as pool:
+        checks = list(pool.map(lambda engine: _engine(app, engine.name), app.chain.engines))
+    if any(check.ok for check in checks):
+        checks = [
+            check if check.ok or _chosen(app, engine.name) else replace(check, ok=True, off=True)
+            for check, engine in zip(checks, app.chain.engines, strict=True)
+        ]
+    return [*checks, *_left_out(app), *(Check("缓存", False, warning) for warning in app.search.warnings)]
+
+
+def _chosen(app: App, name: str) -> bool:
+    """Whether somebody set this engine up: then its failure matters even if another engine answers."""
+    if name == "searxng":
+        return bool(app.settings.searxng.url)
+    return name not in {"google", "tavily_keyless", "ddgs", "bundled"}
+
+
+def _engine(app: App, name: str) -> Check:
+    """A real search with this engine alone; the bundled one is asked about itself, the others about the world."""
+    question = "怎么打开联网搜索" if name == "bundled" else "今天的新闻"
     try:
-        response = app.search.search(SearchQuery("怎么打开联网搜索"))
+        response = app.search.search(SearchQuery(question), engine=name, fresh=True, user=None)
     except AppError as error:
-        return [Check("搜索", False, error.message, error.cure)]
-    return [Check("搜索", True, f"{response.provider} 返回 {response.total_results} 条")]
+        return Check(f"引擎 {name}", False, error.message, error.cure)
+    return Check(f"引擎 {name}", True, f"{response.total_results} 条结果，{response.search_time:.1f} 秒")
+
+
+def _left_out(app: App) -> list[Check]:
+    return [Check(f"引擎 {entry.name}", True, entry.reason, entry.cure, off=True) for entry in app.chain.left_out]

@@ -27,6 +27,10 @@ AppError
 ├─ ModelError
 │  ├─ ModelAuthError · ModelNotFound · ModelTimeout · ModelUnavailable
 │  └─ ModelOverloaded · ModelQuotaExceeded · ModelRefused · ModelEmptyAnswer · ModelDisconnected
+├─ LegalError
+│  ├─ CorpusError               a corpus that cannot be read, or is none that we know: nothing was imported
+│  ├─ ImportCancelled · ImportBusy
+│  └─ NoLegalIndex              nothing was imported yet, and no web search stands in
 └─ AgentError                   AgentOutputError · BudgetExceeded · LoopDetected
 
 `str(error)` is what the reader sees: what happened, and what to do about it. It never holds a key, a full URL or a
@@ -325,6 +329,33 @@ class ModelDisconnected(ModelError):
     kind = "model_disconnected"
     happened = "与模型服务的连接在回答途中断开。"
     advice = "已写出的内容已保留，可以点「重新回答」再试一次。"
+
+
+class LegalError(AppError):
+    kind = "legal"
+    happened = "法规与案例库没有完成这次操作。"
+
+
+class CorpusError(LegalError):
+    kind = "legal_corpus"
+    happened = "这份资料无法导入。"
+
+
+class ImportCancelled(LegalError):
+    kind = "legal_cancelled"
+    happened = "导入已取消，原有的法规与案例库没有变化。"
+
+
+class ImportBusy(LegalError):
+    kind = "legal_busy"
+    happened = "另一个导入正在进行。"
+    advice = "请等它结束后再试。"
+
+
+class NoLegalIndex(LegalError):
+    kind = "legal_no_index"
+    happened = "还没有导入法规与案例库。"
+    advice = "请在「法规与案例」页导入，或运行 python -m core law import 路径。"
 
 
 class AgentError(AppError):

@@ -19,7 +19,6 @@ _STRAY_JOINER = re.compile(
     "(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d|\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])"
 )
 _LINE_ENDS = re.compile("\r\n?|\x85|\u2028|\u2029")
-_BLANKS = re.compile(r"\s+")
 
 ELLIPSIS = "…"
 
@@ -28,12 +27,12 @@ def clean(text: str) -> str:
     """The same text without characters that a reader cannot see. Line breaks and tabs stay."""
     text = _LINE_ENDS.sub("\n", text)
     text = _INVISIBLE.sub("", text)
-    return _STRAY_JOINER.sub("", text)
+    return _STRAY_JOINER.sub("", text) if "\u200d" in text else text
 
 
 def one_line(text: str) -> str:
     """Cleaned, with every run of blanks folded into one space."""
-    return _BLANKS.sub(" ", clean(text)).strip()
+    return " ".join(clean(text).split())
 
 
 def shorten(text: str, limit: int) -> str:
@@ -63,3 +62,11 @@ def is_chinese(text: str) -> bool:
     """Whether a reader would call the text Chinese: one Han character weighs as much as one word of letters."""
     han = sum(map(len, _HAN_RUN.findall(text)))
     return han > 0 and han >= len(re.findall(r"[A-Za-z]+", text))
+
+
+def ago(seconds: float) -> str:
+    """12 分钟前"""
+    for size, unit in ((86400, "天"), (3600, "小时"), (60, "分钟")):
+        if seconds >= size:
+            return f" {seconds / size:.0f} {unit}前"
+    return "刚才"

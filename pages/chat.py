@@ -37,4 +37,4 @@ if chat.run is not None:
 if chat.refused:
     render.refused(*chat.refused)
 
-app.model.warm_up()  # the page is painted: now nobody waits for LangChain's import
+app.warm_up()  # the page is painted: now nobody waits for it

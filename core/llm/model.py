@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import threading
 import time
@@ -80,7 +79,6 @@ class Model:
         self._sleep = sleep
         self._lock = threading.Lock()
         self._chat: BaseChatModel | None = None
-        self._warming = False
 
     @property
     def label(self) -> str:
@@ -93,17 +91,14 @@ class Model:
             return self._chat
 
     def warm_up(self) -> None:
-        """Imports LangChain in the background, once; the first page is painted before anyone waits for it."""
-        if not self._warming:
-            self._warming = True
-            threading.Thread(target=self._import, name="wenyuan-warm-up", daemon=True).start()
+        """Imports LangChain and builds the model in the background."""
+        threading.Thread(target=self._build_early, name="wenyuan-warm-up", daemon=True).start()
 
-    def _import(self) -> None:
+    def _build_early(self) -> None:
         try:
             self.chat()
         except ModelError as error:
             log.warning("%s", error)
-        importlib.import_module("langchain_core.messages")
 
     async def stream(self, prompt: Prompt) -> AsyncIterator[Piece]:
         """Pieces of text as they come, and last of all the usage. Raises a ModelError, also in mid-stream."""

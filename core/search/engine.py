@@ -49,6 +49,15 @@ class SearchEngine(Protocol):
     ) -> Sequence[SearchResult]: ...
 
 
+@runtime_checkable
+class CheckedEngine(Protocol):
+    """An engine whose server can be asked at start whether it will answer."""
+
+    name: str
+
+    def check(self, deadline: Deadline) -> None: ...
+
+
 class HttpEngine(ABC):
     """One file per engine: subclass this, set `name`, write the two halves and `from_settings`."""
 

@@ -169,9 +169,7 @@ class _Race:
         self._last_start = running.started
         # While another engine runs, its answer must not wait until a thread is free for this one.
         patience = 0.0 if self._running else self._deadline.remaining()
-        if self._room.workers.start(
-            lambda: self._ask(engine, running), name=f"search-{engine.name}", patience=patience
-        ):
+        if self._room.workers.start(lambda: self._ask(engine, running), patience=patience):
             self._running[engine.name] = running
             self._attempts[engine.name] = Attempt(engine.name, Outcome.SKIPPED)
         elif self._running:

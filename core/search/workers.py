@@ -1,7 +1,7 @@
-"""Threads for engines: started when needed, gone when done, never more than a given number.
+"""Threads for engines: never more than a given number, and gone soon after there is nothing to do.
 
-A pool that keeps its threads would be a little faster. It would also stay as large as its worst moment, and a few
-engines that hang in the system's resolver would fill it.
+A pool that keeps its threads would stay as large as its worst moment, and starting a thread for every request costs
+about as much as everything else that the service adds to it. So a thread waits a second for more work, then ends.
 """
 
 from __future__ import annotations
@@ -11,33 +11,63 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 T = TypeVar("T")
+Job = Callable[[], None]
 
 MAX_WORKERS = 512
+LINGER_SECONDS = 1.0
 
 
 class Workers:
-    def __init__(self, limit: int = MAX_WORKERS) -> None:
-        self._free = threading.BoundedSemaphore(limit)
+    """A job must not raise."""
 
-    def start(self, job: Callable[[], None], *, name: str, patience: float = 0.0) -> bool:
-        """Whether a thread was free within `patience` seconds and now does the job."""
-        if not self._free.acquire(timeout=patience):
+    def __init__(self, limit: int = MAX_WORKERS, *, linger: float = LINGER_SECONDS) -> None:
+        self._places = threading.BoundedSemaphore(limit)
+        self._linger = linger
+        self._jobs: SimpleQueue[Job] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._idle = 0
+        """Threads that wait for a job and have not been promised one."""
+
+    def start(self, job: Job, *, patience: float = 0.0) -> bool:
+        """Whether a place was free within `patience` seconds and the job is now being done."""
+        if not self._places.acquire(timeout=patience):
             return False
+        with self._lock:
+            promised = self._idle > 0
+            self._idle -= promised
+        if promised:
+            self._jobs.put(job)
+            return True
         try:
-            threading.Thread(target=self._run, args=(job,), name=name, daemon=True).start()
+            threading.Thread(target=self._work, args=(job,), name="search-worker", daemon=True).start()
         except RuntimeError:  # the system gives out no more threads
-            self._free.release()
+            self._places.release()
             return False
         return True
 
-    def _run(self, job: Callable[[], None]) -> None:
-        try:
+    def _work(self, first: Job) -> None:
+        job: Job | None = first
+        while job is not None:
             job()
-        finally:
-            self._free.release()
+            del job  # it holds a whole search, and the next one may be long in coming
+            with self._lock:
+                self._idle += 1
+            self._places.release()
+            job = self._next_job()
+
+    def _next_job(self) -> Job | None:
+        try:
+            return self._jobs.get(timeout=self._linger)
+        except Empty:
+            with self._lock:
+                if self._idle:
+                    self._idle -= 1
+                    return None
+            return self._jobs.get()  # promised at the last moment
 
 
 async def in_a_thread(do: Callable[[], T], *, name: str) -> T:

@@ -86,8 +86,8 @@ def test_without_any_engine_the_toggle_is_disabled_and_says_why(monkeypatch: pyt
 def test_langchain_is_not_loaded_before_the_first_paint() -> None:
     code = f"""
 import sys
-from core.llm.model import Model
-Model.warm_up = lambda self: None
+from core.app import App
+App.warm_up = lambda self: None
 from streamlit.testing.v1 import AppTest
 app = AppTest.from_file({HOME!r}, default_timeout=30).run()
 assert not app.exception and app.header[0].value == "问源"

@@ -1,0 +1,347 @@
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from core.errors import (
+    EngineBlocked,
+    EngineMisconfigured,
+    EngineTimeout,
+    EngineUnavailable,
+    RateLimited,
+)
+from core.search.deadline import SearchCancelled, SearchDeadline
+from core.search.failover import Failover, Raced, all_failed
+from core.search.health import Health
+from core.search.results import Found
+from core.search.types import Attempt, Outcome, SearchQuery, SearchResult
+from core.search.workers import Workers
+from support.rooms import Fake, Stuck, hung_until_cancelled, results, slow, threads_back_to
+
+QUERY = SearchQuery("民法典")
+
+
+def room(engines: Sequence[Fake], *, hedge_after: float = 5.0, **parts: Any) -> Failover:
+    return Failover(Health(engine.name for engine in engines), hedge_after=hedge_after, **parts)
+
+
+def run(engines: Sequence[Fake], *, seconds: float = 2.0, hedge_after: float = 5.0, **parts: Any) -> Raced:
+    return room(engines, hedge_after=hedge_after, **parts).run(engines, QUERY, SearchDeadline(seconds))
+
+
+def outcomes(raced: Raced) -> list[tuple[str, str, str]]:
+    return [(attempt.engine, attempt.outcome.value, attempt.kind) for attempt in raced.attempts]
+
+
+def test_the_first_engine_answers_and_the_others_are_left_alone() -> None:
+    engines = [Fake("a"), Fake("b")]
+    raced = run(engines)
+    assert raced.provider == "a"
+    assert outcomes(raced) == [("a", "ok", "")]
+    assert engines[1].calls == 0
+
+
+def test_the_engine_gets_the_query_unchanged_and_a_deadline_of_its_own() -> None:
+    engine = Fake("a")
+    common = SearchDeadline(2)
+    room([engine]).run([engine], QUERY, common)
+    assert engine.asked == [QUERY]
+    (own,) = engine.deadlines
+    assert own is not None
+    assert own is not common
+    assert own.remaining() <= common.remaining() + 0.001
+
+
+@pytest.mark.parametrize("first", [EngineTimeout(), EngineUnavailable(), EngineBlocked(), EngineMisconfigured()])
+def test_an_eligible_error_starts_the_next_engine_at_once(first: Exception) -> None:
+    began = time.monotonic()
+    raced = run([Fake("a", first), Fake("b")], hedge_after=60)
+    assert time.monotonic() - began < 0.5
+    assert raced.provider == "b"
+    assert outcomes(raced) == [("a", "failed", first.kind), ("b", "ok", "")]  # type: ignore[attr-defined]
+    assert raced.attempts[0].reason
+
+
+def test_zero_results_start_the_next_engine_at_once() -> None:
+    raced = run([Fake("a", Found()), Fake("b")], hedge_after=60)
+    assert outcomes(raced) == [("a", "empty", ""), ("b", "ok", "")]
+
+
+def test_everybody_empty_is_not_an_error() -> None:
+    raced = run([Fake("a", Found()), Fake("b", Found())])
+    assert not raced.found
+    assert outcomes(raced) == [("a", "empty", ""), ("b", "empty", "")]
+
+
+def test_a_slow_engine_is_hedged_and_the_first_answer_wins() -> None:
+    slow_one = Fake("slow", hung_until_cancelled)
+    began = time.monotonic()
+    raced = run([slow_one, Fake("quick")], hedge_after=0.1)
+    assert 0.09 < time.monotonic() - began < 1
+    assert raced.provider == "quick"
+    assert outcomes(raced) == [("slow", "skipped", "abandoned"), ("quick", "ok", "")]
+    assert "quick" in raced.attempts[0].reason
+    assert raced.attempts[0].seconds >= 0.09
+
+
+def test_a_hedged_engine_may_still_win() -> None:
+    raced = run([Fake("slow", slow(0.2, results("slow"))), Fake("stuck", hung_until_cancelled)], hedge_after=0.05)
+    assert raced.provider == "slow"
+    assert outcomes(raced) == [("slow", "ok", ""), ("stuck", "skipped", "abandoned")]
+
+
+def test_the_losers_are_cancelled() -> None:
+    loser = Fake("loser", hung_until_cancelled)
+    run([loser, Fake("winner")], hedge_after=0.05)
+    assert loser.deadlines[0] is not None
+    assert loser.deadlines[0].cancelled
+
+
+def test_a_slow_engine_that_finds_nothing_does_not_end_the_search() -> None:
+    raced = run(
+        [Fake("empty", slow(0.1, Found())), Fake("slow", slow(0.3, results("slow")))], hedge_after=0.02, seconds=3
+    )
+    assert raced.provider == "slow"
+
+
+def test_all_hung_ends_at_the_deadline_with_everyone_reported() -> None:
+    engines = [Fake(name, hung_until_cancelled) for name in "abc"]
+    began = time.monotonic()
+    raced = run(engines, seconds=0.6, hedge_after=0.1)
+    assert 0.55 < time.monotonic() - began < 0.8
+    assert outcomes(raced) == [(name, "failed", "timeout") for name in "abc"]
+    assert not raced.found
+
+
+def test_stuck_engines_are_abandoned_and_their_threads_end_with_them() -> None:
+    before = threading.active_count()
+    stuck = Stuck()
+    engines = [Fake(f"stuck-{name}", stuck) for name in "abc"]
+    raced = run(engines, seconds=0.3, hedge_after=0.05)
+    assert [attempt.kind for attempt in raced.attempts] == ["timeout"] * 3
+    assert sum(thread.name == "search-worker" for thread in threading.enumerate()) >= 3
+    stuck.release.set()
+    assert threads_back_to(before)
+
+
+def test_cancelling_ends_the_search_and_its_engines_at_once() -> None:
+    engine = Fake("a", hung_until_cancelled)
+    deadline = SearchDeadline(30)
+    threading.Timer(0.1, deadline.cancel).start()
+    began = time.monotonic()
+    with pytest.raises(SearchCancelled):
+        room([engine]).run([engine], QUERY, deadline)
+    assert time.monotonic() - began < 1
+    assert engine.deadlines[0] is not None
+    assert engine.deadlines[0].cancelled
+
+
+def test_a_bug_is_logged_with_its_traceback_and_does_not_stop_the_others(caplog: pytest.LogCaptureFixture) -> None:
+    raced = run([Fake("buggy", KeyError("oops")), Fake("b")])
+    assert raced.provider == "b"
+    assert outcomes(raced)[0] == ("buggy", "failed", "internal")
+    assert "oops" not in raced.attempts[0].reason
+    assert "Traceback" in caplog.text
+    assert "oops" in caplog.text
+
+
+def test_a_bug_is_handed_on_when_nobody_wins() -> None:
+    bug = KeyError("oops")
+    assert run([Fake("buggy", bug), Fake("b", Found())]).bug is bug
+
+
+def test_a_bug_does_not_let_an_engine_rest() -> None:
+    engines = [Fake("buggy", KeyError("oops"), results("buggy"))]
+    failover = room(engines)
+    failover.run(engines, QUERY, SearchDeadline(1))
+    assert failover.run(engines, QUERY, SearchDeadline(1)).provider == "buggy"
+
+
+def test_an_engine_that_returns_none_is_a_bug() -> None:
+    assert isinstance(run([Fake("a", [None])]).bug, AttributeError)
+
+
+def test_results_of_engines_that_do_not_clean_are_cleaned_and_deduplicated() -> None:
+    raw = [
+        SearchResult("A\u200b", "https://www.example.org/a?utm_source=x", "s" * 5000, "?"),
+        SearchResult("A again", "http://example.org/a/#part", "", "?"),
+        SearchResult("script", "javascript:alert(1)", "", "?"),
+    ]
+    found = run([Fake("a", raw)]).found
+    assert [(result.title, result.source) for result in found] == [("A", "example.org")]
+    assert len(found[0].snippet) <= 1000
+    assert found.skipped == 1
+
+
+# ── Resting ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_resting_engine_is_skipped_with_its_reason() -> None:
+    engines = [Fake("a", EngineBlocked("需要验证码。")), Fake("b")]
+    failover = room(engines)
+    failover.run(engines, QUERY, SearchDeadline(1))
+    raced = failover.run(engines, QUERY, SearchDeadline(1))
+    assert engines[0].calls == 1
+    assert outcomes(raced) == [("a", "skipped", "blocked"), ("b", "ok", "")]
+    assert "需要验证码" in raced.attempts[0].reason
+    assert "3600 秒" in raced.attempts[0].reason
+
+
+def test_engines_after_the_winner_are_not_listed_even_when_they_rest() -> None:
+    engines = [Fake("a"), Fake("b", EngineBlocked())]
+    failover = room(engines)
+    failover.health.failed("b", EngineBlocked())
+    assert outcomes(failover.run(engines, QUERY, SearchDeadline(1))) == [("a", "ok", "")]
+
+
+def test_when_everybody_rests_the_one_that_rests_least_is_asked() -> None:
+    engines = [Fake("a"), Fake("b"), Fake("c")]
+    failover = room(engines)
+    failover.health.failed("a", EngineUnavailable())
+    failover.health.failed("b", EngineTimeout())
+    failover.health.failed("c", EngineBlocked())
+    raced = failover.run(engines, QUERY, SearchDeadline(1))
+    assert raced.provider == "b"
+    assert [engine.calls for engine in engines] == [0, 1, 0]
+
+
+def test_engines_that_want_to_be_left_alone_are_left_alone_even_then() -> None:
+    engines = [Fake("a"), Fake("b")]
+    failover = room(engines)
+    failover.health.failed("a", EngineBlocked())
+    failover.health.failed("b", EngineMisconfigured("密钥不对。"))
+    raced = failover.run(engines, QUERY, SearchDeadline(1))
+    assert outcomes(raced) == [("a", "skipped", "blocked"), ("b", "skipped", "misconfigured")]
+    assert "修改设置" in raced.attempts[1].reason
+
+
+def test_a_named_engine_is_asked_although_it_rests() -> None:
+    engines = [Fake("a")]
+    failover = room(engines)
+    failover.health.failed("a", EngineBlocked())
+    assert failover.run(engines, QUERY, SearchDeadline(1), wake=True).provider == "a"
+
+
+def test_an_engine_that_was_overtaken_three_times_rests() -> None:
+    engines = [Fake("slow", hung_until_cancelled), Fake("quick")]
+    failover = room(engines, hedge_after=0.02)
+    for _ in range(3):
+        assert outcomes(failover.run(engines, QUERY, SearchDeadline(1)))[0] == ("slow", "skipped", "abandoned")
+    assert outcomes(failover.run(engines, QUERY, SearchDeadline(1)))[0] == ("slow", "skipped", "timeout")
+    assert engines[0].calls == 3
+
+
+def test_an_engine_that_hung_until_the_deadline_rests_but_one_started_late_does_not() -> None:
+    engines = [Fake("hung", hung_until_cancelled), Fake("late", hung_until_cancelled)]
+    failover = room(engines, hedge_after=0.25)
+    failover.run(engines, QUERY, SearchDeadline(0.3))
+    states = failover.health.states()
+    assert states["hung"] is not None
+    assert states["late"] is None
+
+
+# ── Quota and workers ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_an_engine_without_quota_is_skipped_and_does_not_rest() -> None:
+    def no_turn(engine: str, deadline: SearchDeadline) -> None:
+        if engine == "a":
+            raise RateLimited(retry_after=42)
+
+    engines = [Fake("a"), Fake("b")]
+    failover = room(engines, take_turn=no_turn)
+    raced = failover.run(engines, QUERY, SearchDeadline(1))
+    assert outcomes(raced) == [("a", "skipped", "rate_limited"), ("b", "ok", "")]
+    assert "42 秒" in raced.attempts[0].reason
+    assert failover.health.states()["a"] is None
+
+
+def test_waiting_for_our_own_quota_is_not_held_against_the_engine() -> None:
+    def wait(engine: str, deadline: SearchDeadline) -> None:
+        if engine == "a":
+            deadline.sleep(30)
+
+    engines = [Fake("a"), Fake("b")]
+    failover = room(engines, hedge_after=0.02, take_turn=wait)
+    for _ in range(5):
+        assert failover.run(engines, QUERY, SearchDeadline(1)).provider == "b"
+    assert failover.health.states()["a"] is None
+    assert engines[0].calls == 0
+
+
+def test_no_more_threads_than_allowed_and_nobody_starves_for_a_hedge() -> None:
+    at_work = threading.Semaphore(2)
+    crowded = threading.Event()
+
+    def work(query: SearchQuery, deadline: object) -> Found:
+        if not at_work.acquire(blocking=False):
+            crowded.set()
+        time.sleep(0.15)
+        at_work.release()
+        return results()
+
+    engines = [Fake("a", work), Fake("b", work)]
+    failover = room(engines, hedge_after=0.02, workers=Workers(limit=2))
+    before = threading.active_count()
+    found: list[Raced] = []
+    searches = [
+        threading.Thread(target=lambda: found.append(failover.run(engines, QUERY, SearchDeadline(10))))
+        for _ in range(8)
+    ]
+    for search in searches:
+        search.start()
+    for search in searches:
+        search.join()
+    assert len(found) == 8
+    assert all(raced.found for raced in found)
+    assert not crowded.is_set()
+    assert threads_back_to(before)
+
+
+def test_without_a_free_thread_the_attempt_says_so() -> None:
+    workers = Workers(limit=1)
+    stuck = Stuck()
+    assert workers.start(lambda: stuck(QUERY, SearchDeadline(1)) and None)
+    raced = run([Fake("a")], seconds=0.1, workers=workers)
+    stuck.release.set()
+    assert outcomes(raced) == [("a", "failed", "busy")]
+
+
+# ── What is said when everybody failed ────────────────────────────────────────────────────────────────────────────
+
+
+def attempts(*kinds: str) -> tuple[Attempt, ...]:
+    return tuple(
+        Attempt(f"e{n}", Outcome.FAILED, 1.0, f"原因 {n}。", kind, f"办法 {n}。") for n, kind in enumerate(kinds)
+    )
+
+
+def test_the_dominating_cause_is_named() -> None:
+    error = all_failed(attempts("timeout", "unavailable", "timeout"), timeout=5.0)
+    assert "搜索超时：5 秒" in error.message
+    assert error.cause == "timeout"
+    assert error.kind == "all_failed"
+    error = all_failed(attempts("unavailable", "unavailable", "blocked"), timeout=5.0)
+    assert "网络" in error.message
+    assert error.cause == "unavailable"
+
+
+def test_a_single_engine_speaks_for_itself() -> None:
+    error = all_failed(attempts("misconfigured"), timeout=5.0)
+    assert str(error) == "原因 0。办法 0。"
+
+
+def test_nobody_had_time() -> None:
+    assert all_failed((), timeout=2.5).cause == "timeout"
+    assert "2.5 秒" in str(all_failed((), timeout=2.5))
+
+
+def test_cancelled_searches_write_no_warnings(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    run([Fake("a", hung_until_cancelled), Fake("b")], hedge_after=0.05)
+    assert not caplog.records

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from core.search.workers import Workers
+from support.rooms import threads_back_to
+
+
+def test_a_thread_is_used_again_and_ends_when_nothing_comes() -> None:
+    before = threading.active_count()
+    workers = Workers(linger=0.2)
+    ran_in: list[int] = []
+    for _ in range(20):
+        done = threading.Event()
+        assert workers.start(lambda done=done: (ran_in.append(threading.get_ident()), done.set()) and None)  # type: ignore[misc]
+        assert done.wait(5)
+        time.sleep(0.005)
+    assert len(ran_in) == 20
+    assert len(set(ran_in)) < 10
+    assert threads_back_to(before)
+
+
+def test_every_job_is_done_when_threads_end_at_the_moment_of_a_promise() -> None:
+    before = threading.active_count()
+    workers = Workers(limit=8, linger=0.0005)
+    done: list[int] = []
+
+    def submit(seed: int) -> None:
+        for n in range(200):
+            assert workers.start(lambda: done.append(1), patience=10)
+            time.sleep(0.0005 * ((n + seed) % 3))
+
+    threads = [threading.Thread(target=submit, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert threads_back_to(before)
+    assert len(done) == 1200
+
+
+def test_the_limit_holds_and_patience_waits_for_a_place() -> None:
+    workers = Workers(limit=1)
+    release = threading.Event()
+    assert workers.start(lambda: release.wait(10) and None)
+    assert not workers.start(lambda: None)
+    assert not workers.start(lambda: None, patience=0.05)
+    threading.Timer(0.05, release.set).start()
+    assert workers.start(lambda: None, patience=10)
+
+
+def test_a_system_without_threads_is_not_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    workers = Workers(limit=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            threading.Thread, "start", lambda _: (_ for _ in ()).throw(RuntimeError("can't start new thread"))
+        )
+        assert not workers.start(lambda: None)
+    done = threading.Event()
+    assert workers.start(done.set)
+    assert done.wait(5)
