@@ -39,6 +39,8 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
     search: bool = False
+    fresh: bool = False
+    """Search anew, past the caches."""
     user: str = "local"
 
 
@@ -109,7 +111,7 @@ class ChatService:
     async def _find(self, question: str, options: ChatOptions) -> tuple[SearchResponse, Notice | None]:
         query = SearchQuery(question, language=self._settings.search.language)
         try:
-            response = await self._search.asearch(query, user=options.user)
+            response = await self._search.asearch(query, user=options.user, fresh=options.fresh)
         except SearchError as error:
             log.warning("search failed: %s", error)
             attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
@@ -144,7 +146,9 @@ def _without_search(error: SearchError) -> str:
 def _remarks(found: SearchResponse) -> Iterator[Notice]:
     """What the reader should know about a search that did not fail."""
     if found.stale:
-        yield Notice("stale", f"搜索引擎暂时没有答复，以下来源是{ago(found.cache_age or 0)}保存的旧结果，可能已经过时。")
+        yield Notice(
+            "stale", f"搜索引擎暂时没有答复，以下来源是{ago(found.cache_age or 0)}保存的旧结果，可能已经过时。"
+        )
     if found.skipped:
         yield Notice("partial", f"有 {found.skipped} 条搜索结果无法读取，已经跳过，其余的照常使用。")
     if found.provider and not found.results:
@@ -154,7 +158,7 @@ def _remarks(found: SearchResponse) -> Iterator[Notice]:
 def _recent(history: Sequence[Message], budget: int) -> list[tuple[str, str]]:
     """The newest messages that fit the budget, oldest first; a turn is dropped whole, from its question on."""
     kept: list[tuple[str, str]] = []
-    for message in reversed(history):
+    for message in reversed([message for message in history if message.role != "note"]):
         budget -= estimate_tokens(message.text)
         if budget < 0:
             break

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
 from core.citations import cited_sources
-from core.events import Answer, Notice, RunEvent, RunFailed, RunStopped, SearchFinished, Source, TextDelta, Usage
+from core.events import (
+    Answer,
+    Notice,
+    RunEvent,
+    RunFailed,
+    RunStopped,
+    SearchFinished,
+    Source,
+    TextDelta,
+    Thought,
+    Usage,
+)
 
-Role = Literal["user", "assistant"]
+Role = Literal["user", "assistant", "note"]
+"""A note is a word of the program's: shown, kept, and never sent to a model."""
 
 
 def new_id() -> str:
@@ -26,10 +39,21 @@ class Message:
     cited: tuple[Source, ...] = ()
     seconds: float = 0.0
     id: str = field(default_factory=new_id)
+    model: str = ""
+    """Who answered, as the reader knows it."""
+    created: float = field(default_factory=time.time, compare=False)
 
     @property
     def found(self) -> tuple[Source, ...]:
         return sources_in(self.events)
+
+    @property
+    def searches(self) -> tuple[SearchFinished, ...]:
+        return tuple(event for event in self.events if isinstance(event, SearchFinished))
+
+    @property
+    def thought(self) -> str:
+        return "".join(event.text for event in self.events if isinstance(event, Thought))
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -45,7 +69,7 @@ class Message:
         return next((event for event in self.events if isinstance(event, RunFailed | RunStopped)), None)
 
 
-def message_from_run(events: Iterable[RunEvent], *, seconds: float, id: str = "") -> Message:
+def message_from_run(events: Iterable[RunEvent], *, seconds: float, id: str = "", model: str = "") -> Message:
     """The assistant's message: the whole answer if there is one, else as much of it as was written."""
     written: list[str] = []
     kept: list[RunEvent] = []
@@ -59,7 +83,7 @@ def message_from_run(events: Iterable[RunEvent], *, seconds: float, id: str = ""
     found = sources_in(kept)
     text = answer.text if answer else "".join(written)
     cited = answer.sources if answer else cited_sources(text, found)
-    return Message("assistant", text, tuple(kept), cited, seconds=seconds, id=id or new_id())
+    return Message("assistant", text, tuple(kept), cited, seconds=seconds, id=id or new_id(), model=model)
 
 
 def sources_in(events: Iterable[RunEvent]) -> tuple[Source, ...]:

@@ -1,33 +1,16 @@
-"""对话: the conversation. Reads what was typed, starts a run, draws it."""
+"""对话: the conversation. What was typed is handled by callbacks (core/ui/actions.py); this draws what there is."""
 
 import streamlit as st
 
 from core.app import shared_app
-from core.chat import ChatOptions
-from core.conversation import Message
-from core.errors import InputError
-from core.ui import render, state
+from core.ui import actions, render, state
 
 state.through_router()
 app = shared_app()
 chat = state.chat()
 
-# --- what was asked ---------------------------------------------------------------------------------------------
-
-question = st.chat_input("问一个问题，Enter 发送，Shift+Enter 换行", key=state.CHAT_INPUT) or state.take_suggestion()
-if question and question.strip():
-    try:
-        run_question = app.chat.accept(question)
-    except InputError as error:
-        chat.refused = (str(error), question)
-    else:
-        chat.refused = None
-        chat.interrupt()
-        options = ChatOptions(search=state.search_enabled(), user=chat.session_id)
-        chat.run = app.chat.start(run_question, history=tuple(chat.messages), options=options)
-        chat.messages.append(Message("user", run_question))
-
-# --- the conversation so far --------------------------------------------------------------------------------------
+st.chat_input("问一个问题，Enter 发送，Shift+Enter 换行", key=state.CHAT_INPUT, on_submit=actions.submit)
+actions.start_pending(app)
 
 if not chat.messages:
     render.welcome(app)

@@ -5,7 +5,7 @@ import itertools
 import streamlit as st
 
 from core.manual import find, manual
-from core.ui import state
+from core.ui import actions, state
 
 state.through_router()
 
@@ -30,4 +30,4 @@ if not articles:
 for section, entries in itertools.groupby(articles, key=lambda entry: entry.section):
     with st.expander(section, expanded=True), st.container(gap=None):
         for entry in entries:
-            st.button(entry.title, key=entry.slug, type="tertiary", on_click=state.open_article, args=(entry.slug,))
+            st.button(entry.title, key=entry.slug, type="tertiary", on_click=actions.open_article, args=(entry.slug,))

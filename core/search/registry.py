@@ -28,6 +28,27 @@ ENGINES: dict[str, str] = {
 """Name → where its class is. An engine's module is imported only when the engine is in the chain."""
 
 
+_LABELS = {
+    "native": "模型自带搜索",
+    "perplexity": "Perplexity",
+    "exa": "Exa",
+    "tavily": "Tavily",
+    "serpapi": "SerpAPI",
+    "zhipu": "智谱",
+    "bocha": "博查",
+    "searxng": "SearXNG",
+    "google": "Google",
+    "tavily_keyless": "Tavily（免密钥）",
+    "ddgs": "DuckDuckGo 等",
+    "bundled": "内置手册",
+}
+
+
+def label_of(name: str) -> str:
+    """The engine as readers know it."""
+    return _LABELS.get(name, name)
+
+
 @dataclass(frozen=True, slots=True)
 class LeftOut:
     """An engine that is in the order but cannot be used, and why."""

@@ -33,6 +33,11 @@ def draw_references(sources: Sequence[Source], *, anchor: str) -> None:
     )
 
 
+def draw_list(sources: Sequence[Source]) -> None:
+    """Sources that are only listed: nothing in the text points to them."""
+    st.html(references_html(sources, manual_prefix=manual_prefix()))
+
+
 def _draw_blocks(blocks: Iterable[Block], sources: Sequence[Source], anchor: str) -> None:
     """Code and formulas through Streamlit's own elements, everything between them as one piece of HTML."""
     place = st.container()

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_status_container import StatusContainer
 
 from core.app import App
 from core.conversation import Message
-from core.events import RunEvent, RunFailed, RunStopped, SearchFinished, SearchStarted, TextDelta, Thought
+from core.events import Notice, RunEvent, RunFailed, RunStopped, SearchFinished, SearchStarted, TextDelta, Thought
+from core.search.format import number_results
 from core.search.types import SearchResponse
 from core.text import clean, shorten
-from core.ui import state
-from core.ui.answer import AnswerView, draw_answer, draw_references
+from core.ui import actions, ledger, state
+from core.ui.answer import AnswerView, draw_answer, draw_list, draw_references
 from core.ui.escape import label
 
 AVATARS = {"user": ":material/person:", "assistant": ":material/menu_book:"}
@@ -36,7 +38,7 @@ def welcome(app: App) -> None:
     st.write("提出问题，得到每句话都能查到来源的回答。")
     st.caption("可以先试试这些问题（会打开联网搜索）：")
     for number, suggestion in enumerate(SUGGESTIONS):
-        st.button(suggestion, key=f"suggestion-{number}", on_click=state.suggest, args=(suggestion,))
+        st.button(suggestion, key=f"suggestion-{number}", on_click=actions.suggest, args=(suggestion,))
     if app.model.choice.embedded:
         st.caption("当前没有配置语言模型，由内置摘录模型作答：它摘录来源中的原句，并标明出处。")
 
@@ -44,48 +46,82 @@ def welcome(app: App) -> None:
 def history(chat: state.ChatState) -> None:
     hidden = len(chat.messages) - chat.shown
     if hidden > 0:
-        st.button(f"显示更早的消息（还有 {hidden} 条）", on_click=state.show_older, type="tertiary")
+        st.button(f"显示更早的消息（还有 {hidden} 条）", on_click=actions.show_older, type="tertiary")
+    last = chat.messages[-1] if chat.messages and chat.run is None else None
     for entry in chat.messages[-chat.shown :]:
-        message(entry)
+        message(entry, is_last=entry is last)
 
 
-def message(entry: Message) -> None:
+def message(entry: Message, *, is_last: bool) -> None:
+    if entry.role == "note":
+        st.info(entry.text, icon=":material/info:")
+        return
     with st.chat_message(entry.role, avatar=AVATARS[entry.role]):
         if entry.role == "user":
             st.html(f'<div class="wy-question">{html.escape(entry.text)}</div>')
             return
-        for event in entry.events:
-            if isinstance(event, SearchFinished):
-                with st.status(search_label(event.response), state=search_state(event.response)):
-                    search_details(event.response)
-        if thought := "".join(event.text for event in entry.events if isinstance(event, Thought)):
+        for search in entry.searches:
+            with st.status(search_label(search.response), state=search_state(search.response)):
+                search_details(search.response)
+        if entry.thought:
             with st.status("思考过程", state="complete"):
-                thought_text(thought)
+                thought_text(entry.thought)
+        for remark in entry.notices:
+            notice(st.container(), remark)
         draw_answer(entry.text, entry.found, anchor=entry.id)
-        after_answer(entry)
+        after_answer(entry, is_last=is_last)
 
 
-def after_answer(entry: Message) -> None:
-    """Everything below the text: how it ended, what was cited, what it cost."""
-    for notice in entry.notices:
-        st.info(label(notice.text), icon=":material/info:")
+def after_answer(entry: Message, *, is_last: bool) -> None:
+    """Everything below the text: how it ended, what was cited, what it cost, what can be done with it."""
     if entry.cited:
         draw_references(entry.cited, anchor=entry.id)
+    uncited = [source for source in entry.found if source not in entry.cited]
+    if uncited:
+        with st.expander(f"检索到但没有引用的来源（{len(uncited)}）", icon=":material/library_books:"):
+            draw_list(uncited)
     match entry.ending:
         case RunFailed(message=text):
             st.error(label(text), icon=":material/error:")
         case RunStopped():
             st.caption("已停止，以上是停止前写出的内容。")
-    if usage := entry.usage:
-        estimated = "（估算）" if usage.estimated else ""
-        st.caption(f"{usage.total:,} tokens{estimated} · {entry.seconds:.1f} 秒")
+    if entry.searches:
+        ledger.draw(entry.searches, key=entry.id, can_repeat=is_last)
+    footer(entry, is_last=is_last)
+
+
+def footer(entry: Message, *, is_last: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if is_last:
+            st.button("重新回答", key=f"again-{entry.id}", icon=":material/replay:", on_click=actions.answer_again)
+            _edit_question(entry)
+        st.caption(_cost(entry))
+
+
+def _edit_question(entry: Message) -> None:
+    question = state.chat().last_question()
+    if question is None:
+        return
+    with st.popover("修改问题", icon=":material/edit:"):
+        key = f"edit-{entry.id}"
+        st.text_area("问题", question.text, key=key, height=120)
+        st.button("重新发送", key=f"resend-{entry.id}", type="primary", on_click=actions.resend, args=(key,))
+
+
+def _cost(entry: Message) -> str:
+    seconds = f"{entry.seconds:.1f} 秒"
+    if entry.usage is None:
+        return seconds
+    estimated = "（估算）" if entry.usage.estimated else ""
+    return f"{entry.usage.total:,} tokens{estimated} · {seconds}"
+
+
+def notice(place: DeltaGenerator, remark: Notice) -> None:
+    place.info(label(remark.text), icon=":material/info:")
 
 
 def search_label(response: SearchResponse) -> str:
-    if not response.provider:
-        return "搜索没有成功"
-    found = f"找到 {response.total_results} 条" if response.results else "没有找到结果"
-    return f"搜索 · {label(response.provider)} · {found} · {response.search_time:.1f} 秒"
+    return f"搜索 · {label(ledger.summary(response))}"
 
 
 def search_state(response: SearchResponse) -> Literal["complete", "error"]:
@@ -93,10 +129,11 @@ def search_state(response: SearchResponse) -> Literal["complete", "error"]:
 
 
 def search_details(response: SearchResponse) -> None:
-    lines = [f"查询：{response.query.text}"]
-    lines += [f"{number}. {result.title} — {result.source}" for number, result in enumerate(response.results, 1)]
-    lines += [f"{attempt.engine}：{attempt.reason}" for attempt in response.attempts if attempt.reason]
-    st.html("".join(f'<div class="wy-line">{html.escape(line)}</div>' for line in lines))
+    """The results as the engine gave them: the first thing a doubting reader wants to see."""
+    if response.results:
+        draw_list(number_results(response.results))
+    else:
+        st.html('<div class="wy-line">没有结果。各引擎的情况见回答下方的「搜索账本」。</div>')
 
 
 def refused(reason: str, text: str) -> None:
@@ -119,7 +156,7 @@ def live(chat: state.ChatState) -> None:
             view.draw()
         view.finish()
         chat.settle()
-        after_answer(chat.messages[-1])
+        after_answer(chat.messages[-1], is_last=True)
     stop.empty()
 
 
@@ -147,6 +184,8 @@ class LiveView:
                         search_details(response)
                     self._search.update(label=search_label(response), state=search_state(response), expanded=False)
                 self._waiting.caption("正在等待模型…")
+            case Notice():
+                notice(self._steps, event)
             case Thought(text=text):
                 self._waiting.empty()
                 if self._thinking is None:

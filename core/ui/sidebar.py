@@ -5,14 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from core.app import shared_app
-from core.ui import state
+from core.ui import actions, state
 
 
 def draw(*, on_chat_page: bool) -> None:
     app = shared_app()
     with st.sidebar:
         if on_chat_page:
-            st.button("新对话", icon=":material/add:", width="stretch", on_click=state.clear_chat)
+            st.button("新对话", icon=":material/add:", width="stretch", on_click=actions.clear)
             _search_toggle(available=app.search.available)
         st.caption(f"模型：{app.model.label}")
         if on_chat_page and app.model.choice.embedded:

@@ -16,17 +16,28 @@ CHAT_INPUT = "chat_input"
 PAGE_OF_MESSAGES = 20
 
 
+@dataclass(frozen=True)
+class Ask:
+    """A question on its way: the next run of the page starts answering it."""
+
+    question: str
+    fresh: bool = False
+    """Search anew, past the caches."""
+    again: bool = False
+    """The question is the last message already."""
+
+
 @dataclass
 class ChatState:
     """The conversation on the screen. The widgets keep their own values under their own keys."""
 
     messages: list[Message] = field(default_factory=list)
     run: Run | None = None
+    pending: Ask | None = None
     shown: int = PAGE_OF_MESSAGES
     """How many of the newest messages are drawn: Streamlit sends all of them again on every rerun."""
     refused: tuple[str, str] | None = None
     """Why the last message was not sent, and its text."""
-    suggestion: str = ""
     session_id: str = field(default_factory=new_id)
 
     def settle(self) -> None:
@@ -41,6 +52,17 @@ class ChatState:
         if self.run is not None:
             self.run.cancel()
             self.settle()
+
+    def note(self, text: str) -> None:
+        """A word of the program's in the conversation; no model ever reads it."""
+        self.messages.append(Message("note", text))
+
+    def last_question(self) -> Message | None:
+        return next((message for message in reversed(self.messages) if message.role == "user"), None)
+
+    def cut_from(self, message: Message) -> None:
+        """Forgets this message and everything after it."""
+        del self.messages[self.messages.index(message) :]
 
 
 def chat() -> ChatState:
@@ -67,34 +89,8 @@ def through_router() -> None:
         st.rerun()
 
 
-def open_article(slug: str) -> None:
-    st.query_params["article"] = slug
-
-
-def clear_chat() -> None:
-    current = chat()
-    current.interrupt()
-    st.session_state.chat = ChatState(session_id=current.session_id)
-
-
-def show_older() -> None:
-    chat().shown += PAGE_OF_MESSAGES
-
-
 def search_enabled() -> bool:
     return bool(st.session_state.get(SEARCH_TOGGLE, False))
-
-
-def suggest(question: str) -> None:
-    """A question to click on the first screen: it is asked with search, so that the sources can be seen."""
-    st.session_state[SEARCH_TOGGLE] = True
-    chat().suggestion = question
-
-
-def take_suggestion() -> str:
-    current = chat()
-    question, current.suggestion = current.suggestion, ""
-    return question
 
 
 def check_interrupted() -> None:

@@ -1,0 +1,112 @@
+"""What the reader's clicks and words do to the session. All of these are callbacks: they run before the page is drawn."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.app import App, shared_app
+from core.chat import ChatOptions
+from core.commands import Command, help_text, parse
+from core.conversation import Message
+from core.errors import InputError
+from core.ui import state
+from core.ui.state import SEARCH_TOGGLE, Ask
+
+SEARCH_ON = "联网搜索已打开：之后的问题会先搜索，再带着来源回答。"
+SEARCH_OFF = "联网搜索已关闭：之后的问题由模型直接回答。"
+NO_ENGINE = "没有可用的搜索引擎，联网搜索无法打开。请在 SEARCH_PROVIDER_PRIORITY 中加入至少一个引擎。"
+
+
+def submit() -> None:
+    """Enter was pressed in the chat box."""
+    typed = st.session_state[state.CHAT_INPUT] or ""
+    command = parse(typed)
+    if command:
+        obey(command)
+    elif typed.strip():
+        ask(Ask(typed))
+
+
+def ask(question: Ask) -> None:
+    """A question that is too long stays with the reader; any other one replaces what is still being answered."""
+    chat = state.chat()
+    try:
+        accepted = shared_app().chat.accept(question.question)
+    except InputError as error:
+        chat.refused = (str(error), question.question)
+        return
+    chat.refused = None
+    chat.interrupt()
+    if not question.again:
+        chat.messages.append(Message("user", accepted))
+    chat.pending = question
+
+
+def start_pending(app: App) -> None:
+    """Called by the page itself: the run belongs to the script that follows it."""
+    chat = state.chat()
+    pending, chat.pending = chat.pending, None
+    if pending is None:
+        return
+    question, history = chat.messages[-1], tuple(chat.messages[:-1])
+    options = ChatOptions(search=state.search_enabled(), fresh=pending.fresh, user=chat.session_id)
+    chat.run = app.chat.start(question.text, history=history, options=options)
+
+
+def suggest(question: str) -> None:
+    """A question to click on the first screen: it is asked with search, so that the sources can be seen."""
+    st.session_state[SEARCH_TOGGLE] = True
+    ask(Ask(question))
+
+
+def answer_again(*, fresh: bool = False) -> None:
+    """Another answer to the last question, in place of the one that is there."""
+    chat = state.chat()
+    chat.interrupt()
+    question = chat.last_question()
+    if question is not None:
+        del chat.messages[chat.messages.index(question) + 1 :]
+        ask(Ask(question.text, fresh=fresh, again=True))
+
+
+def resend(key: str) -> None:
+    """The last question as it was edited in the widget with this key."""
+    chat = state.chat()
+    question, edited = chat.last_question(), st.session_state[key]
+    if question is not None and edited.strip():
+        chat.interrupt()
+        chat.cut_from(question)
+        ask(Ask(edited))
+
+
+def obey(command: Command) -> None:
+    chat = state.chat()
+    match command.name:
+        case "search_on" if not shared_app().search.available:
+            chat.note(NO_ENGINE)
+        case "search_on":
+            st.session_state[SEARCH_TOGGLE] = True
+            chat.note(SEARCH_ON)
+        case "search_off":
+            st.session_state[SEARCH_TOGGLE] = False
+            chat.note(SEARCH_OFF)
+        case "clear":
+            clear()
+        case "help":
+            chat.note(help_text())
+        case _:
+            chat.note(f"没有「{command.typed}」这个命令。{help_text()}")
+
+
+def clear() -> None:
+    chat = state.chat()
+    chat.interrupt()
+    st.session_state.chat = state.ChatState(session_id=chat.session_id)
+
+
+def show_older() -> None:
+    state.chat().shown += state.PAGE_OF_MESSAGES
+
+
+def open_article(slug: str) -> None:
+    st.query_params["article"] = slug
