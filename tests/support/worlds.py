@@ -37,7 +37,7 @@ def results(count: int, host: str = "example.org") -> list[SearchResult]:
 
 @contextmanager
 def world(
-    *, says: list[list[Any]], engines: Sequence[FakeEngine] = (), **environ: str
+    *, says: list[list[Any]], engines: Sequence[FakeEngine] | None = (), **environ: str
 ) -> Iterator[tuple[App, ScriptedChatModel]]:
     scripted = ScriptedChatModel(script=says)
     settings = loaded(**environ)
