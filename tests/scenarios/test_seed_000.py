@@ -43,9 +43,14 @@ def searxng() -> Iterator[Server]:
         yield server
 
 
-def ask(url: str, says: str = "回答[1]。", *, options: ChatOptions = SEARCH, **environ: str) -> tuple[list[RunEvent], str]:
+def ask(
+    url: str, says: str = "回答[1]。", *, options: ChatOptions = SEARCH, **environ: str
+) -> tuple[list[RunEvent], str]:
     """Every event of one question, and the prompt that the model got."""
-    with world(says=[[says]], engines=None, SEARCH_PROVIDER_PRIORITY="searxng", SEARXNG_URL=url, **environ) as (app, model):
+    with world(says=[[says]], engines=None, SEARCH_PROVIDER_PRIORITY="searxng", SEARXNG_URL=url, **environ) as (
+        app,
+        model,
+    ):
         events = list(app.chat.stream("离婚冷静期是多久", options=options))
         return events, str(model.asked[0][-1].content)
 
