@@ -77,6 +77,8 @@ def message_from_run(events: Iterable[RunEvent], *, seconds: float, id: str = ""
     for event in events:
         if isinstance(event, TextDelta):
             written.append(event.text)
+        elif isinstance(event, Thought) and kept and isinstance(kept[-1], Thought):
+            kept[-1] = Thought(kept[-1].text + event.text)
         else:
             kept.append(event)
             answer = event if isinstance(event, Answer) else answer

@@ -19,7 +19,7 @@ _OUTCOMES = {Outcome.OK: "成功", Outcome.EMPTY: "没有结果", Outcome.SKIPPE
 def draw(searches: Sequence[SearchFinished], *, key: str, can_repeat: bool) -> None:
     with st.expander("搜索账本", icon=":material/receipt_long:"):
         for search in searches:
-            st.html(_entry(search.response))
+            st.html(entry(search.response))
         if can_repeat:
             st.button(
                 "重新搜索",
@@ -42,7 +42,7 @@ def summary(response: SearchResponse) -> str:
     return " · ".join(parts)
 
 
-def _entry(response: SearchResponse) -> str:
+def entry(response: SearchResponse) -> str:
     rows = "".join(_attempt(attempt) for attempt in response.attempts)
     table = f'<table class="wy-ledger"><tr><th>引擎</th><th>结果</th><th>用时</th><th>说明</th></tr>{rows}</table>'
     notes = "".join(f'<div class="wy-line">{html.escape(note)}</div>' for note in response.notes)
