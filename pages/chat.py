@@ -9,14 +9,19 @@ state.through_router()
 app = shared_app()
 chat = state.chat()
 
+stop_button = st.bottom.empty()  # above the box
 st.chat_input("问一个问题，Enter 发送，Shift+Enter 换行", key=state.CHAT_INPUT, on_submit=actions.submit)
 actions.start_pending(app)
 
+# What is drawn in a placeholder goes at once when the placeholder is empty; anything else would stay, faded, until the
+# answer is complete.
+first_screen = st.empty()
 if not chat.messages:
-    render.welcome(app)
+    render.welcome(first_screen, app)
 render.history(chat)
+answer = st.empty()
 if chat.run is not None:
-    render.live(chat)
+    render.live(answer, stop_button, chat)
 if chat.refused:
     render.refused(*chat.refused)
 

@@ -33,14 +33,15 @@ def page_frame() -> None:
     st.html(FOLDER / "style.css")
 
 
-def welcome(app: App) -> None:
-    st.header("问源", anchor=False)
-    st.write("提出问题，得到每句话都能查到来源的回答。")
-    st.caption("可以先试试这些问题（会打开联网搜索）：")
-    for number, suggestion in enumerate(SUGGESTIONS):
-        st.button(suggestion, key=f"suggestion-{number}", on_click=actions.suggest, args=(suggestion,))
-    if app.model.choice.embedded:
-        st.caption("当前没有配置语言模型，由内置摘录模型作答：它摘录来源中的原句，并标明出处。")
+def welcome(place: DeltaGenerator, app: App) -> None:
+    with place.container():
+        st.header("问源", anchor=False)
+        st.write("提出问题，得到每句话都能查到来源的回答。")
+        st.caption("可以先试试这些问题（会打开联网搜索）：")
+        for number, suggestion in enumerate(SUGGESTIONS):
+            st.button(suggestion, key=f"suggestion-{number}", on_click=actions.suggest, args=(suggestion,))
+        if app.model.choice.embedded:
+            st.caption("当前没有配置语言模型，由内置摘录模型作答：它摘录来源中的原句，并标明出处。")
 
 
 def history(chat: state.ChatState) -> None:
@@ -141,13 +142,12 @@ def refused(reason: str, text: str) -> None:
     st.text_area("你的原文", text, height=200)
 
 
-def live(chat: state.ChatState) -> None:
+def live(place: DeltaGenerator, stop: DeltaGenerator, chat: state.ChatState) -> None:
     """Follows the current run until it is over; a rerun in between starts here again with the same run."""
     run = chat.run
     assert run is not None
-    stop = st.bottom.empty()
     stop.button("停止回答", icon=":material/stop_circle:", key=f"stop-{run.id}", on_click=run.cancel)
-    with st.chat_message("assistant", avatar=AVATARS["assistant"]):
+    with place.container(), st.chat_message("assistant", avatar=AVATARS["assistant"]):
         view = LiveView(anchor=run.id)
         for batch in run.follow():
             state.check_interrupted()
