@@ -83,7 +83,7 @@ class Visitor:
         box.press("Enter")
 
     def answered(self, text: str) -> None:
-        self.page.get_by_test_id("stChatMessage").last.get_by_text(text).first.wait_for()
+        self.page.get_by_test_id("stChatMessage").last.get_by_text(text).filter(visible=True).first.wait_for()
         self.settled()
 
     def search_on(self) -> None:

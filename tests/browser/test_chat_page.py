@@ -43,7 +43,7 @@ def test_a_fresh_clone_answers_with_citations_and_references(serve: Serve, visit
     answer = visitor.page.get_by_test_id("stChatMessage").last
     citation = answer.locator("sup.cite a").first
     assert citation.get_attribute("href") == "/help?article=search-toggle"
-    assert answer.locator("ol.wy-refs li").first.inner_text().startswith("怎么打开联网搜索")
+    assert answer.locator(".wy-refs-title + ol.wy-refs li").first.inner_text().startswith("怎么打开联网搜索")
     assert "估算" in visitor.last_answer
     assert visitor.foreign == []
 
