@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import logging
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import streamlit as st
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from core import __version__
+from core import VISITOR_COOKIE, __version__
 
 log = logging.getLogger("asgi")
 
@@ -47,17 +48,35 @@ HEADERS = {
 }
 
 
+VISITOR_DAYS = 400
+"""Browsers keep no cookie longer."""
+
+
 class SecurityHeaders:
+    """Also gives each browser a random mark, which lists the conversations that were opened in it."""
+
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        known = "headers" not in scope or VISITOR_COOKIE in Headers(scope=scope).get("cookie", "")
+
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                if not known and scope["path"] == "/":
+                    headers.append("set-cookie", _visitor_cookie(secure=scope.get("scheme") == "https"))
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
+
+
+def _visitor_cookie(*, secure: bool) -> str:
+    return (
+        f"{VISITOR_COOKIE}={secrets.token_urlsafe(24)}; Path=/; Max-Age={VISITOR_DAYS * 86400}; HttpOnly; SameSite=Lax"
+        + ("; Secure" if secure else "")
+    )
 
 
 @asynccontextmanager

@@ -13,6 +13,7 @@ from core.http import Deadline
 from core.llm.model import Model
 from core.logs import configure_logging
 from core.loop import LoopThread
+from core.recorder import Recorder
 from core.search.cache import ResultCache
 from core.search.engine import CheckedEngine, SearchEngine
 from core.search.health import Health
@@ -22,6 +23,7 @@ from core.search.redis_link import RedisLink
 from core.search.registry import Chain, build_chain
 from core.search.service import SearchService
 from core.settings import LoadedSettings, Settings, load_settings, report_problems
+from core.store import ConversationStore
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +40,8 @@ class App:
     chain: Chain
     search: SearchService
     chat: ChatService
+    store: ConversationStore
+    recorder: Recorder
     redis: RedisLink | None = None
     _warmed: threading.Event = field(default_factory=threading.Event)
 
@@ -63,6 +67,7 @@ class App:
     def close(self) -> None:
         self.loop.stop()
         self.search.close()
+        self.store.close()
         if self.redis:
             self.redis.close()
 
@@ -91,7 +96,18 @@ def build_app(
         prepare=lambda query: effective_query(query, settings),
     )
     chat = ChatService(settings, model=model, search=search, loop=loop)
-    return App(loaded=loaded, loop=loop, model=model, chain=chain, search=search, chat=chat, redis=redis)
+    store = ConversationStore.from_settings(settings)
+    return App(
+        loaded=loaded,
+        loop=loop,
+        model=model,
+        chain=chain,
+        search=search,
+        chat=chat,
+        store=store,
+        recorder=Recorder(store, loop),
+        redis=redis,
+    )
 
 
 _lock = threading.Lock()

@@ -45,6 +45,10 @@ class Run:
         return self._done
 
     @property
+    def elapsed(self) -> float:
+        return self.seconds if self._done else time.monotonic() - self.started
+
+    @property
     def events(self) -> tuple[RunEvent, ...]:
         with self._changed:
             return tuple(self._events)

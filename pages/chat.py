@@ -3,21 +3,25 @@
 import streamlit as st
 
 from core.app import shared_app
-from core.ui import actions, render, state
+from core.ui import actions, keeping, render, state
 
 state.through_router()
 app = shared_app()
+keeping.open_from_address(app)
 chat = state.chat()
 
 stop_button = st.bottom.empty()  # above the box
 st.chat_input("问一个问题，Enter 发送，Shift+Enter 换行", key=state.CHAT_INPUT, on_submit=actions.submit)
 actions.start_pending(app)
+keeping.show_in_address()
 
 # What is drawn in a placeholder goes at once when the placeholder is empty; anything else would stay, faded, until the
 # answer is complete.
 first_screen = st.empty()
 if not chat.messages:
     render.welcome(first_screen, app)
+if chat.store_problem:
+    render.warning(chat.store_problem)
 render.history(chat)
 answer = st.empty()
 if chat.run is not None:

@@ -9,7 +9,7 @@ from core.chat import ChatOptions
 from core.commands import Command, help_text, parse
 from core.conversation import Message
 from core.errors import InputError
-from core.ui import state
+from core.ui import keeping, state
 from core.ui.state import SEARCH_TOGGLE, Ask
 
 SEARCH_ON = "联网搜索已打开：之后的问题会先搜索，再带着来源回答。"
@@ -38,7 +38,9 @@ def ask(question: Ask) -> None:
     chat.refused = None
     chat.interrupt()
     if not question.again:
-        chat.messages.append(Message("user", accepted))
+        message = Message("user", accepted)
+        chat.messages.append(message)
+        keeping.keep(shared_app(), message)
     chat.pending = question
 
 
@@ -51,6 +53,7 @@ def start_pending(app: App) -> None:
     question, history = chat.messages[-1], tuple(chat.messages[:-1])
     options = ChatOptions(search=state.search_enabled(), fresh=pending.fresh, user=chat.session_id)
     chat.run = app.chat.start(question.text, history=history, options=options)
+    keeping.record_run(app)
 
 
 def suggest(question: str) -> None:
@@ -65,7 +68,10 @@ def answer_again(*, fresh: bool = False) -> None:
     chat.interrupt()
     question = chat.last_question()
     if question is not None:
-        del chat.messages[chat.messages.index(question) + 1 :]
+        after = chat.messages.index(question) + 1
+        if chat.messages[after:]:
+            keeping.forget_from(shared_app(), chat.messages[after])
+        del chat.messages[after:]
         ask(Ask(question.text, fresh=fresh, again=True))
 
 
@@ -75,6 +81,7 @@ def resend(key: str) -> None:
     question, edited = chat.last_question(), st.session_state[key]
     if question is not None and edited.strip():
         chat.interrupt()
+        keeping.forget_from(shared_app(), question)
         chat.cut_from(question)
         ask(Ask(edited))
 
@@ -102,10 +109,14 @@ def clear() -> None:
     chat = state.chat()
     chat.interrupt()
     st.session_state.chat = state.ChatState(session_id=chat.session_id)
+    st.query_params.clear()
 
 
 def show_older() -> None:
-    state.chat().shown += state.PAGE_OF_MESSAGES
+    chat = state.chat()
+    chat.shown += state.PAGE_OF_MESSAGES
+    if len(chat.messages) < chat.shown:
+        keeping.load_older(shared_app())
 
 
 def open_article(slug: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -10,13 +12,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_status_container import StatusContainer
 
-from core.app import App
+from core.app import App, shared_app
 from core.conversation import Message
 from core.events import Notice, RunEvent, RunFailed, RunStopped, SearchFinished, SearchStarted, TextDelta, Thought
+from core.export import answer_as_markdown, as_html, as_json, as_markdown
 from core.search.format import number_results
 from core.search.types import SearchResponse
-from core.text import clean, shorten
-from core.ui import actions, ledger, state
+from core.text import clean, one_line, shorten
+from core.ui import actions, keeping, ledger, state
 from core.ui.answer import AnswerView, draw_answer, draw_list, draw_references
 from core.ui.escape import label
 
@@ -46,8 +49,8 @@ def welcome(place: DeltaGenerator, app: App) -> None:
 
 def history(chat: state.ChatState) -> None:
     hidden = len(chat.messages) - chat.shown
-    if hidden > 0:
-        st.button(f"显示更早的消息（还有 {hidden} 条）", on_click=actions.show_older, type="tertiary")
+    if hidden > 0 or chat.has_older:
+        st.button("显示更早的消息", icon=":material/history:", on_click=actions.show_older, type="tertiary")
     last = chat.messages[-1] if chat.messages and chat.run is None else None
     for entry in chat.messages[-chat.shown :]:
         message(entry, is_last=entry is last)
@@ -96,7 +99,36 @@ def footer(entry: Message, *, is_last: bool) -> None:
         if is_last:
             st.button("重新回答", key=f"again-{entry.id}", icon=":material/replay:", on_click=actions.answer_again)
             _edit_question(entry)
+        with st.popover("复制", icon=":material/content_copy:"):
+            st.caption("点右上角的按钮，复制回答和参考文献（Markdown）。")
+            st.code(answer_as_markdown(entry), language="markdown", wrap_lines=True)
+        if is_last:
+            _export(entry)
         st.caption(_cost(entry))
+
+
+def _export(entry: Message) -> None:
+    """The whole conversation as a file; made only when somebody opens the menu's download."""
+    title = shorten(one_line(state.chat().title or "对话"), 40)
+    with st.popover("导出", icon=":material/download:"):
+        for name, ending, mime, make in (
+            ("Markdown", "md", "text/markdown", as_markdown),
+            ("网页（HTML）", "html", "text/html", as_html),
+            ("JSON", "json", "application/json", as_json),
+        ):
+            st.download_button(
+                name,
+                data=partial(_exported, make, title),
+                file_name=f"问源-{title}.{ending}",
+                mime=mime,
+                key=f"export-{ending}-{entry.id}",
+                on_click="ignore",
+                width="stretch",
+            )
+
+
+def _exported(make: Callable[[str, list[Message]], str], title: str) -> bytes:
+    return make(title, keeping.everything(shared_app())).encode()
 
 
 def _edit_question(entry: Message) -> None:
@@ -135,6 +167,10 @@ def search_details(response: SearchResponse) -> None:
         draw_list(number_results(response.results))
     else:
         st.html('<div class="wy-line">没有结果。各引擎的情况见回答下方的「搜索账本」。</div>')
+
+
+def warning(text: str) -> None:
+    st.warning(label(text), icon=":material/warning:")
 
 
 def refused(reason: str, text: str) -> None:

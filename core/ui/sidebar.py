@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.app import shared_app
-from core.ui import actions, state
+from core.app import App, shared_app
+from core.store import Conversation
+from core.ui import actions, keeping, state
+from core.ui.escape import label
 
 
 def draw(*, on_chat_page: bool) -> None:
@@ -14,9 +16,46 @@ def draw(*, on_chat_page: bool) -> None:
         if on_chat_page:
             st.button("新对话", icon=":material/add:", width="stretch", on_click=actions.clear)
             _search_toggle(available=app.search.available)
+        if on_chat_page:
+            _recent_conversations(app)
         st.caption(f"模型：{app.model.label}")
         if on_chat_page and app.model.choice.embedded:
             st.caption("内置摘录模型只摘录来源中的原句，不会推理。设置 OPENAI_API_KEY 后即可使用真正的语言模型。")
+
+
+def _recent_conversations(app: App) -> None:
+    found = keeping.recent(app)
+    if not found:
+        return
+    current = state.chat().conversation_id
+    with st.expander("最近的对话", icon=":material/history:"), st.container(gap="xxsmall"):
+        for entry in found:
+            with st.container(horizontal=True, wrap=False, gap="xxsmall", vertical_alignment="center"):
+                st.button(
+                    label(entry.title),
+                    key=f"open-{entry.id}",
+                    type="tertiary",
+                    width="stretch",
+                    disabled=entry.id == current,
+                    on_click=keeping.open_conversation,
+                    args=(entry.id,),
+                )
+                _conversation_menu(app, entry)
+
+
+def _conversation_menu(app: App, entry: Conversation) -> None:
+    with st.popover("", icon=":material/more_vert:", type="tertiary"):
+        key = f"title-{entry.id}"
+        st.text_input("标题", entry.title, key=key, max_chars=40)
+        st.button("改名", key=f"rename-{entry.id}", on_click=keeping.rename, args=(app, entry.id, key), width="stretch")
+        st.button(
+            "删除这个对话",
+            key=f"delete-{entry.id}",
+            icon=":material/delete:",
+            on_click=keeping.delete,
+            args=(app, entry.id),
+            width="stretch",
+        )
 
 
 def _search_toggle(*, available: bool) -> None:

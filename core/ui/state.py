@@ -39,6 +39,11 @@ class ChatState:
     refused: tuple[str, str] | None = None
     """Why the last message was not sent, and its text."""
     session_id: str = field(default_factory=new_id)
+    conversation_id: str | None = None
+    title: str = ""
+    has_older: bool = False
+    """The database holds messages before the first one here."""
+    store_problem: str = ""
 
     def settle(self) -> None:
         """A run that is over becomes a message, whoever ended it."""

@@ -1,0 +1,310 @@
+"""A conversation to take away: as Markdown, as one HTML page, as JSON. Each answer brings its references.
+
+JSON, version 1; fields may be added, none changes its meaning without a new version:
+    {"format": "wenyuan-conversation", "version": 1, "title", "exported",
+     "messages": [{"id", "role": "user"|"assistant", "label": "问"|"答", "text", "created",
+        (of an answer:) "model", "seconds", "complete",
+        "references": [{"number", "title", "url", "domain", "summary"}],
+        "searches": [{"query", "type", "provider", "results", "seconds", "fromCache"}],
+        "notices": [text]}]}
+Times are ISO 8601 with an offset. `text` is Markdown in which `[n]` cites the reference with that number.
+
+What a model or a web page wrote can neither become a link nor load anything: other programs than ours will show it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, tzinfo
+from html import escape
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from core.conversation import Message
+from core.events import RunFailed, RunStopped, SearchFinished, Source
+from core.markdown import references_html, render_html
+from core.search.types import SearchResponse, host_of
+from core.text import clean, one_line, shorten
+
+FORMAT = "wenyuan-conversation"
+VERSION = 1
+LABELS = {"user": "问", "assistant": "答"}
+UNTITLED = "未命名的对话"
+STOPPED = "已停止，以上是停止前写出的内容。"
+
+_SUMMARY_LENGTH = 120
+
+
+# ── What all three say ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _moment(seconds: float, zone: tzinfo | None) -> datetime:
+    """In the reader's time zone, where it is known; else in the server's."""
+    try:
+        return datetime.fromtimestamp(seconds, zone).astimezone(zone)
+    except (ValueError, OverflowError, OSError):  # a damaged record
+        return datetime.fromtimestamp(0, zone).astimezone(zone)
+
+
+def _shown_moment(seconds: float, zone: tzinfo | None) -> str:
+    moment = _moment(seconds, zone)
+    return f"{moment:%Y-%m-%d %H:%M}（UTC{moment.isoformat()[-6:]}）"
+
+
+def _searches(message: Message) -> Iterator[SearchResponse]:
+    return (event.response for event in message.events if isinstance(event, SearchFinished))
+
+
+def _origin(message: Message, zone: tzinfo | None) -> str:
+    parts = [message.model or "模型未记录", _shown_moment(message.created, zone)]
+    return " · ".join([*parts, f"{message.seconds:.1f} 秒"] if message.seconds else parts)
+
+
+def _search_line(response: SearchResponse) -> str:
+    found = f"{response.provider}，找到 {response.total_results} 条" if response.provider else "没有成功"
+    cached = "，来自缓存" if response.from_cache else ""
+    return f"搜索「{one_line(response.query.text)}」：{found}，{response.search_time:.1f} 秒{cached}"
+
+
+def _remarks(message: Message) -> Iterator[str]:
+    """How the answer came about and how it ended, beyond its text."""
+    yield from (_search_line(response) for response in _searches(message))
+    yield from (one_line(notice.text) for notice in message.notices)
+    match message.ending:
+        case RunFailed(message=text):
+            yield one_line(text)
+        case RunStopped():
+            yield STOPPED
+
+
+# ── Markdown ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def as_markdown(title: str, messages: Sequence[Message], *, zone: tzinfo | None = None) -> str:
+    parts = [f"# {_plain(title) or UNTITLED}"]
+    for message in messages:
+        parts.append(f"## {LABELS[message.role]}")
+        if message.role == "user":
+            parts += [f"*{_shown_moment(message.created, zone)}*", disarm(message.text)]
+        else:
+            parts += [f"*{_plain(_origin(message, zone))}*", answer_as_markdown(message).rstrip("\n")]
+            parts += [f"> {_plain(remark)}" for remark in _remarks(message)]
+    return "\n\n".join(parts) + "\n"
+
+
+def answer_as_markdown(message: Message) -> str:
+    """One answer with its references, for the clipboard."""
+    parts = [disarm(message.text)]
+    if message.cited:
+        parts += ["**参考文献**", "\n".join(map(_reference, message.cited))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _reference(source: Source) -> str:
+    """Not a numbered list: Markdown would count 1, 2, 3 where the answer cites 1, 4, 7."""
+    title = _plain(source.title) or "（无标题）"
+    address = _address(source.url)
+    domain = f" — {_plain(host_of(source.url))}" if address else ""
+    summary = _plain(shorten(one_line(source.snippet), _SUMMARY_LENGTH))
+    return (
+        f"- \\[{source.number}\\] "
+        + (f"[{title}]({address})" if address else title)
+        + domain
+        + (f"：{summary}" if summary else "")
+    )
+
+
+_SPECIAL = re.compile(r"[\\`*_\[\]<>&!|~$#^=]")
+
+
+def _plain(text: str) -> str:
+    """Text of others on one line, with every character that Markdown would take for something else made harmless."""
+    return _SPECIAL.sub(r"\\\g<0>", one_line(text))
+
+
+def _address(url: str) -> str:
+    """What may stand between the parentheses of a link; empty for what is not a web address."""
+    url = clean(url)
+    if not re.fullmatch(r"https?://[^\s/?#\\]\S*", url, re.IGNORECASE):
+        return ""
+    # The last one: `&copy;` would be read as an entity, `&copy=1` is not.
+    return re.sub(r"[<>()\\\"`]|&(?=#?\w+;)", lambda found: f"%{ord(found[0]):02X}", url)
+
+
+# As the others read it: with headings underlined by `===`, without our formulas and citations. Tags and definitions
+# are not among its rules because none is left in what `disarm` writes.
+_OTHERS = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["reference", "inline"])
+_OTHERS.parse("compile")  # rules are compiled on first use, and two threads that do it at once may see half of them
+
+_CODE_SPAN = r"(?P<ticks>`+)(?!`)[\s\S]*?(?<!`)(?P=ticks)(?!`)"
+# What makes a link, an image, a definition, a footnote, or a tag of HTML out of the characters around it.
+_LIVE = r"(?<=\])[(:]|<(?=[A-Za-z/!?])"
+_ESCAPED = r"\\[^\n]"
+_OUTSIDE_CODE = re.compile(f"{_ESCAPED}|(?P<live>{_LIVE})")
+_OUTSIDE_SPANS = re.compile(f"{_ESCAPED}|{_CODE_SPAN}|`+|(?P<live>{_LIVE})")
+
+
+def disarm(markdown: str) -> str:
+    r"""An answer as Markdown for other programs, in which no link works and nothing is loaded.
+
+    The text stays as it was written, except for a backslash in `[text]\(target)`, `[1]\: target` and `\<tag>` outside
+    of code.
+    """
+    text = clean(markdown)
+    lines = text.split("\n")
+    out: list[str] = []
+    for start, end, pattern in _regions(_OTHERS.parse(text), len(lines)):
+        region = "\n".join(lines[start:end])
+        out.append(pattern.sub(_escape_live, region) if pattern else region)
+    return "\n".join(out).rstrip("\n") + _missing_end(text)
+
+
+def _escape_live(found: re.Match[str]) -> str:
+    return f"\\{found[0]}" if found["live"] else found[0]
+
+
+def _regions(tokens: Iterable[Token], length: int) -> Iterator[tuple[int, int, re.Pattern[str] | None]]:
+    """The lines from start to end, region by region, and what to look for in each: in code nothing.
+
+    A pair of backticks is code only inside one paragraph: in two cells of a table, or in two list items, it is not.
+    """
+    done = 0
+    in_table = False
+    for token in tokens:
+        in_table = token.type != "table_close" and (in_table or token.type == "table_open")
+        if in_table or token.map is None or token.type not in {"fence", "code_block", "inline"}:
+            continue
+        start, end = token.map
+        if done < start:
+            yield done, start, _OUTSIDE_CODE
+        yield start, end, _OUTSIDE_SPANS if token.type == "inline" else None
+        done = end
+    if done < length:
+        yield done, length, _OUTSIDE_CODE
+
+
+def _missing_end(text: str) -> str:
+    """An answer that was cut inside a code block would swallow the references below it."""
+    last = _OTHERS.parse(f"{text}\n\nx")[-1]
+    return f"\n{last.markup}" if last.type == "fence" else ""
+
+
+# ── HTML ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_PAGE = """<!DOCTYPE html>
+<html lang="zh-CN">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="referrer" content="no-referrer">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+{body}
+</main>
+</body>
+</html>
+"""
+
+_STYLE = """
+:root { color-scheme: light dark; }
+body { margin: 0; font: 16px/1.75 "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", system-ui, sans-serif; }
+main { max-width: 46rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.5rem; line-height: 1.4; }
+h2 { font-size: 1rem; margin: 2.5rem 0 .25rem; }
+h2 .origin, .remark, .domain, .summary { font-size: .85rem; font-weight: normal; opacity: .7; }
+.question { white-space: pre-wrap; }
+.summary { display: block; }
+sup.cite { line-height: 0; }
+pre { overflow-x: auto; padding: .75rem; border: 1px solid #8884; border-radius: .25rem; }
+code { font-family: ui-monospace, Consolas, monospace; font-size: .9em; }
+table { border-collapse: collapse; } th, td { border: 1px solid #8886; padding: .25rem .5rem; text-align: left; }
+.right { text-align: right; } .center { text-align: center; }
+blockquote { margin: 0; padding-left: 1rem; border-left: 3px solid #8886; }
+section + section { border-top: 1px solid #8883; }
+@media print { a { color: inherit; } section { break-inside: avoid-page; } }
+"""
+
+
+def as_html(title: str, messages: Sequence[Message], *, zone: tzinfo | None = None) -> str:
+    body = "\n".join(_section(message, f"m{number}", zone) for number, message in enumerate(messages, 1))
+    return _PAGE.format(title=escape(one_line(title)) or UNTITLED, style=_STYLE, body=body)
+
+
+def _section(message: Message, anchor: str, zone: tzinfo | None) -> str:
+    if message.role == "user":
+        origin = _shown_moment(message.created, zone)
+        inside = f'<div class="question">{escape(clean(message.text))}</div>'
+    else:
+        origin = _origin(message, zone)
+        inside = f"<div>{render_html(message.text, message.found, anchor=anchor)}</div>" + _below(message, anchor)
+    heading = f'<h2>{LABELS[message.role]} <span class="origin">{escape(one_line(origin))}</span></h2>'
+    return f"<section>{heading}\n{inside}</section>"
+
+
+def _below(message: Message, anchor: str) -> str:
+    references = f"<h3>参考文献</h3>{references_html(message.cited, anchor=anchor)}" if message.cited else ""
+    return references + "".join(f'<p class="remark">{escape(remark)}</p>' for remark in _remarks(message))
+
+
+# ── JSON ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def as_json(title: str, messages: Iterable[Message], *, zone: tzinfo | None = None) -> str:
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "title": one_line(title) or UNTITLED,
+        "exported": datetime.now(zone).astimezone(zone).isoformat(timespec="seconds"),
+        "messages": [_message_json(message, zone) for message in messages],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def _message_json(message: Message, zone: tzinfo | None) -> dict[str, Any]:
+    common = {
+        "id": message.id,
+        "role": message.role,
+        "label": LABELS[message.role],
+        "text": clean(message.text),
+        "created": _moment(message.created, zone).isoformat(timespec="seconds"),
+    }
+    if message.role == "user":
+        return common
+    return common | {
+        "model": clean(message.model),
+        "seconds": round(message.seconds, 1),
+        "complete": message.ending is None and all(notice.kind != "unfinished" for notice in message.notices),
+        "references": [_reference_json(source) for source in message.cited],
+        "searches": [_search_json(response) for response in _searches(message)],
+        "notices": [clean(notice.text) for notice in message.notices],
+    }
+
+
+def _reference_json(source: Source) -> dict[str, Any]:
+    return {
+        "number": source.number,
+        "title": one_line(source.title),
+        "url": clean(source.url),
+        "domain": host_of(source.url),
+        "summary": one_line(source.snippet),
+    }
+
+
+def _search_json(response: SearchResponse) -> dict[str, Any]:
+    return {
+        "query": clean(response.query.text),
+        "type": response.query.type.value,
+        "provider": response.provider,
+        "results": response.total_results,
+        "seconds": round(response.search_time, 2),
+        "fromCache": response.from_cache,
+    }

@@ -1,0 +1,165 @@
+"""Everything that is different between SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import DBAPIError, TimeoutError
+
+from core.errors import StoreError
+
+log = logging.getLogger(__name__)
+
+WAIT_SECONDS = 1.0
+"""How long a locked row, a locked file or a free connection is waited for."""
+STATEMENT_SECONDS = 5.0
+WRITES = "writes"
+"""Execution option of a connection whose transaction is going to change something."""
+
+
+class Backend(Protocol):
+    def open(self) -> Engine:
+        """Raises StoreError, OSError or one of SQLAlchemy's errors."""
+
+    def lock_schema(self, connection: Connection) -> None:
+        """Lets only one process at a time migrate; released with the transaction."""
+
+    def repair(self, error: Exception) -> str:
+        """What had to be done about a database that is broken beyond use; empty when it is not."""
+
+
+def _create_engine(url: URL, **arguments: Any) -> Engine:
+    # Parameters hold what people wrote: they belong neither into errors nor into logs.
+    return create_engine(url, hide_parameters=True, pool_timeout=WAIT_SECONDS, **arguments)
+
+
+# ── SQLite ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class SqliteFile:
+    """A file in a folder that only this user can read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._opened_inode = 0
+
+    def open(self) -> Engine:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+        with suppress(OSError):  # file systems without permissions (FAT, some network shares)
+            self._path.parent.chmod(0o700)
+            self._path.chmod(0o600)  # SQLite gives the files beside it the same
+        self._opened_inode = self._path.stat().st_ino
+        engine = _create_engine(URL.create("sqlite", database=str(self._path)), connect_args={"timeout": WAIT_SECONDS})
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+
+    def lock_schema(self, connection: Connection) -> None:
+        """BEGIN IMMEDIATE has locked the whole file already."""
+
+    def repair(self, error: Exception) -> str:
+        """A file that is not a database any more is set aside, and the next `open` begins a new one."""
+        code = getattr(getattr(error, "orig", None), "sqlite_errorcode", 0) & 0xFF
+        if code not in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+            return ""
+        try:
+            if self._path.stat().st_ino == self._opened_inode:  # else another process was faster
+                self._set_aside(error)
+        except OSError as problem:
+            log.error("the conversation database is corrupt (%s) and cannot be moved: %s", first_line(error), problem)
+            return ""
+        return "对话数据库的文件已损坏，已改名保留，并重新建立了一个空的数据库。"
+
+    def _set_aside(self, error: Exception) -> None:
+        aside = Path(f"{self._path}.broken-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
+        self._path.rename(aside)
+        for ending in ("-wal", "-shm"):  # side by side, as `.recover` wants them
+            with suppress(FileNotFoundError):
+                Path(f"{self._path}{ending}").rename(f"{aside}{ending}")
+        log.error(
+            "the conversation database is corrupt (%s): moved to %s, a new one is begun. "
+            "`sqlite3 FILE .recover` may bring back what it holds.",
+            first_line(error),
+            aside,
+        )
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None  # Python would begin transactions by itself, and too late
+    connection.text_factory = _decode
+    with suppress(sqlite3.OperationalError):  # another process is switching it just now
+        connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _decode(raw: bytes) -> str:
+    """One damaged text must not make all the others unreadable."""
+    return raw.decode("utf-8", "replace")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A transaction that reads first and writes later fails at once, without waiting, when another one is writing.
+    writes = connection.get_execution_options().get(WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+# ── PostgreSQL ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class PostgresServer:
+    SCHEMA_LOCK = 0x77656E7975616E  # "wenyuan": advisory locks are numbers
+    CONNECT: dict[str, Any] = {  # noqa: RUF012
+        "connect_timeout": 2,
+        "tcp_user_timeout": 3000,  # a server that has vanished without a word, in milliseconds
+        "application_name": "wenyuan",
+        "prepare_threshold": None,  # PgBouncer hands each transaction to another connection
+    }
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def open(self) -> Engine:
+        url = make_url(self._url)
+        if url.drivername in {"postgres", "postgresql"}:
+            url = url.set(drivername="postgresql+psycopg")
+        if url.drivername != "postgresql+psycopg":
+            raise StoreError("DATABASE_URL 无法使用。", cure="它应以 postgresql+psycopg:// 开头；留空则使用 SQLite。")
+        wanted = {name: value for name, value in self.CONNECT.items() if name not in url.query}
+        engine = _create_engine(url, pool_pre_ping=True, connect_args=wanted)
+        event.listen(engine, "begin", _limit_waiting)
+        return engine
+
+    def lock_schema(self, connection: Connection) -> None:
+        _limit_waiting(connection, lock=30.0, statement=0.0)  # another server may be at a long migration
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({self.SCHEMA_LOCK})")
+
+    def repair(self, error: Exception) -> str:
+        return ""
+
+
+def _limit_waiting(connection: Connection, *, lock: float = WAIT_SECONDS, statement: float = STATEMENT_SECONDS) -> None:
+    # For this transaction only: behind PgBouncer a setting of the session would become somebody else's.
+    connection.exec_driver_sql(
+        f"SELECT set_config('lock_timeout', '{lock * 1000:.0f}', true),"
+        f" set_config('statement_timeout', '{statement * 1000:.0f}', true)"
+    )
+
+
+def first_line(error: Exception) -> str:
+    """The lines after it may quote what somebody wrote."""
+    return str(error).partition("\n")[0]
+
+
+def is_busy(error: Exception) -> bool:
+    """Somebody else held the lock for too long; nothing is wrong with the database."""
+    original = error.orig if isinstance(error, DBAPIError) else None
+    lock_not_available = "locked" in str(original) or getattr(original, "sqlstate", "") == "55P03"
+    return lock_not_available or isinstance(error, TimeoutError)

@@ -1,0 +1,253 @@
+"""Conversations that survive a reload: kept as they grow, opened by whoever may, a page at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    ColumnElement,
+    Connection,
+    Double,
+    Integer,
+    MetaData,
+    Row,
+    Select,
+    Table,
+    Text,
+    and_,
+    case,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from core import archive
+from core.conversation import Message
+from core.errors import ConversationNotFound, InputError
+from core.events import Notice
+from core.settings import Settings
+from core.store.database import Database
+from core.text import clean, one_line, shorten
+
+TITLE_LENGTH = 40
+UNFINISHED = Notice(kind="unfinished", text="这条回答在写完之前中断了，以上是已保存的部分。")
+
+# As the newest migration leaves them.
+_metadata = MetaData()
+conversations = Table(
+    "conversations",
+    _metadata,
+    Column("id", Text, primary_key=True),
+    Column("owner", Text),
+    Column("title", Text),
+    Column("mode", Text),
+    Column("created", Double),
+    Column("updated", Double),
+)
+messages = Table(
+    "messages",
+    _metadata,
+    Column("conversation_id", Text, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("id", Text),
+    Column("role", Text),
+    Column("text", Text),
+    Column("payload", Text),
+    Column("finished", Boolean),
+    Column("created", Double),
+)
+
+visits = Table(
+    "visits",
+    _metadata,
+    Column("visitor", Text, primary_key=True),
+    Column("conversation_id", Text, primary_key=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    id: str
+    title: str
+    mode: str
+    created: float
+    """Seconds since 1970, as everywhere here."""
+    updated: float
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some messages in a row, the newest last."""
+
+    conversation: Conversation
+    messages: tuple[Message, ...]
+    has_more: bool
+    """There are older ones: ask again with `before=messages[0].id`."""
+
+
+class ConversationStore:
+    """Every method raises StoreError when the database cannot be used, and ConversationNotFound for an id that does
+    not exist or belongs to another owner.
+
+    A conversation with an owner is open to that owner only; one without an owner, to whoever has its id.
+    """
+
+    def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> ConversationStore:
+        return cls(Database.from_settings(settings))
+
+    def close(self) -> None:
+        self._database.close()
+
+    def create(self, owner: str | None = None, *, mode: str = "chat") -> str:
+        """The id of a new conversation, for its first message. It is not listed before it has one."""
+        now = self._clock()
+        id = secrets.token_urlsafe(18)
+        row = {"id": id, "owner": _digest(owner), "title": "", "mode": clean(mode), "created": now, "updated": now}
+        with self._database.write() as connection:
+            connection.execute(insert(conversations).values(row))
+        return id
+
+    def save(self, id: str, message: Message, *, owner: str | None = None, finished: bool = True) -> None:
+        """Adds a message, or replaces the one with the same id.
+
+        An answer that is still growing is saved again and again with `finished=False`. Coming late, such a save never
+        replaces the finished answer.
+        """
+        question = shorten(one_line(message.text), TITLE_LENGTH) if message.role == "user" else ""
+        title = case((conversations.c.title == "", question), else_=conversations.c.title)
+        row = {
+            "id": clean(message.id),
+            "role": message.role,
+            "text": clean(message.text),
+            "payload": archive.encode(message),
+            "finished": finished,
+            "created": message.created,
+        }
+        with self._database.write() as connection:
+            self._change(connection, id, owner, title=title)
+            same = and_(messages.c.conversation_id == id, messages.c.id == row["id"])
+            was_finished = connection.execute(select(messages.c.finished).where(same)).scalar()
+            if was_finished is None:
+                next_position = select(func.coalesce(func.max(messages.c.position), 0) + 1).where(
+                    messages.c.conversation_id == id
+                )
+                row |= {"conversation_id": id, "position": next_position.scalar_subquery()}
+                connection.execute(insert(messages).values(row))
+            elif finished or not was_finished:
+                connection.execute(update(messages).where(same).values(row))
+
+    def load(self, id: str, *, owner: str | None = None, last: int | None = 20, before: str | None = None) -> Page:
+        """The newest messages, or the ones before a message; with `last=None` all of them."""
+        wanted = select(messages).where(messages.c.conversation_id == id).order_by(messages.c.position.desc())
+        if before is not None:
+            wanted = wanted.where(messages.c.position < _position_of(id, before))
+        with self._database.read() as connection:
+            found = connection.execute(select(conversations).where(_open_to(id, owner))).first()
+            if found is None:
+                raise ConversationNotFound
+            rows = connection.execute(wanted.limit(None if last is None else last + 1)).all()
+        newest_first = [_message(row) for row in rows[:last]]
+        return Page(_conversation(found), tuple(reversed(newest_first)), has_more=len(rows) > len(newest_first))
+
+    def remember(self, visitor: str, id: str) -> None:
+        """Notes that this browser has opened the conversation."""
+        row = {"visitor": _digest(visitor), "conversation_id": id}
+        with self._database.write() as connection:
+            seen = select(visits).where(visits.c.visitor == row["visitor"], visits.c.conversation_id == id)
+            if connection.execute(seen).first() is None:
+                connection.execute(insert(visits).values(row))
+
+    def recent(
+        self, owner: str | None = None, *, visitor: str | None = None, limit: int = 30
+    ) -> tuple[Conversation, ...]:
+        """The owner's conversations, and those without an owner that this browser has opened; the latest first.
+
+        Without a login nobody has a list of everybody's conversations.
+        """
+        opened = select(visits.c.conversation_id).where(visits.c.visitor == _digest(visitor))
+        theirs = and_(conversations.c.owner.is_(None), conversations.c.id.in_(opened))
+        mine = conversations.c.owner == _digest(owner) if owner else theirs
+        query = (
+            select(conversations)
+            .where(or_(mine, theirs), conversations.c.title != "")
+            .order_by(conversations.c.updated.desc())
+            .limit(limit)
+        )
+        with self._database.read() as connection:
+            return tuple(_conversation(row) for row in connection.execute(query))
+
+    def rename(self, id: str, title: str, *, owner: str | None = None) -> None:
+        title = shorten(one_line(title), TITLE_LENGTH)
+        if not title:
+            raise InputError("标题不能为空。")
+        with self._database.write() as connection:
+            self._change(connection, id, owner, title=title)
+
+    def set_mode(self, id: str, mode: str, *, owner: str | None = None) -> None:
+        with self._database.write() as connection:
+            self._change(connection, id, owner, mode=clean(mode))
+
+    def delete(self, id: str, *, owner: str | None = None) -> None:
+        with self._database.write() as connection:
+            if not connection.execute(delete(conversations).where(_open_to(id, owner))).rowcount:
+                raise ConversationNotFound
+
+    def truncate_from(self, id: str, message_id: str, *, owner: str | None = None) -> None:
+        """Removes a message and everything after it: the question is going to be asked again."""
+        gone = and_(messages.c.conversation_id == id, messages.c.position >= _position_of(id, message_id))
+        with self._database.write() as connection:
+            self._change(connection, id, owner)
+            connection.execute(delete(messages).where(gone))
+
+    def _change(self, connection: Connection, id: str, owner: str | None, **values: object) -> None:
+        """Comes first in every change: it checks the owner, and makes all others who write to the conversation wait."""
+        changed = update(conversations).where(_open_to(id, owner)).values(updated=self._clock(), **values)
+        if not connection.execute(changed).rowcount:
+            raise ConversationNotFound
+
+
+def _is_id(id: str) -> bool:
+    """An id comes from an address that anybody may type; some characters would not even reach the database."""
+    return re.fullmatch(r"[A-Za-z0-9_-]{24}", id, re.ASCII) is not None
+
+
+def _digest(owner: str | None) -> str | None:
+    """The database need not know who people are, and any characters are welcome."""
+    return hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest() if owner else None
+
+
+def _open_to(id: str, owner: str | None) -> ColumnElement[bool]:
+    if not _is_id(id):
+        raise ConversationNotFound
+    allowed = or_(conversations.c.owner.is_(None), conversations.c.owner == _digest(owner))
+    return and_(conversations.c.id == id, allowed)
+
+
+def _position_of(id: str, message_id: str) -> ColumnElement[int]:
+    same = and_(messages.c.conversation_id == id, messages.c.id == clean(message_id))
+    position: Select[tuple[int]] = select(messages.c.position).where(same)
+    return position.scalar_subquery()
+
+
+def _conversation(row: Row[tuple[object, ...]]) -> Conversation:
+    return Conversation(row.id, row.title, row.mode, row.created, row.updated)
+
+
+def _message(row: Row[tuple[object, ...]]) -> Message:
+    found = archive.decode(row.payload, id=row.id, role=row.role, text=row.text, created=row.created)
+    return found if row.finished else replace(found, events=(*found.events, UNFINISHED))

@@ -1,0 +1,138 @@
+"""The one database of an installation: opened on first use, brought up to date, and opened again after trouble.
+
+Synchronous and thread-safe. Call it from worker threads, never on the event loop.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from core.errors import StoreError, StoreTooNew
+from core.settings import Settings
+from core.store.backends import WRITES, Backend, PostgresServer, SqliteFile, first_line, is_busy
+from core.store.migrations import MIGRATIONS, VERSION_TABLE, Migration
+
+log = logging.getLogger(__name__)
+
+AWAY = "打不开对话数据库。"
+
+
+class Database:
+    PAUSE_SECONDS = 5.0
+    """A server that does not answer is not tried again for so long: nobody waits for it with every message."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        *,
+        migrations: tuple[Migration, ...] = MIGRATIONS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._backend = backend
+        self._migrations = migrations
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._engine: Engine | None = None
+        self._paused_until = 0.0
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Database:
+        url = settings.database.url
+        if url:
+            return cls(PostgresServer(url.get_secret_value()))
+        return cls(SqliteFile(settings.data_dir / "database" / "wenyuan.sqlite3"))
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        with self._transaction(writes=False) as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """One transaction: all of it is kept, or nothing."""
+        with self._transaction(writes=True) as connection:
+            yield connection
+
+    def close(self) -> None:
+        with self._lock:
+            engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.dispose()
+
+    @contextmanager
+    def _transaction(self, *, writes: bool) -> Iterator[Connection]:
+        """Whatever the database or the disk raises becomes one StoreError, and is dealt with."""
+        try:
+            connection = self._opened().connect()
+        except (SQLAlchemyError, OSError) as error:
+            raise self._trouble(error, connecting=True) from error
+        try:
+            with connection.execution_options(**{WRITES: writes}), connection.begin():
+                yield connection
+        except SQLAlchemyError as error:
+            raise self._trouble(error) from error
+
+    def _opened(self) -> Engine:
+        with self._lock:
+            if self._clock() < self._paused_until:
+                raise StoreError(AWAY)
+            if self._engine is None:
+                engine = self._backend.open()
+                try:
+                    self._bring_up_to_date(engine)
+                except BaseException:
+                    engine.dispose()
+                    raise
+                self._engine = engine
+            return self._engine
+
+    def _bring_up_to_date(self, engine: Engine) -> None:
+        with engine.connect() as connection, connection.begin():
+            if _version(connection) == len(self._migrations):
+                return
+        with engine.execution_options(**{WRITES: True}).begin() as connection:
+            self._backend.lock_schema(connection)
+            self._migrate(connection)
+
+    def _migrate(self, connection: Connection) -> None:
+        found, known = _version(connection), len(self._migrations)
+        if found > known:
+            log.error("the conversation database is at version %d, this program knows %d", found, known)
+            raise StoreTooNew(found=found, known=known)
+        if found == 0:
+            connection.execute(text(VERSION_TABLE))
+        for version in range(found + 1, known + 1):
+            for statement in self._migrations[version - 1]:
+                connection.execute(text(statement))
+            connection.execute(
+                text("INSERT INTO schema_version (version, applied) VALUES (:version, :now)"),
+                {"version": version, "now": time.time()},
+            )
+            log.info("the conversation database is now at version %d", version)
+
+    def _trouble(self, error: Exception, *, connecting: bool = False) -> StoreError:
+        if is_busy(error):
+            log.warning("the conversation database is busy")
+            return StoreError("对话数据库正忙，这次没有保存或读取。", cure="程序会继续尝试，可以照常提问。")
+        with self._lock:
+            repaired = self._backend.repair(error)
+        if repaired:
+            self.close()
+            return StoreError(repaired, cure="可以继续提问。")
+        log.warning("the conversation database cannot be used: %s", first_line(error))
+        if connecting:
+            self._paused_until = self._clock() + self.PAUSE_SECONDS
+        return StoreError(AWAY if connecting else "")
+
+
+def _version(connection: Connection) -> int:
+    if not inspect(connection).has_table("schema_version"):
+        return 0
+    return connection.execute(text("SELECT max(version) FROM schema_version")).scalar() or 0

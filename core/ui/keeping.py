@@ -1,0 +1,142 @@
+"""The conversation on the screen and the one in the database. A database that fails never stops the conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from core import VISITOR_COOKIE
+from core.app import App
+from core.conversation import Message
+from core.errors import AppError, ConversationNotFound
+from core.store import Conversation
+from core.ui import state
+
+ADDRESS = "c"
+"""The query parameter with the conversation's id."""
+
+
+def owner() -> str | None:
+    """Who is logged in, where a login is configured; otherwise conversations belong to whoever has their address."""
+    return str(st.user.get("email") or st.user.get("sub")) if st.user.get("is_logged_in") else None
+
+
+def visitor() -> str | None:
+    """This browser, as asgi.py has marked it: it lists the conversations that were opened here."""
+    return owner() or st.context.cookies.get(VISITOR_COOKIE)
+
+
+@contextmanager
+def _tolerant(chat: state.ChatState) -> Iterator[None]:
+    try:
+        yield
+        chat.store_problem = ""
+    except AppError as error:
+        chat.store_problem = str(error)
+
+
+def open_from_address(app: App) -> None:
+    """A reload, a bookmark, a click on an older conversation: the address says which one to show."""
+    chat = state.chat()
+    wanted = st.query_params.get(ADDRESS, "")
+    if not wanted or wanted == chat.conversation_id:
+        return
+    chat.interrupt()
+    fresh = state.ChatState(session_id=chat.session_id)
+    st.session_state.chat = fresh
+    try:
+        page = app.store.load(wanted, owner=owner())
+        if who := visitor():
+            app.store.remember(who, wanted)
+    except ConversationNotFound as error:
+        del st.query_params[ADDRESS]
+        fresh.note(str(error))
+    except AppError as error:
+        fresh.store_problem = str(error)
+    else:
+        fresh.conversation_id, fresh.title = wanted, page.conversation.title
+        fresh.messages, fresh.has_older = list(page.messages), page.has_more
+
+
+def keep(app: App, message: Message) -> None:
+    """Saves a message that is complete, and gives the conversation its address with the first one."""
+    chat = state.chat()
+    with _tolerant(chat):
+        if chat.conversation_id is None:
+            chat.conversation_id = app.store.create(owner(), mode="chat")
+            if who := visitor():
+                app.store.remember(who, chat.conversation_id)
+        app.store.save(chat.conversation_id, message, owner=owner())
+        if not chat.title and message.role == "user":
+            chat.title = message.text
+
+
+def forget_from(app: App, message: Message) -> None:
+    chat = state.chat()
+    if chat.conversation_id is not None:
+        with _tolerant(chat):
+            app.store.truncate_from(chat.conversation_id, message.id, owner=owner())
+
+
+def record_run(app: App) -> None:
+    chat = state.chat()
+    if chat.run is not None and chat.conversation_id is not None:
+        app.recorder.record(chat.run, chat.conversation_id, owner=owner(), model=app.model.label)
+
+
+def show_in_address() -> None:
+    """After the first message the address names the conversation, so that a reload finds it again."""
+    chat = state.chat()
+    if chat.conversation_id and st.query_params.get(ADDRESS) != chat.conversation_id:
+        st.query_params[ADDRESS] = chat.conversation_id
+
+
+def load_older(app: App) -> None:
+    chat = state.chat()
+    if not chat.has_older or chat.conversation_id is None or not chat.messages:
+        return
+    with _tolerant(chat):
+        page = app.store.load(chat.conversation_id, owner=owner(), before=chat.messages[0].id)
+        chat.messages[:0] = page.messages
+        chat.has_older = page.has_more
+
+
+def recent(app: App) -> tuple[Conversation, ...]:
+    chat = state.chat()
+    who = visitor()
+    found: tuple[Conversation, ...] = ()
+    if who is not None:
+        with _tolerant(chat):
+            found = app.store.recent(owner(), visitor=who, limit=15)
+    return found
+
+
+def rename(app: App, id: str, key: str) -> None:
+    with _tolerant(state.chat()):
+        app.store.rename(id, st.session_state[key], owner=owner())
+
+
+def delete(app: App, id: str) -> None:
+    chat = state.chat()
+    with _tolerant(chat):
+        app.store.delete(id, owner=owner())
+    if chat.conversation_id == id:
+        chat.interrupt()
+        st.session_state.chat = state.ChatState(session_id=chat.session_id)
+        st.query_params.clear()
+
+
+def open_conversation(id: str) -> None:
+    st.query_params[ADDRESS] = id
+
+
+def everything(app: App) -> list[Message]:
+    """Every message, also those that are not on the screen: for an export."""
+    chat = state.chat()
+    messages = list(chat.messages)
+    if chat.conversation_id is not None and chat.has_older:
+        with _tolerant(chat):
+            messages = list(app.store.load(chat.conversation_id, owner=owner(), last=None).messages)
+    return messages
