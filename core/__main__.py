@@ -143,7 +143,7 @@ class _Transcript:
 
     def __call__(self, event: RunEvent) -> None:
         match event:
-            case SearchFinished(response=response):
+            case SearchFinished(response=response, amends=False):
                 note = f"搜索：{response.provider or '未成功'} · {response.total_results} 条"
                 print(f"{note} · {response.search_time:.1f} 秒", file=sys.stderr)
             case Notice(text=text):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from datetime import date
 
 from core.citations import cited_sources
 from core.conversation import Message
-from core.errors import AllEnginesFailed, InputError, SearchError
+from core.errors import AllEnginesFailed, InputError, ModelCannotSearch, ModelError, SearchError
 from core.events import (
     Answer,
     Notice,
@@ -25,11 +28,14 @@ from core.llm.model import Model, Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.usage import estimate_tokens
 from core.loop import LoopThread
+from core.native_chat import NATIVE, NativeAnswer
 from core.prompts import fill
 from core.run import Run, drain
+from core.search.engines.native import not_supported
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED, number_results, sources_block
+from core.search.query import effective_query
 from core.search.service import SearchService
-from core.search.types import SearchQuery, SearchResponse
+from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse
 from core.settings import Settings
 from core.text import ago, clean
 
@@ -86,11 +92,20 @@ class ChatService:
         return drain(self._loop, lambda: self.events(question, history, options or ChatOptions()))
 
     async def events(self, question: str, history: Sequence[Message], options: ChatOptions) -> AsyncIterator[RunEvent]:
+        refused: Attempt | None = None
+        if options.search and await asyncio.to_thread(self._search.hand_over, NATIVE, user=options.user):
+            started = time.monotonic()
+            try:
+                async for event in self._answer_searching(question, history, options):
+                    yield event
+                return
+            except ModelCannotSearch:
+                refused = await self._refused(time.monotonic() - started)
         context = ""
         sources: tuple[Source, ...] = ()
         if options.search:
             yield SearchStarted(question)
-            found, failure = await self._find(question, options)
+            found, failure = await self._find(question, options, refused)
             sources = number_results(found.results[: self._settings.search.result_count])
             sources, context = self._within_budget(sources, failed=failure is not None)
             yield SearchFinished(found, sources)
@@ -108,16 +123,54 @@ class ChatService:
                 yield Answer(text, cited_sources(text, sources))
                 yield Usage(piece.input, piece.output, piece.estimated)
 
-    async def _find(self, question: str, options: ChatOptions) -> tuple[SearchResponse, Notice | None]:
-        query = SearchQuery(question, language=self._settings.search.language)
+    async def _answer_searching(
+        self, question: str, history: Sequence[Message], options: ChatOptions
+    ) -> AsyncIterator[RunEvent]:
+        """The model searches by itself while it answers. ModelCannotSearch, before any event: it does not."""
+        query = self._query(question)
+        stream = self._model.stream_searching(
+            self._prompt(question, "", history, system="chat_native"),
+            effective_query(query, self._settings),
+            required=options.fresh,
+        )
+        answer = NativeAnswer(query)
+        async with aclosing(stream) as pieces:  # type: ignore[type-var]
+            try:
+                async for piece in pieces:
+                    for event in answer.take(piece):
+                        yield event
+            except ModelError:
+                for event in answer.broken_off():
+                    yield event
+                raise
+        await asyncio.to_thread(self._search.report, NATIVE)
+
+    async def _refused(self, seconds: float) -> Attempt:
+        """The engine is not asked again until the settings change; the ledger says so."""
+        error = not_supported(self._model.label)
+        await asyncio.to_thread(self._search.report, NATIVE, error)
+        return Attempt(NATIVE, Outcome.FAILED, seconds, error.message, error.kind, error.cure)
+
+    async def _find(
+        self, question: str, options: ChatOptions, refused: Attempt | None
+    ) -> tuple[SearchResponse, Notice | None]:
+        query = self._query(question)
+        user = None if refused else options.user  # counted already
+        failure: Notice | None = None
         try:
-            response = await self._search.asearch(query, user=options.user, fresh=options.fresh)
+            found = await self._search.asearch(query, user=user, fresh=options.fresh)
         except SearchError as error:
             log.warning("search failed: %s", error)
             attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
             kind = error.cause if isinstance(error, AllEnginesFailed) else error.kind
-            return SearchResponse(query, attempts=attempts), Notice(kind, _without_search(error))
-        return response, None
+            found, failure = SearchResponse(query, attempts=attempts), Notice(kind, _without_search(error))
+        if refused:
+            others = (attempt for attempt in found.attempts if attempt.engine != NATIVE)
+            found = replace(found, attempts=(refused, *others))
+        return found, failure
+
+    def _query(self, question: str) -> SearchQuery:
+        return SearchQuery(question, language=self._settings.search.language)
 
     def _within_budget(self, sources: tuple[Source, ...], *, failed: bool) -> tuple[tuple[Source, ...], str]:
         """As many of the first sources as the budget holds, and the text that carries them."""
@@ -129,10 +182,12 @@ class ChatService:
                 return sources, block
             sources = sources[:-1]
 
-    def _prompt(self, question: str, context: str, history: Sequence[Message]) -> Prompt:
+    def _prompt(
+        self, question: str, context: str, history: Sequence[Message], *, system: str = "chat_system"
+    ) -> Prompt:
         asked = fill("chat_question", context=context, question=question) if context else question
         return [
-            ("system", fill("chat_system", date=self._today().isoformat())),
+            ("system", fill(system, date=self._today().isoformat())),
             *_recent(history, self._settings.chat.history_tokens),
             ("human", asked),
         ]

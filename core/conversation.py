@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from core.citations import cited_sources
@@ -79,6 +79,8 @@ def message_from_run(events: Iterable[RunEvent], *, seconds: float, id: str = ""
             written.append(event.text)
         elif isinstance(event, Thought) and kept and isinstance(kept[-1], Thought):
             kept[-1] = Thought(kept[-1].text + event.text)
+        elif isinstance(event, SearchFinished) and event.amends:
+            _amend(kept, event)
         else:
             kept.append(event)
             answer = event if isinstance(event, Answer) else answer
@@ -86,6 +88,15 @@ def message_from_run(events: Iterable[RunEvent], *, seconds: float, id: str = ""
     text = answer.text if answer else "".join(written)
     cited = answer.sources if answer else cited_sources(text, found)
     return Message("assistant", text, tuple(kept), cited, seconds=seconds, id=id or new_id(), model=model)
+
+
+def _amend(events: list[RunEvent], search: SearchFinished) -> None:
+    search = replace(search, amends=False)
+    told = [place for place, event in enumerate(events) if isinstance(event, SearchFinished)]
+    if told:
+        events[told[-1]] = search
+    else:
+        events.append(search)
 
 
 def sources_in(events: Iterable[RunEvent]) -> tuple[Source, ...]:

@@ -3,6 +3,9 @@
 AppError
 ├─ SettingsError                a value in settings.yaml or the environment was unusable
 ├─ InputError                   what the user typed cannot be sent (blank, too long)
+├─ StoreError                   conversations cannot be kept or read just now; the page goes on in memory
+│  └─ StoreTooNew               a newer version of the program has been at this database
+├─ ConversationNotFound         there is none with this id, or it is somebody else's
 ├─ HttpError                    what core.http raises; engines turn it into an EngineError
 │  ├─ HttpInvalidRequest        the address or a header is unusable: nothing was sent
 │  ├─ HttpTimeout · HttpCancelled
@@ -26,6 +29,7 @@ AppError
 │  └─ AllEnginesFailed          every engine was tried; carries the attempts
 ├─ ModelError
 │  ├─ ModelAuthError · ModelNotFound · ModelTimeout · ModelUnavailable
+│  ├─ ModelCannotSearch         the answering call was to search the web itself; the ordinary engines take over
 │  └─ ModelOverloaded · ModelQuotaExceeded · ModelRefused · ModelEmptyAnswer · ModelDisconnected
 ├─ LegalError
 │  ├─ CorpusError               a corpus that cannot be read, or is none that we know: nothing was imported
@@ -73,6 +77,30 @@ class SettingsError(AppError):
 class InputError(AppError):
     kind = "input"
     happened = "这条消息没有发送。"
+
+
+class StoreError(AppError):
+    kind = "store"
+    happened = "对话记录暂时无法保存或读取。"
+    advice = "可以继续提问，但关闭页面后新的内容可能丢失；请检查 DATA_DIR 的空间和权限，或 DATABASE_URL。"
+
+
+class StoreTooNew(StoreError):
+    kind = "store_too_new"
+
+    def __init__(self, *, found: int, known: int) -> None:
+        super().__init__(
+            f"对话数据库由更新版本的程序写成（格式 {found}，本程序只认识到 {known}），没有改动它。",
+            cure="请升级本程序，或改用另一个 DATA_DIR 或 DATABASE_URL。",
+        )
+
+
+class ConversationNotFound(AppError):
+    """The same sentence for a foreign and for an unknown id: nobody can find out which ids exist."""
+
+    kind = "conversation_not_found"
+    happened = "没有找到这个对话。"
+    advice = "它可能已被删除，或属于另一个帐号；可以开始新对话。"
 
 
 class HttpError(AppError):
@@ -285,6 +313,11 @@ class ModelNotFound(ModelError):
     kind = "model_not_found"
     happened = "模型服务中没有这个模型。"
     advice = "请检查 LLM_MODEL 的写法（如 openai:模型名）和 OPENAI_BASE_URL。"
+
+
+class ModelCannotSearch(ModelError):
+    kind = "model_cannot_search"
+    happened = "当前的模型或其服务没有自带的联网搜索。"
 
 
 class ModelTimeout(ModelError):

@@ -46,6 +46,8 @@ class SearchFinished(RunEvent):
     response: SearchResponse
     sources: tuple[Source, ...] = ()
     """The results that were handed to the model, with the numbers it may cite."""
+    amends: bool = False
+    """The same search as told before, now that more is known about it: stands in place of the last one."""
 
     def to_json(self) -> dict[str, Any]:
         found = self.response.to_json()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from core.errors import (
     ModelAuthError,
+    ModelCannotSearch,
     ModelDisconnected,
     ModelError,
     ModelNotFound,
@@ -17,12 +18,13 @@ from core.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
+from core.search.engines.native import lacks_search
 
 _TIMEOUTS = {"APITimeoutError", "TimeoutException", "TimeoutError"}
 _CONNECTIONS = {"APIConnectionError", "TransportError", "ConnectionError", "OSError"}
 
 
-def translate(error: BaseException, *, mid_stream: bool = False) -> ModelError:
+def translate(error: BaseException, *, mid_stream: bool = False, searching: bool = False) -> ModelError:
     if isinstance(error, ModelError):
         return error
     names = {cls.__name__ for cls in type(error).__mro__}
@@ -30,11 +32,16 @@ def translate(error: BaseException, *, mid_stream: bool = False) -> ModelError:
         return ModelTimeout()
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
-        return _by_status(status, str(getattr(error, "code", "") or ""), str(getattr(error, "body", "") or ""))
+        body = str(getattr(error, "body", "") or "")
+        if searching and lacks_search(status, body):
+            return ModelCannotSearch()
+        return _by_status(status, str(getattr(error, "code", "") or ""), body)
     if mid_stream:
         return ModelDisconnected()
     if names & _CONNECTIONS:
         return ModelUnavailable()
+    if searching and isinstance(error, ValueError):  # how LangChain passes on a response that the service gave up
+        return ModelError()
     return ModelError(f"模型服务返回了无法识别的内容（{type(error).__name__}）。")
 
 

@@ -9,21 +9,25 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from core.errors import ModelDisconnected, ModelEmptyAnswer, ModelError
 from core.llm.errors import translate, worth_retrying
-from core.llm.pieces import Piece, TextPiece, TokenUsage
+from core.llm.native import NativeReader, Part, with_search
+from core.llm.pieces import Piece, SearchingPiece, TextPiece, TokenUsage
 from core.llm.think import ThinkSplitter
 from core.llm.usage import estimate_tokens
 from core.loop import LoopThread
 from core.model_choice import choose_model
+from core.search.types import SearchQuery
 from core.settings import LlmSettings, Settings
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.runnables import Runnable
 
 log = logging.getLogger(__name__)
 
@@ -100,28 +104,43 @@ class Model:
         except ModelError as error:
             log.warning("%s", error)
 
-    async def stream(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    def stream(self, prompt: Prompt) -> AsyncIterator[Piece]:
         """Pieces of text as they come, and last of all the usage. Raises a ModelError, also in mid-stream."""
+        return cast("AsyncIterator[Piece]", self._stream(prompt, _Answer(_plain_text)))
+
+    def stream_searching(
+        self, prompt: Prompt, query: SearchQuery, *, required: bool = False
+    ) -> AsyncIterator[SearchingPiece]:
+        """The same from a model that searches the web by itself. ModelCannotSearch, before any piece: it does not."""
+        base_url = self._settings.openai.base_url
+        bind = partial(with_search, query=query, base_url=base_url, required=required)
+        return self._stream(prompt, _Answer(NativeReader().read), bind)
+
+    async def _stream(
+        self, prompt: Prompt, answer: _Answer, bind: Callable[[BaseChatModel], Runnable[Any, Any]] | None = None
+    ) -> AsyncIterator[SearchingPiece]:
         limits = self._settings.llm
         chat = await asyncio.to_thread(self.chat)
-        answer = _Answer()
         try:
             async with asyncio.timeout(limits.total_timeout):
-                chunks, first = await self._open(chat, prompt, limits)
+                chunks, first = await self._open(bind(chat) if bind else chat, prompt, limits, searching=bool(bind))
                 async with aclosing(chunks):
                     chunk = first
                     while chunk is not None:
                         for piece in answer.take(chunk):
                             yield piece
-                        chunk = await _next(chunks, limits.idle_timeout)
+                        # A model that still thinks or searches may be silent for longer than one that writes.
+                        longest = 0.0 if answer.written else limits.first_token_timeout
+                        chunk = await _next(chunks, max(longest, limits.idle_timeout))
         except Exception as error:
-            raise _logged(translate(error, mid_stream=bool(answer.written)), error) from None
+            told = translate(error, mid_stream=bool(answer.written), searching=bool(bind))
+            raise _logged(told, error) from None
         for piece in answer.end():
             yield piece
-        if answer.blank:
-            raise ModelEmptyAnswer
         if self.choice.provider == "openai" and not answer.finished:
             raise ModelDisconnected  # a dropped connection without a length looks like an ordinary end
+        if answer.blank:
+            raise ModelEmptyAnswer
         usage = answer.usage(prompt)
         # The embedded model has no tokens: what it reports is our own estimate.
         yield replace(usage, estimated=True) if self.choice.embedded else usage
@@ -137,7 +156,9 @@ class Model:
         loop.submit(first_piece()).result()
         return time.monotonic() - started
 
-    async def _open(self, chat: BaseChatModel, prompt: Prompt, limits: LlmSettings) -> tuple[Any, Any]:
+    async def _open(
+        self, chat: Runnable[Any, Any], prompt: Prompt, limits: LlmSettings, *, searching: bool
+    ) -> tuple[Any, Any]:
         """The stream and its first chunk with text in it: until then a failed request is worth another try."""
         policy = AsyncRetrying(
             stop=stop_after_attempt(limits.attempts),
@@ -154,7 +175,7 @@ class Model:
                         return chunks, await anext(chunks, None)
                 except Exception as error:
                     await chunks.aclose()  # type: ignore[attr-defined]
-                    raise _logged(translate(error), error) from None
+                    raise _logged(translate(error, searching=searching), error) from None
         raise AssertionError("tenacity ends by returning or raising")
 
 
@@ -169,10 +190,15 @@ def _logged(error: ModelError, cause: BaseException) -> ModelError:
     return error
 
 
-class _Answer:
-    """What one stream has brought so far."""
+def _plain_text(chunk: Any) -> Iterator[Part]:
+    yield str(chunk.text)
 
-    def __init__(self) -> None:
+
+class _Answer:
+    """What one stream has brought so far. `read` takes a chunk apart."""
+
+    def __init__(self, read: Callable[[Any], Iterator[Part]]) -> None:
+        self._read = read
         self.written = ""
         self.blank = True
         self._splitter = ThinkSplitter()
@@ -180,14 +206,18 @@ class _Answer:
         """The server said that this was all of it."""
         self._reported: tuple[int, int] | None = None
 
-    def take(self, chunk: Any) -> Iterator[Piece]:
+    def take(self, chunk: Any) -> Iterator[SearchingPiece]:
         usage = getattr(chunk, "usage_metadata", None)
         if usage and usage.get("total_tokens"):
             self._reported = (usage["input_tokens"], usage["output_tokens"])
-        self.finished |= bool(usage or chunk.response_metadata.get("finish_reason"))
-        text = str(chunk.text)
-        self.written += text
-        yield from self._note(self._splitter.feed(text))
+        ending = chunk.response_metadata.get("finish_reason") or chunk.response_metadata.get("status")
+        self.finished |= bool(usage or ending)
+        for part in self._read(chunk):
+            if isinstance(part, str):
+                self.written += part
+                yield from self._note(self._splitter.feed(part))
+            else:
+                yield part
 
     def end(self) -> Iterator[Piece]:
         yield from self._note(self._splitter.end())

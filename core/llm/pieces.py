@@ -24,4 +24,25 @@ class TokenUsage:
     estimated: bool
 
 
+@dataclass(frozen=True, slots=True)
+class SearchPiece:
+    """The model has searched the web by itself, or has opened a page."""
+
+    queries: tuple[str, ...]
+    urls: tuple[str, ...]
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CitationPiece:
+    """The service vouches that the text cites this page."""
+
+    url: str
+    title: str
+    here: bool
+    """It is cited where the text ends at this moment."""
+
+
 Piece = TextPiece | ThoughtPiece | TokenUsage
+SearchingPiece = Piece | SearchPiece | CitationPiece
+"""What the stream of a model that searches by itself is made of."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from core.errors import NoEngine, QueryError
+from core.errors import EngineError, NoEngine, QueryError, RateLimited
 from core.search.cache import ResultCache, SessionCache
 from core.search.deadline import SearchDeadline
 from core.search.engine import SearchEngine
@@ -82,6 +82,30 @@ class SearchService:
     def states(self) -> dict[str, Rest | None]:
         """Every engine in the chain, with its rest if it has one."""
         return self._health.states()
+
+    def hand_over(self, engine: str, *, user: str | None) -> bool:
+        """Whether a search of this user's begins with this engine just now, so that the caller may make it instead.
+
+        A model searches by itself while it answers, and nobody can do that for it. The search is counted here; the
+        caller reports how it went. False: search as ever, which also has the words for a limit that is reached.
+        """
+        if not self._engines or self._engines[0].name != engine or self._health.admit(engine) is not None:
+            return False
+        if self._limits is not None:
+            try:
+                if user is not None:
+                    self._limits.admit(user)
+                self._limits.take_turn(engine, SearchDeadline(0, self._clock))
+            except RateLimited:
+                return False
+        return True
+
+    def report(self, engine: str, error: EngineError | None = None) -> None:
+        """How a search went that was handed over."""
+        if error is None:
+            self._health.succeeded(engine)
+        else:
+            self._health.failed(engine, error)
 
     def search(
         self,

@@ -25,7 +25,8 @@ def owner() -> str | None:
 
 def visitor() -> str | None:
     """This browser, as asgi.py has marked it: it lists the conversations that were opened here."""
-    return owner() or st.context.cookies.get(VISITOR_COOKIE)
+    mark = st.context.cookies.get(VISITOR_COOKIE)
+    return owner() or (mark if isinstance(mark, str) and mark else None)
 
 
 @contextmanager

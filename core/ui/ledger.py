@@ -34,12 +34,17 @@ def draw(searches: Sequence[SearchFinished], *, key: str, can_repeat: bool) -> N
 def summary(response: SearchResponse) -> str:
     """One line: who answered, how many, how long, how old."""
     if not response.provider:
-        return "搜索没有成功"
+        return "没有搜索" if was_not_tried(response) else "搜索没有成功"
     found = f"找到 {response.total_results} 条" if response.results else "没有找到结果"
     parts = [label_of(response.provider), found, f"{response.search_time:.1f} 秒"]
     if response.from_cache:
         parts.append(f"{'旧' if response.stale else ''}缓存 · {ago(response.cache_age or 0).strip()}")
     return " · ".join(parts)
+
+
+def was_not_tried(response: SearchResponse) -> bool:
+    """The model could have searched and chose not to."""
+    return bool(response.attempts) and all(attempt.outcome is Outcome.SKIPPED for attempt in response.attempts)
 
 
 def entry(response: SearchResponse) -> str:

@@ -158,7 +158,7 @@ def search_label(response: SearchResponse) -> str:
 
 
 def search_state(response: SearchResponse) -> Literal["complete", "error"]:
-    return "complete" if response.provider else "error"
+    return "complete" if response.provider or ledger.was_not_tried(response) else "error"
 
 
 def search_details(response: SearchResponse) -> None:
@@ -204,6 +204,7 @@ class LiveView:
         self._steps = st.container()
         self._answer = AnswerView((), anchor=anchor)
         self._search: StatusContainer | None = None
+        self._details = self._steps.empty()
         self._thinking: StatusContainer | None = None
         self._thought: list[str] = []
         self._waiting.caption("正在等待模型…")
@@ -213,13 +214,15 @@ class LiveView:
             case SearchStarted(query=query):
                 self._waiting.empty()
                 self._search = self._steps.status(f"搜索中：{label(shorten(query, 60))}", state="running")
+                self._details = self._search.empty()
             case SearchFinished(response=response, sources=sources):
                 self._answer.sources = sources
                 if self._search is not None:
-                    with self._search:
+                    with self._details.container():
                         search_details(response)
                     self._search.update(label=search_label(response), state=search_state(response), expanded=False)
-                self._waiting.caption("正在等待模型…")
+                if not event.amends:
+                    self._waiting.caption("正在等待模型…")
             case Notice():
                 notice(self._steps, event)
             case Thought(text=text):

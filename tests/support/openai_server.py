@@ -2,7 +2,9 @@
 
 The model's name says how: `ok`, `slow` (one word every 50 ms), `hang`, `trickle`, `disconnect`, `reset`, `empty`, `no-usage`,
 `think`, `401`, `404`, `429`, `500`, `quota`, `flaky` (500 once, then ok), `garbage`, `echo` (says what it was asked),
-`as-asked` (the last word of the question is one of these names).
+`as-asked` (the last word of the question is one of these names), `reply` (what `server.reply` makes of the request:
+text, `Call`s of tools, pauses in seconds, `Fail`, `HANG`, `DISCONNECT`).
+`/v1/responses` streams what `server.searching` makes of the request: pieces as in `support.responses`, or whole events.
 `python -m support.openai_server PORT` runs it by hand.
 """
 
@@ -14,12 +16,40 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from support import responses
+
 ANSWER = "问源的回答会给出来源[1]。第二句话说明细节[2]。"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A native call of a tool; several in one reply are parallel calls."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class Fail:
+    status: int
+
+
+HANG = object()
+DISCONNECT = object()
+
+Reply = Callable[[dict[str, Any]], Sequence[Any]]
+
+
+def in_turn(*replies: Sequence[Any]) -> Reply:
+    """Each request gets the next reply; the last one again and again."""
+    left = list(replies)
+    return lambda asked: left.pop(0) if len(left) > 1 else left[0]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -37,7 +67,10 @@ class _Handler(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.requests.append(asked)
         try:
-            self._answer(asked["model"], asked)
+            if self.path.endswith("/responses"):
+                self._respond(self.server.searching(asked))
+            else:
+                self._answer(asked["model"], asked)
         except (BrokenPipeError, ConnectionResetError):
             self.server.broken_off += 1
 
@@ -53,13 +86,11 @@ class _Handler(BaseHTTPRequestHandler):
         if model == "hang":
             self.server.released.wait(30)
             return None
+        if model == "reply":
+            return self._reply(self.server.reply(asked))
         if model == "garbage":
             return self._send(200, b"\x00\xff not a stream", "text/event-stream")
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Connection", "close")
-        self.end_headers()
-        self.close_connection = True
+        self._begin()
         for text, pause in self._script(model, asked):
             self._event({"choices": [{"index": 0, "delta": {"role": "assistant", "content": text}}]})
             self.server.released.wait(pause)
@@ -70,12 +101,74 @@ class _Handler(BaseHTTPRequestHandler):
         if model == "disconnect":
             self.connection.shutdown(socket.SHUT_RDWR)
             return None
-        self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
-        if model != "no-usage":
-            usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
-            self._event({"choices": [], "usage": usage})
-        self.wfile.write(b"data: [DONE]\n\n")
+        self._finish("stop", usage=model != "no-usage")
         return None
+
+    def _respond(self, pieces: Sequence[Any]) -> None:
+        if pieces and isinstance(pieces[0], responses.Refuse):
+            body = {"error": {"message": pieces[0].message, "type": "invalid_request_error", "code": None}}
+            return self._send(pieces[0].status, json.dumps(body).encode(), "application/json")
+        self._begin()
+        recorded = bool(pieces) and isinstance(pieces[0], dict)
+        for event in pieces if recorded else responses.events(pieces):
+            if event["type"] == "pause" and event["piece"] is DISCONNECT:
+                self.connection.shutdown(socket.SHUT_RDWR)
+                return None
+            if event["type"] == "pause":
+                self.server.released.wait(event["piece"])
+                continue
+            self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n".encode())
+            self.wfile.flush()
+        return None
+
+    def _reply(self, pieces: Sequence[Any]) -> None:
+        if pieces and isinstance(pieces[0], Fail):
+            return self._error(pieces[0].status)
+        self._begin()
+        calls = 0
+        for piece in pieces:
+            if piece is HANG:
+                self.server.released.wait(30)
+                return None
+            if piece is DISCONNECT:
+                self.connection.shutdown(socket.SHUT_RDWR)
+                return None
+            if isinstance(piece, float):
+                self.server.released.wait(piece)
+            elif isinstance(piece, Call):
+                self._call(piece, calls)
+                calls += 1
+            else:
+                self._event({"choices": [{"index": 0, "delta": {"role": "assistant", "content": piece}}]})
+        self._finish("tool_calls" if calls else "stop", usage=self.server.reports_usage)
+        return None
+
+    def _call(self, call: Call, index: int) -> None:
+        """As OpenAI sends it: the name first, then the arguments in two parts."""
+        middle = len(call.arguments) // 2
+        for function in (
+            {"name": call.name, "arguments": ""},
+            {"arguments": call.arguments[:middle]},
+            {"arguments": call.arguments[middle:]},
+        ):
+            delta: dict[str, Any] = {"index": index, "function": function}
+            if "name" in function:
+                delta |= {"id": f"call_{len(self.server.requests)}_{index}", "type": "function"}
+            self._event({"choices": [{"index": 0, "delta": {"tool_calls": [delta]}}]})
+
+    def _begin(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+
+    def _finish(self, reason: str, *, usage: bool) -> None:
+        self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+        if usage:
+            counts = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+            self._event({"choices": [], "usage": counts})
+        self.wfile.write(b"data: [DONE]\n\n")
 
     def _script(self, model: str, asked: dict[str, Any]) -> Iterator[tuple[str, float]]:
         if model == "echo":
@@ -125,6 +218,9 @@ class OpenAIServer(ThreadingHTTPServer):
         self.released = threading.Event()
         self.broken_off = 0
         self.script: list[str] = []
+        self.reply: Reply = in_turn([ANSWER])
+        self.searching: Reply = in_turn([])
+        self.reports_usage = True
         self.pause = 0.0
 
     @property

@@ -41,6 +41,7 @@ class Fake:
         self.script = script or (results(name),)
         self.asked: list[SearchQuery] = []
         self.deadlines: list[Deadline | None] = []
+        self.was_asked = threading.Event()
         self._lock = threading.Lock()
 
     @property
@@ -54,6 +55,7 @@ class Fake:
             turn = self.script[min(len(self.asked), len(self.script) - 1)]
             self.asked.append(query)
             self.deadlines.append(deadline)
+        self.was_asked.set()
         if callable(turn):
             turn = turn(query, deadline)
         if isinstance(turn, BaseException):

@@ -1,0 +1,143 @@
+"""A model that searches by itself cites with links, `([example.org](https://example.org/a))`; readers get `[1]`.
+
+Works on a growing text: what is given out never changes, and only what may still become a link is held back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from core.citations import cited_numbers
+from core.events import Source
+from core.search.types import host_of
+
+HOLD = 2_400
+"""No link is longer, nor is more than this held back for one that has not ended."""
+PATIENCE = 80
+"""The service vouches for a link some characters after it; so long a link to an unknown page waits."""
+
+_LABEL = r"\[(?:[^\[\]\n]|\[[^\[\]\n]{0,40}\]){0,200}\]"
+_TITLE = r'(?:[ \t]+"[^"\n]{0,200}")?'
+_ADDRESS = r"(?:[^\s()<>]|\([^\s()<>]*\))"
+_LINK = rf"{_LABEL}\(<?https?://{_ADDRESS}+>?{_TITLE}\)"
+_BETWEEN = r"[,;，；、]? ?"
+_BRACKET = r"[\[【［][^\[\]【】［］\n]{1,30}[\]】］]"
+
+_TOKEN = re.compile(
+    rf"(?P<ticks>`+)|(?P<blank>\n[ \t]*\n)|(?P<cite>\({_LINK}(?:{_BETWEEN}{_LINK})*\))|(?P<link>{_LINK})"
+    rf"|(?P<bracket>{_BRACKET})|(?P<other>!{_LINK}|\\.|.)",
+    re.DOTALL,
+)
+_START = re.compile(r"[\\`\n!(\[【［]")
+# The beginnings of all these, up to the last character that can be missing.
+_LABEL_BEGUN = r"\[(?:[^\[\]\n]|\[[^\[\]\n]{0,40}\]){0,200}(?:\[[^\[\]\n]{0,40})?"
+_LINK_BEGUN = rf'(?:{_LABEL_BEGUN}|{_LABEL}(?:\(<?{_ADDRESS}*(?:\([^\s()<>]*)?>?(?:[ \t]+(?:"[^"\n]{{0,200}}"?)?)?)?)'
+_UNFINISHED = re.compile(
+    rf"`+|\n[ \t]*|\\|!(?:{_LINK_BEGUN})?|{_LINK_BEGUN}|\((?:{_LINK}{_BETWEEN})*(?:{_LINK_BEGUN})?"
+    r"|[【［][^\[\]【】［］\n]{0,30}"
+)
+_CODE_TOKEN = re.compile(r"(?P<ticks>`+)|(?P<blank>\n[ \t]*\n)|(?P<other>.)", re.DOTALL)
+_CODE_START = re.compile(r"[`\n]")
+_CODE_UNFINISHED = re.compile(r"`+|\n[ \t]*")
+
+_PARTS = re.compile(rf"\[((?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]\(<?(https?://{_ADDRESS}+?)>?{_TITLE}\)")
+_ANY_SOURCE = tuple(Source(number, "", "", "") for number in range(1, 1000))
+
+
+class LinkCitations:
+    """`number_of` tells the number of a page's source, or None when the page is not known, or not yet."""
+
+    def __init__(self, number_of: Callable[[str], int | None]) -> None:
+        self._number_of = number_of
+        self._code = 0
+        """How many backticks opened the code that the text is in."""
+        self.held = ""
+
+    def feed(self, text: str) -> str:
+        """What can be shown now. An empty text is a reason to look again: a page may have become known."""
+        self.held += text
+        return self._release(ended=False)
+
+    def end(self) -> str:
+        return self._release(ended=True)
+
+    def _release(self, *, ended: bool) -> str:
+        shown: list[str] = []
+        text, position = self.held, 0
+        while True:
+            begin, unfinished, token = self._grammar()
+            start = begin.search(text, position)
+            if start is None:
+                shown.append(text[position:])
+                position = len(text)
+                break
+            shown.append(text[position : start.start()])
+            position = start.start()
+            if not ended and len(text) - position < HOLD and unfinished.fullmatch(text, position):
+                break
+            found = token.match(text, position)
+            assert found is not None
+            if not ended and len(text) - found.end() < PATIENCE and self._waits(found):
+                break
+            written = self._rewritten(found)
+            shown.append(text[position] if written is None else written)
+            position = position + 1 if written is None else found.end()
+        self.held = text[position:]
+        return "".join(shown)
+
+    def _grammar(self) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+        return (_CODE_START, _CODE_UNFINISHED, _CODE_TOKEN) if self._code else (_START, _UNFINISHED, _TOKEN)
+
+    def _waits(self, found: re.Match[str]) -> bool:
+        return found.lastgroup in {"cite", "link"} and None in self._numbers(found[0])
+
+    def _numbers(self, links: str) -> list[int | None]:
+        return list(dict.fromkeys(self._number_of(url) for _, url in _PARTS.findall(links)))
+
+    def _rewritten(self, found: re.Match[str]) -> str | None:
+        """None: the first character is only a character."""
+        token = found[0]
+        match found.lastgroup:
+            case "cite" | "link" if len(token) > HOLD:
+                return None
+            case "cite":
+                numbers = self._numbers(token)
+                return None if None in numbers else "".join(f"[{number}]" for number in numbers)
+            case "link":
+                return self._link(token)
+            case "bracket":
+                return _apart(found)
+            case "ticks":
+                self._tick(len(token))
+            case "blank" if self._code < 3:  # code within a line ends with its paragraph at the latest
+                self._code = 0
+        return token
+
+    def _link(self, link: str) -> str:
+        [(label, url)] = _PARTS.findall(link)
+        number = self._number_of(url)
+        if number is None:
+            return link
+        return f"[{number}]" if _only_points(label, url) else f"{_BRACKETS.sub(_apart, label)}[{number}]"
+
+    def _tick(self, count: int) -> None:
+        if not self._code:
+            self._code = count
+        elif count == self._code or count > self._code >= 3:
+            self._code = 0
+
+
+_BRACKETS = re.compile(_BRACKET)
+
+
+def _apart(found: re.Match[str]) -> str:
+    """A number that the model made up by itself must not become the citation of a source that happens to have it."""
+    bracket = found[0]
+    return f"{bracket[0]} {bracket[1:]}" if cited_numbers(bracket, _ANY_SOURCE) else bracket
+
+
+def _only_points(label: str, url: str) -> bool:
+    """Whether the label says nothing but where the link leads: a host, an address, a number."""
+    label = label.strip(" []").lower().removeprefix("www.")
+    return not label or label.isdecimal() or label.startswith(("http://", "https://", host_of(url)))

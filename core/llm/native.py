@@ -1,0 +1,62 @@
+"""The answering call that searches the web itself: how to ask for it, and how to read what LangChain then streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from core.llm.pieces import CitationPiece, SearchPiece
+from core.search.engines.native import BARE_TOOL, EXTRAS, plain_url, search_tool, searched_for, takes_bare_tool, visited
+from core.search.types import SearchQuery
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.runnables import Runnable
+
+Part = str | SearchPiece | CitationPiece
+
+
+def with_search(chat: BaseChatModel, query: SearchQuery, *, base_url: str | None, required: bool) -> Runnable[Any, Any]:
+    """`required`: the model may not decide to answer without a search."""
+    if takes_bare_tool(base_url or ""):
+        return chat.bind_tools([BARE_TOOL])
+    return chat.bind_tools([search_tool(query)], tool_choice="required" if required else None, **EXTRAS)
+
+
+class NativeReader:
+    """The chunks of one answer. LangChain passes on a search when it is over, and a citation after its text."""
+
+    def __init__(self) -> None:
+        self._lengths: dict[Any, int] = {}
+        self._remarks: set[Any] = set()
+        """DeepSeek and the newer models of OpenAI also write remarks between two searches; they are no answer."""
+
+    def read(self, chunk: Any) -> Iterator[Part]:
+        content = chunk.content
+        for block in [content] if isinstance(content, str) else content:
+            if isinstance(block, str):
+                yield block
+            elif block.get("type") == "web_search_call":
+                yield _search(block)
+            elif block.get("type") == "text":
+                yield from self._text(block)
+
+    def _text(self, block: dict[str, Any]) -> Iterator[Part]:
+        part = block.get("index")
+        if block.get("phase", "final_answer") != "final_answer":
+            self._remarks.add(part)
+        if part in self._remarks:
+            return
+        text = block.get("text") or ""
+        self._lengths[part] = self._lengths.get(part, 0) + len(text)
+        yield text
+        for note in block.get("annotations") or ():
+            if note.get("type") == "url_citation" and isinstance(note.get("url"), str):
+                here = note.get("end_index") == self._lengths[part]
+                yield CitationPiece(plain_url(note["url"]), str(note.get("title") or ""), here)
+
+
+def _search(call: dict[str, Any]) -> SearchPiece:
+    action = call.get("action")
+    urls = tuple(url for url in visited(action) if isinstance(url, str))
+    return SearchPiece(tuple(searched_for(action)), urls, failed=call.get("status") == "failed")

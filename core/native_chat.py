@@ -1,0 +1,142 @@
+"""An answer by a model that searches the web by itself, told with the same events as an answer from our own search.
+
+What the model searched for, and most of what it found, is known before it writes; titles, and some of the pages, only
+when it cites them. A page keeps the number that it was given first.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from core.citations import cited_sources
+from core.events import Answer, Notice, RunEvent, SearchFinished, SearchStarted, TextDelta, Thought, Usage
+from core.link_citations import LinkCitations
+from core.llm.pieces import CitationPiece, SearchingPiece, SearchPiece, TextPiece, ThoughtPiece
+from core.search.engines.native import plain_url
+from core.search.format import number_results
+from core.search.results import RawResult, canonical, clean_results
+from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, host_of
+from core.text import one_line, shorten
+
+NATIVE = "native"
+_QUERY_LENGTH = 200
+
+_NOT_SEARCHED = Notice("not_searched", "模型认为这个问题不需要搜索，没有联网，以下回答没有来源可以引用。")
+_NO_SOURCES = Notice("empty", "模型搜索过网页，但没有给出来源，以下回答没有来源可以引用。")
+_SEARCH_FAILED = Notice(
+    "unavailable", "模型自带的搜索没有成功，以下回答没有使用搜索结果。可以稍后重试，或改用其他引擎。"
+)
+
+
+class NativeAnswer:
+    """Takes the pieces of the stream, gives the events of the run."""
+
+    def __init__(self, query: SearchQuery, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._query = query
+        self._clock = clock
+        self._begun = clock()
+        self._seconds = 0.0
+        self._text = ""
+        self._links = LinkCitations(self._number_of)
+        self._pages: dict[str, SearchResult] = {}
+        self._searches: list[SearchPiece] = []
+        self._told: SearchFinished | None = None
+
+    def take(self, piece: SearchingPiece) -> Iterator[RunEvent]:
+        match piece:
+            case TextPiece(text=text):
+                yield from self._say(self._links.feed(text))
+            case ThoughtPiece(text=text):
+                yield Thought(text)
+            case SearchPiece():
+                yield from self._searched(piece)
+            case CitationPiece():
+                yield from self._cited(piece)
+            case _:
+                yield from self.broken_off()
+                yield from self._remarks()
+                yield Answer(self._text, cited_sources(self._text, number_results(self._pages.values())))
+                yield Usage(piece.input, piece.output, piece.estimated)
+
+    def broken_off(self) -> Iterator[RunEvent]:
+        """What is still to be told when the stream ends, well or not."""
+        yield from self._say(self._links.end())
+        if self._searches and self._finished() != self._told:
+            yield from self._tell()
+
+    # ── Pages ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _searched(self, search: SearchPiece) -> Iterator[RunEvent]:
+        if not self._searches:
+            yield SearchStarted(_words(search.queries) or self._query.text)
+        self._searches.append(search)
+        self._add(RawResult(None, url) for url in search.urls)
+
+    def _cited(self, citation: CitationPiece) -> Iterator[RunEvent]:
+        if not self._searches:  # some services tell of the citations only
+            yield from self._searched(SearchPiece((), ()))
+        self._add([RawResult(citation.title, citation.url)])
+        yield from self._say(self._links.feed(""))
+        number = self._number_of(citation.url)
+        # Without a link in the text a number can be added where the text ends, and nowhere before.
+        if number and citation.here and not self._links.held and not self._text.rstrip().endswith(f"[{number}]"):
+            yield from self._say(f"[{number}]")
+
+    def _add(self, pages: Iterable[RawResult]) -> None:
+        for page in pages:
+            for result in clean_results([page], engine=NATIVE, limit=1):
+                key = canonical(result.url)
+                known = self._pages.setdefault(key, replace(result, rank=len(self._pages) + 1))
+                if known.title == known.source:  # a page that nobody has named yet goes by its host
+                    self._pages[key] = replace(known, title=result.title)
+
+    def _number_of(self, url: str) -> int | None:
+        url = plain_url(url)
+        page = self._pages.get(canonical(url)) if host_of(url) else None
+        return page.rank if page else None
+
+    # ── Events ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _say(self, text: str) -> Iterator[RunEvent]:
+        if not text:
+            return
+        told = len(self._told.sources) if self._told else -1
+        if self._searches and len(self._pages) > told:
+            yield from self._tell()
+        self._text += text
+        yield TextDelta(text)
+
+    def _tell(self) -> Iterator[RunEvent]:
+        self._seconds = self._seconds or self._clock() - self._begun
+        finished = self._finished()
+        yield replace(finished, amends=self._told is not None)
+        self._told = finished
+
+    def _finished(self) -> SearchFinished:
+        results = tuple(self._pages.values())
+        failed = not results and all(search.failed for search in self._searches)
+        outcome = Outcome.FAILED if failed else Outcome.OK if results else Outcome.EMPTY
+        reason = "模型服务没有完成这次搜索。" if failed else ""
+        queries = dict.fromkeys(query for search in self._searches for query in search.queries)
+        response = SearchResponse(
+            replace(self._query, text=_words(queries) or self._query.text),
+            results,
+            attempts=(Attempt(NATIVE, outcome, self._seconds, reason),),
+            provider="" if failed else NATIVE,
+            search_time=self._seconds,
+        )
+        return SearchFinished(response, number_results(results))
+
+    def _remarks(self) -> Iterator[RunEvent]:
+        if not self._searches:
+            skipped = Attempt(NATIVE, Outcome.SKIPPED, reason=_NOT_SEARCHED.text)
+            yield SearchFinished(SearchResponse(self._query, attempts=(skipped,)))
+            yield _NOT_SEARCHED
+        elif not self._pages:
+            yield _NO_SOURCES if any(not search.failed for search in self._searches) else _SEARCH_FAILED
+
+
+def _words(queries: Iterable[str]) -> str:
+    return "；".join(shorten(one_line(query), _QUERY_LENGTH) for query in queries)

@@ -1,0 +1,156 @@
+"""An AgentRunner with a scripted model, or a scripted server, and scripted engines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+
+from conftest import loaded
+from core.agent.runner import AgentOptions, AgentRunner
+from core.agent.tools import TOOLS, ToolFactory
+from core.app import App, build_app
+from core.conversation import Message
+from core.events import Answer, Notice, RunEvent, RunFailed, TextDelta, Thought
+from core.llm.embedded import EmbeddedChatModel
+from core.llm.model import Model
+from core.search.types import SearchQuery, SearchResult
+from core.settings import Settings
+from support.openai_server import OpenAIServer, openai_server
+from support.scripted import ScriptedChatModel
+from support.worlds import FakeEngine, results
+
+QUESTION = "英伟达的首席执行官是谁？"
+
+
+def search_step(query: str, thought: str = "需要搜索") -> list[Any]:
+    return [f"Thought: {thought}\n", f"Action: web_search\nAction Input: {query}"]
+
+
+def final(answer: str, thought: str = "可以回答了") -> list[Any]:
+    return [f"Thought: {thought}\nFinal ", "Answer: ", *answer]
+
+
+class SlowEngine(FakeEngine):
+    """Takes its time, whatever the deadline says."""
+
+    def __init__(self, seconds: float, answer: Sequence[SearchResult]) -> None:
+        super().__init__("slow", answer)
+        self.seconds = seconds
+
+    def search(self, query: SearchQuery, num_results: int, *, deadline: Any = None) -> Sequence[SearchResult]:
+        time.sleep(self.seconds)
+        return super().search(query, num_results, deadline=deadline)
+
+
+@dataclass
+class World:
+    app: App
+    runner: AgentRunner
+    chat: BaseChatModel | None = None
+    server: OpenAIServer | None = None
+
+    def ask(
+        self, question: str = QUESTION, history: Sequence[Message] = (), options: AgentOptions | None = None
+    ) -> list[RunEvent]:
+        return list(self.runner.stream(question, history, options))
+
+    @property
+    def prompts(self) -> list[str]:
+        assert isinstance(self.chat, ScriptedChatModel)
+        return ["\n".join(str(message.text) for message in messages) for messages in self.chat.asked]
+
+
+async def no_patience(seconds: float) -> None:
+    """Retries at once."""
+
+
+def _runner(app: App, tools: Sequence[ToolFactory], changes: dict[str, Any]) -> AgentRunner:
+    """`changes` to the agent's settings pass validation by: a test does not wait for ten seconds."""
+    settings = app.settings
+    settings = settings.model_copy(update={"agent": settings.agent.model_copy(update=changes)})
+    return AgentRunner(settings, model=app.model, search=app.search, loop=app.loop, tools=tools, sleep=no_patience)
+
+
+@contextmanager
+def agent(
+    *says: list[Any],
+    chat: BaseChatModel | None = None,
+    engines: Sequence[FakeEngine] | None = None,
+    tools: Sequence[ToolFactory] = TOOLS,
+    environ: dict[str, str] | None = None,
+    **changes: Any,
+) -> Iterator[World]:
+    chat = chat or (ScriptedChatModel(script=list(says)) if says else EmbeddedChatModel())
+    own_model = {} if isinstance(chat, EmbeddedChatModel) else {"LLM_MODEL": "scripted:test"}
+    settings = loaded(**own_model, **(environ or {}))
+    model = Model(settings.values, build=lambda _: chat, sleep=no_patience)
+    engines = [FakeEngine("fake", results(9))] if engines is None else engines
+    app = build_app(settings, model=model, engines=engines)
+    try:
+        yield World(app, _runner(app, tools, changes), chat=chat)
+    finally:
+        app.close()
+
+
+@contextmanager
+def wired_agent(
+    *, engines: Sequence[FakeEngine] | None = None, environ: dict[str, str] | None = None, **changes: Any
+) -> Iterator[World]:
+    """Through the real ChatOpenAI, over a real socket."""
+    with openai_server() as server:
+        wiring = {"OPENAI_BASE_URL": server.url, "LLM_MODEL": "openai:reply", **(environ or {})}
+        settings = loaded(**wiring)
+        engines = [FakeEngine("fake", results(9))] if engines is None else engines
+        app = build_app(settings, model=Model(settings.values, sleep=no_patience), engines=engines)
+        try:
+            yield World(app, _runner(app, TOOLS, changes), server=server)
+        finally:
+            app.close()
+
+
+def names(events: Sequence[RunEvent]) -> list[str]:
+    """The types in order, a row of the same type as one."""
+    kinds = [event.type for event in events]
+    return [kind for n, kind in enumerate(kinds) if n == 0 or kinds[n - 1] != kind]
+
+
+def of(events: Sequence[RunEvent], kind: type[Any]) -> list[Any]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+def answer(events: Sequence[RunEvent]) -> Answer:
+    (found,) = of(events, Answer)
+    assert isinstance(found, Answer)
+    assert events[-2] is found, "an answer is followed by the usage, and by nothing else"
+    return found
+
+
+def streamed(events: Sequence[RunEvent]) -> str:
+    return "".join(event.text for event in of(events, TextDelta))
+
+
+def thoughts(events: Sequence[RunEvent]) -> str:
+    return "".join(event.text for event in of(events, Thought))
+
+
+def notice(events: Sequence[RunEvent]) -> Notice:
+    (found,) = of(events, Notice)
+    assert isinstance(found, Notice)
+    return found
+
+
+def failure(events: Sequence[RunEvent]) -> RunFailed:
+    (found,) = of(events, RunFailed)
+    assert isinstance(found, RunFailed)
+    assert events[-1] is found
+    return found
+
+
+def settings_with(**changes: Any) -> Settings:
+    values = loaded().values
+    return values.model_copy(update={"agent": values.agent.model_copy(update=changes)})
