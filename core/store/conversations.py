@@ -165,10 +165,14 @@ class ConversationStore:
         return Page(_conversation(found), tuple(reversed(newest_first)), has_more=len(rows) > len(newest_first))
 
     def remember(self, visitor: str, id: str) -> None:
-        """Notes that this browser has opened the conversation."""
+        """Notes that this browser has opened the conversation. It does not open one: the owner is checked elsewhere."""
         row = {"visitor": _digest(visitor), "conversation_id": id}
+        seen = select(visits).where(visits.c.visitor == row["visitor"], visits.c.conversation_id == id)
         with self._database.write() as connection:
-            seen = select(visits).where(visits.c.visitor == row["visitor"], visits.c.conversation_id == id)
+            # Two tabs of one browser open the same conversation at once: one of them waits here.
+            exists = select(conversations.c.id).where(conversations.c.id == id).with_for_update()
+            if not _is_id(id) or connection.execute(exists).first() is None:
+                raise ConversationNotFound
             if connection.execute(seen).first() is None:
                 connection.execute(insert(visits).values(row))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import streamlit as st
@@ -133,11 +133,17 @@ def open_conversation(id: str) -> None:
     st.query_params[ADDRESS] = id
 
 
-def everything(app: App) -> list[Message]:
-    """Every message, also those that are not on the screen: for an export."""
-    chat = state.chat()
-    messages = list(chat.messages)
-    if chat.conversation_id is not None and chat.has_older:
-        with _tolerant(chat):
-            messages = list(app.store.load(chat.conversation_id, owner=owner(), last=None).messages)
-    return messages
+def everything(app: App) -> Callable[[], list[Message]]:
+    """Loads every message, also those that are not on the screen: for an export, which is made outside the session."""
+    chat, who = state.chat(), owner()
+    messages, id, has_older = list(chat.messages), chat.conversation_id, chat.has_older
+
+    def load() -> list[Message]:
+        if id is None or not has_older:
+            return messages
+        try:
+            return list(app.store.load(id, owner=who, last=None).messages)
+        except AppError:
+            return messages
+
+    return load

@@ -118,7 +118,7 @@ def _export(entry: Message) -> None:
         ):
             st.download_button(
                 name,
-                data=partial(_exported, make, title),
+                data=partial(_exported, make, title, keeping.everything(shared_app())),
                 file_name=f"问源-{title}.{ending}",
                 mime=mime,
                 key=f"export-{ending}-{entry.id}",
@@ -127,18 +127,19 @@ def _export(entry: Message) -> None:
             )
 
 
-def _exported(make: Callable[[str, list[Message]], str], title: str) -> bytes:
-    return make(title, keeping.everything(shared_app())).encode()
+def _exported(make: Callable[[str, list[Message]], str], title: str, load: Callable[[], list[Message]]) -> bytes:
+    return make(title, load()).encode()
 
 
 def _edit_question(entry: Message) -> None:
     question = state.chat().last_question()
     if question is None:
         return
-    with st.popover("修改问题", icon=":material/edit:"):
-        key = f"edit-{entry.id}"
+    key = f"edit-{entry.id}"
+    # A form: without it the first rerun, caused by leaving the text box, would close the popover.
+    with st.popover("修改问题", icon=":material/edit:"), st.form(f"form-{entry.id}", border=False):
         st.text_area("问题", question.text, key=key, height=120)
-        st.button("重新发送", key=f"resend-{entry.id}", type="primary", on_click=actions.resend, args=(key,))
+        st.form_submit_button("重新发送", type="primary", on_click=actions.resend, args=(key,))
 
 
 def _cost(entry: Message) -> str:

@@ -46,8 +46,9 @@ def _recent_conversations(app: App) -> None:
 def _conversation_menu(app: App, entry: Conversation) -> None:
     with st.popover("", icon=":material/more_vert:", type="tertiary"):
         key = f"title-{entry.id}"
-        st.text_input("标题", entry.title, key=key, max_chars=40)
-        st.button("改名", key=f"rename-{entry.id}", on_click=keeping.rename, args=(app, entry.id, key), width="stretch")
+        with st.form(f"rename-{entry.id}", border=False):
+            st.text_input("标题", entry.title, key=key, max_chars=40)
+            st.form_submit_button("改名", on_click=keeping.rename, args=(app, entry.id, key), width="stretch")
         st.button(
             "删除这个对话",
             key=f"delete-{entry.id}",

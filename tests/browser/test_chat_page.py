@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from browser.conftest import Visitor
-from support.app_server import AppServer
+from support.app_server import AppServer, app_server
 from support.openai_server import OpenAIServer
 
 pytestmark = pytest.mark.browser
@@ -62,8 +63,6 @@ def test_an_article_that_does_not_exist_is_explained(serve: Serve, visit: Visit)
 
 def test_the_first_page_opened_may_be_any_page(visit: Visit) -> None:
     """Before the first st.navigation Streamlit would run pages/help.py alone, with an English menu."""
-    from support.app_server import app_server
-
     with app_server(**EMBEDDED) as fresh:
         visitor = visit(fresh, path="/help")
         expect(visitor.page.get_by_test_id("stSidebar").get_by_text("对话")).to_be_visible()
@@ -189,14 +188,112 @@ def test_blank_messages_send_nothing(serve: Serve, visit: Visit) -> None:
     expect(visitor.page.get_by_test_id("stChatMessage")).to_have_count(0)
 
 
-def test_a_reload_gives_a_working_page(serve: Serve, visit: Visit) -> None:
+def test_a_reload_shows_the_conversation_again(serve: Serve, visit: Visit) -> None:
+    visitor = visit(serve(**EMBEDDED))
+    visitor.search_on()
+    visitor.ask("怎么打开联网搜索？")
+    visitor.answered("参考文献")
+    before = visitor.last_answer
+    visitor.page.reload()
+    visitor.answered("参考文献")
+    assert visitor.last_answer == before
+    visitor.ask("你是谁")
+    visitor.answered("内置摘录模型")
+    expect(visitor.page.get_by_test_id("stChatMessage")).to_have_count(4)
+
+
+def test_conversations_are_listed_opened_renamed_and_deleted(serve: Serve, visit: Visit) -> None:
+    visitor = visit(serve(**EMBEDDED))
+    sidebar = visitor.page.get_by_test_id("stSidebar")
+    for question in ("你是谁甲", "你是谁乙"):
+        visitor.page.get_by_text("新对话").click()
+        visitor.settled()
+        visitor.ask(question)
+        visitor.answered("内置摘录模型")
+    visitor.page.reload()
+    visitor.answered("内置摘录模型")
+    sidebar.get_by_text("最近的对话").click()
+    sidebar.get_by_text("你是谁甲").click()
+    expect(visitor.page.get_by_test_id("stChatMessage").first).to_contain_text("你是谁甲")
+    visitor.settled()
+    sidebar.get_by_test_id("stPopover").nth(1).click()
+    title = visitor.page.get_by_label("标题").last
+    title.fill("改过的名字")
+    visitor.page.get_by_text("改名", exact=True).last.click()
+    expect(sidebar.get_by_text("改过的名字").first).to_be_visible()
+    visitor.settled()
+    delete = visitor.page.get_by_text("删除这个对话").filter(visible=True)
+    if not delete.count():
+        sidebar.get_by_test_id("stPopover").nth(0).click()
+    delete.first.click()
+    expect(visitor.page.get_by_test_id("stChatMessage")).to_have_count(0)
+
+
+def test_a_killed_server_loses_nothing_that_was_shown(visit: Visit, model_server: OpenAIServer, tmp_path: Path) -> None:
+    environ = {
+        **EMBEDDED,
+        "OPENAI_API_KEY": "k",
+        "OPENAI_BASE_URL": model_server.url,
+        "LLM_MODEL": "openai:as-asked",
+        "DATA_DIR": str(tmp_path / "data"),
+    }
+    with app_server(**environ) as server:
+        visitor = visit(server)
+        visitor.ask("慢慢说 slow")
+        visitor.page.get_by_text("第20词").first.wait_for()
+        time.sleep(1.5)
+        server.process.kill()
+        server.process.wait()
+        address = visitor.page.url.replace(server.url, "")
+    with app_server(**environ) as server:
+        again = visit(server, path=address)
+        again.answered("第20词")
+        assert "中断" in again.page.get_by_test_id("stChatMessage").last.inner_text()
+
+
+def test_a_foreign_address_is_explained(serve: Serve, visit: Visit) -> None:
+    visitor = visit(serve(**EMBEDDED), path="/?c=" + "A" * 24)
+    expect(visitor.page.get_by_text("没有找到这个对话")).to_be_visible()
+
+
+def test_an_answer_can_be_taken_away(serve: Serve, visit: Visit) -> None:
+    visitor = visit(serve(**EMBEDDED))
+    visitor.page.get_by_text("SearXNG 返回 403").click()
+    visitor.answered("参考文献")
+    visitor.page.get_by_text("导出", exact=True).click()
+    with visitor.page.expect_download() as download:
+        visitor.page.get_by_text("网页（HTML）").click()
+    text = Path(download.value.path()).read_text("utf-8")
+    assert "参考文献" in text
+    assert "<script" not in text
+
+
+def test_the_last_question_can_be_changed_and_answered_again(serve: Serve, visit: Visit) -> None:
     visitor = visit(serve(**EMBEDDED))
     visitor.ask("你是谁")
     visitor.answered("内置摘录模型")
+    visitor.page.get_by_text("修改问题").click()
+    box = visitor.page.get_by_label("问题", exact=True)
+    box.fill("who are you")
+    visitor.page.get_by_text("重新发送").click()
+    visitor.answered("built-in")
+    messages = visitor.page.get_by_test_id("stChatMessage")
+    expect(messages).to_have_count(2)
     visitor.page.reload()
-    visitor.settled()
-    visitor.ask("你是谁")
-    visitor.answered("内置摘录模型")
+    expect(messages.first).to_contain_text("who are you")
+    expect(messages).to_have_count(2)
+
+
+@pytest.mark.parametrize("typed", ["/search on", "/SEARCH ON"])
+def test_commands_typed_in_the_box(serve: Serve, visit: Visit, typed: str) -> None:
+    visitor = visit(serve(**EMBEDDED))
+    visitor.ask(typed)
+    expect(visitor.page.get_by_text("联网搜索已打开")).to_be_visible()
+    expect(visitor.page.get_by_text("已启用")).to_be_visible()
+    visitor.ask("/nosuch")
+    expect(visitor.page.get_by_text("没有「/nosuch」这个命令")).to_be_visible()
+    visitor.ask("/clear")
+    expect(visitor.page.get_by_text("提出问题，得到每句话都能查到来源的回答。")).to_be_visible()
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -61,7 +61,7 @@ def test_only_the_newest_messages_are_drawn_until_asked_for(app: AppTest) -> Non
     app.session_state["chat"] = ChatState(messages=[Message("user", f"第{n}条") for n in range(50)])
     app.run()
     assert len(app.chat_message) == 20
-    assert "还有 30 条" in app.main.button[0].label
+    assert "更早的消息" in app.main.button[0].label
     app.main.button[0].click().run()
     assert len(app.chat_message) == 40
 

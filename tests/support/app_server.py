@@ -63,7 +63,8 @@ def app_server(entry: str = "asgi.py", **environ: str) -> Iterator[AppServer]:
             _wait(f"{url}/_stcore/health", process, log_path)
             yield AppServer(url, process, log_path)
         finally:
-            process.send_signal(signal.SIGINT)
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
             try:
                 process.wait(10)
             except subprocess.TimeoutExpired:

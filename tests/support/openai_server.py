@@ -211,6 +211,7 @@ class _Handler(BaseHTTPRequestHandler):
 class OpenAIServer(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
+    request_queue_size = 128  # many runs connect in the same moment
 
     def __init__(self, port: int = 0) -> None:
         super().__init__(("127.0.0.1", port), _Handler)

