@@ -222,10 +222,11 @@ def test_conversations_are_listed_opened_renamed_and_deleted(serve: Serve, visit
     visitor.page.get_by_text("改名", exact=True).last.click()
     expect(sidebar.get_by_text("改过的名字").first).to_be_visible()
     visitor.settled()
-    delete = visitor.page.get_by_text("删除这个对话").filter(visible=True)
-    if not delete.count():
-        sidebar.get_by_test_id("stPopover").nth(0).click()
-    delete.first.click()
+    visitor.page.reload()
+    visitor.answered("内置摘录模型")
+    sidebar.get_by_text("最近的对话").click()
+    sidebar.get_by_test_id("stPopover").first.click()  # the one that was changed last
+    visitor.page.get_by_text("删除这个对话").filter(visible=True).first.click()
     expect(visitor.page.get_by_test_id("stChatMessage")).to_have_count(0)
 
 
