@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
 
     ask = commands.add_parser("ask", help="提问，打印带来源的回答")
     ask.add_argument("question", help="问题；- 表示从标准输入逐行读取")
-    ask.add_argument("--mode", choices=["chat"], default="chat")
+    ask.add_argument("--mode", choices=["chat", "agent"], default="chat")
     ask.add_argument("--search", action="store_true", help="先联网搜索，再回答")
     ask.set_defaults(command=_ask)
 
@@ -126,7 +126,11 @@ def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
     def one(question: str) -> int:
         show = _print_json if output.as_json else _Transcript()
         status = OK
-        for event in app.chat.stream(question, options=ChatOptions(search=options.search)):
+        if options.mode == "agent":
+            events = app.agent.stream(question)
+        else:
+            events = app.chat.stream(question, options=ChatOptions(search=options.search))
+        for event in events:
             show(event)
             status = FAILED if isinstance(event, RunFailed) else status
         return status

@@ -6,6 +6,8 @@ import logging
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from core.chat import ChatService
 from core.errors import EngineError
@@ -24,6 +26,9 @@ from core.search.registry import Chain, build_chain
 from core.search.service import SearchService
 from core.settings import LoadedSettings, Settings, load_settings, report_problems
 from core.store import ConversationStore
+
+if TYPE_CHECKING:
+    from core.agent.runner import AgentRunner
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +53,13 @@ class App:
     @property
     def settings(self) -> Settings:
         return self.loaded.values
+
+    @cached_property
+    def agent(self) -> AgentRunner:
+        """Built when somebody first asks for Agent mode: it brings LangChain's agents with it."""
+        from core.agent.runner import AgentRunner
+
+        return AgentRunner(self.settings, model=self.model, search=self.search, loop=self.loop)
 
     def warm_up(self) -> None:
         """What the first question needs and no page has to wait for: LangChain, and whether the engines answer."""

@@ -19,6 +19,7 @@ from core.events import (
     Source,
     TextDelta,
     Thought,
+    ToolStarted,
     Usage,
 )
 
@@ -50,6 +51,14 @@ class Message:
     @property
     def searches(self) -> tuple[SearchFinished, ...]:
         return tuple(event for event in self.events if isinstance(event, SearchFinished))
+
+    @property
+    def tool_calls(self) -> int:
+        return sum(isinstance(event, ToolStarted) for event in self.events)
+
+    @property
+    def used_tools(self) -> bool:
+        return self.tool_calls > 0
 
     @property
     def thought(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from core.app import App, shared_app
@@ -9,11 +11,15 @@ from core.chat import ChatOptions
 from core.commands import Command, help_text, parse
 from core.conversation import Message
 from core.errors import InputError
+from core.run import Run
 from core.ui import keeping, state
 from core.ui.state import SEARCH_TOGGLE, Ask
 
 SEARCH_ON = "联网搜索已打开：之后的问题会先搜索，再带着来源回答。"
 SEARCH_OFF = "联网搜索已关闭：之后的问题由模型直接回答。"
+AGENT_DECIDES = "Agent 模式下由 AI 自动决策搜索"
+AGENT_ON = "已切换到 Agent 模式：AI 会自己决定是否搜索、搜索什么、搜索几次，每一步都会显示出来。"
+CHAT_ON = "已切换到 Chat 模式：是否搜索由「联网搜索」开关决定。"
 NO_ENGINE = "没有可用的搜索引擎，联网搜索无法打开。请在 SEARCH_PROVIDER_PRIORITY 中加入至少一个引擎。"
 
 
@@ -50,10 +56,30 @@ def start_pending(app: App) -> None:
     pending, chat.pending = chat.pending, None
     if pending is None:
         return
-    question, history = chat.messages[-1], tuple(chat.messages[:-1])
-    options = ChatOptions(search=state.search_enabled(), fresh=pending.fresh, user=chat.session_id)
-    chat.run = app.chat.start(question.text, history=history, options=options)
+    question, history = chat.messages[-1].text, tuple(chat.messages[:-1])
+    chat.run_mode = state.mode()
+    if chat.run_mode == state.AGENT:
+        chat.run = _start_agent(app, question, history, fresh=pending.fresh)
+    else:
+        options = ChatOptions(search=state.search_enabled(), fresh=pending.fresh, user=keeping.identity())
+        chat.run = app.chat.start(question, history=history, options=options)
     keeping.record_run(app)
+
+
+def _start_agent(app: App, question: str, history: Sequence[Message], *, fresh: bool) -> Run:
+    from core.agent.runner import AgentOptions
+
+    cache = state.session_cache()
+    if fresh:
+        cache.clear()
+    return app.agent.start(question, history, AgentOptions(user=keeping.identity(), session_cache=cache))
+
+
+def mode_changed() -> None:
+    """Another mode answers the next question; what is being answered now is kept as far as it got."""
+    chat = state.chat()
+    chat.interrupt()
+    chat.note(AGENT_ON if state.mode() == state.AGENT else CHAT_ON)
 
 
 def suggest(question: str) -> None:
@@ -89,6 +115,11 @@ def resend(key: str) -> None:
 def obey(command: Command) -> None:
     chat = state.chat()
     match command.name:
+        case "mode_chat" | "mode_agent":
+            st.session_state[state.MODE] = state.AGENT if command.name == "mode_agent" else state.CHAT
+            mode_changed()
+        case "search_on" | "search_off" if state.mode() == state.AGENT:
+            chat.note(f"{AGENT_DECIDES}；要自己决定，请先切换到 Chat 模式。")
         case "search_on" if not shared_app().search.available:
             chat.note(NO_ENGINE)
         case "search_on":

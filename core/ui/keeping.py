@@ -29,6 +29,11 @@ def visitor() -> str | None:
     return owner() or (mark if isinstance(mark, str) and mark else None)
 
 
+def identity() -> str:
+    """Whose rate limit counts: who is logged in, else this browser, else this session."""
+    return visitor() or state.chat().session_id
+
+
 @contextmanager
 def _tolerant(chat: state.ChatState) -> Iterator[None]:
     try:
@@ -66,7 +71,7 @@ def keep(app: App, message: Message) -> None:
     chat = state.chat()
     with _tolerant(chat):
         if chat.conversation_id is None:
-            chat.conversation_id = app.store.create(owner(), mode="chat")
+            chat.conversation_id = app.store.create(owner(), mode=state.mode().lower())
             if who := visitor():
                 app.store.remember(who, chat.conversation_id)
         app.store.save(chat.conversation_id, message, owner=owner())

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -14,7 +14,18 @@ from streamlit.elements.lib.mutable_status_container import StatusContainer
 
 from core.app import App, shared_app
 from core.conversation import Message
-from core.events import Notice, RunEvent, RunFailed, RunStopped, SearchFinished, SearchStarted, TextDelta, Thought
+from core.events import (
+    Notice,
+    RunEvent,
+    RunFailed,
+    RunStopped,
+    SearchFinished,
+    SearchStarted,
+    TextDelta,
+    Thought,
+    ToolFinished,
+    ToolStarted,
+)
 from core.export import answer_as_markdown, as_html, as_json, as_markdown
 from core.search.format import number_results
 from core.search.types import SearchResponse
@@ -23,9 +34,13 @@ from core.ui import actions, keeping, ledger, state
 from core.ui.answer import AnswerView, draw_answer, draw_list, draw_references
 from core.ui.escape import label
 
+if TYPE_CHECKING:
+    from core.ui.steps import AgentSteps
+
 AVATARS = {"user": ":material/person:", "assistant": ":material/menu_book:"}
 FOLDER = Path(__file__).parent
 
+PARTS = {"thinking": "思考", "tools": "工具", "answer": "回答"}
 SUGGESTIONS = ("怎么打开联网搜索？", "SearXNG 返回 403 怎么办？", "案号里的数字和文字是什么意思？")
 
 
@@ -64,16 +79,35 @@ def message(entry: Message, *, is_last: bool) -> None:
         if entry.role == "user":
             st.html(f'<div class="wy-question">{html.escape(entry.text)}</div>')
             return
-        for search in entry.searches:
-            with st.status(search_label(search.response), state=search_state(search.response)):
-                search_details(search.response)
-        if entry.thought:
-            with st.status("思考过程", state="complete"):
-                thought_text(entry.thought)
+        if entry.used_tools:
+            agent_steps(st.container(), entry.events)
+        else:
+            chat_steps(entry)
         for remark in entry.notices:
             notice(st.container(), remark)
         draw_answer(entry.text, entry.found, anchor=entry.id)
         after_answer(entry, is_last=is_last)
+
+
+def chat_steps(entry: Message) -> None:
+    for search in entry.searches:
+        with st.status(search_label(search.response), state=search_state(search.response)):
+            search_details(search.response)
+    if entry.thought:
+        with st.status("思考过程", state="complete"):
+            thought_text(entry.thought)
+
+
+def agent_steps(place: DeltaGenerator, events: Iterable[RunEvent] = ()) -> AgentSteps:
+    """The module behind it imports LangChain: only Agent mode pays for that."""
+    from core.ui.steps import AgentSteps
+
+    steps = AgentSteps(place)
+    for event in events:
+        steps.take(event)
+    if events:
+        steps.finish()
+    return steps
 
 
 def after_answer(entry: Message, *, is_last: bool) -> None:
@@ -87,7 +121,7 @@ def after_answer(entry: Message, *, is_last: bool) -> None:
     match entry.ending:
         case RunFailed(message=text):
             st.error(label(text), icon=":material/error:")
-        case RunStopped():
+        case RunStopped(reason="user"):
             st.caption("已停止，以上是停止前写出的内容。")
     if entry.searches:
         ledger.draw(entry.searches, key=entry.id, can_repeat=is_last)
@@ -147,7 +181,10 @@ def _cost(entry: Message) -> str:
     if entry.usage is None:
         return seconds
     estimated = "（估算）" if entry.usage.estimated else ""
-    return f"{entry.usage.total:,} tokens{estimated} · {seconds}"
+    parts = "、".join(f"{PARTS[name]} {count:,}" for name, count in entry.usage.parts.items() if name in PARTS)
+    shares = f" · {parts}" if parts else ""
+    rounds = f" · {entry.tool_calls} 次工具调用" if entry.tool_calls else ""
+    return f"{entry.usage.total:,} tokens{estimated}{shares}{rounds} · {seconds}"
 
 
 def notice(place: DeltaGenerator, remark: Notice) -> None:
@@ -185,7 +222,7 @@ def live(place: DeltaGenerator, stop: DeltaGenerator, chat: state.ChatState) -> 
     assert run is not None
     stop.button("停止回答", icon=":material/stop_circle:", key=f"stop-{run.id}", on_click=run.cancel)
     with place.container(), st.chat_message("assistant", avatar=AVATARS["assistant"]):
-        view = LiveView(anchor=run.id)
+        view = LiveView(anchor=run.id, agent=chat.run_mode == state.AGENT)
         for batch in run.follow():
             state.check_interrupted()
             for event in batch:
@@ -197,12 +234,16 @@ def live(place: DeltaGenerator, stop: DeltaGenerator, chat: state.ChatState) -> 
     stop.empty()
 
 
+AGENT_EVENTS = (Thought, ToolStarted, ToolFinished, SearchStarted, SearchFinished)
+
+
 class LiveView:
     """One run while it happens: each event changes one thing on the page."""
 
-    def __init__(self, *, anchor: str) -> None:
-        self._waiting = st.empty()
+    def __init__(self, *, anchor: str, agent: bool) -> None:
         self._steps = st.container()
+        self._agent = agent_steps(self._steps) if agent else None
+        self._waiting = st.empty()
         self._answer = AnswerView((), anchor=anchor)
         self._search: StatusContainer | None = None
         self._details = self._steps.empty()
@@ -211,6 +252,12 @@ class LiveView:
         self._waiting.caption("正在等待模型…")
 
     def take(self, event: RunEvent) -> None:
+        if self._agent is not None and isinstance(event, AGENT_EVENTS):
+            self._waiting.empty()
+            self._agent.take(event)
+            if isinstance(event, SearchFinished):
+                self._answer.sources = (*self._answer.sources, *event.sources)
+            return
         match event:
             case SearchStarted(query=query):
                 self._waiting.empty()
@@ -234,13 +281,19 @@ class LiveView:
             case TextDelta(text=text):
                 self._waiting.empty()
                 self._end_thinking()
+                if self._agent is not None:
+                    self._agent.end_thinking()
                 self._answer.feed(text)
 
     def draw(self) -> None:
         self._answer.draw()
+        if self._agent is not None:
+            self._agent.draw()
 
     def finish(self) -> None:
         self._waiting.empty()
+        if self._agent is not None:
+            self._agent.finish()
         self._end_thinking()
         self._answer.finish()
 

@@ -15,6 +15,7 @@ def draw(*, on_chat_page: bool) -> None:
     with st.sidebar:
         if on_chat_page:
             st.button("新对话", icon=":material/add:", width="stretch", on_click=actions.clear)
+            _mode_selector()
             _search_toggle(available=app.search.available)
         if on_chat_page:
             _recent_conversations(app)
@@ -59,7 +60,25 @@ def _conversation_menu(app: App, entry: Conversation) -> None:
         )
 
 
+def _mode_selector() -> None:
+    st.segmented_control(
+        "模式",
+        (state.CHAT, state.AGENT),
+        default=state.CHAT,
+        required=True,
+        key=state.MODE,
+        persist_state="session",
+        on_change=actions.mode_changed,
+        width="stretch",
+    )
+
+
 def _search_toggle(*, available: bool) -> None:
+    if state.mode() == state.AGENT:
+        # Another widget than the one of Chat mode, which keeps its value while it is not drawn.
+        st.toggle("联网搜索", value=available, disabled=True, key="search_toggle_of_agent")
+        st.caption(actions.AGENT_DECIDES)
+        return
     on = st.toggle(
         "联网搜索",
         key=state.SEARCH_TOGGLE,
@@ -68,6 +87,6 @@ def _search_toggle(*, available: bool) -> None:
         help="打开后，每个问题会先用你的原话搜索，再带着来源回答。",
     )
     if not available:
-        st.caption("没有可用的搜索引擎，无法联网搜索。请在 SEARCH_PROVIDER_PRIORITY 中加入至少一个引擎。")
+        st.caption(actions.NO_ENGINE)
     else:
         st.caption("已启用：先搜索，再回答" if on else "已禁用：直接由模型回答")

@@ -9,10 +9,13 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from core.conversation import Message, message_from_run, new_id
 from core.run import Run
+from core.search.cache import SessionCache
 
 ROUTED = "routed"
 SEARCH_TOGGLE = "search_toggle"
 CHAT_INPUT = "chat_input"
+MODE = "mode"
+CHAT, AGENT = "Chat", "Agent"
 PAGE_OF_MESSAGES = 20
 
 
@@ -33,6 +36,7 @@ class ChatState:
 
     messages: list[Message] = field(default_factory=list)
     run: Run | None = None
+    run_mode: str = CHAT
     pending: Ask | None = None
     shown: int = PAGE_OF_MESSAGES
     """How many of the newest messages are drawn: Streamlit sends all of them again on every rerun."""
@@ -92,6 +96,18 @@ def through_router() -> None:
     if ROUTED not in st.session_state:
         PagesManager.uses_pages_directory = False
         st.rerun()
+
+
+def mode() -> str:
+    return str(st.session_state.get(MODE) or CHAT)
+
+
+def session_cache() -> SessionCache:
+    """What was searched in this session in Agent mode; never shared, gone with the session."""
+    if "session_cache" not in st.session_state:
+        st.session_state.session_cache = SessionCache()
+    cache: SessionCache = st.session_state.session_cache
+    return cache
 
 
 def search_enabled() -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -178,11 +178,3 @@ def draw_results(response: SearchResponse) -> None:
     if rest := sources[FIRST_RESULTS:]:
         with st.expander(f"其余 {len(rest)} 条"):
             draw_list(rest)
-
-
-def draw_steps(events: Iterable[RunEvent]) -> None:
-    """The steps of a stored answer, all of them finished."""
-    steps = AgentSteps(st.container())
-    for event in events:
-        steps.take(event)
-    steps.finish()
