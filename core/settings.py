@@ -341,6 +341,15 @@ class BochaSettings(Section):
     api_key: Secret | None = None
 
 
+class GoogleSettings(Section):
+    name = "google"
+    chrome: Word = ""
+    """The path of Chrome or Chromium; empty: looked for on PATH and in the usual places."""
+    pages: Annotated[Count, Field(ge=1, le=32)] = 4
+    idle_seconds: Annotated[Decimal, Field(ge=1, le=86400)] = 120.0
+    base_url: Address = "https://www.google.com"
+
+
 class DdgsSettings(Section):
     name = "ddgs"
     backends: Names = ("duckduckgo", "brave", "startpage")
@@ -351,6 +360,11 @@ class AgentSettings(Section):
     max_iterations: Annotated[Count, Field(ge=1, le=10)] = 5
     max_execution_time: Annotated[Decimal, Field(ge=10, le=300)] = 60.0
     verbose: Flag = False
+    strategy: Annotated[Literal["auto", "react", "tools"], LowerCase] = "auto"
+    """auto: the model's own tool calling where it is known to have it, ReAct text everywhere else."""
+    prompt: Word = "auto"
+    """auto, chinese, english, small, or the path of a template file."""
+    history_tokens: Annotated[Count, Field(ge=0, le=1_000_000)] = 2_000
 
 
 class ChatSettings(Section):
@@ -409,6 +423,7 @@ class Settings(BaseSettings):
     zhipu: ZhipuSettings = ZhipuSettings()
     bocha: BochaSettings = BochaSettings()
     searxng: SearxngSettings = SearxngSettings()
+    google: GoogleSettings = GoogleSettings()
     ddgs: DdgsSettings = DdgsSettings()
     agent: AgentSettings = AgentSettings()
     chat: ChatSettings = ChatSettings()
@@ -540,6 +555,18 @@ def load_settings(path: Path | None = None, environ: Mapping[str, str] | None = 
                 else "default"
             )
     return LoadedSettings(values=values, problems=tuple(problems), origins=origins)
+
+
+# What a program needs to know about the machine, on any system, and nothing that could be a key.
+_HARMLESS = (
+    *("PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_RUNTIME_DIR", "LD_LIBRARY_PATH", "FONTCONFIG_PATH"),
+    *("SYSTEMROOT", "WINDIR", "TEMP", "TMP", "USERPROFILE", "LOCALAPPDATA", "APPDATA", "PROGRAMDATA", "PROGRAMFILES"),
+)
+
+
+def harmless_environment() -> dict[str, str]:
+    """For programs that we start and that have no business with our keys."""
+    return {name: os.environ[name] for name in _HARMLESS if name in os.environ}
 
 
 def report_problems(problems: tuple[Problem, ...]) -> None:

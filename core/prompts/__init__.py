@@ -6,12 +6,12 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-_FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent
 
 
 @cache
 def _template(name: str) -> Template:
-    return Template((_FOLDER / f"{name}.md").read_text("utf-8").strip())
+    return Template((FOLDER / f"{name}.md").read_text("utf-8").strip())
 
 
 def fill(name: str, **values: str) -> str:

@@ -11,7 +11,7 @@ import logging
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
 from core.errors import AllEnginesFailed, EngineError, EngineTimeout, EngineUnavailable, RateLimited
@@ -120,11 +120,10 @@ class _Race:
             self._start_last_resort()
         while self._running:
             report = self._next_report()
-            if report is None:
-                if self._deadline.cancelled or self._deadline.remaining() < A_MOMENT:
-                    return None
-            elif self._note(report):
+            if report is not None and self._note(report):
                 return report
+            if self._deadline.cancelled or self._deadline.remaining() < A_MOMENT:
+                return None
             self._start_next()
         return None
 
@@ -157,12 +156,10 @@ class _Race:
 
         Not with an engine that has asked to be left alone (429, captcha, quota): every request makes that worse.
         """
-        willing = [engine for engine in self._engines if self._resting_but_willing(engine.name)]
-        if willing and len(self._resting) == len(self._engines):
-            self._start(min(willing, key=lambda engine: self._resting[engine.name].seconds))
-
-    def _resting_but_willing(self, name: str) -> bool:
-        return name in self._resting and self._resting[name].worth_a_try
+        willing = [(rest.seconds, name) for name, rest in self._resting.items() if rest.worth_a_try]
+        if willing:
+            _, least = min(willing)
+            self._start(next(engine for engine in self._engines if engine.name == least))
 
     def _start(self, engine: SearchEngine) -> None:
         running = _Running(self._deadline.part(), self._room.clock())
@@ -194,7 +191,8 @@ class _Race:
     def _note(self, report: _Report) -> bool:
         """Whether this is the answer."""
         name, error = report.engine, report.error
-        seconds = self._room.clock() - self._running.pop(name).started
+        running = self._running.pop(name)
+        seconds = self._room.clock() - running.started
         if error is None:
             self._room.health.succeeded(name)
             self._attempts[name] = Attempt(name, Outcome.OK if report.found else Outcome.EMPTY, seconds)
@@ -203,7 +201,10 @@ class _Race:
             reason = f"本站对它的请求已达到每分钟的上限，{error.retry_after} 秒后可用。"
             self._attempts[name] = Attempt(name, Outcome.SKIPPED, seconds, reason, error.kind)
         elif isinstance(error, EngineError):
-            self._failed(name, seconds, error)
+            log.warning("engine %s: %s", name, error)
+            self._attempts[name] = Attempt(name, Outcome.FAILED, seconds, error.message, error.kind, error.cure)
+            if not isinstance(error, EngineTimeout) or self._had_its_chance(running):
+                self._room.health.failed(name, error)
         elif isinstance(error, Exception):
             log.error("engine %s: a bug", name, exc_info=error)
             self._bug = error
@@ -212,29 +213,25 @@ class _Race:
             raise error
         return False
 
-    def _failed(self, name: str, seconds: float, error: EngineError) -> None:
-        log.warning("engine %s: %s", name, error)
-        self._room.health.failed(name, error)
-        self._attempts[name] = Attempt(name, Outcome.FAILED, seconds, error.message, error.kind, error.cure)
-
     def _settle_running(self, winner: _Report | None) -> None:
         """Those who were still at it when the search ended."""
-        now = self._room.clock()
         for name, running in self._stop_running().items():
-            had_its_chance = running.asked is not None and now - running.asked >= self._fair_time()
+            seconds = self._room.clock() - running.started
             if winner:
-                attempt = Attempt(name, Outcome.SKIPPED, reason=f"{winner.engine} 先给出了结果。", kind="abandoned")
-                if had_its_chance:
+                reason = f"{winner.engine} 先给出了结果。"
+                self._attempts[name] = Attempt(name, Outcome.SKIPPED, seconds, reason, "abandoned")
+                if self._had_its_chance(running):
                     self._room.health.overtaken(name)
             else:
-                timeout = EngineTimeout(f"{now - running.started:.1f} 秒内没有答复。")
-                attempt = Attempt(name, Outcome.FAILED, reason=timeout.message, kind=timeout.kind, cure=timeout.cure)
-                if had_its_chance:
-                    self._room.health.failed(name, timeout)
-            self._attempts[name] = replace(attempt, seconds=now - running.started)
+                late = EngineTimeout(f"{seconds:.1f} 秒内没有答复。")
+                self._attempts[name] = Attempt(name, Outcome.FAILED, seconds, late.message, late.kind, late.cure)
+                if self._had_its_chance(running):
+                    self._room.health.failed(name, late)
 
-    def _fair_time(self) -> float:
-        return min(self._room.hedge_after, self._limit / 2)
+    def _had_its_chance(self, running: _Running) -> bool:
+        """Being late is held against an engine only if it had about the time after which it is hedged."""
+        fair = 0.9 * min(self._room.hedge_after, self._limit / 2)  # a thread needs a moment to begin
+        return running.asked is not None and self._room.clock() - running.asked >= fair
 
     def _stop_running(self) -> dict[str, _Running]:
         stopped, self._running = self._running, {}

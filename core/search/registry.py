@@ -21,6 +21,7 @@ ENGINES: dict[str, str] = {
     "zhipu": "core.search.engines.zhipu:ZhipuEngine",
     "bocha": "core.search.engines.bocha:BochaEngine",
     "searxng": "core.search.engines.searxng:SearxngEngine",
+    "google": "core.search.engines.google:GoogleEngine",
     "tavily_keyless": "core.search.engines.tavily_keyless:TavilyKeylessEngine",
     "ddgs": "core.search.engines.ddgs:DdgsEngine",
     "bundled": "core.search.engines.bundled:BundledEngine",

@@ -60,14 +60,15 @@ class Workers:
             job = self._next_job()
 
     def _next_job(self) -> Job | None:
-        try:
-            return self._jobs.get(timeout=self._linger)
-        except Empty:
-            with self._lock:
-                if self._idle:
-                    self._idle -= 1
-                    return None
-            return self._jobs.get()  # promised at the last moment
+        while True:
+            try:
+                return self._jobs.get(timeout=self._linger)
+            except Empty:
+                with self._lock:
+                    if self._idle:
+                        self._idle -= 1
+                        return None
+            # A job was promised at the last moment. It comes, unless a thread that has just become idle takes it.
 
 
 async def in_a_thread(do: Callable[[], T], *, name: str) -> T:

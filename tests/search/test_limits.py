@@ -3,9 +3,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+import limits.storage.memory as library_memory
 import pytest
 
-import limits.storage.memory as library_memory
+from conftest import loaded
 from core.errors import RateLimited
 from core.search import limits as our_limits
 from core.search.deadline import SearchCancelled, SearchDeadline
@@ -155,3 +156,16 @@ def test_users_who_have_gone_are_forgotten(clock: Clock, monkeypatch: pytest.Mon
     memory._MemoryStorage__expire_events()  # type: ignore[attr-defined]
     limits.admit("one more")
     assert len(memory.events) == 1
+
+
+def test_the_settings_name_the_quotas() -> None:
+    values = loaded(SEARCH_ENGINE_QUOTA="7", SEARCH_ENGINE_QUOTAS=" tavily＝20、serpapi = 5 ").values.search
+    assert values.engine_quota == 7
+    assert values.engine_quotas == (("tavily", 20), ("serpapi", 5))
+
+
+@pytest.mark.parametrize("text", ["tavily", "tavily=", "tavily=0", "tavily=-1", "tavily=many", "tavily=99999999999"])
+def test_a_quota_that_is_no_number_is_named_and_left_out(text: str) -> None:
+    settings = loaded(SEARCH_ENGINE_QUOTAS=text)
+    assert [problem.key for problem in settings.problems] == ["SEARCH_ENGINE_QUOTAS"]
+    assert settings.values.search.engine_quotas == ()

@@ -19,12 +19,14 @@ from core.errors import (
     EngineMisconfigured,
     EngineTimeout,
     EngineUnavailable,
+    HttpError,
     NoEngine,
     QueryError,
     RateLimited,
 )
+from core.http import Deadline, Request, fetch
 from core.search.cache import DiskTtlCache, ResultCache, SessionCache
-from core.search.engine import SearchEngine
+from core.search.engine import SearchEngine, translate
 from core.search.limits import SearchLimits
 from core.search.results import Found
 from core.search.service import MAX_QUERY_LENGTH, SearchService
@@ -184,16 +186,12 @@ def test_all_hung_fails_cleanly_at_the_deadline() -> None:
     began = time.monotonic()
     with pytest.raises(AllEnginesFailed, match="搜索超时：1 秒") as failure:
         service.search(QUERY)
-    assert time.monotonic() - began < 1.2
+    assert time.monotonic() - began < 2
     assert failure.value.cause == "timeout"
 
 
 @pytest.mark.parametrize("behaviour", [silence, drip(head("Content-Length: 9999999")), drip(b"HTTP/1.1 200 OK\r\nX: ")])
 def test_real_sockets_that_hang_or_drip_are_cut_at_the_deadline(behaviour: Any) -> None:
-    from core.http import Deadline, Request, fetch
-    from core.search.engine import translate
-    from core.errors import HttpError
-
     class Wire:
         name = "wire"
 
@@ -210,7 +208,7 @@ def test_real_sockets_that_hang_or_drip_are_cut_at_the_deadline(behaviour: Any) 
         began = time.monotonic()
         with pytest.raises(AllEnginesFailed, match="超时"):
             SearchService([Wire()], settings=settings(timeout=1.0)).search(QUERY)
-        assert time.monotonic() - began < 1.3
+        assert time.monotonic() - began < 2
     assert threads_back_to(before)
 
 
@@ -453,7 +451,7 @@ def test_a_hundred_asearches_run_side_by_side() -> None:
     before = threading.active_count()
     began = time.monotonic()
     assert len(asyncio.run(ask())) == 100
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 8, "one after the other would take twenty seconds"
     assert threads_back_to(before)
 
 
@@ -463,8 +461,7 @@ def test_cancelling_the_task_cancels_the_search() -> None:
 
     async def ask() -> None:
         task = asyncio.create_task(service.asearch(QUERY))
-        while not engine.calls:
-            await asyncio.sleep(0.01)
+        await asyncio.to_thread(engine.was_asked.wait, 5)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         assert task.cancelled()
@@ -482,8 +479,7 @@ def test_cancelling_one_of_two_who_share_a_search_leaves_the_other_alone() -> No
 
     async def ask() -> SearchResponse:
         leader = asyncio.create_task(service.asearch(QUERY))
-        while not engine.calls:
-            await asyncio.sleep(0.01)
+        await asyncio.to_thread(engine.was_asked.wait, 5)
         follower = asyncio.create_task(service.asearch(QUERY))
         await asyncio.sleep(0.1)
         leader.cancel()
@@ -499,8 +495,7 @@ def test_cancelling_a_follower_does_not_end_the_shared_search() -> None:
 
     async def ask() -> SearchResponse:
         leader = asyncio.create_task(service.asearch(QUERY))
-        while not engine.calls:
-            await asyncio.sleep(0.01)
+        await asyncio.to_thread(engine.was_asked.wait, 5)
         follower = asyncio.create_task(service.asearch(QUERY))
         await asyncio.sleep(0.1)
         follower.cancel()

@@ -14,10 +14,9 @@ def test_a_thread_is_used_again_and_ends_when_nothing_comes() -> None:
     workers = Workers(linger=0.2)
     ran_in: list[int] = []
     for _ in range(20):
-        done = threading.Event()
-        assert workers.start(lambda done=done: (ran_in.append(threading.get_ident()), done.set()) and None)  # type: ignore[misc]
-        assert done.wait(5)
-        time.sleep(0.005)
+        assert workers.start(lambda: ran_in.append(threading.get_ident()))
+        time.sleep(0.01)
+    time.sleep(0.1)
     assert len(ran_in) == 20
     assert len(set(ran_in)) < 10
     assert threads_back_to(before)
@@ -40,6 +39,28 @@ def test_every_job_is_done_when_threads_end_at_the_moment_of_a_promise() -> None
         thread.join()
     assert threads_back_to(before)
     assert len(done) == 1200
+
+
+def test_a_thread_that_has_been_promised_a_job_does_not_end_before_it_comes() -> None:
+    workers = Workers(linger=0.01)
+    got: list[object] = []
+    waiting = threading.Thread(target=lambda: got.append(workers._next_job()))  # nobody is idle: all are promised
+    waiting.start()
+    time.sleep(0.1)
+    workers._jobs.put(print)
+    waiting.join(5)
+    assert got == [print]
+
+
+def test_a_promised_job_may_be_taken_by_another_thread() -> None:
+    workers = Workers(linger=0.01)
+    got: list[object] = []
+    waiting = threading.Thread(target=lambda: got.append(workers._next_job()))
+    waiting.start()
+    time.sleep(0.1)
+    workers._idle = 1  # the other thread, which came after and took the job, is counted instead of this one
+    waiting.join(5)
+    assert got == [None]
 
 
 def test_the_limit_holds_and_patience_waits_for_a_place() -> None:

@@ -107,6 +107,7 @@ def wired_agent(
         settings = loaded(**wiring)
         engines = [FakeEngine("fake", results(9))] if engines is None else engines
         app = build_app(settings, model=Model(settings.values, sleep=no_patience), engines=engines)
+        app.model.chat()  # reads certificates for a while, which is not the run's time
         try:
             yield World(app, _runner(app, TOOLS, changes), server=server)
         finally:

@@ -1,0 +1,250 @@
+"""What our events and guards cost on top of LangChain's own loop, and how agent runs behave together."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from typing import Any
+
+from bench.rows import Row
+from core.search.types import SearchQuery, SearchResult
+from core.settings import ROOT, LoadedSettings, load_settings
+
+ROUNDS = 30
+ITERATIONS = 4
+"""Three searches and an answer."""
+RUNS_AT_ONCE = 50
+
+QUERIES = ("上海 常住人口", "北京 平均气温", "广州 地铁里程")
+ANSWER = "三个城市的数据都已找到[1]。"
+
+
+def rows() -> Iterator[Row]:
+    sys.path.insert(0, str(ROOT / "tests"))
+    warnings.simplefilter("ignore")
+    yield from _per_iteration()
+    yield from _together()
+
+
+def _settings(**environ: str) -> LoadedSettings:
+    environ |= {"SEARCH_RATE_LIMIT": "100000", "SEARCH_HEDGE_AFTER": "5", "LOG_LEVEL": "WARNING"}
+    return load_settings(ROOT / "settings.yaml", {"DATA_DIR": tempfile.mkdtemp(), **environ})
+
+
+def _results(count: int) -> list[SearchResult]:
+    return [
+        SearchResult(f"标题{n}", f"https://example.org/{n}", f"第{n}条摘要", "example.org", engine="bench", rank=n)
+        for n in range(1, count + 1)
+    ]
+
+
+class _Engine:
+    name = "bench"
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self._seconds = seconds
+
+    def search(self, query: SearchQuery, num_results: int, *, deadline: Any = None) -> list[SearchResult]:
+        time.sleep(self._seconds)
+        return _results(num_results)
+
+
+# ── Framework time per iteration ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _react_model() -> Any:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessageChunk
+    from langchain_core.outputs import ChatGenerationChunk
+
+    class ReactModel(BaseChatModel):
+        """Answers at once, in pieces, with the step that the prompt has come to."""
+
+        @property
+        def _llm_type(self) -> str:
+            return "bench"
+
+        async def _astream(
+            self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+        ) -> AsyncIterator[ChatGenerationChunk]:
+            step = str(messages[-1].text).count("\nObservation: <sources>")
+            pieces = (
+                ["Thought: ", "需要", "搜索", "。\nAction: web_search", f"\nAction Input: {QUERIES[step]}"]
+                if step < len(QUERIES)
+                else ["Thought: 好。", "\nFinal Answer: ", *(ANSWER[n : n + 4] for n in range(0, len(ANSWER), 4))]
+            )
+            for piece in pieces:
+                yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
+
+        def _generate(self, *args: Any, **kwargs: Any) -> Any:
+            raise NotImplementedError
+
+    return ReactModel()
+
+
+def _calling_model() -> Any:
+    from langchain_core.messages import AIMessageChunk, ToolMessage
+    from langchain_core.outputs import ChatGenerationChunk
+
+    base: Any = type(_react_model())
+
+    class CallingModel(base):  # type: ignore[misc]
+        """The same with native calls, for create_agent, which knows no other way."""
+
+        def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+            return self
+
+        async def _astream(
+            self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+        ) -> AsyncIterator[ChatGenerationChunk]:
+            step = sum(isinstance(message, ToolMessage) for message in messages)
+            if step < len(QUERIES):
+                call = {"name": "web_search", "args": f'{{"query": "{QUERIES[step]}"}}', "id": f"c{step}", "index": 0}
+                yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=[call]))
+            else:
+                for start in range(0, len(ANSWER), 4):
+                    yield ChatGenerationChunk(message=AIMessageChunk(content=ANSWER[start : start + 4]))
+
+        async def _agenerate(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
+            from langchain_core.language_models.chat_models import agenerate_from_stream
+
+            return await agenerate_from_stream(self._astream(messages))
+
+    return CallingModel()
+
+
+def _app(chat: Any) -> Any:
+    from core.app import build_app
+    from core.llm.model import Model
+
+    settings = _settings(LLM_MODEL="bench:model")
+    return build_app(settings, model=Model(settings.values, build=lambda _: chat), engines=[_Engine()])
+
+
+def _instant_tool() -> Callable[[Any], Any]:
+    """The same for everybody: a text of five sources, at once."""
+    from core.agent.tools import AgentTool, Observation, Result, WebSearchInput
+    from core.search.format import number_results, sources_block
+
+    sources = number_results(_results(5))
+    text = Observation(sources_block(sources, snippet_length=200), ok=True, summary="找到 5 条结果")
+
+    class InstantSearch(AgentTool):
+        name: str = "web_search"
+        description: str = "搜索互联网"
+        args_schema: Any = WebSearchInput
+
+        async def ause(self, query: str, search_type: str | None = None) -> Result:
+            return text, {}
+
+    return lambda context: InstantSearch(context=context)
+
+
+def _contenders(app: Any) -> dict[str, Callable[[], Awaitable[Any]]]:
+    from langchain.agents import create_agent
+    from langchain_classic.agents import AgentExecutor, create_react_agent
+
+    from core.agent.prompt import agent_prompt, describe
+    from core.agent.runner import AgentOptions, AgentRunner
+    from core.agent.tools import ToolContext
+
+    instant_tool = _instant_tool()
+    tool = instant_tool(ToolContext(search=app.search))
+    question = "三个城市的数据"
+    prompt = agent_prompt("auto", strategy="react", question=question, model=app.model.choice, today="2026-01-01")
+    agent = create_react_agent(app.model.chat(), [tool], prompt.messages, tools_renderer=describe)
+    executor = AgentExecutor(agent=agent, tools=[tool], max_iterations=9)
+    graph: Any = create_agent(_calling_model(), [tool])
+    runner = AgentRunner(app.settings, model=app.model, search=app.search, loop=app.loop, tools=[instant_tool])
+
+    async def ours() -> Any:
+        events = [event async for event in runner.events(question, (), AgentOptions())]
+        assert events[-2].to_json()["text"] == ANSWER
+        return events
+
+    async def bare() -> Any:
+        done = await executor.ainvoke({"input": question, "history": ""})
+        assert done["output"] == ANSWER
+        return done
+
+    async def created() -> Any:
+        done = await graph.ainvoke({"messages": [("human", question)]})
+        assert done["messages"][-1].text == ANSWER
+        return done
+
+    return {"ours": ours, "bare": bare, "created": created}
+
+
+def _per_iteration() -> Iterator[Row]:
+    """Taken in turn, so that a busy moment of the machine hits all of them alike."""
+    app = _app(_react_model())
+    taken: dict[str, list[float]] = {}
+
+    async def measure() -> None:
+        contenders = _contenders(app)
+        for round_number in range(ROUNDS + 3):
+            for name, run in contenders.items():
+                started = time.process_time()  # nothing else runs in this process, but much on the machine
+                await run()
+                if round_number >= 3:
+                    taken.setdefault(name, []).append((time.process_time() - started) / ITERATIONS * 1000)
+
+    app.loop.submit(measure()).result()
+    app.close()
+    ours, bare, created = (statistics.median(taken[name]) for name in ("ours", "bare", "created"))
+    yield Row("agent, framework time per iteration", ours, "ms", 1.25 * bare, "AgentExecutor.ainvoke", bare)
+    yield Row("agent, framework time per iteration", ours, "ms", None, "langchain create_agent", created)
+
+
+# ── Together ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _together() -> Iterator[Row]:
+    from support.openai_server import Call, in_turn, openai_server
+
+    with openai_server() as server:
+        app, runner = _wired(server.url, _Engine(seconds=1.0), strategy="tools")
+        calls = [Call("web_search", f'{{"query": "{query}"}}') for query in QUERIES]
+        server.reply = in_turn(["好。"])
+        list(runner.stream("先热身"))
+        server.reply = in_turn(calls, ["好。"])
+        started = time.perf_counter()
+        events = list(runner.stream("三个城市的数据"))
+        app.close()
+        assert sum(event.type == "tool_finished" for event in events) == len(QUERIES)
+        yield Row("agent, three tool calls of 1 s in one turn", time.perf_counter() - started, "s", 1.3)
+
+    with openai_server() as server:
+        server.reply = _search_once
+        app, runner = _wired(server.url, _Engine(), strategy="react")
+        started = time.perf_counter()
+        runs = [runner.start(f"城市{number:03} 的人口") for number in range(RUNS_AT_ONCE)]
+        answered = 0
+        for run in runs:
+            for _ in run.follow():
+                pass
+            answered += run.events[-1].type == "usage"
+        seconds = time.perf_counter() - started
+        app.close()
+        yield Row("agent, 50 runs at once: answered", answered, "runs", RUNS_AT_ONCE, at_least=True)
+        yield Row("agent, 50 runs at once: all done after", seconds, "s")
+
+
+def _search_once(asked: dict[str, Any]) -> Sequence[Any]:
+    text = asked["messages"][-1]["content"]
+    if "Observation: " in text:
+        return ["Final Answer: ", "人口数据已找到", "[1]。"]
+    return ["Thought: 查\n", "Action: web_search\n", f"Action Input: {text.partition('Question: ')[2].split()[0]}"]
+
+
+def _wired(url: str, engine: Any, *, strategy: str) -> tuple[Any, Any]:
+    from core.agent.runner import AgentRunner
+    from core.app import build_app
+
+    app = build_app(_settings(OPENAI_BASE_URL=url, LLM_MODEL="openai:reply", AGENT_STRATEGY=strategy), engines=[engine])
+    app.model.chat()
+    return app, AgentRunner(app.settings, model=app.model, search=app.search, loop=app.loop)

@@ -1,0 +1,164 @@
+"""Legal search on the real corpora beside the project (../shared/data/legal); without them there is nothing to measure.
+
+Retrieval weights were chosen on questions outside these 36; docs/benchmarks.md says which.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.rows import Row
+from core.legal.case import CaseService
+from core.legal.case_numbers import find_case_numbers
+from core.legal.index import LegalIndex, LegalLibrary
+from core.legal.regulation import RegulationService
+from core.legal.verify import Verifier, quotes
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT.parent / "shared" / "data" / "legal"
+SOURCES = ("lawrefbook-national.tar.xz", "just-laws.tar.xz")
+IMPORT = "import sys; from pathlib import Path; from core.legal.build import import_source; import_source(Path(sys.argv[1]), Path(sys.argv[2]))"
+
+Query = dict[str, Any]
+
+
+def rows() -> Iterator[Row]:
+    if not DATA.is_dir():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        library = LegalLibrary(Path(folder))
+        yield from imported(library)
+        queries = [json.loads(line) for line in (DATA / "dev_queries.jsonl").read_text("utf-8").splitlines()]
+        yield from quality(library, queries)
+        yield from speed(library, queries)
+
+
+def imported(library: LegalLibrary) -> Iterator[Row]:
+    """Each source in a process of its own, so that its memory is its own."""
+    names = {SOURCES[0]: "import of the national corpus", SOURCES[1]: "import of just-laws over it"}
+    for source in SOURCES:
+        started = time.perf_counter()
+        subprocess.run([sys.executable, "-c", IMPORT, library.folder, DATA / source], cwd=ROOT, check=True)
+        yield Row(names[source], time.perf_counter() - started, "s", 60)
+        yield Row(
+            f"{names[source]}, largest memory so far",
+            resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3,
+            "MB",
+            500,
+        )
+
+
+def quality(library: LegalLibrary, queries: list[Query]) -> Iterator[Row]:
+    regulations, cases = RegulationService(library), CaseService(library)
+
+    def article(query: Query) -> bool:
+        found = regulations.search(query["query"]).results
+        named = found and (found[0].law_name, found[0].article_number) == (query["lawName"], query["articleNumber"])
+        return bool(named) and any(quotes(query["expectedPrefix"], result.content) for result in found)
+
+    def law(query: Query) -> bool:
+        first = regulations.search(query["query"]).results[0]
+        return (first.law_name, first.article_count) == (query["lawName"], query["articleCount"])
+
+    def references(query: Query) -> bool:
+        found = regulations.search(query["query"]).results[0].references
+        return {reference.article_number for reference in found} >= set(query["refers"])
+
+    def number(query: Query) -> bool:
+        found = find_case_numbers(query["query"])
+        return bool(found) and (found[0].text, found[0].type.value) == (query["caseNumber"], query["caseType"])
+
+    def case(query: Query) -> bool:
+        return query["caseName"] in [found.name for found in cases.search(query["query"], query["caseType"]).results]
+
+    for kind, check in (
+        ("article_lookup", article),
+        ("law_lookup", law),
+        ("xref", references),
+        ("case_number", number),
+        ("case_search", case),
+    ):
+        of_kind = [query for query in queries if query["type"] == kind]
+        yield Row(f"{kind}, {len(of_kind)} queries right", share(map(check, of_kind)), "", 1.0, at_least=True)
+    asked = [query for query in queries if query["type"] == "question"]
+    ranks = [gold_ranks(regulations, query) for query in asked]
+    recall = share(sum(0 < rank <= 10 for rank in found) / len(found) for found in ranks)
+    reciprocal = share(max((1 / rank for rank in found if rank), default=0.0) for found in ranks)
+    yield Row(
+        f"question, {len(asked)} queries, recall@10", recall, "", 0.375, "FTS5 bigrams (LEGAL.md)", 0.375, at_least=True
+    )
+    yield Row(f"question, {len(asked)} queries, MRR@10", reciprocal, "", None, "FTS5 bigrams (LEGAL.md)", 0.275)
+
+
+def gold_ranks(regulations: RegulationService, query: Query) -> list[int]:
+    """The place of each gold article, 0 for one that was not found."""
+    found = [(result.law_name, result.article_number) for result in regulations.search(query["query"]).results]
+    wanted = [(gold["lawName"], gold["articleNumber"]) for gold in query["gold"]]
+    return [found.index(gold) + 1 if gold in found else 0 for gold in wanted]
+
+
+def share(values: Iterable[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found)
+
+
+def speed(library: LegalLibrary, queries: list[Query]) -> Iterator[Row]:
+    index = library.index()
+    assert index is not None
+    regulations = RegulationService(library)
+    chance = random.Random(7)
+    laws = [law for law in index.laws() if law.article_count > 5]
+    cited = [f"《{law.name}》第{chance.randint(1, law.article_count)}条" for law in chance.sample(laws, 400)]
+    asked = [query["query"] for query in queries if query["type"] == "question"]
+    asked += [
+        re.split("[。；，]", article.text)[0][:40]
+        for law in chance.sample(laws, 200)
+        for article in index.articles(law.id)[1:2]
+    ]
+    yield Row("exact look-up (law and article), p95", p95(regulations.search, cited), "ms", 1)
+    size = index.counts()["articles"]
+    yield Row(f"full text over {size:,} articles, p95", p95(lambda text: index.search(text, 10), asked), "ms", 5)
+    yield Row("full text with references, p95", p95(regulations.search, asked), "ms")
+    text = draft(index, chance)
+    started = time.perf_counter()
+    verdicts = Verifier(library).verify(text)
+    yield Row(
+        f"verify a draft of {len(text):,} characters, {len(verdicts)} citations",
+        time.perf_counter() - started,
+        "s",
+        0.5,
+    )
+
+
+def p95(call: Callable[[str], object], arguments: Sequence[str]) -> float:
+    """In milliseconds; the better of two runs for each argument, because the machine is shared."""
+    times = []
+    for argument in arguments:
+        runs = []
+        for _ in range(2):
+            started = time.perf_counter()
+            call(argument)
+            runs.append((time.perf_counter() - started) * 1e3)
+        times.append(min(runs))
+    return sorted(times)[int(len(times) * 0.95)]
+
+
+def draft(index: LegalIndex, chance: random.Random) -> str:
+    """Twenty pages with a hundred citations, each with its quotation."""
+    laws = [law for law in index.laws() if law.article_count > 20]
+    filler = "经审理查明，双方签订合同后，被告未按约定履行义务，致使原告遭受损失，原告遂诉至本院。" * 6
+    pieces = []
+    for law in chance.sample(laws, 100):
+        article = chance.choice(index.articles(law.id))
+        pieces.append(f"{filler}根据《{law.name}》{article.number}规定：“{article.text[:60]}”，应予支持。\n")
+    return "".join(pieces)

@@ -1,0 +1,213 @@
+"""What keeps a run within its bounds: time, patience with the model, unreadable outputs, going round in circles."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from langchain_classic.agents.agent import RunnableMultiActionAgent
+from langchain_core.agents import AgentAction, AgentFinish
+from langchain_core.exceptions import OutputParserException
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+
+from core.agent.translate import Translator
+from core.errors import AgentOutputError, BudgetExceeded, LoopDetected, ModelDisconnected, ModelError
+from core.llm.errors import translate, worth_retrying
+from core.passages import key_terms
+from core.settings import LlmSettings
+from core.text import fold
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Plan = AgentAction | list[AgentAction] | AgentFinish
+
+MAX_UNREADABLE = 2
+MAX_REPEATS = 2
+SAME_WORDS = 0.8
+RESERVE_SHARE, MAX_RESERVE = 0.25, 30.0
+CANCEL_ATTEMPTS, CANCEL_PATIENCE = 5, 0.08
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """On the event loop's clock. The last answer needs time too: acting ends before the whole run does."""
+
+    acting: float
+    end: float
+
+    @classmethod
+    def after(cls, seconds: float, now: float) -> Deadline:
+        return cls(acting=now + seconds - min(seconds * RESERVE_SHARE, MAX_RESERVE), end=now + seconds)
+
+
+async def within(work: Coroutine[Any, Any, T], until: Callable[[], float]) -> T:
+    """The work's result, or a TimeoutError. `until` may move while the work goes on."""
+    now = asyncio.get_running_loop().time
+    task = asyncio.create_task(work)
+    try:
+        while not task.done() and (left := until() - now()) > 0:
+            await asyncio.wait({task}, timeout=left)
+        if not task.done():
+            raise TimeoutError
+        return task.result()
+    finally:
+        await let_go(task)
+
+
+async def let_go(task: asyncio.Task[Any]) -> None:
+    """Cancels until it is over, for a bounded time.
+
+    Once is not always enough: `asyncio.wait_for` of Python 3.11 forgets a cancellation when a result arrives in the same
+    moment, and langchain-openai reads every chunk through it.
+    """
+    _keep_cancelling(task, CANCEL_ATTEMPTS)
+    await asyncio.wait({task}, timeout=CANCEL_ATTEMPTS * CANCEL_PATIENCE)
+
+
+def _keep_cancelling(task: asyncio.Task[Any], attempts: int) -> None:
+    """By itself, because whoever waits for the task may be cancelled too."""
+    if task.done():
+        if not task.cancelled():
+            task.exception()  # known, or of no interest any more
+    elif attempts:
+        task.cancel()
+        asyncio.get_running_loop().call_later(CANCEL_PATIENCE, _keep_cancelling, task, attempts - 1)
+    else:
+        log.error("a task of an agent run could not be cancelled")
+
+
+@dataclass
+class LoopGuard:
+    """Counts actions that were taken before. One is tolerated (the cache answers it), the second ends the run:
+    A-A-A at its third step, A-B-A-B at its fourth."""
+
+    repeats: int = 0
+    _taken: list[tuple[str, str, frozenset[str]]] = field(default_factory=list)
+
+    def check(self, actions: Sequence[AgentAction]) -> None:
+        """Calls of one turn are compared with earlier turns only: three cities' weather at once is no loop."""
+        turn = [_signature(action) for action in actions]
+        self.repeats += any(_same(now, before) for now in turn for before in self._taken)
+        self._taken += turn
+        if self.repeats >= MAX_REPEATS:
+            raise LoopDetected
+
+
+def _signature(action: AgentAction) -> tuple[str, str, frozenset[str]]:
+    given = action.tool_input
+    values = [given] if isinstance(given, str) else [str(value) for value in given.values() if value is not None]
+    text = " ".join(values)
+    return action.tool, fold(text), frozenset(key_terms(text))
+
+
+def _same(now: tuple[str, str, frozenset[str]], before: tuple[str, str, frozenset[str]]) -> bool:
+    """The same words in any order, but for a filler: `北京 天气` and `北京的天气`, never 2023 and 2024."""
+    tool, text, words = now
+    other_tool, other_text, other_words = before
+    if tool != other_tool:
+        return False
+    return text == other_text or _overlap(words, other_words) > SAME_WORDS
+
+
+def _overlap(some: Collection[str], others: Collection[str]) -> float:
+    some, others = set(some), set(others)
+    return len(some & others) / len(some | others) if some and others else 0.0
+
+
+class Guard:
+    """Asks the model on the agent's behalf."""
+
+    def __init__(
+        self,
+        translator: Translator,
+        limits: LlmSettings,
+        *,
+        says_when_done: bool,
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self.translator = translator
+        self._limits = limits
+        self._says_when_done = says_when_done
+        self._sleep = sleep
+        self._loop_guard = LoopGuard()
+        self._unreadable = 0
+
+    async def ask(self, plan: Callable[[], Awaitable[Plan]]) -> Plan:
+        try:
+            planned = await self._patiently(plan)
+        except OutputParserException:
+            self._unreadable += 1
+            if self._unreadable >= MAX_UNREADABLE:
+                raise AgentOutputError from None
+            raise  # AgentExecutor tells the model
+        if isinstance(planned, AgentAction):
+            planned = [planned]
+        if isinstance(planned, list):
+            self._loop_guard.check(planned)
+        return planned
+
+    async def _patiently(self, plan: Callable[[], Awaitable[Plan]]) -> Plan:
+        policy = AsyncRetrying(
+            stop=stop_after_attempt(self._limits.attempts),
+            wait=wait_exponential_jitter(multiplier=0.5, max=8),
+            retry=retry_if_exception(lambda error: worth_retrying(error) and not self.translator.heard),
+            sleep=self._sleep,
+            reraise=True,
+        )
+        async for attempt in policy:
+            with attempt:
+                return await self._once(plan)
+        raise AssertionError("tenacity ends by returning or raising")
+
+    async def _once(self, plan: Callable[[], Awaitable[Plan]]) -> Plan:
+        """Waits for the first token, then for each next one: timeouts of the HTTP client are per read."""
+        now = asyncio.get_running_loop().time
+        try:
+            async with asyncio.timeout(self._limits.first_token_timeout) as patience:
+                self.translator.on_token = lambda: _extend(patience, now() + self._limits.idle_timeout)
+                planned = await plan()
+        except OutputParserException:
+            self._refuse_half()
+            raise
+        except Exception as error:
+            raise _logged(translate(error, mid_stream=self.translator.heard), error) from None
+        self._refuse_half()
+        return planned
+
+    def _refuse_half(self) -> None:
+        turn = self.translator.turn
+        if self._says_when_done and turn is not None and not turn.finished:
+            raise ModelDisconnected  # a dropped connection without a length looks like an ordinary end
+
+
+def _extend(patience: asyncio.Timeout, until: float) -> None:
+    with suppress(RuntimeError):  # it has run out in this very moment
+        patience.reschedule(until)
+
+
+def _logged(error: ModelError, cause: Exception) -> ModelError:
+    if error is not cause:
+        log.warning("model: %s (%s: %s)", error.kind, type(cause).__name__, cause)
+    return error
+
+
+class GuardedAgent(RunnableMultiActionAgent):
+    """LangChain's agent, which asks its model through the guard."""
+
+    guard: Any
+    stream_runnable: bool = False  # the translator sees to the streaming
+
+    async def aplan(self, intermediate_steps: Any, callbacks: Any = None, **kwargs: Any) -> Any:
+        plan = super().aplan
+        return await self.guard.ask(lambda: plan(intermediate_steps, callbacks, **kwargs))
+
+    def return_stopped_response(
+        self, early_stopping_method: str, intermediate_steps: Any, **kwargs: Any
+    ) -> AgentFinish:
+        """AgentExecutor would answer with a fixed English sentence; "generate" it cannot do for this kind of agent."""
+        raise BudgetExceeded

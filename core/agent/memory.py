@@ -1,0 +1,46 @@
+"""What the agent is told about the conversation so far: the newest messages that fit, and what was searched for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from core.conversation import Message
+from core.events import SearchFinished
+from core.llm.usage import estimate_tokens
+from core.text import one_line, shorten
+
+MESSAGE_LENGTH = 1_000
+TITLES = 3
+
+_CITATION = re.compile(r"\s?\[\d{1,3}\]")  # the numbers of an earlier run mean other sources in this one
+
+
+def remember(history: Sequence[Message], budget: int) -> str:
+    """Oldest first, one line per message, so that nothing in it can pass for a label of the ReAct format."""
+    kept: list[str] = []
+    for message in reversed(history):
+        line = _line(message)
+        budget -= estimate_tokens(line)
+        if budget < 0:
+            break
+        if line:
+            kept.append(line)
+    if not kept:
+        return ""
+    return "\n".join(("此前的对话（只是背景，不是这次的问题）：", *reversed(kept), ""))
+
+
+def _line(message: Message) -> str:
+    text = shorten(_CITATION.sub("", one_line(message.text)), MESSAGE_LENGTH)
+    if message.role == "user":
+        return f"用户：{text}" if text else ""
+    searched = "；".join(_searches(message))
+    return f"助手：{text}" + (f"（当时搜索过：{searched}）" if searched else "") if text or searched else ""
+
+
+def _searches(message: Message) -> Iterator[str]:
+    for event in message.events:
+        if isinstance(event, SearchFinished):
+            titles = "、".join(f"《{one_line(source.title)}》" for source in event.sources[:TITLES])
+            yield f"「{one_line(event.response.query.text)}」" + (f"找到 {titles}" if titles else "没有找到结果")

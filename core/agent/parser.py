@@ -1,0 +1,195 @@
+"""Reads what a model wrote in the ReAct format, as models really write it.
+
+A label counts only at the beginning of a line: `Thought: the Final Answer: is unclear` is a thought. The first Action or
+Final Answer decides, because everything after it is what the model imagines would happen next.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_classic.agents import AgentOutputParser
+from langchain_core.agents import AgentAction, AgentFinish
+from langchain_core.exceptions import OutputParserException
+
+from core.text import fold
+
+FORMAT_HINT = (
+    "（上面的输出无法识别。需要使用工具时，写「Action: 工具名」和「Action Input: 输入」两行；"
+    "可以回答时，写「Final Answer: 回答」。请只按这种格式继续。）"
+)
+
+_COLON = "[:\uff1a]"
+_NAMES = {
+    "final": r"final[ \t_]*answer|最终(?:答案|回答|答复)|最后的?(?:答案|回答)",
+    "action": r"action|行动|动作|操作|(?:调用|使用)?工具(?:名称?)?",
+    "input": r"action[ \t_]*input|(?:行动|动作|操作|工具)[ \t]*(?:的)?输入|输入|参数",
+    "thought": r"thought|thinking|思考|想法",
+    "observation": r"observation|观察(?:结果)?",
+    "question": r"question|问题",
+    "answer": r"(?:the )?answer|答案|回答",
+}
+
+
+def label(*names: str) -> re.Pattern[str]:
+    """`Action:` at the beginning of a line, also as `**Action:**`, `- action :`, `### 行动\uff1a` or `Action 2:`."""
+    words = "|".join(f"(?P<{name}>{_NAMES[name]})" for name in names)
+    return re.compile(
+        rf"^[ \t]*(?:[-*+>#]+[ \t]+)*(?P<bold>[*_`]{{1,3}})?(?:{words})[ \t]*\d{{0,2}}[ \t]*"
+        rf"(?:(?P<closed>[*_`]{{1,3}})[ \t]*)?{_COLON}(?(closed)|(?(bold)(?:[ \t]*[*_`]{{1,3}})?))[ \t]*",
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+
+_DECISION = label("final", "action")
+_INPUT = label("input")
+_ANY = label("final", "input", "action", "thought", "observation", "question")
+# What a model imagines after its answer. 问题 is not among it: answers have lines that begin with that word.
+AFTER_ANSWER = re.compile(rf"{label('observation').pattern}|^[ \t]*\**question[ \t]*\**:", re.IGNORECASE | re.MULTILINE)
+_PLAIN_ANSWER = label("answer")
+
+_THINK = re.compile(r"\A(?:\s*<(think|thinking|thought|reasoning)>.*?(?:</\1>|\Z))+", re.DOTALL | re.IGNORECASE)
+_THINK_END = re.compile(r"\A(?:(?!<think).)*</(?:think|thinking)>", re.DOTALL | re.IGNORECASE)
+_FINAL_INSIDE = re.compile(rf"(?:{_NAMES['final']})[ \t*_]*{_COLON}[*_]*", re.IGNORECASE)
+_INPUT_INSIDE = re.compile(rf"[ \t,;]+action[ \t_]*input[ \t*]*{_COLON}", re.IGNORECASE)
+_FENCE = re.compile(r"^\s*```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
+_CALL = re.compile(r"([\w \t.-]+?)[ \t]*[(\uff08](.*)[)\uff09][ \t]*;?", re.DOTALL)
+_KEYWORD = re.compile(r"^\s*[A-Za-z_]\w*\s*=\s*(?=[\"'“「])")
+_QUOTES = {'"': '"', "'": "'", "“": "”", "「": "」", "『": "』", "《": "》", "`": "`"}
+_FINISHES = {"final answer", "final_answer", "finalanswer", "finish", "answer", "最终答案", "最终回答", "回答", "结束"}
+
+
+class ReactParser(AgentOutputParser):
+    """Gives an AgentAction or an AgentFinish, or raises an OutputParserException that tells the model what to write."""
+
+    tools: tuple[str, ...]
+    aliases: Mapping[str, Sequence[str]] = {}
+
+    def parse(self, text: str) -> AgentAction | AgentFinish:
+        said = _without_thinking(text)
+        decision = _DECISION.search(said)
+        if decision and decision["final"]:
+            return self._finish(said, said[decision.end() :])
+        if decision:
+            return self._act(said, decision)
+        if blob := _json_decision(said):
+            return self._decide(said, *blob)
+        if answer := _FINAL_INSIDE.search(said) or _PLAIN_ANSWER.search(said):
+            return self._finish(said, said[answer.end() :])
+        raise _unreadable(said)
+
+    def _act(self, said: str, decision: re.Match[str]) -> AgentAction | AgentFinish:
+        end = next((match.start() for match in _ANY.finditer(said, decision.end())), len(said))
+        named = said[decision.end() : end].strip()
+        if blob := _json_decision(named):
+            return self._decide(said[:end], *blob)
+        given = _INPUT.match(said, end)
+        if given:
+            end = next((match.start() for match in _ANY.finditer(said, given.end())), len(said))
+            return self._decide(said[:end], _first_line(named), said[given.end() : end])
+        if inside := _INPUT_INSIDE.search(named):  # everything on one line
+            return self._decide(said[:end], named[: inside.start()], named[inside.end() :])
+        call = _CALL.fullmatch(_bare(_first_line(named)))
+        if call:
+            return self._decide(said[:end], call[1], _KEYWORD.sub("", call[2]))
+        raise _unreadable(said)
+
+    def _decide(self, log: str, name: str, given: Any) -> AgentAction | AgentFinish:
+        tool = self._tool(name)
+        if fold(_bare(name)) in _FINISHES and tool not in self.tools:
+            return self._finish(log, given if isinstance(given, str) else str(given))
+        given = _tool_input(given)
+        if not tool or not given:
+            raise _unreadable(log)
+        return AgentAction(tool=tool, tool_input=given, log=log.strip())
+
+    def _finish(self, log: str, answer: str) -> AgentFinish:
+        invented = AFTER_ANSWER.search(answer)
+        answer = (answer[: invented.start()] if invented else answer).strip()
+        if not answer:
+            raise _unreadable(log)
+        return AgentFinish({"output": answer}, log=log.strip())
+
+    def _tool(self, written: str) -> str:
+        """The offered tool that is meant; else what was written, which the executor will refuse by name."""
+        written = _bare(written)
+        wanted = fold(written)
+        names = {fold(name): name for name in self.tools}
+        names |= {fold(alias): name for name in self.tools for alias in self.aliases.get(name, ())}
+        if wanted in names:
+            return names[wanted]
+        if re.fullmatch(r"[\w.-]+", wanted) and wanted.isascii():
+            return written  # one plain name, and not one of ours
+        inside = [name for name in sorted(names, key=len, reverse=True) if _mentions(wanted, name)]
+        return names[inside[0]] if inside else ""
+
+
+def _without_thinking(text: str) -> str:
+    text = _THINK.sub("", text)
+    return _THINK_END.sub("", text).strip()  # some servers swallow the opening tag
+
+
+def _unreadable(said: str) -> OutputParserException:
+    return OutputParserException(
+        "unreadable ReAct output", observation=FORMAT_HINT, llm_output=said[:1000], send_to_llm=True
+    )
+
+
+def _first_line(text: str) -> str:
+    fenced = _FENCE.match(text)
+    text = fenced[1] if fenced else text
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _bare(text: str) -> str:
+    """Without the quotes, brackets and emphasis around it."""
+    return text.strip(" \t\r\n`*_\"'“”「」『』[]【】<>{}。.,，;；")
+
+
+def _mentions(sentence: str, name: str) -> bool:
+    edge = r"(?![a-z0-9_])" if name.isascii() else ""
+    return bool(re.search(rf"{edge and '(?<![a-z0-9_])'}{re.escape(name)}{edge}", sentence))
+
+
+def _tool_input(given: Any) -> str | dict[str, Any]:
+    """JSON becomes the tool's arguments; anything else is one line of text."""
+    if isinstance(given, str):
+        fenced = _FENCE.match(given)
+        given = (fenced[1] if fenced else given).strip()
+        given = _json_at(given, 0) or _unquoted(_first_line(given))
+    if isinstance(given, dict):
+        texts = [value for value in given.values() if isinstance(value, str)]
+        if "query" not in given and len(given) == 1 and texts:
+            return texts[0].strip()  # {"q": …}, {"input": …}
+        return given
+    return str(given).strip()
+
+
+def _unquoted(text: str) -> str:
+    while len(text) > 1 and _QUOTES.get(text[0]) == text[-1]:
+        text = text[1:-1].strip()
+    return text
+
+
+def _json_decision(text: str) -> tuple[str, Any] | None:
+    """`{"action": …, "action_input": …}`, or a tool call that the server left in the text."""
+    for brace in re.finditer(r"\{", text[:4000]):
+        found = _json_at(text, brace.start())
+        if isinstance(found, dict):
+            name = found.get("action") or found.get("tool") or found.get("name")
+            keys = ("action_input", "input", "arguments", "parameters", "args", "tool_input")
+            given = next((found[key] for key in keys if key in found), None)
+            return (name, given) if isinstance(name, str) and given is not None else None
+    return None
+
+
+def _json_at(text: str, start: int) -> Any:
+    if text[start : start + 1] not in {"{", '"'}:
+        return None
+    try:
+        return json.JSONDecoder(strict=False).raw_decode(text, start)[0]
+    except (ValueError, RecursionError):
+        return None

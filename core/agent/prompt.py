@@ -1,0 +1,129 @@
+"""The agent's prompt: which template, and how it becomes LangChain's.
+
+A template is a file with `$name` placeholders, as in core/prompts. What stands above a line of three dashes is the system
+message, what stands below is the question and the steps so far; native tool calling uses the upper part only.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from string import Template
+
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.tools import BaseTool
+
+from core.events import Notice
+from core.model_choice import ModelChoice
+from core.prompts import FOLDER
+from core.settings import ROOT
+from core.text import is_chinese
+
+log = logging.getLogger(__name__)
+
+NO_TOOLS = (
+    "（现在没有任何工具可用，因为没有可用的搜索引擎。不要写 Action；"
+    "请根据自己的知识直接写 Final Answer，并告诉用户：搜索不可用，回答没有经过联网核实。）"
+)
+
+VARIANTS = ("chinese", "english", "small")
+# `$date` is filled in here; the others become LangChain's own variables.
+_VARIABLES = {
+    "tools": "{tools}",
+    "tool_names": "{tool_names}",
+    "history": "{history}",
+    "question": "{input}",
+    "steps": "{agent_scratchpad}",
+}
+_NEEDED = {"react": {"tools", "tool_names", "question", "steps"}, "tools": set[str]()}
+_DIVIDER = re.compile(r"^---[ \t]*$", re.MULTILINE)
+# smollm2:135m, qwen3:0.6b, llama-3.2-3b …; but not gpt-5-mini, which is not small in this sense.
+_SMALL = re.compile(r"(?:^|[-:_/])(?:\d{2,3}m|0?\.\d+b|[1-4](?:\.\d+)?b)(?![a-z0-9])|smollm|tinyllama", re.IGNORECASE)
+
+
+class BadTemplate(Exception):
+    """Says in Chinese what is wrong with the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPrompt:
+    messages: ChatPromptTemplate
+    notice: Notice | None = None
+
+
+def agent_prompt(wanted: str, *, strategy: str, question: str, model: ModelChoice, today: str) -> AgentPrompt:
+    """The configured template, or the default and a notice when that one cannot be used."""
+    default = _default(strategy, question, model)
+    if wanted in {"auto", *VARIANTS}:
+        name = f"agent_{wanted}" if wanted in VARIANTS and strategy == "react" else default
+        return AgentPrompt(_built(FOLDER / f"{name}.md", strategy, today))
+    path = ROOT / wanted  # an absolute path stays as it is
+    try:
+        return AgentPrompt(_built(path, strategy, today))
+    except BadTemplate as error:
+        text = f"提示词模板 {path.name} 无法使用：{error}已改用默认模板。"
+        log.warning("AGENT_PROMPT: %s", text)
+        return AgentPrompt(_built(FOLDER / f"{default}.md", strategy, today), Notice("agent_prompt", text))
+
+
+def _default(strategy: str, question: str, model: ModelChoice) -> str:
+    if strategy == "tools":
+        return "agent_tools"
+    if _SMALL.search(model.name):
+        return "agent_small"
+    return "agent_chinese" if is_chinese(question) else "agent_english"
+
+
+def _built(path: Path, strategy: str, today: str) -> ChatPromptTemplate:
+    try:
+        return _build(path, strategy, today, path.stat().st_mtime_ns)
+    except FileNotFoundError:
+        raise BadTemplate("文件不存在，") from None
+    except (OSError, UnicodeError):
+        raise BadTemplate("文件无法读取（需要 UTF-8 编码），") from None
+
+
+@lru_cache(maxsize=32)  # LangChain takes milliseconds to read a template
+def _build(path: Path, strategy: str, today: str, changed: int) -> ChatPromptTemplate:
+    text = _filled(Template(path.read_text("utf-8-sig")), _NEEDED[strategy], today)
+    system, *rest = _DIVIDER.split(text, maxsplit=1)
+    if strategy == "tools":
+        return ChatPromptTemplate.from_messages(
+            [("system", system.strip()), ("human", "{history}{input}"), ("placeholder", "{agent_scratchpad}")]
+        )
+    if not rest:
+        return ChatPromptTemplate.from_messages([("human", text.strip())])
+    return ChatPromptTemplate.from_messages([("system", system.strip()), ("human", rest[0].strip())])
+
+
+def _filled(template: Template, needed: set[str], today: str) -> str:
+    if not template.is_valid():
+        raise BadTemplate("有写错的 $ 占位符（要写 $ 本身请写 $$），")
+    names = set(template.get_identifiers())
+    if missing := needed - names:
+        raise BadTemplate(f"缺少占位符 {_listed(missing)}，")
+    if unknown := names - {"date", *_VARIABLES}:
+        raise BadTemplate(f"有无法识别的占位符 {_listed(unknown)}，")
+    marked = template.substitute({name: f"\ue000{name}\ue001" for name in _VARIABLES}, date=today)
+    # Braces are LangChain's placeholders: those in the file are only braces.
+    escaped = marked.replace("{", "{{").replace("}", "}}")
+    return re.sub("\ue000(.*?)\ue001", lambda mark: _VARIABLES[mark[1]], escaped)
+
+
+def _listed(names: set[str]) -> str:
+    return "、".join(f"${name}" for name in sorted(names))
+
+
+def describe(tools: Sequence[BaseTool]) -> str:
+    """The tools as the prompt lists them, with what each of them takes."""
+    return "\n".join(f"{tool.name} - {tool.description}\n{_arguments(tool)}" for tool in tools) or NO_TOOLS
+
+
+def _arguments(tool: BaseTool) -> str:
+    fields = getattr(tool.args_schema, "model_fields", {})
+    lines = [f"  {name}：{field.description or ''}" for name, field in fields.items()]
+    return "\n".join(("  输入（只有一个时直接写，有几个时写成 JSON）：", *lines))

@@ -1,0 +1,356 @@
+"""Agent mode: the model thinks, acts and observes until it can answer; the run always ends, and with what was found.
+
+LangChain's AgentExecutor drives the loop, asynchronously on the process-wide event loop. Its callbacks become RunEvents
+on a queue (translate), its model is asked through the guard, and whatever stops it early is followed by one last call of
+the model, or, when even that is not possible, by quotes from the sources.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+from langchain_classic.agents import AgentExecutor
+from langchain_core.language_models import BaseChatModel
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.tools import BaseTool
+
+from core.agent.guard import Deadline, Guard, GuardedAgent, let_go, within
+from core.agent.memory import remember
+from core.agent.prompt import agent_prompt
+from core.agent.react_stream import ReactStream, ToolCallStream
+from core.agent.strategy import Agents, Strategies, Strategy
+from core.agent.tools import TOOLS, SourceBook, ToolContext, ToolFactory
+from core.agent.translate import Translator
+from core.citations import cited_sources
+from core.conversation import Message
+from core.errors import (
+    AgentOutputError,
+    AppError,
+    BudgetExceeded,
+    InputError,
+    LoopDetected,
+    ModelError,
+    ModelNotFound,
+    ModelRefused,
+    NoEngine,
+)
+from core.events import Answer, Notice, RunEvent, RunFailed, RunStopped, Source, TextDelta, Thought
+from core.llm.embedded import EmbeddedChatModel
+from core.llm.model import Model, Prompt
+from core.llm.pieces import TextPiece, ThoughtPiece
+from core.llm.usage import estimate_tokens
+from core.loop import LoopThread
+from core.prompts import fill
+from core.run import Run, drain
+from core.search.cache import SessionCache
+from core.search.format import AGENT_SNIPPET_LENGTH, NOTHING_FOUND, sources_block
+from core.search.service import SearchService
+from core.settings import Settings
+from core.text import clean
+
+log = logging.getLogger(__name__)
+
+TRY_CHAT = "也可以切换到 Chat 模式再试。"
+FROM_WHAT_WAS_FOUND = "下面的回答根据已经找到的内容写成。"
+REPHRASE = "可以换一种问法，或切换到 Chat 模式。"
+CANCELLED = "已停止。"
+EMPTY_HANDED = "没有找到可以引用的资料，也没有写出回答。可以换一种问法、缩小问题的范围，或切换到 Chat 模式。"
+
+Reason = Literal["iterations", "time", "loop"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOptions:
+    user: str = "local"
+    session_cache: SessionCache | None = None
+    """What was searched before in this session; it lives and dies with the session."""
+
+
+class AgentRunner:
+    """The same shape as ChatService. `tools`, `today` and `sleep` are arguments for other tools, and for tests."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        model: Model,
+        search: SearchService,
+        loop: LoopThread,
+        tools: Sequence[ToolFactory] = TOOLS,
+        today: Callable[[], date] = date.today,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.settings = settings
+        self.model = model
+        self.search = search
+        self.tools = tools
+        self.today = today
+        self.sleep = sleep
+        self.strategies = Strategies(settings.agent.strategy, model.choice)
+        self.agents = Agents()
+        self._loop = loop
+        self._chat: BaseChatModel | None = None
+
+    def accept(self, question: str) -> str:
+        """The question as it will be sent, or an InputError that says why it cannot be."""
+        question = clean(question).strip()
+        limit = self.settings.chat.max_question_length
+        if not question:
+            raise InputError("消息是空的，没有发送。", cure="请输入问题。")
+        if len(question) > limit:
+            raise InputError(
+                f"消息有 {len(question):,} 个字符，超过了 {limit:,} 个字符的上限，没有发送。",
+                cure="原文保留在下方，请缩短后再发送。",
+            )
+        return question
+
+    def start(self, question: str, history: Sequence[Message] = (), options: AgentOptions | None = None) -> Run:
+        """Answers in the background; the page follows the run."""
+        question = self.accept(question)
+        return Run(self._loop, lambda: self.events(question, history, options or AgentOptions()))
+
+    def stream(
+        self, question: str, history: Sequence[Message] = (), options: AgentOptions | None = None
+    ) -> Iterator[RunEvent]:
+        """The same as a plain generator."""
+        question = self.accept(question)
+        return drain(self._loop, lambda: self.events(question, history, options or AgentOptions()))
+
+    async def chat(self) -> BaseChatModel:
+        """Building the model imports packages for seconds: not on the loop, and not again."""
+        if self._chat is None:
+            self._chat = await asyncio.to_thread(self.model.chat)
+        return self._chat
+
+    async def events(self, question: str, history: Sequence[Message], options: AgentOptions) -> AsyncIterator[RunEvent]:
+        work = _Work(self, question, history, options)
+        task = asyncio.create_task(work.run())
+        try:
+            while (event := await work.queue.get()) is not None:
+                yield event
+            await task
+        finally:
+            await let_go(task)
+
+
+class _Work:
+    """One question being answered. Everything here belongs to that one run."""
+
+    def __init__(self, runner: AgentRunner, question: str, history: Sequence[Message], options: AgentOptions) -> None:
+        settings = runner.settings
+        self.queue: asyncio.Queue[RunEvent | None] = asyncio.Queue()
+        self._runner = runner
+        self._settings = settings
+        self._question = question
+        self._history = remember(history, settings.agent.history_tokens)
+        self._deadline = Deadline.after(settings.agent.max_execution_time, asyncio.get_running_loop().time())
+        self._sources = SourceBook()
+        self._translator = Translator(
+            self._emit, estimated=runner.model.choice.embedded, verbose=settings.agent.verbose
+        )
+        context = ToolContext(
+            search=runner.search,
+            sources=self._sources,
+            user=options.user,
+            session_cache=options.session_cache,
+            language=settings.search.language,
+            emit=self._emit,
+        )
+        self._tools = [tool for factory in runner.tools if (tool := factory(context)) is not None]
+
+    def _emit(self, event: RunEvent) -> None:
+        self.queue.put_nowait(event)
+
+    async def run(self) -> None:
+        try:
+            if not self._tools:
+                self._emit(Notice(NoEngine.kind, f"{NoEngine()}这次回答没有联网搜索。"))
+            answer = await self._answer()
+            if answer is not None:
+                if self._settings.agent.verbose:
+                    log.info("answer: %s", answer)
+                self._emit(Answer(answer, cited_sources(answer, self._sources.sources)))
+                self._emit(self._translator.tokens.usage())
+        finally:
+            self._translator.close_steps(CANCELLED)
+            self.queue.put_nowait(None)
+
+    async def _answer(self) -> str | None:
+        """The answer, one way or the other; None when all that could be told is why there is none."""
+        try:
+            return await self._act_or_stop()
+        except AppError as error:
+            return await self._after_failure(error.kind, str(error))
+        except Exception:
+            log.exception("an agent run met a bug")
+            return await self._after_failure("internal", str(AppError()))
+
+    async def _act_or_stop(self) -> str:
+        limits = self._settings.agent
+        try:
+            return await within(self._act(), self._acting_ends)
+        except TimeoutError:
+            return await self._after_stop("time", f"已达到 {limits.max_execution_time:g} 秒的时间上限，")
+        except BudgetExceeded:
+            return await self._after_stop("iterations", f"已达到 {limits.max_iterations} 次的迭代上限，")
+        except LoopDetected:
+            return await self._after_stop("loop", "智能体在重复同样的操作，已停止，")
+        except AgentOutputError as error:
+            self._emit(Notice(error.kind, f"{error.message}已改为直接根据搜索结果回答。"))
+            return await self._plainly()
+
+    # ── Thinking and acting ───────────────────────────────────────────────────────────────────────────────────────
+
+    def _acting_ends(self) -> float:
+        """An answer that is being written already may go on to the very end."""
+        return self._deadline.end if self._translator.answer else self._deadline.acting
+
+    async def _act(self) -> str:
+        chat = await self._runner.chat()
+        ways = self._runner.strategies.to_try(chat, with_tools=bool(self._tools))
+        for strategy in ways:
+            try:
+                return await self._execute(chat, strategy)
+            except (ModelRefused, ModelNotFound, NotImplementedError):
+                if self._translator.turns or strategy is ways[-1]:
+                    raise
+            finally:
+                if self._translator.turns and strategy is not ways[0]:
+                    # This way was accepted, so it was the way that was refused before, not the question.
+                    self._runner.strategies.keep_from(strategy)
+        raise AssertionError("there is always a way to try")
+
+    async def _execute(self, chat: BaseChatModel, strategy: Strategy) -> str:
+        self._translator.new_stream = ToolCallStream if strategy.tools else ReactStream
+        guard = Guard(
+            self._translator,
+            self._settings.llm,
+            says_when_done=self._runner.model.choice.provider == "openai",
+            sleep=self._runner.sleep,
+        )
+        executor = AgentExecutor(
+            agent=GuardedAgent(
+                runnable=self._runner.agents.get(chat, strategy, self._prompt(strategy), self._tools), guard=guard
+            ),
+            tools=self._tools,
+            max_iterations=self._settings.agent.max_iterations,
+            max_execution_time=None,  # it would take the time of the last answer; the deadline is ours
+            handle_parsing_errors=True,
+        )
+        done = await executor.ainvoke(
+            {"input": self._question, "history": self._history}, {"callbacks": [self._translator]}
+        )
+        answer = _text(done["output"])
+        if not answer:
+            raise AgentOutputError
+        self._translator.finish(answer)
+        return answer
+
+    def _prompt(self, strategy: Strategy) -> ChatPromptTemplate:
+        prompt = agent_prompt(
+            self._settings.agent.prompt,
+            strategy="tools" if strategy.tools else "react",
+            question=self._question,
+            model=self._runner.model.choice,
+            today=self._runner.today().isoformat(),
+        )
+        if prompt.notice:
+            self._emit(prompt.notice)
+        return prompt.messages
+
+    # ── When that did not lead to an answer ───────────────────────────────────────────────────────────────────────
+
+    async def _after_stop(self, reason: Reason, why: str) -> str:
+        self._translator.settle()
+        self._translator.close_steps("没有等到结果。")
+        self._emit(RunStopped(reason))
+        begun = self._translator.answer.strip()
+        advice = REPHRASE if reason == "loop" else ""
+        self._emit(Notice(f"agent_{reason}", f"{why}{'回答没有写完。' if begun else FROM_WHAT_WAS_FOUND}{advice}"))
+        return begun or await self._write()
+
+    async def _plainly(self) -> str:
+        """The model cannot keep to the format: the program searches, and the model only has to write."""
+        search: BaseTool | None = next((tool for tool in self._tools if tool.name == "web_search"), None)
+        try:
+            if search and not self._sources.sources:
+                await within(search.arun(self._question, callbacks=[self._translator]), self._acting_ends)
+        except TimeoutError:
+            log.info("the plain search took too long")
+        return await self._write()
+
+    async def _after_failure(self, kind: str, message: str) -> str | None:
+        if self._translator.answer or not self._sources.sources:
+            self._emit(RunFailed(kind, f"{message}{TRY_CHAT}"))
+            return None
+        self._emit(Notice(kind, f"{message}下面是已经找到的资料的摘录。{TRY_CHAT}"))
+        return await self._quote()
+
+    async def _write(self) -> str:
+        """One last call of the model, from what was found; where it breaks off, the sources speak for themselves."""
+        written: list[str] = []
+        try:
+            await within(self._stream_into(written), lambda: self._deadline.end)
+            return "".join(written).strip()
+        except TimeoutError:
+            log.info("the last answer was not finished in time")
+        except ModelError as error:
+            if not self._sources.sources:
+                raise
+            self._emit(Notice(error.kind, str(error)))
+        if written:
+            written.append("…\n\n")
+            self._emit(TextDelta(written[-1]))
+        return "".join(written) + await self._quote()
+
+    async def _stream_into(self, written: list[str]) -> None:
+        prompt = self._plain_prompt()
+        async with aclosing(self._runner.model.stream(prompt)) as pieces:  # type: ignore[type-var]
+            async for piece in pieces:
+                if isinstance(piece, TextPiece):
+                    written.append(piece.text)
+                    self._emit(TextDelta(piece.text))
+                elif isinstance(piece, ThoughtPiece):
+                    self._emit(Thought(piece.text))
+                else:
+                    results = estimate_tokens(prompt[-1][1])
+                    self._translator.tokens.add(piece, answer_share=1.0, tool_results=results)
+
+    async def _quote(self) -> str:
+        """Without a model: the sentences of the sources that speak about the question, each with its number."""
+        text = EMPTY_HANDED
+        if self._sources.sources:
+            text = str((await EmbeddedChatModel().ainvoke(list(self._plain_prompt()))).text)
+        self._emit(TextDelta(text))
+        return text
+
+    def _plain_prompt(self) -> Prompt:
+        """As in Chat mode: the sources, then the question."""
+        context = _within(self._settings.chat.source_tokens, self._sources.sources)
+        asked = fill("chat_question", context=context, question=self._question)
+        return [
+            ("system", fill("chat_system", date=self._runner.today().isoformat())),
+            ("human", f"{self._history}\n{asked}" if self._history else asked),
+        ]
+
+
+def _within(budget: int, sources: Sequence[Source]) -> str:
+    """As many of the first sources as the budget holds."""
+    for count in range(len(sources), 0, -1):
+        block = sources_block(sources[:count], snippet_length=AGENT_SNIPPET_LENGTH)
+        if count == 1 or estimate_tokens(block) <= budget:
+            return block
+    return NOTHING_FOUND
+
+
+def _text(output: object) -> str:
+    """Some providers answer in blocks."""
+    if isinstance(output, list):
+        output = "".join(str(block.get("text", "")) if isinstance(block, dict) else str(block) for block in output)
+    return str(output).strip()

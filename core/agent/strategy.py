@@ -1,0 +1,102 @@
+"""Native tool calling or ReAct text: what to try with this model, and what its server has refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_classic.agents import create_react_agent, create_tool_calling_agent
+from langchain_core.language_models import BaseChatModel
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import Runnable
+from langchain_core.tools import BaseTool
+
+from core.agent.parser import ReactParser
+from core.agent.prompt import describe
+from core.agent.tools import ALIASES
+from core.model_choice import ModelChoice
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    tools: bool
+    stop: bool = False
+    """Whether the request names the words at which the model must stop; reasoning models of OpenAI's refuse that."""
+
+
+NATIVE = Strategy(tools=True)
+REACT = Strategy(tools=False, stop=True)
+REACT_WITHOUT_STOP = Strategy(tools=False)
+
+# LangChain knows the models of its own providers. These are hosted ones that are reached through the OpenAI protocol;
+# a local `qwen3:8b` is not among them: servers that ignore `tools` in silence would leave the agent without a search.
+_HOSTED_WITH_TOOLS = re.compile(
+    r"(?:[\w.-]+/)?(?:deepseek-(?:chat|reasoner|v[3-9])|qwen(?:3(?:\.\d)?)?-(?:max|plus|turbo|flash)|glm-[4-9]"
+    r"|kimi-|moonshot-|doubao-(?:seed|1)|hunyuan-|minimax-|ernie-[45]|mistral-|claude-|gemini-|grok-)",
+    re.IGNORECASE,
+)
+
+
+class Strategies:
+    """For one process: what a server refuses once, it is not asked again."""
+
+    def __init__(self, wanted: str, model: ModelChoice) -> None:
+        self._wanted = wanted
+        self._model = model
+        self._accepted: Strategy | None = None
+
+    def to_try(self, chat: BaseChatModel, *, with_tools: bool) -> list[Strategy]:
+        """Best first. Without tools there is nothing to call, and `tools: []` is an error to some servers."""
+        native = with_tools and not self._model.embedded and self._native(chat)
+        ways = [NATIVE, REACT, REACT_WITHOUT_STOP] if native else [REACT, REACT_WITHOUT_STOP]
+        return ways[ways.index(self._accepted) :] if self._accepted in ways else ways
+
+    def keep_from(self, accepted: Strategy) -> None:
+        """The server took this one: what stands before it was refused, and is not tried again."""
+        self._accepted = accepted
+
+    def _native(self, chat: BaseChatModel) -> bool:
+        if self._wanted != "auto":
+            return self._wanted == "tools"
+        profile = chat.profile or {}
+        return bool(profile.get("tool_calling")) or bool(_HOSTED_WITH_TOOLS.match(self._model.name))
+
+
+STOP_WORDS = ["\nObservation", "\n观察"]
+MAX_AGENTS = 32
+
+
+class Agents:
+    """LangChain's agents, each built once: they know what the tools look like, but hold none of them."""
+
+    def __init__(self) -> None:
+        self._built: dict[tuple[Strategy, str, int], tuple[Runnable[Any, Any], ChatPromptTemplate]] = {}
+
+    def get(
+        self, chat: BaseChatModel, strategy: Strategy, prompt: ChatPromptTemplate, tools: Sequence[BaseTool]
+    ) -> Runnable[Any, Any]:
+        key = (strategy, describe(tools), id(prompt))
+        if key not in self._built:
+            if len(self._built) >= MAX_AGENTS:  # a new prompt every day
+                self._built.clear()
+            self._built[key] = _build(chat, strategy, prompt, tools), prompt
+        return self._built[key][0]
+
+
+def _build(
+    chat: BaseChatModel, strategy: Strategy, prompt: ChatPromptTemplate, tools: Sequence[BaseTool]
+) -> Runnable[Any, Any]:
+    names = tuple(tool.name for tool in tools)
+    if strategy.tools:
+        shown = prompt.partial(tools=describe(tools), tool_names=", ".join(names))
+        return create_tool_calling_agent(chat, tools, shown)
+    return create_react_agent(
+        chat,
+        tools,
+        prompt,
+        output_parser=ReactParser(tools=names, aliases=ALIASES),
+        tools_renderer=describe,
+        stop_sequence=STOP_WORDS if strategy.stop else False,
+    )

@@ -1,0 +1,221 @@
+"""What the agent can do: a tool per kind of search, built anew for every run around that run's own context.
+
+A tool joins by adding its factory to TOOLS, or by being handed to AgentRunner. It never raises: whatever goes wrong
+comes back to the model as a sentence, because an exception would end the whole run.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from langchain_core.tools import BaseTool
+from pydantic import BaseModel, BeforeValidator, Field
+
+from core.errors import AllEnginesFailed, AppError, SearchError
+from core.events import RunEvent, SearchFinished, SearchStarted, Source
+from core.search.cache import SessionCache
+from core.search.format import AGENT_RESULTS, AGENT_SNIPPET_LENGTH, NOTHING_FOUND, sources_block
+from core.search.results import canonical
+from core.search.service import SearchService
+from core.search.types import SearchQuery, SearchResponse, SearchResult, SearchType
+
+log = logging.getLogger(__name__)
+
+
+class SourceBook:
+    """The sources of one run: numbered from 1 in the order in which the model met them, one number per address."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._by_address: dict[str, Source] = {}
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return tuple(self._by_address.values())
+
+    def number(self, results: Sequence[SearchResult]) -> tuple[Source, ...]:
+        with self._lock:
+            return tuple(self._numbered(result) for result in results)
+
+    def _numbered(self, result: SearchResult) -> Source:
+        source = Source(
+            number=len(self._by_address) + 1,
+            title=result.title,
+            url=result.url,
+            snippet=result.snippet,
+            engine=result.engine,
+        )
+        return self._by_address.setdefault(canonical(result.url), source)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What one run lends to its tools."""
+
+    search: SearchService
+    sources: SourceBook = field(default_factory=SourceBook)
+    user: str | None = "local"
+    session_cache: SessionCache | None = None
+    language: str = "auto"
+    emit: Callable[[RunEvent], None] = lambda event: None
+
+
+ToolFactory = Callable[[ToolContext], BaseTool | None]
+"""Builds a tool for one run; None: it cannot be used here and is not offered."""
+
+
+class Observation(str):
+    """What the model reads of a tool's result, and what the reader sees of it in the step.
+
+    AgentExecutor hands on nothing but this text, neither the artifact nor whether the tool succeeded.
+    """
+
+    ok: bool
+    summary: str
+
+    def __new__(cls, text: str, *, ok: bool, summary: str) -> Observation:
+        self = super().__new__(cls, text)
+        self.ok, self.summary = ok, summary
+        return self
+
+
+Result = tuple[Observation, dict[str, Any] | None]
+"""LangChain's content and artifact."""
+
+
+def failure(sentence: str, *, advice: str = "") -> Observation:
+    return Observation(f"（工具没有成功：{sentence}{advice}）", ok=False, summary=sentence)
+
+
+class AgentTool(BaseTool):
+    """A tool that cannot raise. Subclasses write `use` and `ause`."""
+
+    context: ToolContext = Field(exclude=True, repr=False)
+    response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
+    handle_validation_error: Any = lambda error: failure(
+        "工具的输入不符合要求。", advice="请按工具说明中的参数重新填写。"
+    )
+
+    def use(self, *args: Any, **kwargs: Any) -> Result:
+        raise NotImplementedError
+
+    async def ause(self, *args: Any, **kwargs: Any) -> Result:
+        raise NotImplementedError
+
+    def _run(self, *args: Any, **kwargs: Any) -> Result:
+        try:
+            return self.use(*args, **kwargs)
+        except Exception as error:
+            return self._failed(error)
+
+    async def _arun(self, *args: Any, **kwargs: Any) -> Result:
+        try:
+            return await self.ause(*args, **kwargs)
+        except Exception as error:
+            return self._failed(error)
+
+    def _failed(self, error: Exception) -> Result:
+        if isinstance(error, AppError):
+            log.warning("tool %s: %s", self.name, error)
+            return failure(str(error), advice="可以换一个搜索词再试，或根据已有的内容回答；不要编造来源。"), None
+        log.error("tool %s failed with a bug", self.name, exc_info=error)
+        return failure("工具内部出错。", advice="请根据已有的内容回答；不要编造来源。"), None
+
+
+def _search_type(value: Any) -> Any:
+    """Models write 新闻, `NEWS` or an invented type; a search of the wrong type is better than none."""
+    value = {"新闻": "news", "法规": "regulation", "案例": "case"}.get(str(value), str(value).strip().lower())
+    return value if value in list(SearchType) else None
+
+
+class WebSearchInput(BaseModel):
+    query: str = Field(
+        description="搜索查询关键词,应该具体、清晰、针对性强",
+        examples=["英伟达 2025 财年 第四季度 营收", "劳动合同法 第三十八条 司法解释"],
+    )
+    search_type: Annotated[Literal["general", "news", "regulation", "case"] | None, BeforeValidator(_search_type)] = (
+        Field(
+            default=None,
+            description="可选：general 一般（默认）、news 新闻、regulation 法规、case 案例",
+        )
+    )
+
+
+class WebSearchTool(AgentTool):
+    name: str = "web_search"
+    description: str = "搜索互联网获取实时信息。当需要了解最新事件、实时数据、当前新闻或验证信息时使用此工具。"
+    args_schema: Any = WebSearchInput
+
+    def use(self, query: str, search_type: str | None = None) -> Result:
+        asked = self._begin(query, search_type)
+        try:
+            found = self.context.search.search(asked, user=self.context.user, session_cache=self.context.session_cache)
+        except SearchError as error:
+            self._without_results(asked, error)
+            raise
+        return self._told(found)
+
+    async def ause(self, query: str, search_type: str | None = None) -> Result:
+        asked = self._begin(query, search_type)
+        try:
+            found = await self.context.search.asearch(
+                asked, user=self.context.user, session_cache=self.context.session_cache
+            )
+        except SearchError as error:
+            self._without_results(asked, error)
+            raise
+        return self._told(found)
+
+    def _begin(self, query: str, search_type: str | None) -> SearchQuery:
+        asked = SearchQuery(query.strip(), type=SearchType(search_type or "general"), language=self.context.language)
+        self.context.emit(SearchStarted(asked.text))
+        return asked
+
+    def _without_results(self, asked: SearchQuery, error: SearchError) -> None:
+        attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
+        self.context.emit(SearchFinished(SearchResponse(asked, attempts=attempts)))
+
+    def _told(self, found: SearchResponse) -> Result:
+        sources = self.context.sources.number(found.results[:AGENT_RESULTS])
+        self.context.emit(SearchFinished(found, sources))
+        text = sources_block(sources, snippet_length=AGENT_SNIPPET_LENGTH) if sources else NOTHING_FOUND
+        summary = f"找到 {found.total_results} 条结果" if sources else "没有找到结果"
+        return Observation(text, ok=True, summary=summary), found.to_json()
+
+
+def web_search(context: ToolContext) -> BaseTool | None:
+    return WebSearchTool(context=context) if context.search.available else None
+
+
+TOOLS: Sequence[ToolFactory] = (web_search,)
+
+ALIASES: dict[str, tuple[str, ...]] = {
+    "web_search": (
+        "search",
+        "websearch",
+        "web search",
+        "search web",
+        "search_web",
+        "internet search",
+        "google",
+        "google search",
+        "google_search",
+        "bing",
+        "baidu",
+        "duckduckgo",
+        "百度",
+        "谷歌",
+        "搜索",
+        "网络搜索",
+        "联网搜索",
+        "网页搜索",
+        "互联网搜索",
+        "搜索引擎",
+        "搜索工具",
+    ),
+}
+"""What models call a tool instead of its name."""

@@ -1,0 +1,254 @@
+"""LangChain's callbacks become RunEvents, here and nowhere else."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from uuid import UUID
+
+from langchain_core.callbacks import AsyncCallbackHandler
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
+
+from core.agent.react_stream import Piece, Stream
+from core.agent.tools import Observation
+from core.events import RunEvent, TextDelta, Thought, ToolFinished, ToolStarted, Usage
+from core.llm.pieces import TextPiece, TokenUsage
+from core.llm.usage import estimate_tokens
+from core.text import one_line, shorten
+
+log = logging.getLogger(__name__)
+
+SUMMARY_LENGTH = 100
+
+T = TypeVar("T")
+
+
+@dataclass
+class Tokens:
+    """What a run has cost: the answer itself, the tool results that the model read, and everything else."""
+
+    input: int = 0
+    output: int = 0
+    answer: int = 0
+    tools: int = 0
+    estimated: bool = False
+
+    def add(self, used: TokenUsage, *, answer_share: float, tool_results: int) -> None:
+        self.input += used.input
+        self.output += used.output
+        self.answer += round(used.output * answer_share)
+        self.tools += min(tool_results, used.input)
+        self.estimated |= used.estimated
+
+    def usage(self) -> Usage:
+        thinking = self.input + self.output - self.answer - self.tools
+        parts = {"thinking": thinking, "tools": self.tools, "answer": self.answer}
+        return Usage(self.input, self.output, self.estimated, parts)
+
+
+@dataclass
+class Turn:
+    """One call of the model."""
+
+    prompt: list[BaseMessage]
+    stream: Stream
+    heard: bool = False
+    finished: bool = False
+    """The server said that this was all of it."""
+    text: list[str] = field(default_factory=list)
+    thought: list[str] = field(default_factory=list)
+    answer: list[str] = field(default_factory=list)
+    settled: bool = False
+
+
+class Translator(AsyncCallbackHandler):
+    """Follows one run. `emit` gets the events in order; `answer` is what was told of the answer so far."""
+
+    run_inline = True  # or the order of events would be up to the scheduler
+    raise_error = True  # LangChain would swallow our own bugs
+    ignore_chain = True
+    ignore_retriever = True
+
+    def __init__(self, emit: Callable[[RunEvent], None], *, estimated: bool = False, verbose: bool = False) -> None:
+        self.tokens = Tokens(estimated=estimated)
+        self.answer = ""
+        self.turn: Turn | None = None
+        self.turns = 0
+        self.new_stream: Callable[[], Stream]
+        self.on_token: Callable[[], None] = lambda: None
+        self._emit = emit
+        self._verbose = verbose
+        self._running: dict[UUID, str] = {}
+        self._thinking = False
+        self._tool_results = 0
+
+    @property
+    def heard(self) -> bool:
+        """Whether the current call of the model has brought anything."""
+        return self.turn is not None and self.turn.heard
+
+    # These two mark a handler that wants tokens: LangChain then streams the model inside an ordinary `ainvoke`, which
+    # costs half of what `astream` does, because that starts a task per token in every part of the chain.
+    def tap_output_aiter(self, run_id: UUID, output: AsyncIterator[T]) -> AsyncIterator[T]:
+        return output
+
+    def tap_output_iter(self, run_id: UUID, output: Iterator[T]) -> Iterator[T]:
+        return output
+
+    # ── The model ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def on_chat_model_start(
+        self, serialized: dict[str, Any], messages: list[list[BaseMessage]], **kwargs: Any
+    ) -> None:
+        self.settle()
+        self.turn = Turn(messages[0], self.new_stream())
+
+    async def on_llm_new_token(
+        self,
+        token: str | list[str | dict[str, Any]],
+        *,
+        chunk: GenerationChunk | ChatGenerationChunk | None = None,
+        **kwargs: Any,
+    ) -> None:
+        turn = self.turn
+        assert turn is not None
+        message = chunk.message if isinstance(chunk, ChatGenerationChunk) else None
+        text = token if isinstance(token, str) else str(message.text if message else "")
+        calling = bool(message and getattr(message, "tool_call_chunks", None))
+        if not (text or calling):
+            return
+        if not turn.heard:
+            turn.heard = True
+            self.turns += 1
+        self.on_token()
+        if calling:
+            turn.stream.calls_tool()
+            self._take_back(turn)
+        if text:
+            turn.text.append(text)
+            self._tell(turn, turn.stream.feed(text))
+
+    async def on_llm_end(self, response: LLMResult, **kwargs: Any) -> None:
+        turn, generation = self.turn, response.generations[0][0]
+        assert turn is not None
+        message = getattr(generation, "message", None)
+        used = getattr(message, "usage_metadata", None)
+        turn.finished = bool(used or (message and message.response_metadata.get("finish_reason")))
+        reported = TokenUsage(used["input_tokens"], used["output_tokens"], estimated=False) if used else None
+        self.settle(reported)
+
+    async def on_llm_error(self, error: BaseException, **kwargs: Any) -> None:
+        self.settle()
+
+    def settle(self, reported: TokenUsage | None = None) -> None:
+        """Closes the current call, however it ended: tells what was held back, and counts what it cost."""
+        turn = self.turn
+        if turn is None or turn.settled:
+            return
+        turn.settled = True
+        self._tell(turn, turn.stream.end())
+        if self._verbose and turn.thought:
+            log.info("thought: %s", "".join(turn.thought))
+        if reported is None and not turn.heard:
+            return
+        whole = sum(map(len, turn.text))
+        share = min(sum(map(len, turn.answer)) / whole, 1.0) if whole else 0.0
+        self.tokens.add(reported or _estimate(turn), answer_share=share, tool_results=self._tool_results)
+
+    def _tell(self, turn: Turn, pieces: Iterable[Piece]) -> None:
+        for piece in pieces:
+            if isinstance(piece, TextPiece):
+                turn.answer.append(piece.text)
+                self.answer += piece.text
+                self._emit(TextDelta(piece.text))
+            else:
+                # Two thoughts with no step between them: the first one was not readable.
+                text = piece.text if turn.thought or not self._thinking else f"\n\n{piece.text}"
+                turn.thought.append(text)
+                self._thinking = True
+                self._emit(Thought(text))
+
+    def _take_back(self, turn: Turn) -> None:
+        """A long announcement that was told as the answer before the call came: it was a thought after all."""
+        if turn.answer:
+            said = "".join(turn.answer)
+            turn.answer.clear()
+            self.answer = self.answer.removesuffix(said)
+            turn.thought.append(said)
+            self._emit(Thought(said))
+
+    def finish(self, answer: str) -> None:
+        """The answer as the parser reads it; tells what the stream did not recognise as such."""
+        if not self.answer:
+            self._emit(TextDelta(answer))
+            self.answer = answer
+        elif answer.startswith(self.answer):
+            if rest := answer[len(self.answer) :]:
+                self._emit(TextDelta(rest))
+            self.answer = answer
+
+    # ── The tools ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def on_tool_start(
+        self,
+        serialized: dict[str, Any],
+        input_str: str,
+        *,
+        run_id: UUID,
+        inputs: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        name = str(serialized["name"])
+        if name == "_Exception":  # how AgentExecutor tells the model that its output was unreadable
+            return
+        if name == "invalid_tool":
+            name, shown = str((inputs or {}).get("requested_tool_name", "")), ""
+        else:
+            shown = _shown(inputs) if inputs is not None else input_str
+        self._running[run_id] = name
+        self._thinking = False
+        if self._verbose:
+            log.info("action: %s, input: %s", name, shown)
+        self._emit(ToolStarted(name, shown, call_id=str(run_id)))
+
+    async def on_tool_end(self, output: Any, *, run_id: UUID, name: str = "", **kwargs: Any) -> None:
+        text = str(output)
+        self._tool_results += estimate_tokens(text)
+        tool = self._running.pop(run_id, None)
+        if tool is None:
+            return
+        if self._verbose:
+            log.info("observation of %s: %s", tool, text)
+        if isinstance(output, Observation):
+            ok, summary = output.ok, output.summary
+        elif name == "invalid_tool":
+            ok, summary = False, "没有这个工具，没有执行。"
+        else:
+            ok, summary = True, shorten(one_line(text), SUMMARY_LENGTH)
+        self._emit(ToolFinished(tool, ok, summary, call_id=str(run_id)))
+
+    async def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        if tool := self._running.pop(run_id, None):
+            self._emit(ToolFinished(tool, False, "工具内部出错。", call_id=str(run_id)))
+
+    def close_steps(self, summary: str) -> None:
+        """What was cancelled tells nobody: no step stays open."""
+        for run_id, tool in self._running.items():
+            self._emit(ToolFinished(tool, False, summary, call_id=str(run_id)))
+        self._running.clear()
+
+
+def _shown(inputs: dict[str, Any]) -> str:
+    """The query alone, where that is all there is."""
+    given = {name: value for name, value in inputs.items() if value is not None}
+    only = next(iter(given.values())) if len(given) == 1 else None
+    return only if isinstance(only, str) else json.dumps(given, ensure_ascii=False, default=str)
+
+
+def _estimate(turn: Turn) -> TokenUsage:
+    asked = sum(estimate_tokens(str(message.text)) for message in turn.prompt)
+    return TokenUsage(asked, estimate_tokens("".join(turn.text)), estimated=True)

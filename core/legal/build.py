@@ -1,0 +1,343 @@
+"""Importing: the old index and one more source become a new index, which is put in use in one step or not at all.
+
+The new index grows in a folder of its own. Only when it is complete and on disk does current.json name it; whatever
+ends the import before that (an error, a cancel, kill -9, a power cut) leaves the old one in use, and the next import
+clears the remains away.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import sqlite3
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import tantivy
+
+from core.errors import ImportBusy, ImportCancelled
+from core.legal import corpora
+from core.legal.case_numbers import find_case_numbers
+from core.legal.dates import stated_force
+from core.legal.index import DATABASE, FORMAT, MANIFEST, TEXT, TEXT_SCHEMA, connect_read_only, current_folder
+from core.legal.names import law_key
+from core.legal.records import Skipped
+from core.legal.types import CourtCase, Law
+from core.text import terms
+
+_SCHEMA = """
+CREATE TABLE law (id INTEGER PRIMARY KEY, name TEXT, key TEXT, kind TEXT, issuer TEXT, published TEXT, effective TEXT,
+                  repealed INTEGER, source TEXT, article_count INTEGER, fingerprint TEXT, import_id INTEGER);
+CREATE INDEX law_key ON law (key);
+CREATE TABLE article (id INTEGER PRIMARY KEY, law_id INTEGER, number INTEGER, suffix INTEGER, path TEXT, text TEXT);
+CREATE INDEX article_number ON article (law_id, number, suffix);
+CREATE TABLE repeal (key TEXT PRIMARY KEY, law_id INTEGER, number INTEGER, suffix INTEGER, since TEXT);
+CREATE TABLE court_case (id INTEGER PRIMARY KEY, name TEXT, number TEXT, number_key TEXT, court TEXT, date TEXT, type TEXT,
+                         summary TEXT, verdict TEXT, url TEXT, source TEXT, text TEXT);
+CREATE INDEX case_number ON court_case (number_key);
+CREATE INDEX case_name ON court_case (name);
+CREATE TABLE import (id INTEGER PRIMARY KEY, name TEXT, layout TEXT, imported TEXT);
+"""
+_WRITER_HEAP = 60_000_000
+_MAX_REASONS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    stage: str
+    """读取, then 建立索引."""
+    done: int
+    total: int
+
+
+@dataclass(slots=True)
+class ImportSummary:
+    """What an import read, and what it left out and why."""
+
+    source: str
+    layout: str
+    laws: int = 0
+    articles: int = 0
+    cases: int = 0
+    unchanged: int = 0
+    """Versions that the index had in the same words."""
+    skipped: list[Skipped] = field(default_factory=list)
+    skipped_count: int = 0
+    seconds: float = 0.0
+
+    def skip(self, skipped: Skipped) -> None:
+        self.skipped_count += 1
+        if len(self.skipped) < _MAX_REASONS:
+            self.skipped.append(skipped)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "source": self.source,
+            "layout": self.layout,
+            "laws": self.laws,
+            "articles": self.articles,
+            "cases": self.cases,
+            "unchanged": self.unchanged,
+            "skipped": self.skipped_count,
+            "reasons": [{"path": entry.path, "reason": entry.reason} for entry in self.skipped],
+            "seconds": round(self.seconds, 2),
+        }
+
+
+OnProgress = Callable[[Progress], None]
+
+
+def import_source(
+    folder: Path, source: Path, *, on_progress: OnProgress = lambda _: None, cancel: Event | None = None
+) -> ImportSummary:
+    """Adds a source to the index in `folder` (`LegalLibrary.folder`)."""
+    started = time.perf_counter()
+    cancel = cancel or Event()
+    folder.mkdir(parents=True, exist_ok=True)
+    with _alone(folder):
+        old = current_folder(folder)
+        _clear(folder, keep=old)
+        new = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:8]}"
+        new.mkdir()
+        try:
+            summary = _Import(source, new, on_progress, cancel).run(folder / old / DATABASE if old else None)
+            if cancel.is_set():
+                raise ImportCancelled
+            _put_in_use(folder, new)
+        except BaseException:
+            shutil.rmtree(new, ignore_errors=True)
+            raise
+        _clear(folder, keep=new.name)
+    summary.seconds = time.perf_counter() - started
+    return summary
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One import at a time; the system lets go of the lock when a process dies."""
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ImportBusy from None
+        yield
+
+
+def _clear(folder: Path, keep: str | None) -> None:
+    for path in folder.iterdir():
+        if path.is_dir() and path.name != keep:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _put_in_use(folder: Path, new: Path) -> None:
+    _flush(new / DATABASE, *(new / TEXT).iterdir(), new / TEXT, new)
+    draft = folder / f"{MANIFEST}.new"
+    draft.write_text(json.dumps({"format": FORMAT, "folder": new.name}), "utf-8")
+    _flush(draft)
+    draft.replace(folder / MANIFEST)
+    _flush(folder)
+
+
+def _flush(*paths: Path) -> None:
+    for path in paths:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+class _Import:
+    def __init__(self, source: Path, new: Path, on_progress: OnProgress, cancel: Event) -> None:
+        self._source = source
+        self._new = new
+        self._on_progress = on_progress
+        self._cancel = cancel
+
+    def run(self, old: Path | None) -> ImportSummary:
+        survey = corpora.survey(self._source)
+        summary = ImportSummary(self._source.name, survey.name)
+        with closing(sqlite3.connect(self._new / DATABASE, isolation_level=None)) as database:
+            database.execute("PRAGMA synchronous = OFF")  # the files are flushed before they are named
+            database.execute("PRAGMA journal_mode = OFF")
+            if old:
+                with closing(connect_read_only(old)) as before:
+                    before.backup(database)
+            else:
+                database.executescript(_SCHEMA)
+            database.execute("BEGIN")
+            self._read(survey, _Store(database, summary, self._source.name), summary)
+            database.execute("COMMIT")
+            self._write_text(database)
+        return summary
+
+    def _read(self, survey: corpora.Survey, store: _Store, summary: ImportSummary) -> None:
+        done = 0
+
+        def on_file() -> None:
+            nonlocal done
+            done += 1
+            self._report("读取", done, survey.files)
+
+        for item in corpora.read(self._source, survey, on_file):
+            if isinstance(item, Skipped):
+                summary.skip(item)
+            elif isinstance(item, Law):
+                store.add_law(item)
+            else:
+                store.add_case(item)
+
+    def _write_text(self, database: sqlite3.Connection) -> None:
+        (self._new / TEXT).mkdir()
+        index = tantivy.Index(TEXT_SCHEMA, path=str(self._new / TEXT))
+        writer = index.writer(_WRITER_HEAP, num_threads=1)
+        total = database.execute(
+            "SELECT (SELECT count(*) FROM article) + (SELECT count(*) FROM court_case)"
+        ).fetchone()[0]
+        for done, document in enumerate(_documents(database), start=1):
+            writer.add_document(document)
+            if done % 500 == 0 or done == total:
+                self._report("建立索引", done, total)
+        writer.commit()
+        writer.wait_merging_threads()
+
+    def _report(self, stage: str, done: int, total: int) -> None:
+        if self._cancel.is_set():
+            raise ImportCancelled
+        self._on_progress(Progress(stage, done, max(total, done)))
+
+
+def _documents(database: sqlite3.Connection) -> Iterator[tantivy.Document]:
+    titles: dict[str, str] = {}
+    for identity, name, path, text in database.execute(
+        "SELECT a.id, l.name, a.path, a.text FROM article a JOIN law l ON l.id = a.law_id"
+    ):
+        title = titles.setdefault(name, _terms(name.replace("中华人民共和国", "")))
+        yield tantivy.Document(id=identity, title=title, path=_terms(path), body=_terms(text))
+    for identity, name, text in database.execute("SELECT id, name, text FROM court_case"):
+        yield tantivy.Document(id=identity, case_title=_terms(name), case_body=_terms(text))
+
+
+def _terms(text: str) -> str:
+    return " ".join(terms(text))
+
+
+class _Store:
+    """Writes one source over what the index holds: the same version of a law is replaced, others stand beside it."""
+
+    def __init__(self, database: sqlite3.Connection, summary: ImportSummary, name: str) -> None:
+        self._database = database
+        self._summary = summary
+        self._import = database.execute(
+            "INSERT INTO import (name, layout, imported) VALUES (?, ?, datetime('now'))", (name, summary.layout)
+        ).lastrowid
+
+    def add_law(self, law: Law) -> None:
+        self._summary.laws += 1
+        self._summary.articles += len(law.articles)
+        key, fingerprint = law_key(law.name), _fingerprint(law)
+        effective, repealed, published = law.effective, law.repealed, law.published
+        for (
+            identity,
+            old_published,
+            old_effective,
+            old_repealed,
+            old_print,
+            old_import,
+            count,
+        ) in self._database.execute(
+            "SELECT id, published, effective, repealed, fingerprint, import_id, article_count FROM law WHERE key = ?",
+            (key,),
+        ).fetchall():
+            same_words = fingerprint == old_print
+            undated = law.published is None and len(law.articles) == count
+            if not (
+                same_words or undated or law.published == old_published or (effective and effective == old_effective)
+            ):
+                continue
+            self._summary.unchanged += same_words
+            if old_import == self._import and len(law.articles) < count:  # two files of one version: the fuller one
+                return
+            effective, repealed = effective or old_effective, repealed or bool(old_repealed)
+            published = max(filter(None, (published, old_published)), default=None)
+            self._forget(identity)
+        self._insert(law, key, fingerprint, published, effective, repealed)
+
+    def _forget(self, law_id: int) -> None:
+        for table, column in (("article", "law_id"), ("repeal", "law_id"), ("law", "id")):
+            self._database.execute(f"DELETE FROM {table} WHERE {column} = ?", (law_id,))  # noqa: S608 (names from the line above)
+
+    def _insert(
+        self, law: Law, key: str, fingerprint: str, published: str | None, effective: str | None, repealed: bool
+    ) -> None:
+        count = sum(article.number.number > 0 for article in law.articles)
+        law_id = self._database.execute(
+            "INSERT INTO law (name, key, kind, issuer, published, effective, repealed, source, article_count, fingerprint,"
+            " import_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(law.name, key, law.kind.value, law.issuer, published, effective, repealed, law.source),
+                *(count, fingerprint, self._import),
+            ),
+        ).lastrowid
+        self._database.executemany(
+            "INSERT INTO article (law_id, number, suffix, path, text) VALUES (?, ?, ?, ?, ?)",
+            [(law_id, *article.number, "\n".join(article.path), article.text) for article in law.articles],
+        )
+        for article in law.articles[-3:]:
+            since = stated_force(article.text) or effective or published or ""
+            for other in repealed_laws(article.text):
+                if other != key:
+                    self._database.execute(
+                        "INSERT OR REPLACE INTO repeal VALUES (?, ?, ?, ?, ?)", (other, law_id, *article.number, since)
+                    )
+
+    def add_case(self, case: CourtCase) -> None:
+        self._summary.cases += 1
+        numbers = find_case_numbers(case.number or "")
+        key = numbers[0].canonical() if numbers else None
+        self._database.execute(
+            "DELETE FROM court_case WHERE name = ? AND (number_key IS ? OR source = ?)", (case.name, key, case.source)
+        )
+        self._database.execute(
+            "INSERT INTO court_case (name, number, number_key, court, date, type, summary, verdict, url, source, text)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(case.name, case.number, key, case.court, case.date, case.type.value if case.type else None),
+                *(case.summary, case.verdict, case.url, case.source, case.text),
+            ),
+        )
+
+
+# 《…》第三条同时废止 and 《…》中的… put only a part out of force.
+_NAMED = re.compile(r"《([^《》]{2,60})》(?!\s*[第中的有])")
+
+
+def repealed_laws(text: str) -> list[str]:
+    """The keys of the laws that a closing article puts out of force: 《…》、《…》同时废止."""
+    if not re.search(r"同时废止|即行废止|予以废止", text):
+        return []
+    return [
+        law_key(name)
+        for sentence in re.split("[。；]", text)
+        if "废止" in sentence
+        for name in _NAMED.findall(sentence)
+    ]
+
+
+def _fingerprint(law: Law) -> str:
+    """Equal for the same words, whatever the punctuation and blanks."""
+    letters = re.sub(
+        r"[\W_]+",
+        "",
+        "".join(f"{article.number.number}.{article.number.suffix}.{article.text}" for article in law.articles),
+    )
+    return uuid.uuid5(uuid.NAMESPACE_OID, letters).hex

@@ -1,0 +1,83 @@
+"""Court cases by keyword, type or 案号; from the index, else from the web."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+from core.errors import NoLegalIndex, QueryError
+from core.legal.case_numbers import find_case_numbers
+from core.legal.index import LegalIndex, LegalLibrary
+from core.legal.regulation import Fallback, Origin
+from core.legal.types import CaseType, CourtCase
+from core.search.types import SearchResponse, SearchResult
+from core.text import one_line
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResponse:
+    query: str
+    results: tuple[CourtCase, ...]
+    origin: Origin
+    search_time: float = 0.0
+    web: SearchResponse | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "query": self.query,
+            "results": [case.to_json() for case in self.results],
+            "totalResults": len(self.results),
+            "searchTime": round(self.search_time, 4),
+            "origin": self.origin,
+        }
+
+
+class CaseService:
+    def __init__(self, library: LegalLibrary, fallback: Fallback | None = None) -> None:
+        self._library = library
+        self._fallback = fallback
+
+    def search(self, keyword: str, case_type: CaseType | str | None = None, limit: int = 10) -> CaseResponse:
+        """Cases that fit; a 案号 finds its case whatever its brackets and widths."""
+        started = time.perf_counter()
+        query = one_line(keyword)
+        if not query:
+            raise QueryError
+        wanted = CaseType(case_type) if case_type else None
+        index = self._library.index()
+        if index is None and self._fallback is None:
+            raise NoLegalIndex
+        found = _find(index, query, wanted, limit) if index else []
+        if found or self._fallback is None:
+            response = CaseResponse(query, tuple(found), "index")
+        else:
+            web = self._fallback(f"{query} {wanted.value}案件" if wanted else query, limit)
+            response = CaseResponse(query, tuple(map(_from_web, web.results)), "web", web=web)
+        return replace(response, search_time=time.perf_counter() - started)
+
+    def case(self, identity: int) -> CourtCase | None:
+        """The whole document, by the `id` of a result."""
+        index = self._library.index()
+        return index.case(identity) if index else None
+
+
+def _find(index: LegalIndex, query: str, wanted: CaseType | None, limit: int) -> list[CourtCase]:
+    numbers = find_case_numbers(query)
+    if numbers:
+        named = [case for number in numbers for case in index.cases_by_number(number.canonical())]
+        return [case for case in named if wanted is None or case.type is wanted][:limit]
+    return index.search_cases(query, wanted, limit)
+
+
+def _from_web(result: SearchResult) -> CourtCase:
+    """Only what the page really says: a number in its title or snippet, and the kind that the number tells."""
+    numbers = find_case_numbers(f"{result.title}\n{result.snippet}")
+    return CourtCase(
+        name=result.title,
+        number=numbers[0].text if numbers else None,
+        type=numbers[0].type if numbers else None,
+        summary=result.snippet or None,
+        url=result.url,
+        source=result.source,
+    )

@@ -1,0 +1,220 @@
+"""Statutes cited in any text: 《劳动合同法》第三十八条第一款第（二）项, 民法典第1198条, 本法第十条至第十五条, 前条.
+
+The grammar needs no list of laws for names in 《》. A name without them (根据劳动合同法第三十八条) begins where the
+longest name that `is_known` accepts begins; without such a name, after the words that introduce a citation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from core.legal.numerals import NUMERAL, ArticleNumber, plain, to_int
+
+IsKnown = Callable[[str], bool]
+
+_SUFFIX = rf"(?:\s*之\s*(?:{NUMERAL}))?"
+_DEEPER = rf"(?:\s*第?\s*{NUMERAL}\s*款)?(?:\s*第?\s*\(?\s*{NUMERAL}\s*\)?\s*[项目])?"
+_JOIN = r"\s*(?:、|,|和|以及|及其|及|与|或者|或|至|到|-+)\s*"
+_SHORT_LIST = rf"第\s*{NUMERAL}(?:{_JOIN}第?\s*{NUMERAL})+\s*条{_DEEPER}"  # 第三十八、三十九条, 第10-15条
+_ONE = rf"第\s*{NUMERAL}\s*条{_SUFFIX}{_DEEPER}"
+# 第一款、第三款 and 第(一)、(二)项 go on with the same article.
+_SAME_ARTICLE = rf"第?\s*\(?\s*{NUMERAL}\s*\)?\s*[款项](?:\s*第?\s*\(?\s*{NUMERAL}\s*\)?\s*项)?"
+_REFERENCES = re.compile(
+    rf"(?:{_SHORT_LIST}|{_ONE})(?:{_JOIN}(?:{_SHORT_LIST}|{_ONE}|{NUMERAL}\s*条{_SUFFIX}{_DEEPER}|{_SAME_ARTICLE}))*"
+)
+_WITHOUT_ORDINAL = re.compile(rf"(?<=[法典例定释则]|》)\s*{NUMERAL}\s*条{_SUFFIX}{_DEEPER}")  # 劳动合同法82条
+_PREVIOUS = re.compile(r"前([一二两三四五六七八九十]?)条")
+_PIECE = re.compile(
+    rf"(?P<join>至|到|-+)?\s*(?P<ordinal>第)?\s*\(?\s*(?P<number>{NUMERAL})\s*\)?\s*(?P<unit>条|款|项|目)?"
+    rf"(?:\s*之\s*(?P<suffix>{NUMERAL}))?"
+)
+
+# 香港基本法 is not 本法, and 合同法 is not 同法.
+_HOME = re.compile(r"(?<![基资日])本(?:法典|法|条例|规定|办法|解释|细则|规则|决定|章程)$")
+_SAME = re.compile(r"(?:该|(?<!合)同|上述|前述|此)(?:法典|法律|法|条例|规定|办法|解释|司法解释|细则|规则|决定)$")
+_BETWEEN = re.compile(r"\s*(?:\([^()]{0,40}\)\s*)?(?:的|中|之|里)?\s*$")  # 《…》（2018修正）的第三条
+_PART = re.compile(r"(?:总则|物权|合同|人格权|婚姻家庭|继承|侵权责任|分则)[编篇]?$")
+_RUN = re.compile(r"[\u4e00-\u9fff\d()《》〈〉<>、\-]{2,70}$")
+_LAW_WORD = r"(?:法典|法|条例|规定|办法|细则|规则|解释|决定|通则|准则|批复|意见|修正案)(?:\([一二三四五六七八九十]+\)|[一二三四五])?"
+_ENDS_AS_LAW = re.compile(rf"{_LAW_WORD}$")
+_INTRODUCTION = re.compile(
+    r"^.*(?:根据|依据|依照|按照|参照|违反|适用|符合|援引|触犯|以及|即|见|由|和|与|及|或|按|依|是|为|了|对|将|因|、|在|的)"
+)
+_CLEARLY_LAW = re.compile(r"法典|[^方办做想说无合非违司]法$|条例$|^(?:中华人民共和国|最高人民|国务院|全国人大)")
+_CALLED = re.compile(
+    r"《(?P<full>[^《》]{2,80})》\s*\((?:以下|下)?(?:简称|称)(?:为)?[:\"“《「]*(?P<short>[^\"”》」()]{2,30})[\"”》」]*\)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One article, or a range of articles, as a text cites it."""
+
+    start: int
+    end: int
+    law: str | None
+    """The name as written, without 《》; None for 本法 and 前条 with nothing named before."""
+    article: ArticleNumber
+    last: ArticleNumber | None = None
+    """The end of a range."""
+    paragraph: int | None = None
+    item: int | None = None
+    home: bool = False
+    """The law that the text itself is part of: 本法, or no name at all."""
+    back: int = 0
+    """前条 is 1, 前两条 is 2; `article` then has no number."""
+
+
+def find_citations(text: str, is_known: IsKnown | None = None, *, in_statute: bool = False) -> list[Citation]:
+    """Every statute cited in the text, in order. `in_statute`: 第十条 alone, 前条 and 本法 mean the law it stands in."""
+    simple = plain(text)
+    called = {found["short"]: found["full"] for found in _CALLED.finditer(simple)}
+    known = (lambda name: name in called or bool(is_known and is_known(name))) if called or is_known else None
+    found: list[Citation] = []
+    named: str | None = None
+    for references in _all_references(simple):
+        name, start, home = _name_before(simple, references.start(), known)
+        if name == _SAME_LAW:
+            name = named
+        if home and not in_statute:
+            name, home = named, False
+        if name is None and not home:
+            if not in_statute or _belongs_to_contract(simple, references.start()):
+                continue
+            home = True
+        if name is not None:
+            name = called.get(name, name)
+            named = name
+        found.extend(_read(references, start, name, home))
+    if in_statute:
+        found.extend(_previous(simple))
+    return sorted(found, key=lambda citation: (citation.start, citation.end))
+
+
+_SAME_LAW = "该法"
+
+
+def _all_references(text: str) -> Iterator[re.Match[str]]:
+    matches = sorted(
+        [*_REFERENCES.finditer(text), *_WITHOUT_ORDINAL.finditer(text)], key=lambda match: (match.start(), -match.end())
+    )
+    end = -1
+    for match in matches:
+        if match.start() >= end:
+            end = match.end()
+            yield match
+
+
+def _name_before(text: str, at: int, known: IsKnown | None) -> tuple[str | None, int, bool]:
+    """The law named right before a place, where that name begins, and whether it is 本法."""
+    before = text[max(0, at - 160) : at]
+    offset = at - len(before)
+    trimmed = _BETWEEN.sub("", before)
+    part = _PART.search(trimmed)
+    if part and (trimmed[: part.start()].endswith(("》", "法典", "刑法")) or part[0].startswith("侵权责任编")):
+        trimmed = trimmed[: part.start()]
+    if trimmed.endswith("》"):
+        opening = _opening(trimmed)
+        return (trimmed[opening + 1 : -1].strip(), offset + opening, False) if opening >= 0 else (None, at, False)
+    if home := _HOME.search(trimmed):
+        return None, offset + home.start(), True
+    if same := _SAME.search(trimmed):
+        return _SAME_LAW, offset + same.start(), False
+    for words in dict.fromkeys((before.rstrip(), trimmed)):  # 宪法修正案（2018年）, then 公司法（2023修订）
+        run = _RUN.search(words)
+        if run and ((known and words != trimmed) or _ENDS_AS_LAW.search(words)):
+            start = _start_of_name(run[0], known, guess=words == trimmed)
+            if start >= 0:
+                return run[0][start:], offset + run.start() + start, False
+    return None, at, False
+
+
+def _opening(text: str) -> int:
+    """Where the 《 stands that the last character closes; titles hold titles."""
+    depth = 0
+    for place in range(len(text) - 1, -1, -1):
+        depth += (text[place] == "》") - (text[place] == "《")
+        if depth == 0:
+            return place
+    return -1
+
+
+def _start_of_name(run: str, known: IsKnown | None, *, guess: bool) -> int:
+    if known:
+        for start in range(len(run) - 1):
+            if known(run[start:]):
+                return start
+    if not guess:
+        return -1
+    introduced = _INTRODUCTION.match(run)
+    start = introduced.end() if introduced else 0
+    name = run[start:]
+    return start if 2 <= len(name) <= 40 and _CLEARLY_LAW.search(name) and not re.search(r"^[()]|[《》]", name) else -1
+
+
+def _belongs_to_contract(text: str, at: int) -> bool:
+    return (
+        re.search(r"(?:合同|协议|公约|章程|附件|附录|修正案|条约|议定书|》)\s*$", text[max(0, at - 8) : at]) is not None
+    )
+
+
+def _read(references: re.Match[str], start: int, law: str | None, home: bool) -> Iterator[Citation]:
+    """The articles of 第三十八条第一款、第四十六条至第四十八条, each with its own place in the text."""
+    pieces = [piece for piece in _PIECE.finditer(references[0]) if piece["number"]]
+    current: Citation | None = None
+    for position, piece in enumerate(pieces):
+        try:
+            number = to_int(piece["number"])
+            suffix = to_int(piece["suffix"]) if piece["suffix"] else 0
+        except ValueError:
+            continue
+        begin, end = references.start() + piece.start("number"), references.start() + piece.end()
+        if _unit(pieces, position) == "条":
+            article = ArticleNumber(number, suffix)
+            if piece["join"] and current and not current.paragraph and current.article < article:
+                current = _extended(current, end, last=article)
+                continue
+            if current:
+                yield current
+            current = Citation(
+                start if current is None else begin - bool(piece["ordinal"]), end, law, article, home=home
+            )
+        elif current and piece["unit"] == "款":
+            current = _extended(current, end, paragraph=current.paragraph or number)
+        elif current and piece["unit"] in ("项", "目"):
+            current = _extended(current, end, item=current.item or number)
+    if current:
+        yield current
+
+
+def _unit(pieces: list[re.Match[str]], position: int) -> str:
+    """In 第三十八、三十九条 the unit stands only at the end."""
+    return next((piece["unit"] for piece in pieces[position:] if piece["unit"]), "")
+
+
+def _extended(
+    citation: Citation,
+    end: int,
+    *,
+    last: ArticleNumber | None = None,
+    paragraph: int | None = None,
+    item: int | None = None,
+) -> Citation:
+    return Citation(
+        citation.start,
+        end,
+        citation.law,
+        citation.article,
+        last or citation.last,
+        paragraph or citation.paragraph,
+        item or citation.item,
+        citation.home,
+    )
+
+
+def _previous(text: str) -> Iterator[Citation]:
+    for found in _PREVIOUS.finditer(text):
+        back = to_int(found[1]) if found[1] else 1
+        yield Citation(found.start(), found.end(), None, ArticleNumber(0), home=True, back=back)

@@ -1,0 +1,69 @@
+"""Laws and cases out of what users import: which layout a source has, and everything that can be read from it.
+
+| layout       | what it looks like                                                                              |
+|---|---|
+| LawRefBook   | 社会法/劳动合同法(2012-12-28).md …, 案例/…, db.sqlite3 (github.com/LawRefBook/Laws)              |
+| just-laws    | docs/<field>/<law>/README.md, long codes split over several files (github.com/ImCa0/just-laws)  |
+| JSONL        | one law or one case per line (see `core.legal.jsonl`)                                            |
+
+A file that cannot be read costs only itself: it becomes a `Skipped` with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from types import ModuleType
+
+from core.errors import CorpusError
+from core.legal import jsonl, justlaws, lawrefbook
+from core.legal.records import Item
+from core.legal.sources import Entry, entries
+
+_LAYOUTS: tuple[ModuleType, ...] = (lawrefbook, justlaws, jsonl)
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a first look at a source has shown."""
+
+    layout: ModuleType
+    files: int
+    metadata: tuple[Entry, ...]
+    """Files that say something about other files, wherever in the archive they stand."""
+
+    @property
+    def name(self) -> str:
+        return str(self.layout.NAME)
+
+
+def survey(source: Path) -> Survey:
+    """Reads the source once for its names. An unknown layout is a CorpusError."""
+    files = dict.fromkeys(_LAYOUTS, 0)
+    metadata: list[Entry] = []
+
+    def count(path: PurePosixPath) -> bool:
+        for layout in _LAYOUTS:
+            files[layout] += layout.is_ours(path)
+        return any(layout.is_metadata(path) for layout in _LAYOUTS)
+
+    metadata.extend(entries(source, count))
+    layout = max(_LAYOUTS, key=lambda layout: files[layout])
+    if not files[layout]:
+        raise CorpusError(
+            f"没有在 {source.name} 中找到认识的法规或案例。",
+            cure="支持 LawRefBook/Laws 和 just-laws 的目录结构，以及文档中说明的 JSONL。",
+        )
+    return Survey(layout, files[layout], tuple(entry for entry in metadata if layout.is_metadata(entry.path)))
+
+
+def read(source: Path, found: Survey, on_file: Callable[[], None] = lambda: None) -> Iterator[Item]:
+    """Every law, case and skipped file. `on_file` is called for each of the `found.files`; it may raise to stop."""
+
+    def files() -> Iterator[Entry]:
+        for entry in entries(source, found.layout.is_ours):
+            yield entry
+            on_file()
+
+    yield from found.layout.read(files(), found.metadata)

@@ -1,0 +1,76 @@
+"""When a version of a law was adopted and when it came into force, read from what the text itself says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+from core.legal.numerals import to_int
+
+_NUMERAL = r"[〇○零一二三四五六七八九十\d]"
+_DATE = rf"({_NUMERAL}{{4}})\s*年\s*({_NUMERAL}{{1,3}})\s*月\s*({_NUMERAL}{{1,3}})\s*日"
+DATE = re.compile(_DATE)
+_IN_FORCE_FROM = re.compile(rf"自\s*{_DATE}\s*(?:零时|0时)?\s*起\s*(?:开始)?(?:施行|实施|生效|执行)")
+_FROM_ANNOUNCEMENT = re.compile(r"自(?:公布|发布|颁布|公告|印发)之日起\s*(?:施行|实施|生效|执行)")
+_QUOTED = re.compile(r"[《〈<].*?[》〉>]")
+_LAST_ARTICLES = 3
+
+
+def iso(found: re.Match[str]) -> str | None:
+    """The date in a match of `DATE`; None for 2月31日 and the like."""
+    try:
+        return date(*(to_int(part) for part in found.groups()[:3])).isoformat()
+    except ValueError:
+        return None
+
+
+def parse_iso(text: object) -> str | None:
+    """A date that a source gives as data: 2021-01-01, 2021/1/1, 2021年1月1日."""
+    found = re.match(r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})", text) if isinstance(text, str) else None
+    return iso(found) if found else None
+
+
+def adopted(head: Sequence[str]) -> str | None:
+    """The last event above the text that is not a coming into force."""
+    dates = [
+        day
+        for line in head
+        if not _tells_force(line)
+        for found in DATE.finditer(_QUOTED.sub("", line))
+        if (day := iso(found))
+    ]
+    return max(dates, default=None)
+
+
+def in_force(
+    head: Sequence[str], articles: Sequence[str], published: str | None, recorded: str | None = None
+) -> str | None:
+    """The date of coming into force, or None.
+
+    The last article is not to be trusted alone: after an amendment (修正) it still names the day on which the first
+    version came into force, so a day before the publication of this version says nothing about this version.
+    """
+    earliest = published or ""
+    stated = [day for line in head if _tells_force(line) and (found := DATE.search(line)) and (day := iso(found))]
+    if stated and stated[-1] >= earliest:
+        return stated[-1]
+    closing = " ".join(articles[-_LAST_ARTICLES:])
+    named = stated_force(closing)
+    if named and named >= earliest:
+        return named
+    events = [line for line in head if DATE.search(line) and not _tells_force(line)]
+    amended = bool(events) and bool(re.search("修正|修改", events[-1]))
+    if published and not named and not amended and _FROM_ANNOUNCEMENT.search(closing):
+        return published
+    return recorded
+
+
+def stated_force(text: str) -> str | None:
+    """The last 自…起施行 of a text."""
+    named = [day for found in _IN_FORCE_FROM.finditer(text) if (day := iso(found))]
+    return named[-1] if named else None
+
+
+def _tells_force(line: str) -> bool:
+    return re.search(r"(?:施行|实施|生效)\s*$", line) is not None

@@ -1,0 +1,132 @@
+"""A corpus from a web address: in pieces that can be resumed, up to a size, with its checksum to show.
+
+Everything goes through `core.http.fetch`, which has a byte cap and follows no redirect. A server that understands
+Range is asked for one piece after the other; one that does not (GitHub's archives) sends everything in one answer,
+which then has to fit into memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from urllib.parse import unquote, urlsplit
+
+from core.errors import CorpusError, ImportCancelled
+from core.http import Deadline, Request, Response, fetch
+
+MAX_DOWNLOAD = 400_000_000
+MAX_IN_ONE_ANSWER = 120_000_000
+PIECE = 4_000_000
+PIECE_SECONDS = 120.0
+
+OnBytes = Callable[[int, int | None], None]
+"""Bytes so far, and all of them where the server says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublicCorpus:
+    """An archive that the page offers by name; `licence` says what its reader should know before importing it."""
+
+    name: str
+    url: str
+    licence: str
+
+
+PUBLIC_CORPORA = (
+    PublicCorpus(
+        "LawRefBook/Laws（法律、行政法规、司法解释、部门规章、案例）",
+        "https://codeload.github.com/LawRefBook/Laws/zip/refs/heads/master",
+        "法律条文本身不受著作权法保护（著作权法第五条）；该仓库没有附带许可证，请自行判断能否使用。",
+    ),
+    PublicCorpus(
+        "just-laws（现行有效法律，更新较快）",
+        "https://codeload.github.com/ImCa0/just-laws/zip/refs/heads/master",
+        "MIT 许可证。建议在 LawRefBook/Laws 之后导入，用较新的文本覆盖较旧的。",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Downloaded:
+    path: Path
+    size: int
+    sha256: str
+
+
+def download(
+    url: str,
+    folder: Path,
+    *,
+    max_bytes: int = MAX_DOWNLOAD,
+    on_bytes: OnBytes = lambda _done, _total: None,
+    cancel: Event | None = None,
+) -> Downloaded:
+    """The file at the address, in `folder`. What an earlier try left behind is continued, not fetched again."""
+    address = direct_address(url)
+    folder.mkdir(parents=True, exist_ok=True)
+    part = folder / f"{hashlib.sha256(address.encode()).hexdigest()[:16]}.part"
+    total: int | None = None
+    while True:
+        done = part.stat().st_size if part.exists() else 0
+        if cancel is not None and cancel.is_set():
+            raise ImportCancelled
+        if total is not None and done >= total:
+            break
+        answer = _piece(address, done, max_bytes)
+        if answer.status == 416 and done:  # nothing is left after the last byte
+            break
+        total = _store(answer, part, done)
+        if (total or 0) > max_bytes or part.stat().st_size > max_bytes:
+            part.unlink()
+            raise CorpusError(f"文件超过 {max_bytes // 1_000_000} MB 的上限，没有下载。")
+        on_bytes(part.stat().st_size, total)
+    return _finished(part, folder / _file_name(address))
+
+
+def direct_address(url: str) -> str:
+    """GitHub answers its archive links with a redirect to this host."""
+    found = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+)/archive/(refs/heads/)?([\w./-]+)\.(zip|tar\.gz)", url)
+    if not found:
+        return url
+    return f"https://codeload.github.com/{found[1]}/{found[4]}/{found[2] or ''}{found[3]}"
+
+
+def _piece(address: str, done: int, max_bytes: int) -> Response:
+    wanted = {"Range": f"bytes={done}-{done + PIECE - 1}", "Accept-Encoding": "identity"}
+    limit = min(max_bytes, MAX_IN_ONE_ANSWER)
+    answer = fetch(Request("GET", address, headers=wanted), deadline=Deadline(PIECE_SECONDS), max_bytes=limit)
+    if answer.status not in (200, 206, 416):
+        raise CorpusError(f"{answer.host} 没有给出这个文件（{answer.status}）。", cure="请检查网址。")
+    return answer
+
+
+def _store(answer: Response, part: Path, done: int) -> int | None:
+    """Appends the piece, or replaces everything when the server does not do pieces. Returns the whole size."""
+    if answer.status == 200:
+        part.write_bytes(answer.body)
+        return len(answer.body)
+    stated = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", answer.headers.get("Content-Range", ""))
+    if not stated or int(stated[1]) != done or not answer.body:
+        part.unlink(missing_ok=True)
+        raise CorpusError(f"{answer.host} 的分段下载不可靠，已放弃。", cure="请用浏览器下载后导入文件。")
+    with part.open("ab") as file:
+        file.write(answer.body)
+    return None if stated[2] == "*" else int(stated[2])
+
+
+def _finished(part: Path, target: Path) -> Downloaded:
+    digest = hashlib.sha256()
+    with part.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    part.replace(target)
+    return Downloaded(target, target.stat().st_size, digest.hexdigest())
+
+
+def _file_name(address: str) -> str:
+    name = re.sub(r"[^\w.-]", "_", unquote(urlsplit(address).path).rpartition("/")[2]).strip(".")
+    return name[-80:] or "corpus"

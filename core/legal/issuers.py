@@ -1,0 +1,23 @@
+"""Who made a law, where its title or the events above it say so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from core.legal.types import Kind
+
+_NAMED = re.compile(
+    "全国人民代表大会常务委员会|全国人民代表大会|国务院|中央军事委员会|最高人民法院|最高人民检察院|国家监察委员会"
+)
+
+
+def issuer_of(name: str, events: Sequence[str], kind: Kind) -> str | None:
+    """Joint interpretations name several courts in their title; the last event tells who spoke last about a statute."""
+    titled = re.split("关于", name, maxsplit=1)[0]
+    if kind is Kind.INTERPRETATION and (courts := _NAMED.findall(titled)):
+        return "、".join(dict.fromkeys(courts))
+    for text in (titled, *reversed(events)):
+        if found := _NAMED.search(text):
+            return found[0]
+    return None

@@ -1,0 +1,118 @@
+"""Laws and cases as JSON, one per line: for whoever has texts of their own.
+
+A law (`name` and `articles` are needed, the rest may be left out):
+    {"type": "law", "name": "某某条例", "kind": "行政法规", "issuer": "国务院", "published": "2020-01-01",
+     "effective": "2020-03-01", "status": "有效", "source": "某某网",
+     "articles": [{"number": "第一条", "path": ["第一章 总则"], "text": "…"}]}
+A case (`caseName` and `text` or `summary` are needed; the names are those of the search result):
+    {"type": "case", "caseNumber": "（2023）京01民终1234号", "caseName": "…", "court": "…", "date": "2023-05-06",
+     "caseType": "民事", "summary": "…", "verdict": "…", "url": "https://…", "text": "…"}
+`kind` is one of 宪法 法律 司法解释 行政法规 部门规章 地方性法规 其他; `caseType` one of 民事 刑事 行政 其他.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from core.legal.case_numbers import find_case_numbers
+from core.legal.dates import parse_iso
+from core.legal.markup import Undecodable, decode
+from core.legal.numerals import ArticleNumber, parse_article_number
+from core.legal.records import Item, Skipped
+from core.legal.sources import Entry
+from core.legal.types import Article, CaseType, CourtCase, Kind, Law, Status
+from core.search.types import host_of
+from core.text import clean, one_line
+
+NAME = "JSONL"
+
+
+def is_ours(path: PurePosixPath) -> bool:
+    return path.suffix == ".jsonl"
+
+
+def is_metadata(path: PurePosixPath) -> bool:
+    return False
+
+
+def read(files: Iterable[Entry], metadata: Iterable[Entry]) -> Iterator[Item]:
+    for entry in files:
+        if entry.problem:
+            yield Skipped(str(entry.path), entry.problem)
+        for number, line in enumerate(io.BytesIO(entry.data), start=1):
+            if line.strip():
+                yield _read_line(line, entry.path.name, number)
+
+
+def _read_line(line: bytes, file: str, number: int) -> Item:
+    try:
+        record = json.loads(decode(line))
+        return _law(record, file) if "articles" in record else _case(record, file)
+    except Undecodable:
+        reason = "编码无法识别"
+    except json.JSONDecodeError:
+        reason = "不是 JSON"
+    except RecursionError:
+        reason = "嵌套过深"
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        reason = f"缺少或写错的字段：{one_line(str(error))[:60]}"
+    return Skipped(f"{file}:{number}", reason)
+
+
+def _law(record: dict[str, Any], file: str) -> Law:
+    articles = tuple(_article(article) for article in record["articles"])
+    if not articles:
+        raise ValueError("articles")
+    return Law(
+        name=_text(record, "name"),
+        kind=Kind(record.get("kind") or Kind.OTHER),
+        articles=articles,
+        source=one_line(record.get("source") or file),
+        issuer=one_line(record.get("issuer") or "") or None,
+        published=parse_iso(record.get("published")),
+        effective=parse_iso(record.get("effective")),
+        repealed=record.get("status") == Status.REPEALED.value,
+    )
+
+
+def _article(record: dict[str, Any]) -> Article:
+    number = record.get("number")
+    return Article(
+        number=parse_article_number(str(number)) if number else ArticleNumber(0),
+        text=clean(_text(record, "text")),
+        path=tuple(one_line(str(title)) for title in record.get("path") or ()),
+    )
+
+
+def _case(record: dict[str, Any], file: str) -> CourtCase:
+    number = one_line(record.get("caseNumber") or "")
+    numbers = find_case_numbers(number)
+    summary = clean(record.get("summary") or "") or None
+    text = clean(record.get("text") or "")
+    if not text and not summary:
+        raise ValueError("text")
+    url = one_line(record.get("url") or "")
+    declared = record.get("caseType")
+    return CourtCase(
+        name=_text(record, "caseName"),
+        number=number or None,
+        court=one_line(record.get("court") or "") or None,
+        date=parse_iso(record.get("date")),
+        type=CaseType(declared) if declared else numbers[0].type if numbers else None,
+        summary=summary,
+        verdict=clean(record.get("verdict") or "") or None,
+        url=url if host_of(url) and url.startswith(("http://", "https://")) else None,
+        source=one_line(record.get("source") or file),
+        text=text or summary or "",
+    )
+
+
+def _text(record: dict[str, Any], key: str) -> str:
+    value = record[key]
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(key)
+    return one_line(value) if key != "text" else value.strip()

@@ -1,0 +1,130 @@
+"""The layout of github.com/ImCa0/just-laws: docs/<field>/<law>/README.md, and long codes split into files beside it.
+
+Articles are bold (`**第一条**　…`), those with 之一 are not. A folder may also hold amendments and decisions, which are
+laws of their own, and versions.json, which dates the versions below versions/.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import PurePosixPath
+from typing import Any
+
+from core.legal import dates
+from core.legal.issuers import issuer_of
+from core.legal.markup import Heading, blocks, parse_articles
+from core.legal.records import Item, Skipped, text_of
+from core.legal.sources import Entry
+from core.legal.types import Article, Kind, Law
+
+NAME = "just-laws"
+
+_NOT_LAWS = frozenset({"category", "MessageBoard"})
+_OWN_TITLE = ("中华人民共和国", "全国人民代表大会")
+_AMENDMENTS = "修正案"
+
+Block = Heading | str
+
+
+def is_ours(path: PurePosixPath) -> bool:
+    parts = _parts(path)
+    return path.suffix == ".md" and len(parts) > 1 and parts[0] not in _NOT_LAWS
+
+
+def is_metadata(path: PurePosixPath) -> bool:
+    return path.name == "versions.json"
+
+
+def _parts(path: PurePosixPath) -> tuple[str, ...]:
+    parts = path.parts
+    return parts[parts.index("docs") + 1 :] if "docs" in parts else ()
+
+
+def read(files: Iterable[Entry], metadata: Iterable[Entry]) -> Iterator[Item]:
+    folders: dict[PurePosixPath, dict[str, list[Block]]] = {}
+    for entry in files:
+        text = text_of(entry)
+        if isinstance(text, Skipped):
+            yield text
+        else:
+            folders.setdefault(entry.path.parent, {})[entry.path.name] = list(blocks(text))
+    versions = _versions(metadata)
+    for folder, contents in folders.items():
+        yield from _laws(folder, contents, versions.get(folder, {}))
+
+
+def _laws(folder: PurePosixPath, contents: dict[str, list[Block]], version: dict[str, Any]) -> Iterator[Item]:
+    readme = contents.pop("README.md", None)
+    if not readme:
+        yield from (Skipped(str(folder / name), "同一文件夹里没有 README.md") for name in contents)
+        return
+    parts = []
+    for name, content in contents.items():
+        title = content[0].title if content and isinstance(content[0], Heading) else ""
+        if title == _AMENDMENTS:
+            yield from (_law(folder / name, amendment) for amendment in _split(content[1:]))
+        elif title.startswith(_OWN_TITLE):
+            yield _law(folder / name, content)
+        else:
+            parts.append(parse_articles(content[1:] if title else content, [title] if title else []))
+    yield _law(folder, readme, parts, version)
+
+
+def _law(
+    path: PurePosixPath,
+    content: list[Block],
+    parts: Iterable[list[Article]] = (),
+    version: dict[str, Any] | None = None,
+) -> Law | Skipped:
+    version = version or {}
+    title = content[0]
+    if not isinstance(title, Heading):
+        return Skipped(str(path), "没有标题")
+    head, body = _head(content[1:])
+    found = sorted(filter(None, [parse_articles(body), *parts]), key=lambda part: part[0].number)
+    articles = [article for part in found for article in part]
+    if not articles:
+        return Skipped(str(path), "没有正文")
+    kind = Kind.CONSTITUTION if _parts(path)[0] == "constitution" else Kind.STATUTE
+    published = dates.parse_iso(version.get("promulgatedOn")) or dates.adopted(head)
+    return Law(
+        name=title.title,
+        kind=kind,
+        articles=tuple(articles),
+        source=f"{NAME}：{'/'.join(_parts(path))}",
+        issuer=issuer_of(title.title, head, kind),
+        published=published,
+        effective=dates.parse_iso(version.get("effectiveFrom"))
+        or dates.in_force(head, [article.text for article in articles], published),
+    )
+
+
+def _head(content: list[Block]) -> tuple[list[str], list[Block]]:
+    """The dated lines under the title, and the rest. A law without chapters goes on with its first article at once."""
+    for count, block in enumerate(content):
+        if isinstance(block, Heading) or not dates.DATE.search(block) or block.lstrip("*").startswith("第"):
+            return [str(line).strip("*") for line in content[:count]], content[count:]
+    return [str(line).strip("*") for line in content], []
+
+
+def _split(content: list[Block]) -> Iterator[list[Block]]:
+    """A file of amendments, one after the other below headings of the second level."""
+    laws: list[list[Block]] = []
+    for block in content:
+        if isinstance(block, Heading) and block.level == 2:
+            laws.append([])
+        if laws:
+            laws[-1].append(block)
+    yield from laws
+
+
+def _versions(metadata: Iterable[Entry]) -> dict[PurePosixPath, dict[str, Any]]:
+    """The dates of each version, by the folder of its text."""
+    found: dict[PurePosixPath, dict[str, Any]] = {}
+    for entry in metadata:
+        with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            for version in json.loads(entry.data)["versions"]:
+                found[(entry.path.parent / version["entry"]).parent] = version
+    return found

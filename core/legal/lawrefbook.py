@@ -1,0 +1,136 @@
+"""The layout of github.com/LawRefBook/Laws.
+
+`<folder>/<short name>(YYYY-MM-DD).md`; the date is that of adoption. `# full title`, dated events, `<!-- INFO END -->`,
+headings, articles. The Civil Code lies in eight files that name their part in a second `#` heading.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from core.legal import dates
+from core.legal.cases import parse_case
+from core.legal.issuers import issuer_of
+from core.legal.markup import Heading, blocks, parse_articles
+from core.legal.names import law_key
+from core.legal.records import Item, Skipped, below, text_of
+from core.legal.sources import Entry
+from core.legal.types import Kind, Law
+
+NAME = "LawRefBook/Laws"
+
+_CASES = "案例"
+_KINDS = (
+    {"宪法": Kind.CONSTITUTION, "司法解释": Kind.INTERPRETATION, "行政法规": Kind.REGULATION}
+    | dict.fromkeys(
+        ("宪法相关法", "民法典", "民法商法", "行政法", "经济法", "社会法", "刑法", "诉讼与非诉讼程序法"), Kind.STATUTE
+    )
+    | {"部门规章": Kind.RULE, "DLC": Kind.LOCAL, "其他": Kind.OTHER}
+)
+_FOLDERS = frozenset({_CASES, *_KINDS})
+_FILE_DATE = re.compile(r"[(（](\d{4}-\d{2}-\d{2})[)）]$")
+_INFO_END = "<!-- INFO END -->"
+
+
+def is_ours(path: PurePosixPath) -> bool:
+    return path.suffix == ".md" and path.name != "_index.md" and bool(below(path, _FOLDERS))
+
+
+def is_metadata(path: PurePosixPath) -> bool:
+    return path.name == "db.sqlite3"
+
+
+def read(files: Iterable[Entry], metadata: Iterable[Entry]) -> Iterator[Item]:
+    known = _Database(metadata)
+    parts: dict[str, list[Law]] = {}
+    for entry in files:
+        text = text_of(entry)
+        folders = below(entry.path, _FOLDERS)
+        if isinstance(text, Skipped):
+            yield text
+        elif folders[0] == _CASES:
+            yield parse_case(text, folders, source=f"{NAME}：{'/'.join(folders)}")
+        else:
+            law, is_part = _parse_law(text, folders, known)
+            if isinstance(law, Skipped):
+                yield Skipped(str(entry.path), law.reason)
+            elif is_part:
+                parts.setdefault(law.name, []).append(law)
+            else:
+                yield law
+    yield from map(_joined, parts.values())
+
+
+def _parse_law(text: str, folders: tuple[str, ...], known: _Database) -> tuple[Law | Skipped, bool]:
+    head, _, body = text.rpartition(_INFO_END)
+    content = list(blocks(head)) if head else []
+    titles = [block.title for block in content if isinstance(block, Heading)]
+    if not titles:
+        return Skipped("", "没有标题，或没有 <!-- INFO END -->"), False
+    name, part = titles[0], titles[1:2]
+    events = [block for block in content if isinstance(block, str)]
+    articles = parse_articles(blocks(body), part)
+    if not articles:
+        return Skipped("", "没有正文"), False
+    stem = PurePosixPath(folders[-1]).stem
+    named = _FILE_DATE.search(stem)
+    published = (named and dates.parse_iso(named[1])) or dates.adopted(events)
+    row = known.row(_FILE_DATE.sub("", stem), published)
+    published = published or row.published
+    kind = _KINDS[folders[0]]
+    # Where the database gives one date for both, it only repeats the publication.
+    recorded = row.effective if row.effective and row.effective > (published or "") else None
+    return Law(
+        name=name,
+        kind=kind,
+        articles=tuple(articles),
+        source=f"{NAME}：{'/'.join(folders)}",
+        issuer=folders[1] if kind is Kind.RULE and len(folders) > 2 else issuer_of(name, events, kind),
+        published=published,
+        effective=dates.in_force(events, [article.text for article in articles], published, recorded),
+        repealed=row.expired,
+    ), bool(part)
+
+
+def _joined(parts: list[Law]) -> Law:
+    """One law out of the files that hold its parts; numbering runs through, the day of force stands in each."""
+    parts = sorted(parts, key=lambda part: part.articles[0].number)
+    articles = tuple(article for part in parts for article in part.articles)
+    effective = next((part.effective for part in parts if part.effective), None)
+    return replace(parts[-1], articles=articles, effective=effective, source=parts[0].source.rpartition("/")[0])
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    published: str | None = None
+    effective: str | None = None
+    expired: bool = False
+
+
+class _Database:
+    """What db.sqlite3 adds: whether a law was repealed, and dates. It lags behind the texts."""
+
+    def __init__(self, metadata: Iterable[Entry]) -> None:
+        self._rows: dict[str, list[_Row]] = {}
+        for entry in metadata:
+            with suppress(sqlite3.Error):
+                self._load(entry.data)
+
+    def _load(self, data: bytes) -> None:
+        with closing(sqlite3.connect(":memory:")) as database:
+            database.deserialize(data)
+            database.execute("PRAGMA trusted_schema = OFF")
+            database.set_progress_handler(lambda: 1, 20_000_000)  # a view may be made to run for ever
+            for name, *dated, expired in database.execute("SELECT name, publish, valid_from, expired FROM law"):
+                published, effective = map(dates.parse_iso, dated)
+                self._rows.setdefault(law_key(str(name)), []).append(_Row(published, effective, expired == 1))
+
+    def row(self, name: str, published: str | None) -> _Row:
+        rows = self._rows.get(law_key(name), [])
+        fitting = [row for row in rows if row.published == published] if published else rows
+        return fitting[0] if len(fitting) == 1 or (fitting and published) else _Row()

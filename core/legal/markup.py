@@ -1,0 +1,151 @@
+"""Articles out of the Markdown that both public corpora are written in."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from core.legal.numerals import NUMERAL, ArticleNumber, to_int
+from core.legal.types import Article
+from core.text import clean
+
+_BLANKS = re.compile(r"[^\S\n]+")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_HEADING = re.compile(r"(#{1,6})\s*(.*)")
+_DIVISION = re.compile(rf"(第\s*{NUMERAL}\s*(?:分编|[编篇章节]))\s*(.*)")
+# 第X条 at the start of a paragraph. One source sets it bold, except 之一; another has lost the blank after it in places
+# (第一百二十八 条侦查人员…), and has a look-alike of 第 in one law.
+_ARTICLE = re.compile(
+    rf"(?P<bold>\*\*)?[第笫]\s*(?P<number>{NUMERAL})\s*条(?:\s*之\s*(?P<suffix>{NUMERAL}))?(?:\*\*)?(?P<gap>[\s:：]*)"
+)
+_GOES_ON = re.compile(r"(?:第|规定|所|的|、|至|和|及|或|中|，|之)")
+_KEPT_WITHOUT_NUMBER = re.compile(r"\s*(?:序言|前言|附)")
+
+
+class Undecodable(ValueError):
+    """The bytes are in no encoding that Chinese text is written in."""
+
+
+def decode(data: bytes) -> str:
+    """UTF-8, or what older files are written in; one kind of blank, nothing invisible."""
+    for mark, encoding in (
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+        (b"", "utf-8-sig"),
+        (b"", "gb18030"),
+    ):
+        if not data.startswith(mark):
+            continue
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if "\x00" in text:
+            break
+        return _BLANKS.sub(" ", clean(text))
+    raise Undecodable
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    level: int
+    title: str
+
+
+def blocks(text: str) -> Iterator[Heading | str]:
+    """Headings and paragraphs in order, without comments and front matter."""
+    text = re.sub(r"\A---\n.*?\n---\n", "", _COMMENT.sub("", text), flags=re.DOTALL)
+    for line in map(str.strip, text.splitlines()):
+        if heading := _HEADING.fullmatch(line):
+            yield Heading(len(heading[1]), tidy_heading(heading[2]))
+        elif line:
+            yield line
+
+
+def tidy_heading(title: str) -> str:
+    """`第一章　总 则` → `第一章 总则`."""
+    title = title.strip("* ")
+    division = _DIVISION.fullmatch(title)
+    if division:
+        ordinal = "".join(division[1].split())
+        return f"{ordinal} {_joined(division[2])}".strip()
+    return _joined(title)
+
+
+def _joined(text: str) -> str:
+    """Characters that were set apart (总 则) belong together; words that were (最高人民法院 最高人民检察院) do not."""
+    parts = text.split()
+    return "".join(parts) if all(len(part) == 1 for part in parts) else " ".join(parts)
+
+
+def parse_articles(content: Iterable[Heading | str], path: Sequence[str] = ()) -> list[Article]:
+    """The articles below the given headings. A text without any 第…条 becomes one article without a number."""
+    reader = _Reader(tuple(path))
+    for block in content:
+        if isinstance(block, Heading):
+            reader.heading(block)
+        else:
+            reader.paragraph(block)
+    return reader.finish()
+
+
+class _Reader:
+    def __init__(self, path: tuple[str, ...]) -> None:
+        self._base = path
+        self._headings: list[Heading] = []
+        self._number = ArticleNumber(0)
+        self._lines: list[str] = []
+        self._everything: list[str] = []
+        self._articles: list[Article] = []
+        self._numbered = False
+
+    def heading(self, heading: Heading) -> None:
+        self._close()
+        self._headings = [above for above in self._headings if above.level < heading.level] + [heading]
+        self._everything.append(heading.title)
+
+    def paragraph(self, line: str) -> None:
+        self._everything.append(line)
+        start = _article_start(line, self._last())
+        if start:
+            self._close()
+            self._number, line = start
+            self._numbered = True
+        self._lines.append(line.replace("**", "").strip())
+
+    def finish(self) -> list[Article]:
+        self._close()
+        if self._numbered:
+            return self._articles
+        text = "\n".join(self._everything)
+        return [Article(ArticleNumber(0), text, self._base)] if text else []
+
+    def _last(self) -> ArticleNumber:
+        if self._number.number:
+            return self._number
+        return next((a.number for a in reversed(self._articles) if a.number.number), ArticleNumber(0))
+
+    def _close(self) -> None:
+        titles = [heading.title for heading in self._headings]
+        text = "\n".join(line for line in self._lines if line)
+        if text and (self._number.number or any(map(_KEPT_WITHOUT_NUMBER.match, titles))):
+            self._articles.append(Article(self._number, text, (*self._base, *titles)))
+        self._number, self._lines = ArticleNumber(0), []
+
+
+def _article_start(line: str, last: ArticleNumber) -> tuple[ArticleNumber, str] | None:
+    found = _ARTICLE.match(line)
+    if not found:
+        return None
+    try:
+        number = ArticleNumber(to_int(found["number"]), to_int(found["suffix"]) if found["suffix"] else 0)
+    except ValueError:
+        return None
+    rest = line[found.end() :]
+    if found["bold"] or found["gap"] or not rest:
+        return number, rest
+    # Without a blank it may be a sentence that begins with a reference; the next number in the row is an article.
+    follows = number in (ArticleNumber(last.number + 1), ArticleNumber(last.number, last.suffix + 1))
+    return (number, rest) if follows and not _GOES_ON.match(rest) else None

@@ -1,0 +1,40 @@
+"""款 and 项 inside an article: every line that is not an item begins a new 款."""
+
+from __future__ import annotations
+
+import re
+
+from core.legal.numerals import NUMERAL, plain, to_int
+
+_ITEM = re.compile(rf"\(\s*({NUMERAL})\s*\)")
+
+
+def paragraphs(text: str) -> list[list[str]]:
+    """The 款 of an article; each is its own line and the lines of its items."""
+    found: list[list[str]] = []
+    for line in text.splitlines():
+        if found and _ITEM.match(plain(line)):
+            found[-1].append(line)
+        else:
+            found.append([line])
+    return found
+
+
+def excerpt(text: str, paragraph: int | None, item: int | None) -> str | None:
+    """The words of 第…款第…项; without a 款, the items of the whole article count. None when there is no such one."""
+    if not paragraph and not item:
+        return None
+    found = paragraphs(text)
+    if paragraph and not 1 <= paragraph <= len(found):
+        return None
+    lines = found[paragraph - 1] if paragraph else [line for lines in found for line in lines]
+    if not item:
+        return "\n".join(lines)
+    return next((line for line in lines if (mark := _ITEM.match(plain(line))) and _is(mark[1], item)), None)
+
+
+def _is(numeral: str, number: int) -> bool:
+    try:
+        return to_int(numeral) == number
+    except ValueError:
+        return False

@@ -1,0 +1,38 @@
+"""What the readers of all layouts yield."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from core.legal.markup import Undecodable, decode
+from core.legal.sources import Entry
+from core.legal.types import CourtCase, Law
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    path: str
+    reason: str
+
+
+Item = Law | CourtCase | Skipped
+
+
+def text_of(entry: Entry) -> str | Skipped:
+    """The text of a file, or why it has none."""
+    if entry.problem:
+        return Skipped(str(entry.path), entry.problem)
+    try:
+        text = decode(entry.data)
+    except Undecodable:
+        return Skipped(str(entry.path), "编码无法识别")
+    return text if text.strip() else Skipped(str(entry.path), "文件是空的")
+
+
+def below(path: PurePosixPath, folders: frozenset[str]) -> tuple[str, ...]:
+    """The parts of a path from the first known folder on; archives put a folder of their own on top."""
+    for depth, part in enumerate(path.parts[:-1]):
+        if part in folders:
+            return path.parts[depth:]
+    return ()

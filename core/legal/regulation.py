@@ -1,0 +1,396 @@
+"""Statutes by name, by article in any notation, or by everyday words; from the index, else from the web."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from core.errors import NoLegalIndex, QueryError
+from core.legal.citations import Citation, find_citations
+from core.legal.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
+from core.legal.names import law_key
+from core.legal.numerals import NUMERAL, ArticleNumber, plain, to_chinese, to_int
+from core.legal.paragraphs import excerpt
+from core.legal.types import Kind, Status
+from core.search.types import SearchResponse, SearchResult
+from core.text import one_line, shorten
+
+Fallback = Callable[[str, int], SearchResponse]
+"""A web search of type regulation or case: the query and how many results."""
+Origin = Literal["index", "web"]
+
+REFERENCE_LENGTH = 60
+_MAX_REFERENCES = 20
+_LONGEST_RANGE = 10
+_LONGEST_NAME = 50
+_MANY_LAWS = 3
+
+_ASKS = re.compile(r"[?？!！。；;]|怎么|如何|什么|哪|吗|是否|能否|多少|可以|为何|\s.+\s")
+_NAME_END = re.compile(
+    r"(?:法典|法|条例|规定|办法|细则|规则|解释|决定|通则|准则|批复|通知|意见|纪要|修正案|公约|标准|章程|答复)"
+    r"(?:[（(][一二三四五六七八九十\d]+年?[）)]|[一二三四五六七八九十])?$"
+)
+_NUMBERED_INTERPRETATION = re.compile(
+    r"(?:解释|规定)[（(]?[一二三四五六七八九十][）)]?$"
+)  # 公司法解释三, not its article 3
+_NAME_AND_NUMBER = re.compile(
+    rf"(?P<law>.*?[^\d第 ,])[ ,的]*第?\s*(?P<number>{NUMERAL})\s*条?(?:\s*之\s*(?P<suffix>{NUMERAL}))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Another article that an article speaks of, with its first words."""
+
+    law_name: str
+    article_number: str
+    content: str | None
+    """None when the index does not hold it."""
+    start: int
+    end: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "lawName": self.law_name,
+            "articleNumber": self.article_number,
+            "content": self.content,
+            "start": self.start,
+            "end": self.end,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LegalArticle:
+    """One result: an article, a whole law (without an article number), or a page of the web."""
+
+    law_name: str
+    article_number: str | None
+    content: str
+    effective_date: str | None
+    source: str
+    kind: Kind | None = None
+    status: Status | None = None
+    published: str | None = None
+    issuer: str | None = None
+    path: tuple[str, ...] = ()
+    paragraph: int | None = None
+    item: int | None = None
+    excerpt: str | None = None
+    """The 款 or 项 that was asked for."""
+    article_count: int | None = None
+    references: tuple[Reference, ...] = ()
+    url: str | None = None
+    law_id: int | None = None
+
+    def citation(self) -> str:
+        """As lawyers write it: 《中华人民共和国劳动合同法》第三十八条第一款."""
+        deeper = (f"第{to_chinese(self.paragraph)}款" if self.paragraph else "") + (
+            f"第（{to_chinese(self.item)}）项" if self.item else ""
+        )
+        return f"《{self.law_name}》{self.article_number or ''}{deeper if self.article_number else ''}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "lawName": self.law_name,
+            "articleNumber": self.article_number,
+            "content": self.content,
+            "effectiveDate": self.effective_date,
+            "source": self.source,
+            "kind": self.kind.value if self.kind else None,
+            "status": self.status.value if self.status else None,
+            "publishDate": self.published,
+            "issuer": self.issuer,
+            "path": list(self.path),
+            "paragraph": self.paragraph,
+            "item": self.item,
+            "excerpt": self.excerpt,
+            "articleCount": self.article_count,
+            "references": [reference.to_json() for reference in self.references],
+            "url": self.url,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RegulationResponse:
+    query: str
+    results: tuple[LegalArticle, ...]
+    origin: Origin
+    search_time: float = 0.0
+    note: str = ""
+    """What the reader should know: 《…》没有第…条."""
+    web: SearchResponse | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "query": self.query,
+            "results": [result.to_json() for result in self.results],
+            "totalResults": len(self.results),
+            "searchTime": round(self.search_time, 4),
+            "origin": self.origin,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A line of the table of contents and the articles right below it."""
+
+    path: tuple[str, ...]
+    first: str
+    last: str
+
+
+class RegulationService:
+    def __init__(self, library: LegalLibrary, fallback: Fallback | None = None) -> None:
+        self._library = library
+        self._fallback = fallback
+
+    def search(self, text: str, limit: int = 10) -> RegulationResponse:
+        """What the reader asked for; `origin` says whether the index or the web answered."""
+        started = time.perf_counter()
+        query = one_line(text)
+        if not query:
+            raise QueryError
+        index = self._library.index()
+        if index is None and self._fallback is None:
+            raise NoLegalIndex
+        results, note = _Lookup(index, query, limit).run() if index else ([], "")
+        if results or note.startswith(_NO_SUCH) or self._fallback is None:
+            response = RegulationResponse(query, tuple(results[:limit]), "index", note=note)
+        else:
+            web = self._fallback(query, limit)
+            response = RegulationResponse(query, tuple(map(_from_web, web.results)), "web", note=note, web=web)
+        return replace(response, search_time=time.perf_counter() - started)
+
+    def laws(self) -> list[LawVersion]:
+        return self._index().laws()
+
+    def contents(self, law_id: int) -> list[Section]:
+        """The table of contents."""
+        return _contents(self._index().articles(law_id))
+
+    def articles(self, law_id: int) -> list[StoredArticle]:
+        return self._index().articles(law_id)
+
+    def article(self, law_id: int, number: ArticleNumber) -> LegalArticle | None:
+        index = self._index()
+        stored = index.article(law_id, number)
+        return _result(index, stored) if stored else None
+
+    def versions(self, name: str) -> list[tuple[LawVersion, Status]]:
+        """All versions of a law, the newest first, each with its status today."""
+        index = self._index()
+        law = index.resolve(name)
+        return [(version, index.status(version)) for version in index.versions(law.key)] if law else []
+
+    def _index(self) -> LegalIndex:
+        index = self._library.index()
+        if index is None:
+            raise NoLegalIndex
+        return index
+
+
+_NO_SUCH = "没有这一条："
+
+
+class _Lookup:
+    """One query against one index."""
+
+    def __init__(self, index: LegalIndex, query: str, limit: int) -> None:
+        self._index = index
+        self._query = query
+        self._limit = limit
+
+    def run(self) -> tuple[list[LegalArticle], str]:
+        cited = [c for c in find_citations(self._query, self._index.is_known) if c.law]
+        if cited:
+            return self._cited(cited)
+        if self._index.resolve(self._query):
+            return self._laws(), ""
+        if ended := self._repealed(self._query):
+            return ended
+        if _NUMBERED_INTERPRETATION.search(self._query) and (laws := self._laws()):
+            return laws, ""
+        loose = self._loosely_cited()
+        if loose:
+            return self._cited([loose])
+        if len(self._query) <= _LONGEST_NAME and not _ASKS.search(self._query):
+            if _NAME_END.search(self._query) and (laws := self._laws()):
+                return laws, ""
+            titled = self._index.containing(self._query, _MANY_LAWS) if len(self._query) >= 2 else []
+            return [_law_result(self._index, law) for law in titled] + self._full_text(), ""
+        return self._full_text(), ""
+
+    def _cited(self, citations: Sequence[Citation]) -> tuple[list[LegalArticle], str]:
+        results: list[LegalArticle] = []
+        notes: list[str] = []
+        for citation in citations:
+            law = self._law(citation.law or "")
+            if law is None:
+                ended, note = self._repealed(citation.law or "") or ([], f"库中没有《{citation.law}》。")
+                results += ended
+                notes.append(note)
+                continue
+            found = list(self._articles(law, citation))
+            results += found
+            if not found:
+                highest = to_chinese(self._index.highest(law.id))
+                notes.append(f"{_NO_SUCH}《{law.name}》共{highest}条，没有{citation.article}。")
+        asked = len(self._query) - sum(citation.end - citation.start for citation in citations)
+        if asked > 6 or (not results and not any(note.startswith(_NO_SUCH) for note in notes)):
+            known = {(result.law_id, result.article_number) for result in results}
+            results += [hit for hit in self._full_text() if (hit.law_id, hit.article_number) not in known]
+        return results, "".join(notes)
+
+    def _repealed(self, name: str) -> tuple[list[LegalArticle], str] | None:
+        """The article that put a law out of force which the index does not hold: 合同法 → 民法典第一千二百六十条."""
+        repeal = self._index.repeal(law_key(name)) if not self._index.resolve(name) else None
+        stored = self._index.article(repeal.law_id, repeal.number) if repeal else None
+        if stored is None:
+            return None
+        by = self._index.version(stored.law_id).name
+        return [_result(self._index, stored)], f"《{name}》已由《{by}》{stored.number}废止，库中没有它的条文。"
+
+    def _law(self, name: str) -> LawVersion | None:
+        exact = self._index.resolve(name)
+        if exact is None and _NAME_END.search(name) and not self._index.repeal(law_key(name)):
+            return next(iter(self._index.match(name, 1)), None)
+        return exact
+
+    def _articles(self, law: LawVersion, citation: Citation) -> Iterator[LegalArticle]:
+        """The cited articles as they are in force, then as other versions have them in other words."""
+        for number in _numbers(citation):
+            texts = set()
+            for version in [law, *(other for other in self._index.versions(law.key) if other != law)]:
+                stored = self._index.article(version.id, number)
+                letters = re.sub(r"\W", "", stored.text) if stored else ""
+                if stored and letters not in texts:
+                    texts.add(letters)
+                    yield _result(self._index, stored, citation)
+
+    def _loosely_cited(self) -> Citation | None:
+        """劳动合同法 38, 刑法120之一, 第38条 劳动合同法: what people type into a search box, not into a text."""
+        simple = plain(self._query)
+        for citation in find_citations(simple, in_statute=True):
+            rest = (simple[: citation.start] + simple[citation.end :]).strip(" ,的")
+            if rest and self._law(rest):
+                return replace(citation, law=rest, home=False)
+        found = _NAME_AND_NUMBER.fullmatch(simple)
+        if not found or not self._law(found["law"]):
+            return None
+        try:
+            number = ArticleNumber(to_int(found["number"]), to_int(found["suffix"]) if found["suffix"] else 0)
+        except ValueError:
+            return None
+        return Citation(0, len(simple), found["law"], number)
+
+    def _laws(self) -> list[LegalArticle]:
+        exact = self._index.resolve(self._query)
+        related = (
+            self._index.containing(exact.name, self._limit) if exact else self._index.match(self._query, self._limit)
+        )
+        laws = list(dict.fromkeys([exact, *related] if exact else related))
+        return [_law_result(self._index, law) for law in laws[: self._limit]]
+
+    def _full_text(self) -> list[LegalArticle]:
+        return [_result(self._index, stored) for stored in self._index.search(self._query, self._limit)]
+
+
+def _numbers(citation: Citation) -> list[ArticleNumber]:
+    if citation.last is None:
+        return [citation.article]
+    last = min(citation.last.number, citation.article.number + _LONGEST_RANGE - 1)
+    return [citation.article, *(ArticleNumber(number) for number in range(citation.article.number + 1, last + 1))]
+
+
+def _result(index: LegalIndex, stored: StoredArticle, citation: Citation | None = None) -> LegalArticle:
+    law = index.version(stored.law_id)
+    return LegalArticle(
+        law_name=law.name,
+        article_number=str(stored.number) or None,
+        content=stored.text,
+        effective_date=law.effective,
+        source=law.source,
+        kind=law.kind,
+        status=index.status(law),
+        published=law.published,
+        issuer=law.issuer,
+        path=stored.path,
+        paragraph=citation.paragraph if citation else None,
+        item=citation.item if citation else None,
+        excerpt=excerpt(stored.text, citation.paragraph, citation.item) if citation else None,
+        references=tuple(_references(index, stored)),
+        law_id=law.id,
+    )
+
+
+def _law_result(index: LegalIndex, law: LawVersion) -> LegalArticle:
+    articles = index.articles(law.id)
+    titles = dict.fromkeys(article.path[0] for article in articles if article.path)
+    opening = articles[0].text if articles and not titles else ""
+    summary = f"共{to_chinese(law.article_count)}条。" if law.article_count else ""
+    return LegalArticle(
+        law_name=law.name,
+        article_number=None,
+        content=summary + ("；".join(titles) or shorten(opening, 200)),
+        effective_date=law.effective,
+        source=law.source,
+        kind=law.kind,
+        status=index.status(law),
+        published=law.published,
+        issuer=law.issuer,
+        article_count=law.article_count,
+        law_id=law.id,
+    )
+
+
+def _from_web(result: SearchResult) -> LegalArticle:
+    return LegalArticle(
+        law_name=result.title,
+        article_number=None,
+        content=result.snippet,
+        effective_date=None,
+        source=result.source,
+        published=result.published,
+        url=result.url,
+    )
+
+
+def _references(index: LegalIndex, stored: StoredArticle) -> Iterator[Reference]:
+    seen: set[tuple[int | str, ArticleNumber]] = {(stored.law_id, stored.number)}
+    for citation in find_citations(stored.text, index.is_known, in_statute=True):
+        law = index.version(stored.law_id) if citation.home else index.resolve(citation.law or "")
+        for target in _targets(index, stored, citation, law):
+            number = target if isinstance(target, ArticleNumber) else target.number
+            identity = (law.id if law else citation.law or "", number)
+            if identity not in seen and len(seen) <= _MAX_REFERENCES:
+                seen.add(identity)
+                words = None if isinstance(target, ArticleNumber) else shorten(one_line(target.text), REFERENCE_LENGTH)
+                name = law.name if law else citation.law or ""
+                yield Reference(name, str(number), words, citation.start, citation.end)
+
+
+def _targets(
+    index: LegalIndex, stored: StoredArticle, citation: Citation, law: LawVersion | None
+) -> Iterator[StoredArticle | ArticleNumber]:
+    if citation.back:
+        for back in range(citation.back, 0, -1):
+            if before := index.before(stored.law_id, stored.number, back):
+                yield before
+        return
+    for number in _numbers(citation):
+        yield (index.article(law.id, number) if law else None) or number
+
+
+def _contents(articles: Sequence[StoredArticle]) -> list[Section]:
+    sections: list[Section] = []
+    for article in articles:
+        number = str(article.number)
+        if sections and sections[-1].path == article.path:
+            sections[-1] = replace(sections[-1], last=number)
+        else:
+            sections.append(Section(article.path, number, number))
+    return sections

@@ -1,0 +1,195 @@
+"""The files of a folder, a zip or a tar, one after the other, without ever writing one to disk.
+
+Nothing is extracted, so a name like `../../etc/passwd` is only a name. What an archive may unpack to is limited in
+size, number and ratio: a bomb ends the import, and the index in use stays.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from core.errors import CorpusError
+
+MAX_FILE = 32_000_000
+MAX_JSONL = 100_000_000
+"""A file of many records is held in memory while it is read; larger ones are to be split."""
+MAX_TOTAL = 2_000_000_000
+MAX_FILES = 200_000
+MAX_RATIO = 400
+"""Text of laws packs to a tenth; sorted by folder and under xz to a twentieth."""
+_RATIO_COUNTS_FROM = 50_000_000
+_READABLE = (".md", ".jsonl", ".json", ".sqlite3")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file: its path inside the source, and its bytes or the reason why they were not read."""
+
+    path: PurePosixPath
+    data: bytes
+    problem: str = ""
+
+
+Wanted = Callable[[PurePosixPath], bool]
+
+
+def entries(source: Path, wanted: Wanted) -> Iterator[Entry]:
+    """The readable files for which `wanted` holds. A source that cannot be opened at all is a CorpusError."""
+    if not source.exists():
+        raise CorpusError(f"找不到 {source.name}。", cure="请检查路径。")
+    try:
+        yield from _opened(source, lambda path: path.suffix in _READABLE and wanted(path))
+    except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError) as error:
+        raise CorpusError(
+            f"{source.name} 读到一半就无法继续（{type(error).__name__}）。", cure="文件可能不完整，请重新下载。"
+        ) from error
+
+
+def _opened(source: Path, wanted: Wanted) -> Iterator[Entry]:
+    if source.is_dir():
+        return _folder(source, wanted)
+    if zipfile.is_zipfile(source):
+        return _zip(source, wanted)
+    if source.suffix in _READABLE:
+        return _single(source, wanted)
+    return _tar(source, wanted)
+
+
+def _single(source: Path, wanted: Wanted) -> Iterator[Entry]:
+    path = PurePosixPath(source.name)
+    if wanted(path):
+        yield _read(path, source.stat().st_size, lambda: source.open("rb"))
+
+
+def _folder(source: Path, wanted: Wanted) -> Iterator[Entry]:
+    count = _Limits(packed=0)
+    for folder, below, names in os.walk(source):  # does not follow links to folders
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        for name in sorted(names):
+            file = Path(folder, name)
+            path = PurePosixPath(*file.relative_to(source).parts)
+            if wanted(path) and file.is_file() and not file.is_symlink():
+                size = file.stat().st_size
+                count.add(size)
+                yield _read(path, size, lambda file=file: file.open("rb"))  # type: ignore[misc]
+
+
+def _zip(source: Path, wanted: Wanted) -> Iterator[Entry]:
+    count = _Limits(packed=source.stat().st_size)
+    with zipfile.ZipFile(source) as archive:
+        if len(archive.infolist()) > MAX_FILES:
+            raise _too_much(f"其中的文件超过 {MAX_FILES} 个")
+        for member in archive.infolist():
+            path = PurePosixPath(_zip_name(member))
+            if not member.is_dir() and wanted(path):
+                count.add(member.file_size)
+                yield _read(path, member.file_size, lambda member=member: archive.open(member))  # type: ignore[misc]
+
+
+def _zip_name(member: zipfile.ZipInfo) -> str:
+    """Zips from Chinese Windows hold GBK names without the flag that says so; Python reads them as cp437."""
+    if member.flag_bits & 0x800:
+        return member.filename
+    try:
+        raw = member.filename.encode("cp437")
+    except UnicodeEncodeError:
+        return member.filename
+    for encoding in ("utf-8", "gb18030"):
+        try:
+            return raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return member.filename
+
+
+def _tar(source: Path, wanted: Wanted) -> Iterator[Entry]:
+    count = _Limits(packed=source.stat().st_size)
+    with _unpacked(source, count) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        while member := archive.next():
+            archive.members = []  # type: ignore[attr-defined]  # a stream cannot go back: nothing need be remembered
+            count.add(0)
+            path = PurePosixPath(member.name)
+            if member.isreg() and wanted(path):
+                yield _read(path, member.size, lambda member=member: archive.extractfile(member))  # type: ignore[misc]
+
+
+def _read(path: PurePosixPath, size: int, open_file: Callable[[], IO[bytes] | None]) -> Entry:
+    limit = MAX_JSONL if path.suffix == ".jsonl" else MAX_FILE
+    too_large = Entry(path, b"", f"超过 {limit // 1_000_000} MB")
+    if size > limit:
+        return too_large
+    try:
+        with open_file() or io.BytesIO() as stream:
+            data = stream.read(limit + 1)
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, NotImplementedError, OSError) as error:
+        return Entry(path, b"", f"无法读出（{type(error).__name__}）")
+    return Entry(path, data) if len(data) <= limit else too_large
+
+
+class _Limits:
+    def __init__(self, packed: int) -> None:
+        self._packed = packed
+        self._files = 0
+        self._bytes = 0
+
+    def add(self, size: int, *, files: int = 1) -> None:
+        self._files += files
+        self._bytes += size
+        if self._files > MAX_FILES:
+            raise _too_much(f"其中的文件超过 {MAX_FILES} 个")
+        if self._bytes > MAX_TOTAL:
+            raise _too_much(f"解开后超过 {MAX_TOTAL // 1_000_000} MB")
+        if self._packed and self._bytes > max(_RATIO_COUNTS_FROM, MAX_RATIO * self._packed):
+            raise _too_much("压缩比异常")
+
+
+def _too_much(reason: str) -> CorpusError:
+    return CorpusError(f"没有导入：{reason}。", cure="请确认文件来源可靠。")
+
+
+class _Counted(io.RawIOBase):
+    """An unpacked stream that counts what comes out of it, headers and skipped members included."""
+
+    def __init__(self, stream: IO[bytes], limits: _Limits) -> None:
+        self._stream = stream
+        self._limits = limits
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        data = self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        self._limits.add(len(data), files=0)
+        return len(data)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def _unpacked(source: Path, limits: _Limits) -> IO[bytes]:
+    with source.open("rb") as file:
+        start = file.read(6)
+    stream: Any
+    if start.startswith(b"\x1f\x8b"):
+        stream = gzip.open(source)  # noqa: SIM115 (closed with the stream that counts)
+    elif start.startswith(b"\xfd7zXZ\x00"):
+        stream = lzma.open(source)  # noqa: SIM115
+    elif start.startswith(b"BZh"):
+        stream = bz2.open(source)  # noqa: SIM115
+    else:
+        stream = source.open("rb")
+    counted: Any = _Counted(stream, limits)
+    return io.BufferedReader(counted, 1 << 16)

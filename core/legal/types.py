@@ -1,0 +1,99 @@
+"""What the legal part speaks of: laws with their articles, and court cases. Plain, frozen, already cleaned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from core.legal.numerals import ArticleNumber
+
+
+class Kind(StrEnum):
+    CONSTITUTION = "宪法"
+    STATUTE = "法律"
+    INTERPRETATION = "司法解释"
+    REGULATION = "行政法规"
+    RULE = "部门规章"
+    LOCAL = "地方性法规"
+    OTHER = "其他"
+
+    @property
+    def weight(self) -> float:
+        """Of two texts that fit equally well, the reader wants the higher one: 1 for statutes, 0 for regulations."""
+        return _WEIGHTS.get(self, 0.0)
+
+
+_WEIGHTS = {Kind.CONSTITUTION: 1.0, Kind.STATUTE: 1.0, Kind.INTERPRETATION: 0.5}
+
+
+class Status(StrEnum):
+    """The words of the national database (flk.npc.gov.cn)."""
+
+    IN_FORCE = "有效"
+    NOT_YET = "尚未生效"
+    AMENDED = "已修改"
+    REPEALED = "已废止"
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    number: ArticleNumber
+    text: str
+    path: tuple[str, ...] = ()
+    """Headings above it: 第二编 物权, 第一章 一般规定."""
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """One version of one law, as one source has it. Dates are ISO strings; None is honestly unknown."""
+
+    name: str
+    kind: Kind
+    articles: tuple[Article, ...]
+    source: str
+    issuer: str | None = None
+    published: str | None = None
+    """When this version was adopted or announced, not when it came into force."""
+    effective: str | None = None
+    repealed: bool = False
+
+
+class CaseType(StrEnum):
+    CIVIL = "民事"
+    CRIMINAL = "刑事"
+    ADMINISTRATIVE = "行政"
+    OTHER = "其他"
+
+
+@dataclass(frozen=True, slots=True)
+class CourtCase:
+    """None where the source does not say; nothing here is guessed."""
+
+    name: str
+    number: str | None = None
+    court: str | None = None
+    date: str | None = None
+    type: CaseType | None = None
+    summary: str | None = None
+    verdict: str | None = None
+    url: str | None = None
+    source: str = ""
+    text: str = field(default="", repr=False)
+    """The whole document."""
+    id: int = 0
+    """Its place in the index; 0 before it has one."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "caseNumber": self.number,
+            "caseName": self.name,
+            "court": self.court,
+            "date": self.date,
+            "caseType": self.type.value if self.type else None,
+            "summary": self.summary,
+            "verdict": self.verdict,
+            "url": self.url,
+            "source": self.source,
+            "id": self.id or None,
+        }

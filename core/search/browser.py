@@ -1,0 +1,446 @@
+"""One Chrome without a window, for the engines that read result pages: `Browser.get_page` gives a page's HTML.
+
+Chrome starts with the first page, stays for the next ones and goes when nobody has wanted it for a while. It talks to
+Playwright's driver over a pipe, so no port is open; and the driver, a child of this process, closes Chrome and removes
+its profile folder as soon as its own pipe to this process breaks, however this process ended.
+
+Everything about pages happens on a loop thread of its own. Failures are the `HttpError`s that `core.http` raises.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import logging
+import os
+import platform
+import re
+import shutil
+import sys
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import CancelledError, wait
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies
+
+from core.errors import (
+    ConnectFailure,
+    EngineMisconfigured,
+    EngineUnavailable,
+    HttpCancelled,
+    HttpConnectError,
+    HttpError,
+    HttpTimeout,
+)
+from core.http import Deadline
+from core.loop import LoopThread
+from core.settings import harmless_environment
+
+if TYPE_CHECKING:  # importing Playwright takes a while
+    from playwright.async_api import Browser as PlaywrightBrowser
+    from playwright.async_api import BrowserContext, Playwright, ProxySettings
+    from playwright.async_api import Page as PlaywrightPage
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+MAX_CHARACTERS = 8_000_000
+TIME_TO_READ = 0.5
+"""Seconds of a deadline that are kept for reading and parsing a page that does not finish loading."""
+GRACE = 1.0
+"""Seconds after loading in which a script may still send the page elsewhere: Google's JavaScript check does."""
+CLEARING = 1.0
+"""Seconds in which the driver removes the profile folder of a Chrome that died; it says nothing when it has done so."""
+LOOK_EVERY = 0.05
+
+# The first two lines halve what a page costs: every window would bring a process for suggestions below its address bar,
+# and every page one more in reserve. The others are Playwright's own choice, which this list replaces: Chrome reads only
+# the last one on its command line.
+_FEATURES_OFF = (
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),
+    "SpareRendererForSitePerProcess",
+    *("AimEnabled", "PreconnectToSearch", "OptimizationHints", "NetworkTimeServiceQuerying", "MediaRouter"),
+    *("HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable", "LensOverlay", "PaintHolding"),
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "ThirdPartyStoragePartitioning"),
+    *("AvoidCorsURLLoaderRestartOnRedirect", "TcpPortRandomizationWin"),
+)
+# Chrome would otherwise call its maker. Images and fonts are switched off inside Chrome, because a filter in front of
+# every request would cost a round trip for each; for sound and film, which are rare, there is no such switch.
+ARGUMENTS = [
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    f"--disable-features={','.join(_FEATURES_OFF)}",
+    "--blink-settings=imagesEnabled=false,downloadableBinaryFontsEnabled=false",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as it was when it was read, after whatever its scripts had done to it until then."""
+
+    html: str
+    url: str
+    """Where redirects have led."""
+    status: int
+    finished: bool = True
+    """False: time was up while it still loaded, and `html` is what had arrived."""
+
+
+class Browser:
+    """Thread-safe; `close` is final. `pages` is how many may be open at once: others wait for their turn."""
+
+    def __init__(self, chrome: str, *, pages: int = 4, idle_seconds: float = 120.0) -> None:
+        self._chrome = chrome
+        self._idle_seconds = idle_seconds
+        self._loop = LoopThread()
+        self._closed = False
+        self._used = False
+        # Used on the loop thread only.
+        self._places = asyncio.Semaphore(pages)
+        self._life: asyncio.Task[_Life] | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._visits = 0
+        self._open = 0
+
+    def get_page(self, url: str, deadline: Deadline, *, ready: str = ":not(*)", locale: str | None = None) -> Page:
+        """Waits until something matches the CSS selector `ready`, or else until the page has settled.
+
+        `locale` is the language that the page is told its reader prefers.
+        """
+        host = urlsplit(url).netloc
+        if self._closed:
+            raise HttpCancelled(host=host)
+        self._used = True
+        future = self._loop.submit(self._get(url, host, deadline, ready, locale))
+        while not wait([future], timeout=LOOK_EVERY).done:
+            if deadline.cancelled:
+                future.cancel()
+        try:
+            return future.result()
+        except CancelledError:
+            raise HttpCancelled(host=host) from None
+
+    def close(self) -> None:
+        """Ends Chrome and the driver; searches that are still running fail as cancelled."""
+        if self._closed:
+            return
+        self._closed = True
+        atexit.unregister(self.close)
+        if self._used:
+            with suppress(TimeoutError, CancelledError):
+                self._loop.submit(self._stop()).result(timeout=3)
+            self._loop.stop()
+
+    # ── On the loop thread: one visit ─────────────────────────────────────────────────────────────────────────────
+
+    async def _get(self, url: str, host: str, deadline: Deadline, ready: str, locale: str | None) -> Page:
+        from playwright.async_api import Error
+
+        if deadline.cancelled:
+            raise HttpCancelled(host=host)
+        try:
+            async with asyncio.timeout(deadline.remaining()):
+                for last_try in (False, True):
+                    life = await self._running()
+                    try:
+                        return await self._visit(life.browser, url, deadline, ready, locale)
+                    except Error as error:
+                        if self._closed:
+                            raise HttpCancelled(host=host) from None
+                        if last_try or not _DIED.search(error.message):
+                            raise _translated(error, host) from None
+                        log.warning("Chrome or its page died in a search; trying once more")
+                        if "closed" in error.message:  # nobody else closes pages, so the browser or the driver is gone
+                            self._end_life(life)
+        except TimeoutError:
+            raise HttpTimeout(host=host) from None
+        raise AssertionError("unreachable")
+
+    async def _visit(
+        self, browser: PlaywrightBrowser, url: str, deadline: Deadline, ready: str, locale: str | None
+    ) -> Page:
+        """In a context of its own: no cookie of one search is sent with the next."""
+        await self._places.acquire()
+        self._visits += 1
+        self._open += 1
+        opening = asyncio.ensure_future(
+            browser.new_context(locale=locale, accept_downloads=False, service_workers="block")
+        )
+        try:
+            page = await (await asyncio.shield(opening)).new_page()
+            await _refuse_media(page)
+            await page.goto(url, wait_until="commit", timeout=0)
+            finished = await _settled(page, ready, deadline.remaining() - TIME_TO_READ)
+            return await _read(page, finished=finished)
+        finally:
+            self._spawn(self._leave(opening))  # nobody has to wait for it, cancelled or not
+
+    async def _leave(self, opening: asyncio.Future[BrowserContext]) -> None:
+        try:
+            await (await opening).close()
+        except Exception as error:  # it may be gone already, with its browser
+            log.debug("closing a page: %s", error)
+        finally:
+            self._open -= 1
+            self._places.release()
+            asyncio.get_running_loop().call_later(self._idle_seconds, self._close_if_idle, self._visits)
+
+    # ── On the loop thread: Chrome's life ─────────────────────────────────────────────────────────────────────────
+
+    async def _running(self) -> _Life:
+        """One start serves all who wait for it, and goes on when one of them gives up."""
+        if self._life is not None and self._life.done() and not _alive(self._life):
+            self._end_life()
+        if self._life is None:
+            atexit.register(self.close)
+            self._life = self._spawn(_Life.begin(self._chrome))
+        return await asyncio.shield(self._life)
+
+    def _close_if_idle(self, visits: int) -> None:
+        if visits == self._visits and not self._open:
+            log.info("nobody has searched for %g s: closing Chrome", self._idle_seconds)
+            self._end_life()
+
+    def _end_life(self, only: _Life | None = None) -> None:
+        """With `only`: unless a new one has begun since."""
+        life = self._life
+        if life is not None and (only is None or (life.done() and life.result() is only)):
+            self._life = None
+            self._spawn(_end(life))
+
+    async def _stop(self) -> None:
+        self._end_life()
+        if self._tasks:
+            await asyncio.wait(self._tasks.copy())
+
+    def _spawn(self, coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        task = asyncio.ensure_future(coroutine)
+        self._tasks.add(task)  # a loop holds its tasks weakly
+        task.add_done_callback(self._forget)
+        return task
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever awaits it has it; else nobody is left who wants it
+
+
+@dataclass(frozen=True, slots=True)
+class _Life:
+    """A driver and its Chrome, from start to end."""
+
+    driver: Playwright
+    browser: PlaywrightBrowser
+
+    @classmethod
+    async def begin(cls, chrome: str) -> _Life:
+        from playwright.async_api import async_playwright
+
+        driver = await async_playwright().start()
+        try:
+            return cls(driver, await _launch(driver, chrome, sandbox=not _is_root()))
+        except Exception as error:
+            await driver.stop()
+            log.error("Chrome did not start: %s", error)
+        raise EngineUnavailable(
+            "浏览器没有能启动。", cure=f"请在终端中运行 {chrome} 查看原因，或重新安装：{install_command()}"
+        )
+
+    async def end(self) -> None:
+        if not self.browser.is_connected():
+            await asyncio.sleep(CLEARING)
+        with suppress(Exception):
+            await asyncio.wait_for(self.browser.close(), 2)
+        with suppress(Exception):
+            await asyncio.wait_for(self.driver.stop(), 1)
+
+
+async def _launch(driver: Playwright, chrome: str, *, sandbox: bool) -> PlaywrightBrowser:
+    from playwright.async_api import Error
+
+    try:
+        return await driver.chromium.launch(
+            executable_path=chrome,
+            args=ARGUMENTS,
+            chromium_sandbox=sandbox,
+            env=dict[str, str | float | bool](harmless_environment()),
+            proxy=_proxy(),
+        )
+    except Error as error:
+        # Containers and hardened kernels have no user namespaces; Chrome then refuses to start with its sandbox.
+        if not sandbox or not re.search("No usable sandbox|sandboxing failed|SUID sandbox", error.message):
+            raise
+        log.warning("this system offers Chrome no sandbox: starting without")
+        return await _launch(driver, chrome, sandbox=False)
+
+
+async def _end(life: asyncio.Task[_Life]) -> None:
+    with suppress(Exception):  # it had not begun
+        await (await life).end()
+
+
+def _alive(life: asyncio.Task[_Life]) -> bool:
+    return not life.cancelled() and life.exception() is None and life.result().browser.is_connected()
+
+
+def _is_root() -> bool:
+    """Chrome has no sandbox to offer root."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def _proxy() -> ProxySettings | None:
+    """The one that other requests use too. Chrome takes no user name from an address."""
+    proxies = getproxies()
+    parts = urlsplit(proxies.get("https") or proxies.get("http") or "")
+    if not parts.hostname:
+        return None
+    server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    proxy: ProxySettings = {"server": server, "bypass": ",".join(("localhost", "127.0.0.1", proxies.get("no", "")))}
+    if parts.username:
+        proxy |= {"username": unquote(parts.username), "password": unquote(parts.password or "")}
+    return proxy
+
+
+# ── One page ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def _refuse_media(page: PlaywrightPage) -> None:
+    session = await page.context.new_cdp_session(page)
+
+    def refuse(event: dict[str, Any]) -> None:
+        answer = session.send("Fetch.failRequest", {"requestId": event["requestId"], "errorReason": "BlockedByClient"})
+        asyncio.ensure_future(answer).add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    session.on("Fetch.requestPaused", refuse)
+    await session.send("Fetch.enable", {"patterns": [{"resourceType": "Media"}]})
+
+
+async def _settled(page: PlaywrightPage, ready: str, seconds: float) -> bool:
+    """Whether the page got there in time. It is read either way."""
+    waiting = {
+        asyncio.ensure_future(page.wait_for_selector(ready, state="attached", timeout=0)),
+        asyncio.ensure_future(_loaded_for_good(page)),
+    }
+    try:
+        done, _ = await asyncio.wait(waiting, timeout=max(0.0, seconds), return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+        return bool(done)
+    finally:
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def _loaded_for_good(page: PlaywrightPage) -> None:
+    before = None
+    while page.url != before:
+        before = page.url
+        await page.wait_for_load_state("load", timeout=0)
+        await asyncio.sleep(GRACE)
+
+
+async def _read(page: PlaywrightPage, *, finished: bool) -> Page:
+    from playwright.async_api import Error
+
+    while True:
+        try:
+            html, url, status = await page.evaluate(
+                """limit => [document.documentElement?.outerHTML.slice(0, limit) ?? "", location.href,
+                             performance.getEntriesByType("navigation")[0]?.responseStatus ?? 0]""",
+                MAX_CHARACTERS,
+            )
+        except Error as error:
+            if "context was destroyed" not in error.message:  # it went elsewhere just now
+                raise
+        else:
+            return Page(html, url, status, finished)
+
+
+# ── What goes wrong, in our words ─────────────────────────────────────────────────────────────────────────────────
+
+
+# The last one is a page whose process was killed before anything had arrived.
+_DIED = re.compile(r"has been closed|connection closed|crashed|net::ERR_ABORTED", re.IGNORECASE)
+_REASONS: tuple[tuple[str, ConnectFailure], ...] = (
+    (r"NAME_NOT_RESOLVED|NAME_RESOLUTION", "dns"),
+    (r"PROXY|TUNNEL|SOCKS", "proxy"),
+    (r"CERT|SSL", "tls"),
+    (r"CONNECTION_REFUSED", "refused"),
+    (r"EMPTY_RESPONSE|CONNECTION_(RESET|CLOSED|ABORTED)|INCOMPLETE|HTTP2", "reset"),
+)
+
+
+def _translated(error: Exception, host: str) -> HttpError:
+    code = re.search(r"net::ERR_(\w+)", str(error))
+    if code is None:
+        log.warning("Chrome failed: %s", str(error).partition("\n")[0])
+        return HttpConnectError(host=host, reason="unreachable")
+    if "TIMED_OUT" in code[1]:
+        return HttpTimeout(host=host)
+    reasons = [reason for pattern, reason in _REASONS if re.search(pattern, code[1])]
+    return HttpConnectError(host=host, reason=reasons[0] if reasons else "unreachable")
+
+
+# ── Where Chrome is ───────────────────────────────────────────────────────────────────────────────────────────────
+
+_COMMANDS = ("google-chrome", "google-chrome-stable", "chromium", "chromium-browser", "chrome")
+_USUAL_PLACES = {
+    "linux": ("/opt/google/chrome/chrome", "/usr/lib/chromium/chromium", "/snap/bin/chromium"),
+    "darwin": (
+        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+        "~/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+        "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    ),
+    "win32": (
+        r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+        r"C:\Program Files (x86)\Google\Chrome\Application\chrome.exe",
+        r"~\AppData\Local\Google\Chrome\Application\chrome.exe",
+        r"~\AppData\Local\Chromium\Application\chrome.exe",
+    ),
+}
+
+
+def find_chrome(setting: str = "") -> str:
+    """The browser to start. Raises EngineMisconfigured, with the command that installs one."""
+    if setting:
+        if found := shutil.which(os.path.expanduser(setting)):
+            return found
+        raise EngineMisconfigured(
+            "GOOGLE_CHROME 指定的浏览器不存在，或不能运行。",
+            cure="请改为 Chrome 或 Chromium 的完整路径，或留空让程序自己查找。",
+        )
+    if found := next(_chromes(), None):
+        return found
+    raise EngineMisconfigured("没有找到 Chrome 或 Chromium。", cure=f"请安装后重启问源：{install_command()}")
+
+
+def _chromes() -> Iterator[str]:
+    places = (os.path.expanduser(place) for place in _USUAL_PLACES.get(sys.platform, ()))
+    yield from filter(None, map(shutil.which, (*_COMMANDS, *places)))
+
+
+_INSTALLERS = {
+    "apt-get": "sudo apt-get install -y chromium",
+    "dnf": "sudo dnf install -y chromium",
+    "pacman": "sudo pacman -S chromium",
+    "zypper": "sudo zypper install chromium",
+    "apk": "sudo apk add chromium",
+}
+
+
+def install_command() -> str:
+    if sys.platform == "darwin":
+        return "brew install --cask google-chrome"
+    if sys.platform == "win32":
+        return "winget install -e --id Google.Chrome"
+    with suppress(OSError):
+        if platform.freedesktop_os_release().get("ID") == "ubuntu":  # its chromium is a snap and no package
+            return "sudo snap install chromium"
+    return next((command for tool, command in _INSTALLERS.items() if shutil.which(tool)), "https://www.chromium.org")

@@ -1,0 +1,261 @@
+"""Google's result page, read in a real browser. Its walls are recognised, never fought: the next engine takes over.
+
+Google has no key-free API. Class names change every year and the nesting every month, so as little as possible hangs
+on them: a result is a link around a heading inside `#search`, and everything else is told by where links lead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Protocol, Self
+from urllib.parse import SplitResult, parse_qs, urlencode, urljoin, urlsplit
+
+from lxml import html as lxml_html  # type: ignore[import-untyped]
+from lxml.etree import ParserError  # type: ignore[import-untyped]
+from lxml.html import HtmlElement  # type: ignore[import-untyped]
+
+from core.errors import (
+    EngineBlocked,
+    EngineParseError,
+    EngineTimeout,
+    EngineUnavailable,
+    HttpConnectError,
+    HttpError,
+    HttpTimeout,
+)
+from core.http import Deadline, Response
+from core.search.browser import Browser, Page, find_chrome
+from core.search.engine import DEFAULT_SECONDS, Found, RawResult, raise_for_status, translate
+from core.search.query import language_code, with_sites
+from core.search.results import clean_results
+from core.search.types import SearchQuery, SearchType
+from core.settings import Settings
+from core.text import one_line
+
+ANOTHER_WAY = "也可以改用其他搜索引擎。"
+PROXY = "在中国大陆连接 Google 需要代理（HTTPS_PROXY）；" + ANOTHER_WAY
+MOST_RESULTS = 100
+
+# What stands behind the results, or instead of them: whatever else a page still loads is not worth waiting for.
+READY = "#botstuff, footer, #captcha-form, form[action*='//consent.google.']"
+
+
+class GoogleCaptcha(EngineBlocked):
+    happened = "Google 要求输入验证码。"
+    advice = (
+        "需要人工处理：请在同一网络中用浏览器打开 Google，完成验证后再搜索；程序不会反复尝试，一小时后再用。"
+        + ANOTHER_WAY
+    )
+
+
+class GoogleConsent(EngineBlocked):
+    happened = "Google 要求先同意它的条款。"
+    advice = "需要人工处理：欧洲的网络出口才有这一页，请换一个网络出口或代理地区；" + ANOTHER_WAY
+
+
+class GoogleJavaScriptWall(EngineBlocked):
+    happened = "Google 的脚本检查没有放行这个浏览器。"
+    advice = "需要人工处理：请把 Chrome 更新到新版本，或换一个网络出口；" + ANOTHER_WAY
+
+
+class GoogleLayoutChanged(EngineParseError):
+    happened = "Google 的结果页换了样子，程序读不出结果。"
+    advice = "请更新问源；更新之前请改用其他搜索引擎。"
+    rest_seconds = 3600.0
+
+
+class PageSource(Protocol):
+    def get_page(self, url: str, deadline: Deadline, *, ready: str = ..., locale: str | None = ...) -> Page: ...
+
+    def close(self) -> None: ...
+
+
+class GoogleEngine:
+    name = "google"
+
+    def __init__(self, browser: PageSource, *, base_url: str = "https://www.google.com") -> None:
+        self._browser = browser
+        self._base_url = base_url
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        options = settings.google
+        browser = Browser(find_chrome(options.chrome), pages=options.pages, idle_seconds=options.idle_seconds)
+        return cls(browser, base_url=options.base_url)
+
+    def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> Found:
+        query = SearchQuery(query) if isinstance(query, str) else query
+        deadline = deadline or Deadline(DEFAULT_SECONDS)
+        seconds = deadline.remaining()
+        locale = None if query.language == "auto" else query.language
+        try:
+            page = self._browser.get_page(self.address(query), deadline, ready=READY, locale=locale)
+        except HttpTimeout as error:
+            raise EngineTimeout(f"{error.host} 没有在 {seconds:.1f} 秒内打开结果页。", cure=PROXY) from None
+        except HttpConnectError as error:
+            raise EngineUnavailable(error.message, cure=f"请检查网络和代理；{PROXY}") from None
+        except HttpError as error:
+            raise translate(error) from None
+        found = _results_on(page, seconds)
+        del found[num_results:]
+        return found
+
+    def address(self, query: SearchQuery) -> str:
+        """Google has dropped the number of results: a page has about ten."""
+        params = {"q": one_line(with_sites(query))}
+        if language := language_code(query):
+            params["hl"] = query.language
+            params["lr"] = "lang_zh-CN|lang_zh-TW" if language == "zh" else f"lang_{language}"
+        if query.time_range:
+            params["tbs"] = f"qdr:{query.time_range[0]}"
+        if query.type is SearchType.NEWS:
+            params["tbm"] = "nws"
+        return f"{self._base_url}/search?{urlencode(params)}"
+
+    def close(self) -> None:
+        self._browser.close()
+
+
+def _results_on(page: Page, seconds: float) -> Found:
+    try:
+        return parse_results(page.html, page.url)
+    except GoogleLayoutChanged:
+        if page.status >= 400:
+            raise_for_status(Response(page.status, {}, b"", urlsplit(page.url).netloc))
+        if not page.finished:
+            raise EngineTimeout(f"Google 的结果页在 {seconds:.1f} 秒内没有载入完。", cure=PROXY) from None
+        raise
+
+
+# ── From a page to its results ────────────────────────────────────────────────────────────────────────────────────
+
+
+def parse_results(html: str, url: str) -> Found:
+    """The organic results of a page that was read at `url`, in order. An empty list: Google says there are none.
+
+    Raises what else the page is: GoogleCaptcha, GoogleConsent, GoogleJavaScriptWall, GoogleLayoutChanged.
+    """
+    address = urlsplit(url)
+    page = _parsed(html)
+    # Pages of all kinds carry hidden parts of the walls (a consent dialog, a <noscript> for those without JavaScript):
+    # these are walls only where there is nothing else to read. A form to be solved is always one.
+    if address.path.startswith("/sorry/") or page.xpath('//form[@id="captcha-form"]'):
+        raise GoogleCaptcha
+    if re.match(r"consent\.(google|youtube)\.", address.hostname or ""):
+        raise GoogleConsent
+    found = clean_results(_organic(page, address), engine=GoogleEngine.name, limit=MOST_RESULTS)
+    if found or _says_nothing_found(page, address):
+        return found
+    if page.xpath('//form[contains(@action, "//consent.google.")]'):
+        raise GoogleConsent
+    if page.xpath('//noscript//*[contains(@content | @href, "/httpservice/retry/enablejs")]'):
+        raise GoogleJavaScriptWall
+    raise GoogleLayoutChanged
+
+
+def _parsed(html: str) -> HtmlElement:
+    # As bytes: a declaration of another encoding inside the text then means nothing, and lone surrogates are gone.
+    try:
+        return lxml_html.document_fromstring(
+            html.encode("utf-8", "replace"), parser=lxml_html.HTMLParser(encoding="utf-8")
+        )
+    except ParserError:  # not a single element
+        raise GoogleLayoutChanged from None
+
+
+def _has_class(*names: str) -> str:
+    return " or ".join(f'contains(concat(" ", @class, " "), " {name} ")' for name in names)
+
+
+# People also ask · ads · AI overview · rows that scroll sideways · cards that play a video · the panel on the right
+_NOT_ORGANIC = (
+    f"ancestor::*[{_has_class('related-question-pair', 'uEierd', 'PmEWq')}"
+    ' or @id="tads" or @id="tadsb" or @id="bottomads" or @id="rhs" or @id="m-x-content"'
+    ' or @data-text-ad or starts-with(@data-attrid, "SrpGenSum") or self::g-scrolling-carousel]'
+)
+_LINK = f"a[@href][.//h3][not({_NOT_ORGANIC})]"
+# On the news page a headline is a <div role="heading">; on others these are "top stories" and the like.
+_NEWS_LINK = f'a[@href][.//h3 or .//*[@role="heading"]][not({_NOT_ORGANIC})]'
+
+
+def _organic(page: HtmlElement, address: SplitResult) -> Iterator[RawResult]:
+    link = _NEWS_LINK if parse_qs(address.query).get("tbm") == ["nws"] else _LINK
+    links = page.xpath(f'//*[@id="search" or @id="rso"]//{link}')
+    if not links:  # the layout for browsers without JavaScript: no containers, every link wrapped
+        links = page.xpath(f'//{link}[starts-with(@href, "/url?")]')
+    shared = Counter(ancestor for link in links for ancestor in link.iterancestors())
+    for link in links:
+        if target := _target(link.get("href"), address):
+            heading = link.xpath('(.//h3 | .//*[@role="heading"])[1]')[0]
+            block = [link, *(ancestor for ancestor in link.iterancestors() if shared[ancestor] == 1)][-1]
+            yield RawResult(heading.text_content(), target, _snippet(link, block), _date(block))
+
+
+# Where Google leads a reader through a page of its own, and the parameter with the real address.
+_WRAPPERS = {"/url": ("q", "url"), "/translate": ("u",)}
+_OWN_HOST = re.compile(r"(www\.)?google\.(com?\.)?[a-z]{2,3}")
+_OWN_SERVICE = re.compile(r"(maps|accounts|policies|consent)\.google\.[a-z.]+|.*\.googleadservices\.com|webcache\..*")
+_OWN_PATH = re.compile(
+    r"/(search|url|aclk|maps|imgres|preferences|advanced_search|setprefs|sorry|httpservice|async|travel|shopping)\b"
+)
+
+
+def _target(href: str, page: SplitResult) -> str | None:
+    """Where a link leads in the end; None when that is Google itself. `www.google.com/chrome/` is a page like others."""
+    try:
+        parts = urlsplit(urljoin(page.geturl(), href))
+        host = parts.hostname or ""
+    except ValueError:
+        return None
+    relative = not urlsplit(href).netloc
+    own = relative or host == page.hostname or _OWN_HOST.fullmatch(host) is not None
+    if parts.path in _WRAPPERS and (own or host.startswith("translate.google.")):
+        wrapped = parse_qs(parts.query)
+        targets = (wrapped[name][0] for name in _WRAPPERS[parts.path] if name in wrapped)
+        return next((target for target in targets if target.startswith(("http://", "https://"))), None)
+    if relative or _OWN_SERVICE.fullmatch(host) or (own and _OWN_PATH.match(parts.path)):
+        return None
+    return parts.geturl().partition("#:~:text=")[0]  # a mark for the browser, no part of the address
+
+
+# The text of a result on ordinary pages and on the news page. Links in it are "read more" and the like.
+_TEXT = f"(.//*[{_has_class('VwiC3b', 'GI74Re')}])[1]"
+_WORDS = ".//text()[count(ancestor::a) = $links][not(ancestor::script or ancestor::style)]"
+
+
+def _snippet(link: HtmlElement, block: HtmlElement) -> str:
+    if marked := block.xpath(_TEXT):
+        return _words(marked[0])
+    # Without the known names: the first thing behind the link that is not the address once more.
+    for ancestor in (link, *link.iterancestors()):
+        if ancestor is block:
+            break
+        for sibling in ancestor.itersiblings("div", "span"):
+            words = _words(sibling)
+            if words and not sibling.xpath(".//cite"):
+                return words
+    return ""
+
+
+def _words(element: HtmlElement) -> str:
+    return "".join(element.xpath(_WORDS, links=element.xpath("count(ancestor::a)"))).strip()
+
+
+def _date(block: HtmlElement) -> str | None:
+    found = block.xpath(f"(.//*[{_has_class('LEwnzc', 'LfVVr')}])[1]")
+    return found[0].text_content().strip(" —\xa0") or None if found else None
+
+
+def _says_nothing_found(page: HtmlElement, address: SplitResult) -> bool:
+    """The sentence itself is in the reader's language; around it is always the same."""
+    if page.xpath('//*[@id="search"]//a[@href]'):
+        return False
+    if page.xpath('//*[@id="topstuff"]//*[@role="heading"][.//em or .//b]'):
+        return True
+    # Without JavaScript: a page whose links all lead to Google, with the query in a sentence of its own.
+    asked = page.xpath('string((//*[@name="q"])[1]/@value)').strip() or parse_qs(address.query).get("q", [""])[0]
+    outside = any(_target(href, address) for href in page.xpath('//*[@id="main"]//a[not(ancestor::footer)]/@href'))
+    quoted = page.xpath('//*[@id="main"]//span[not(ancestor::a)]/text()')
+    return bool(asked) and not outside and asked in map(str.strip, quoted)

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from core.agent.prompt import VARIANTS, agent_prompt
+from core.events import Notice
+from core.model_choice import ModelChoice
+from core.prompts import FOLDER
+from support.agents import agent, answer, final, of
+
+MODEL = ModelChoice("openai", "gpt-5-mini")
+GOOD = "规则 {braces} $$5 ${tools} 之一 [$tool_names]\n---\n$history问：$question\n$steps"
+
+
+def prompt(wanted: str = "auto", question: str = "你好吗", strategy: str = "react", model: ModelChoice = MODEL) -> str:
+    built = agent_prompt(wanted, strategy=strategy, question=question, model=model, today="2026-01-02")
+    values = {"tools": "T", "tool_names": "N", "history": "", "input": question, "agent_scratchpad": ""}
+    if strategy == "tools":
+        values["agent_scratchpad"] = []  # type: ignore[assignment]
+    return "\n".join(str(message.text) for message in built.messages.invoke(values).to_messages())
+
+
+@pytest.mark.parametrize("name", ["agent_chinese", "agent_english", "agent_small", "agent_tools"])
+def test_every_variant_tells_goal_tools_queries_stopping_and_citing(name: str) -> None:
+    text = (FOLDER / f"{name}.md").read_text("utf-8")
+    for chinese, english in [
+        ("搜索", "search"),
+        ("好：", "good:"),
+        ("不好：", "bad:"),
+        ("停止", "stop"),
+        ("[1]", "[1]"),
+        ("数据|资料", "data"),
+        ("问源", "Wenyuan"),
+    ]:
+        assert any(word in text for word in (*chinese.split("|"), english)), (name, chinese)
+    assert "$tools" in text
+
+
+def test_the_language_of_the_question_chooses_the_variant() -> None:
+    assert "怎样写搜索词" in prompt(question="英伟达的首席执行官是谁")
+    assert "How to write a query" in prompt(question="Who leads NVIDIA?")
+
+
+@pytest.mark.parametrize(
+    ("name", "small"),
+    [
+        ("smollm2", True),
+        ("qwen3:0.6b", True),
+        ("llama-3.2-3b-instruct", True),
+        ("qwen3:8b", False),
+        ("gpt-5-mini", False),
+    ],
+)
+def test_small_models_get_a_short_prompt(name: str, small: bool) -> None:
+    assert ("每次只写下面两种格式" in prompt(model=ModelChoice("openai", name))) is small
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_variant_can_be_chosen_by_name(variant: str) -> None:
+    first_line = (FOLDER / f"agent_{variant}.md").read_text("utf-8").splitlines()[0].partition("$")[0]
+    assert prompt(variant, question="Who?").startswith(first_line)
+
+
+def test_tool_calling_has_its_own_which_needs_no_format() -> None:
+    text = prompt(strategy="tools")
+    assert "Action Input" not in text
+    assert "同时调用" in text
+
+
+def test_the_date_is_filled_in() -> None:
+    assert "2026-01-02" in prompt()
+
+
+def test_a_file_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "mine.md"
+    path.write_text(GOOD, "utf-8")
+    assert prompt(str(path)) == "规则 {braces} $5 T 之一 [N]\n问：你好吗\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (GOOD.replace("$question", ""), "缺少占位符 $question"),
+        (GOOD.replace("$steps", "").replace("${tools}", ""), "缺少占位符 $steps、$tools"),
+        (GOOD + " $nonsense", "无法识别的占位符 $nonsense"),
+        (GOOD + " 5 $ 整", "写错的 $"),
+        (GOOD.encode("gb18030"), "UTF-8"),
+        (None, "不存在"),
+    ],
+)
+def test_a_bad_file_is_reported_by_name_and_the_default_used(
+    tmp_path: Path, content: str | bytes | None, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    path = tmp_path / "mine.md"
+    if isinstance(content, str):
+        path.write_text(content, "utf-8")
+    elif content is not None:
+        path.write_bytes(content)
+    with agent(final("好。"), prompt=str(path)) as world:
+        events = world.ask()
+        assert "怎样写搜索词" in world.prompts[0]
+    (told,) = of(events, Notice)
+    assert "mine.md" in told.text
+    assert said in told.text
+    assert "mine.md" in caplog.text
+    assert answer(events).text == "好。"

@@ -1,0 +1,48 @@
+"""A real, weak model writes whatever it likes, and every run must still end cleanly.
+
+Start one with ../shared/tools/small-llm and point WENYUAN_SMALL_LLM_URL to it, e.g. http://127.0.0.1:8081/v1.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from conftest import loaded
+from core.agent.runner import AgentRunner
+from core.app import build_app
+from core.events import Answer, RunFailed, ToolFinished, ToolStarted, Usage
+from support.agents import of
+from support.worlds import FakeEngine, results
+
+URL = os.environ.get("WENYUAN_SMALL_LLM_URL", "")
+
+pytestmark = [
+    pytest.mark.shared,
+    pytest.mark.skipif(not URL, reason="WENYUAN_SMALL_LLM_URL names no running server"),
+]
+
+
+@pytest.mark.parametrize("strategy", ["react", "tools"])
+@pytest.mark.parametrize(
+    "question", ["What is the capital of France?", "珠穆朗玛峰有多高？", "Python 最新的稳定版本是多少？"]
+)
+def test_it_ends_with_an_answer_in_time(question: str, strategy: str) -> None:
+    environ = {"OPENAI_BASE_URL": URL, "OPENAI_API_KEY": "none", "LLM_MODEL": "openai:smollm2"}
+    environ |= {"AGENT_STRATEGY": strategy, "AGENT_MAX_EXECUTION_TIME": "45", "AGENT_MAX_ITERATIONS": "3"}
+    app = build_app(loaded(**environ), engines=[FakeEngine("fake", results(9))])
+    runner = AgentRunner(app.settings, model=app.model, search=app.search, loop=app.loop)
+    app.model.chat()
+    started = time.monotonic()
+    try:
+        events = list(runner.stream(question))
+    finally:
+        app.close()
+    assert time.monotonic() - started < 45.5
+    assert not of(events, RunFailed)
+    (answer,) = of(events, Answer)
+    assert answer.text.strip()
+    assert {step.call_id for step in of(events, ToolStarted)} == {step.call_id for step in of(events, ToolFinished)}
+    assert isinstance(events[-1], Usage)

@@ -1,0 +1,196 @@
+"""Regulation search: names, articles in any notation, everyday words, references, and who answered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from legal import invented
+
+from core.errors import NoLegalIndex, QueryError
+from core.legal.index import LegalLibrary
+from core.legal.numerals import ArticleNumber
+from core.legal.paragraphs import excerpt, paragraphs
+from core.legal.regulation import RegulationService
+from core.search.types import SearchQuery, SearchResponse, SearchResult
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> LegalLibrary:
+    folder = tmp_path_factory.mktemp("regulation")
+    return invented.library(folder / "data", invented.lawrefbook(folder / "laws"))
+
+
+@pytest.fixture
+def service(library: LegalLibrary) -> RegulationService:
+    return RegulationService(library)
+
+
+def web(query: str, limit: int) -> SearchResponse:
+    page = SearchResult(title="灯塔法全文", url="https://law.example/x", snippet="第一条……", source="law.example")
+    return SearchResponse(SearchQuery(query), (page,), provider="fake")
+
+
+class TestByArticle:
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "灯塔法第二条",
+            "《中华人民共和国灯塔法》第2条",
+            "灯塔法第２条",
+            "灯塔法2条",
+            "灯塔法 2",
+            "灯塔法二",
+            "第二条 灯塔法",
+            "灯塔法（2020年修正）第二条",
+            "灯塔法第二条第一款",
+            "灯塔法的第二条",
+            " 灯塔法\u3000第 2 条 ",
+        ],
+    )
+    def test_any_notation(self, service: RegulationService, query: str) -> None:
+        first = service.search(query).results[0]
+        assert (first.law_name, first.article_number) == ("中华人民共和国灯塔法", "第二条")
+        assert first.content.endswith("离岗的守塔人可以申请复核。")
+
+    def test_suffix(self, service: RegulationService) -> None:
+        for query in ("灯塔法第三条之一", "灯塔法第3条之1", "灯塔法3之一"):
+            assert service.search(query).results[0].article_number == "第三条之一"
+
+    def test_paragraph_and_item(self, service: RegulationService) -> None:
+        first = service.search("灯塔法第二条第一款第（二）项").results[0]
+        assert (first.paragraph, first.item, first.excerpt) == (1, 2, "（二）擅自熄灯的。")
+        assert first.citation() == "《中华人民共和国灯塔法》第二条第一款第（二）项"
+
+    def test_lists_and_ranges(self, service: RegulationService) -> None:
+        numbers = [result.article_number for result in service.search("灯塔法第一条至第三条、第六条").results]
+        assert list(dict.fromkeys(numbers)) == ["第一条", "第二条", "第三条", "第六条"]
+
+    def test_other_versions_follow_where_their_words_differ(self, service: RegulationService) -> None:
+        found = service.search("灯塔法第二条").results
+        assert [(r.published, r.status.value if r.status else None) for r in found] == [
+            ("2020-08-08", "有效"),
+            ("2010-05-01", "已修改"),
+        ]
+        assert len(service.search("灯塔法第一条").results) == 1
+
+    def test_no_such_article_is_said_and_not_looked_up_on_the_web(self, library: LegalLibrary) -> None:
+        response = RegulationService(library, web).search("灯塔法第九十九条")
+        assert (response.results, response.origin) == ((), "index")
+        assert response.note == "没有这一条：《中华人民共和国灯塔法》共六条，没有第九十九条。"
+
+    def test_a_repealed_law_is_not_taken_for_another(self, service: RegulationService) -> None:
+        for query in ("灯笼法第三条", "灯笼法"):
+            response = service.search(query)
+            assert response.results[0].law_name == "中华人民共和国海灯法典"
+            assert "废止" in response.note
+
+    def test_a_question_about_an_article_brings_more_than_the_article(self, service: RegulationService) -> None:
+        found = service.search("灯塔法第三条规定的点灯时间，守塔人忘了怎么办？").results
+        assert found[0].article_number == "第三条"
+        assert len(found) > 1
+
+
+class TestByName:
+    def test_a_name_brings_the_law_and_its_relatives(self, service: RegulationService) -> None:
+        law, *others = service.search("灯塔法").results
+        assert (law.law_name, law.article_number, law.article_count) == ("中华人民共和国灯塔法", None, 7)
+        assert law.content == "共七条。第一章 总则；第二章 灯光"
+        assert [other.law_name for other in others] == ["灯塔法实施条例"]
+
+    def test_short_names(self, service: RegulationService) -> None:
+        assert service.search("灯塔条例").results[0].law_name == "灯塔法实施条例"
+        assert service.search("灯塔司法解释").results[0].law_name.startswith("最高人民法院")
+
+    def test_words_in_a_title(self, service: RegulationService) -> None:
+        assert service.search("雾号").results[0].law_name == "关于雾号问题的批复"
+
+
+class TestByWords:
+    def test_question(self, service: RegulationService) -> None:
+        assert "夜班津贴" in service.search("请问夜班津贴什么时候发？").results[0].content
+
+    def test_limit(self, service: RegulationService) -> None:
+        assert len(service.search("守塔人点灯怎么办", limit=2).results) == 2
+
+    @pytest.mark.parametrize("query", ["", "  ", "\u200b"])
+    def test_nothing_asked(self, service: RegulationService, query: str) -> None:
+        with pytest.raises(QueryError):
+            service.search(query)
+
+
+class TestReferences:
+    def test_inside_and_outside_the_law_with_first_words(self, service: RegulationService) -> None:
+        fifth = service.search("灯塔法第五条").results[0]
+        found = [(r.law_name, r.article_number, (r.content or "")[:4]) for r in fifth.references]
+        assert found == [
+            ("中华人民共和国浮标法", "第二条", "浮标由船"),
+            ("中华人民共和国灯塔法", "第二条", "灯塔由守"),
+            ("中华人民共和国灯塔法", "第三条", "守塔人应"),
+            ("中华人民共和国灯塔法", "第四条", "违反本法"),
+        ]
+        first = fifth.references[0]
+        assert fifth.content[first.start : first.end] == "《中华人民共和国浮标法》第二条第一款"
+
+    def test_the_article_before(self, service: RegulationService) -> None:
+        (reference,) = service.search("灯塔法第三条之一").results[0].references
+        assert reference.article_number == "第三条"
+
+    def test_an_article_does_not_refer_to_itself(self, service: RegulationService) -> None:
+        assert service.search("灯塔法第一条").results[0].references == ()
+
+
+class TestWhoAnswered:
+    def test_the_index(self, library: LegalLibrary) -> None:
+        assert RegulationService(library, web).search("灯塔法第一条").origin == "index"
+
+    def test_the_web_without_an_index(self, tmp_path: Path) -> None:
+        response = RegulationService(LegalLibrary(tmp_path), web).search("灯塔法第一条")
+        assert response.origin == "web"
+        (result,) = response.results
+        assert (result.law_name, result.article_number, result.effective_date) == ("灯塔法全文", None, None)
+        assert (result.url, result.source) == ("https://law.example/x", "law.example")
+
+    def test_the_web_for_what_the_index_does_not_hold(self, library: LegalLibrary) -> None:
+        assert RegulationService(library, web).search("zzz qqq").origin == "web"
+
+    def test_neither(self, tmp_path: Path) -> None:
+        with pytest.raises(NoLegalIndex):
+            RegulationService(LegalLibrary(tmp_path)).search("灯塔法")
+
+
+def test_fields_of_the_answer(service: RegulationService) -> None:
+    document = service.search("灯塔法第二条").to_json()
+    assert set(document) >= {"query", "results", "totalResults", "searchTime", "origin"}
+    first = document["results"][0]
+    assert {key: first[key] for key in ("lawName", "articleNumber", "effectiveDate")} == {
+        "lawName": "中华人民共和国灯塔法",
+        "articleNumber": "第二条",
+        "effectiveDate": "2020-10-01",
+    }
+    assert first["source"].startswith("LawRefBook/Laws")
+
+
+def test_a_law_with_its_contents_and_versions(service: RegulationService) -> None:
+    law = next(law for law in service.laws() if law.key == "灯塔法")
+    assert [(s.path[-1], s.first, s.last) for s in service.contents(law.id)] == [
+        ("第一章 总则", "第一条", "第二条"),
+        ("第一节 亮度", "第三条", "第六条"),
+    ]
+    assert [status.value for _, status in service.versions("灯塔法")] == ["有效", "已修改"]
+    assert service.versions("没有的法") == []
+    article = service.article(law.id, ArticleNumber(4))
+    assert article is not None
+    assert len(article.references) == 2
+
+
+def test_paragraphs_and_items() -> None:
+    text = "第一款：\n（一）甲；\n(2) 乙。\n第二款。"
+    assert [len(lines) for lines in paragraphs(text)] == [3, 1]
+    assert (excerpt(text, 2, None), excerpt(text, None, 2), excerpt(text, 1, 1)) == (
+        "第二款。",
+        "(2) 乙。",
+        "（一）甲；",
+    )
+    assert excerpt(text, 3, None) is None
+    assert excerpt(text, None, None) is None

@@ -1,0 +1,109 @@
+"""The real corpora and the 36 queries beside the project: a sample of the laws here, everything in `make bench`."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.legal import corpora
+from core.legal.build import import_source
+from core.legal.case import CaseService
+from core.legal.case_numbers import find_case_numbers
+from core.legal.index import LegalLibrary
+from core.legal.names import law_key
+from core.legal.regulation import RegulationService
+from core.legal.types import Law
+from core.legal.verify import quotes
+
+pytestmark = pytest.mark.shared
+
+EVERY = 40
+
+
+@pytest.fixture
+def data(shared: Path) -> Path:
+    if not (shared / "data/legal").is_dir():
+        pytest.skip("the legal corpora (../shared/data/legal) are not here")
+    return shared / "data/legal"
+
+
+@pytest.fixture
+def queries(data: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (data / "dev_queries.jsonl").read_text("utf-8").splitlines()]
+
+
+@pytest.fixture
+def library(tmp_path: Path, data: Path, queries: list[dict[str, Any]]) -> LegalLibrary:
+    """The files that the queries are about, one in forty of the others, all cases; then just-laws, thinned too."""
+    wanted = {query.get(key) for query in queries for key in ("sourceFile", "newestFile")}
+    library = LegalLibrary(tmp_path)
+    for name in ("lawrefbook-national", "just-laws"):
+        sample = tmp_path / f"{name}.tar"
+        _sample(data / f"{name}.tar.xz", sample, {file for file in wanted if file})
+        import_source(library.folder, sample)
+    return library
+
+
+def _sample(source: Path, target: Path, wanted: set[str]) -> None:
+    kept = ("db.sqlite3", "versions.json")
+    always = ("案例/", "民法典/", "docs/criminal-law/", "docs/procedural/", "docs/civil-and-commercial/")
+    with tarfile.open(source) as archive, tarfile.open(target, "w") as sample:
+        for number, member in enumerate(archive):
+            path = member.name.removeprefix("./")
+            chosen = path.endswith((*kept, *wanted)) or any(part in path for part in always)
+            if member.isfile() and (chosen or number % EVERY == 0):
+                file = archive.extractfile(member)
+                sample.addfile(member, io.BytesIO(file.read() if file else b""))
+
+
+def of_type(queries: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    found = [query for query in queries if query["type"] == kind]
+    assert found
+    return found
+
+
+def test_articles_laws_references_and_cases(library: LegalLibrary, queries: list[dict[str, Any]]) -> None:
+    regulations, cases = RegulationService(library), CaseService(library)
+    for query in of_type(queries, "article_lookup"):
+        results = regulations.search(query["query"]).results
+        assert (results[0].law_name, results[0].article_number) == (query["lawName"], query["articleNumber"])
+        # Where a newer text came first, the one that the query knows follows as an older version.
+        assert any(quotes(query["expectedPrefix"], result.content) for result in results), query["id"]
+    for query in of_type(queries, "law_lookup"):
+        law = regulations.search(query["query"]).results[0]
+        assert (law.law_name, law.article_count) == (query["lawName"], query["articleCount"])
+    for query in of_type(queries, "xref"):
+        article = regulations.search(query["query"]).results[0]
+        assert [reference.article_number for reference in article.references] == query["refers"]
+        assert all(reference.content for reference in article.references)
+    for query in of_type(queries, "case_search"):
+        names = [case.name for case in cases.search(query["query"], query["caseType"]).results]
+        assert query["caseName"] in names[:3]
+
+
+def test_case_numbers(queries: list[dict[str, Any]]) -> None:
+    for query in of_type(queries, "case_number"):
+        number = find_case_numbers(query["query"])[0]
+        found = (number.text, number.year, number.court_code, number.type_code, number.serial, number.type.value)
+        keys = ("caseNumber", "year", "courtCode", "typeCode", "serial", "caseType")
+        assert found == tuple(query[key] for key in keys)
+
+
+def test_every_article_of_the_national_corpus_is_read(data: Path) -> None:
+    source = data / "lawrefbook-national.tar.xz"
+    laws = [item for item in corpora.read(source, corpora.survey(source)) if isinstance(item, Law)]
+    numbered = [article for law in laws for article in law.articles if article.number.number]
+    assert len(numbered) >= 64_671
+    assert sum(article.number.suffix > 0 for article in numbered) == 53
+    gaps = {law_key(law.name) for law in laws if _has_gap(law)}
+    assert all("宪法修正案" in name or name == "飞行基本规则" for name in gaps)
+
+
+def _has_gap(law: Law) -> bool:
+    numbers = {article.number.number for article in law.articles} - {0}
+    return bool(numbers) and len(numbers) != max(numbers)

@@ -1,0 +1,117 @@
+"""法条核验: each mark, and what it says."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from legal import invented
+
+from core.errors import NoLegalIndex
+from core.legal.index import LegalLibrary
+from core.legal.verify import Mark, Verdict, Verifier, quotes
+
+GOOD = "守塔人应当在日落前点灯。"
+
+
+@pytest.fixture(scope="module")
+def verifier(tmp_path_factory: pytest.TempPathFactory) -> Verifier:
+    folder = tmp_path_factory.mktemp("verify")
+    future = {
+        "name": "天灯法",
+        "kind": "法律",
+        "published": "2026-02-02",
+        "effective": "2027-01-01",
+        "articles": [{"number": "1", "text": "放天灯。"}],
+    }
+    sources = (invented.lawrefbook(folder / "laws"), invented.jsonl(folder / "a.jsonl", future))
+    return Verifier(invented.library(folder / "data", *sources))
+
+
+def only(verifier: Verifier, text: str) -> Verdict:
+    (verdict,) = verifier.verify(text)
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "mark", "note"),
+    [
+        ("根据《灯塔法》第三条。", Mark.EXISTS, ""),
+        ("根据灯塔法第3条之1。", Mark.EXISTS, ""),
+        ("《灯塔法》第二条第一款第（二）项", Mark.EXISTS, ""),
+        ("《灯塔法》第二条至第四条", Mark.EXISTS, ""),
+        ("《灯塔法》第九条", Mark.MISSING, "全文共六条。"),
+        ("《灯塔法》第二条第三款", Mark.MISSING, "该条没有第三款。"),
+        ("《灯塔法》第二条第（九）项", Mark.MISSING, "该处没有第（九）项。"),
+        ("《灯塔法》第二条至第九条", Mark.MISSING, "没有第九条，全文共六条。"),
+        ("《天灯法》第一条", Mark.NOT_IN_FORCE, "自2027-01-01起施行，目前尚未生效。"),
+        ("《灯笼法》第一条", Mark.NOT_IN_FORCE, "已由《中华人民共和国海灯法典》第三条废止。"),
+        ("《关于雾号问题的批复》第一条", Mark.UNKNOWN, "库中这份文件没有分条。"),
+        ("《月光法》第一条", Mark.UNKNOWN, ""),
+        (f"《灯塔法》第三条规定：“{GOOD}”", Mark.EXISTS, ""),
+        ("《灯塔法》第三条明确规定，“守塔人，应当在 日落前点灯”", Mark.EXISTS, ""),
+        ("《灯塔法》第二条规定：“灯塔由守塔人看守……擅自熄灯的”", Mark.EXISTS, ""),
+        ("《灯塔法》第三条：“第三条 守塔人应当在日落前点灯。”", Mark.EXISTS, ""),
+        ("《灯塔法》第三条规定：“守塔人应当在日出前点灯。”", Mark.DIFFERS, "引号中的文字与条文不一致。"),
+        ("《灯塔法》第二条规定：“擅自熄灯的……灯塔由守塔人看守”", Mark.DIFFERS, "引号中的文字与条文不一致。"),
+        (f"“{GOOD}”（《灯塔法》第三条）", Mark.EXISTS, ""),
+        ("“守塔人可以不点灯也没有关系”（《灯塔法》第三条）", Mark.DIFFERS, "引号中的文字与条文不一致。"),
+        (f"《灯塔法》第三条规定：\n\n> {GOOD}\n\n后文", Mark.EXISTS, ""),
+        ("《灯塔法》第三条规定：\n> 守塔人应当整夜唱歌，不得睡觉。\n", Mark.DIFFERS, "引号中的文字与条文不一致。"),
+        ("《灯塔法》第三条所称“日落”以当地为准", Mark.EXISTS, ""),
+        ("依据《灯塔法》第三条，双方签订的协议载明“乙方整夜唱歌不得睡觉”", Mark.EXISTS, ""),
+        (
+            "《灯塔法》第二条规定：“灯塔由守塔人看守，旧规定。”",
+            Mark.NOT_IN_FORCE,
+            "引文出自2010-05-01公布的版本，现行条文已不同。",
+        ),
+    ],
+)
+def test_marks(verifier: Verifier, text: str, mark: Mark, note: str) -> None:
+    verdict = only(verifier, text)
+    assert (verdict.mark, verdict.note) == (mark, note)
+
+
+def test_every_citation_with_its_place_and_article(verifier: Verifier) -> None:
+    text = "甲：依《灯塔法》第三条、第九条。乙：合同第七条不是法条。"
+    good, bad = verifier.verify(text)
+    assert [text[v.start : v.end] for v in (good, bad)] == ["《灯塔法》第三条", "第九条"] == [good.cited, bad.cited]
+    assert (good.text, good.law_name, good.article_number) == (GOOD, "中华人民共和国灯塔法", "第三条")
+    assert bad.text is None
+    assert good.to_json()["mark"] == "✓"
+
+
+def test_an_article_that_only_an_older_version_has(tmp_path: Path) -> None:
+    verifier = Verifier(
+        invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "a"), invented.just_laws(tmp_path / "b"))
+    )
+    verdict = only(verifier, "《灯塔法》第五条")
+    assert (verdict.mark, verdict.note) == (Mark.NOT_IN_FORCE, "只见于2020-08-08公布的版本，现行文本没有这一条。")
+    assert verdict.text is not None
+
+
+def test_a_draft_of_twenty_pages(verifier: Verifier) -> None:
+    page = "本院经审理查明，被告未在日落前点灯，致使原告的船搁浅，应当承担责任。" * 8
+    draft = "".join(f"{page}《灯塔法》第{n % 9 + 1}条规定：“{GOOD}”。" for n in range(100))
+    started = time.thread_time()
+    assert len(verifier.verify(draft)) == 100
+    assert time.thread_time() - started < 0.5
+
+
+def test_no_index(tmp_path: Path) -> None:
+    with pytest.raises(NoLegalIndex):
+        Verifier(LegalLibrary(tmp_path)).verify("《灯塔法》第一条")
+
+
+@given(st.text(alphabet="《灯塔法》第三条规定：“”「」>…\n（）守日", max_size=80))
+def test_no_text_breaks_it(verifier: Verifier, text: str) -> None:
+    assert all(0 <= verdict.start < verdict.end <= len(text) for verdict in verifier.verify(text))
+
+
+@given(st.lists(st.sampled_from(["守塔人", "点灯", "。", "，", " ", "\n"]), min_size=1).map("".join))
+def test_a_text_always_quotes_itself(text: str) -> None:
+    assert quotes(text, text)
+    assert quotes(f"{text}……", f"前文{text}后文")

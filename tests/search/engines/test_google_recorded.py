@@ -1,0 +1,32 @@
+"""Google's own pages of several years, each with its hand-checked expectation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import SHARED
+from core.search.engines.google import GoogleCaptcha, GoogleJavaScriptWall, parse_results
+
+pytestmark = pytest.mark.shared
+
+FOLDER = Path("data") / "payloads" / "google"
+PAGES = sorted(path.stem for path in (SHARED / FOLDER).glob("*.html"))
+WALLS = {"captcha": GoogleCaptcha, "js_required": GoogleJavaScriptWall}
+
+
+@pytest.mark.parametrize("name", PAGES or ["nothing is here"])
+def test_organic_results_in_order_or_the_wall(shared: Path, name: str) -> None:
+    html = (shared / FOLDER / f"{name}.html").read_text("utf-8", "replace")
+    expected = json.loads((shared / FOLDER / f"{name}.expected.json").read_text("utf-8"))
+    url = "https://www.google.com/search?q=x"
+    if wall := WALLS.get(expected["page_kind"]):
+        with pytest.raises(wall):
+            parse_results(html, url)
+        return
+    found = parse_results(html, url)
+    assert [result.url for result in found] == [entry["url"] for entry in expected["organic"]]
+    assert [result.title for result in found] == [" ".join(entry["title"].split()) for entry in expected["organic"]]
+    assert all(result.snippet for result in found)
