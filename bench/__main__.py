@@ -10,7 +10,14 @@ from pathlib import Path
 
 from bench.rows import Row, table
 
-PARTS = {"page": "The page", "search": "Search"}
+PARTS = {
+    "page": "The page",
+    "chat": "Chat mode",
+    "search": "Search",
+    "agent": "Agent mode",
+    "google": "Google through Chrome",
+    "legal": "Legal search",
+}
 REPORT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 INTRODUCTION = """# Benchmarks
 

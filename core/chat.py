@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing
@@ -37,9 +38,12 @@ from core.search.query import effective_query
 from core.search.service import SearchService
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse
 from core.settings import Settings
-from core.text import ago, clean
+from core.text import ago, clean, is_chinese, one_line, shorten
 
 log = logging.getLogger(__name__)
+
+FOLLOW_UP_SECONDS = 20.0
+_LIST_MARK = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.、)）:：])\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +176,31 @@ class ChatService:
     def _query(self, question: str) -> SearchQuery:
         return SearchQuery(question, language=self._settings.search.language)
 
+    def _system(self, question: str) -> str:
+        wanted = self._settings.chat.prompt
+        if wanted == "auto":
+            small = self._model.choice.small
+            wanted = "small" if small else "chinese" if is_chinese(question) else "english"
+        return "chat_system" if wanted == "chinese" else f"chat_system_{wanted}"
+
+    def follow_ups(self, question: str, answer: str) -> list[str]:
+        """Up to three questions that the reader may want to ask next; none where there is no model to suggest them."""
+        if not self._settings.chat.follow_ups or self._model.choice.embedded:
+            return []
+        prompt = [("human", fill("chat_follow_ups", question=shorten(question, 1_000), answer=shorten(answer, 4_000)))]
+
+        async def ask() -> str:
+            pieces = [piece async for piece in self._model.stream(prompt)]
+            return "".join(piece.text for piece in pieces if isinstance(piece, TextPiece))
+
+        try:
+            lines = self._loop.submit(ask()).result(FOLLOW_UP_SECONDS).splitlines()
+        except (ModelError, TimeoutError) as error:
+            log.info("no follow-up questions: %s", error)
+            return []
+        cleaned = (one_line(_LIST_MARK.sub("", line)) for line in lines)
+        return [line for line in cleaned if 2 <= len(line) <= 60][:3]
+
     def _within_budget(self, sources: tuple[Source, ...], *, failed: bool) -> tuple[tuple[Source, ...], str]:
         """As many of the first sources as the budget holds, and the text that carries them."""
         if not sources:
@@ -182,12 +211,10 @@ class ChatService:
                 return sources, block
             sources = sources[:-1]
 
-    def _prompt(
-        self, question: str, context: str, history: Sequence[Message], *, system: str = "chat_system"
-    ) -> Prompt:
+    def _prompt(self, question: str, context: str, history: Sequence[Message], *, system: str = "") -> Prompt:
         asked = fill("chat_question", context=context, question=question) if context else question
         return [
-            ("system", fill(system, date=self._today().isoformat())),
+            ("system", fill(system or self._system(question), date=self._today().isoformat())),
             *_recent(history, self._settings.chat.history_tokens),
             ("human", asked),
         ]

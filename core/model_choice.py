@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from core.settings import Settings
@@ -9,6 +10,9 @@ from core.settings import Settings
 EMBEDDED = "embedded"
 EMBEDDED_LABEL = "内置摘录模型"
 DEFAULT_OPENAI_MODEL = "gpt-5-mini"
+
+# smollm2:135m, qwen3:0.6b, llama-3.2-3b …; but not gpt-5-mini, which is not small in this sense.
+_SMALL = re.compile(r"(?:^|[-:_/])(?:\d{2,3}m|0?\.\d+b|[1-4](?:\.\d+)?b)(?![a-z0-9])|smollm|tinyllama", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,11 @@ class ModelChoice:
     @property
     def embedded(self) -> bool:
         return self.provider == EMBEDDED
+
+    @property
+    def small(self) -> bool:
+        """Too small for long instructions, going by the size in its name."""
+        return _SMALL.search(self.name) is not None
 
     @property
     def label(self) -> str:

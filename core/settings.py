@@ -372,6 +372,10 @@ class ChatSettings(Section):
     max_question_length: Annotated[Count, Field(ge=100, le=100_000)] = 20_000
     history_tokens: Annotated[Count, Field(ge=0, le=1_000_000)] = 6_000
     source_tokens: Annotated[Count, Field(ge=200, le=1_000_000)] = 3_000
+    prompt: Annotated[Literal["auto", "chinese", "english", "small"], LowerCase] = "auto"
+    """auto: small models get the short one, others the one in the question's language."""
+    follow_ups: Flag = False
+    """Let the model suggest three further questions after each answer: one more call."""
 
 
 class CacheSettings(Section):
@@ -559,7 +563,18 @@ def load_settings(path: Path | None = None, environ: Mapping[str, str] | None = 
 
 # What a program needs to know about the machine, on any system, and nothing that could be a key.
 _HARMLESS = (
-    *("PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_RUNTIME_DIR", "LD_LIBRARY_PATH", "FONTCONFIG_PATH"),
+    *(
+        "PATH",
+        "HOME",
+        "USER",
+        "LANG",
+        "LC_ALL",
+        "TZ",
+        "TMPDIR",
+        "XDG_RUNTIME_DIR",
+        "LD_LIBRARY_PATH",
+        "FONTCONFIG_PATH",
+    ),
     *("SYSTEMROOT", "WINDIR", "TEMP", "TMP", "USERPROFILE", "LOCALAPPDATA", "APPDATA", "PROGRAMDATA", "PROGRAMFILES"),
 )
 

@@ -26,6 +26,7 @@ render.history(chat)
 answer = st.empty()
 if chat.run is not None:
     render.live(answer, stop_button, chat)
+render.follow_ups(chat)
 if chat.refused:
     render.refused(*chat.refused)
 

@@ -144,3 +144,34 @@ def test_a_blank_message_is_not_sent(blank: str) -> None:
 def test_a_very_long_message_is_refused_with_both_numbers() -> None:
     with world(says=[["x"]]) as (app, _), pytest.raises(InputError, match=r"100,000.*20,000"):
         app.chat.stream("字" * 100_000)
+
+
+def test_the_prompt_follows_the_model_and_the_question() -> None:
+    asked = []
+    for question, environ in (
+        ("问题", {}),
+        ("what is it", {}),
+        ("问题", {"LLM_MODEL": "openai:qwen3:0.6b"}),
+        ("问题", {"CHAT_PROMPT": "english"}),
+    ):
+        with world(says=[["好"]], **environ) as (app, model):
+            list(app.chat.stream(question))
+            asked.append(str(model.asked[0][0].content))
+    assert asked[0].startswith("你是「问源」")
+    assert asked[1].startswith("You are")
+    assert asked[2].startswith("今天是")
+    assert asked[3].startswith("You are")
+
+
+def test_follow_up_questions_are_off_by_default_and_read_tolerantly() -> None:
+    says = [["1. 多久到账？\n- 需要什么材料？\n\n" + "长" * 100 + "\n可以撤回吗\n第四个"]]
+    with world(says=says, LLM_MODEL="openai:x") as (app, model):
+        assert app.chat.follow_ups("问", "答") == []
+        assert model.asked == []
+    with world(says=says, LLM_MODEL="openai:x", CHAT_FOLLOW_UPS="true") as (app, _):
+        assert app.chat.follow_ups("问", "答") == ["多久到账？", "需要什么材料？", "可以撤回吗"]
+    with world(says=[[ConnectionError("x")]], LLM_MODEL="openai:x", CHAT_FOLLOW_UPS="true", LLM_ATTEMPTS="1") as (
+        app,
+        _,
+    ):
+        assert app.chat.follow_ups("问", "答") == []

@@ -41,8 +41,6 @@ _VARIABLES = {
 }
 _NEEDED = {"react": {"tools", "tool_names", "question", "steps"}, "tools": set[str]()}
 _DIVIDER = re.compile(r"^---[ \t]*$", re.MULTILINE)
-# smollm2:135m, qwen3:0.6b, llama-3.2-3b …; but not gpt-5-mini, which is not small in this sense.
-_SMALL = re.compile(r"(?:^|[-:_/])(?:\d{2,3}m|0?\.\d+b|[1-4](?:\.\d+)?b)(?![a-z0-9])|smollm|tinyllama", re.IGNORECASE)
 
 
 class BadTemplate(Exception):
@@ -73,7 +71,7 @@ def agent_prompt(wanted: str, *, strategy: str, question: str, model: ModelChoic
 def _default(strategy: str, question: str, model: ModelChoice) -> str:
     if strategy == "tools":
         return "agent_tools"
-    if _SMALL.search(model.name):
+    if model.small:
         return "agent_small"
     return "agent_chinese" if is_chinese(question) else "agent_english"
 

@@ -267,8 +267,11 @@ class _Store:
             self._summary.unchanged += same_words
             if old_import == self._import and len(law.articles) < count:  # two files of one version: the fuller one
                 return
-            effective, repealed = effective or old_effective, repealed or bool(old_repealed)
-            published = max(filter(None, (published, old_published)), default=None)
+            effective = effective or old_effective
+            if old_published == published:
+                repealed = repealed or bool(old_repealed)
+            elif (old_published or "") > (published or ""):  # of two dates for the same words the later knows more
+                published, repealed = old_published, bool(old_repealed)
             self._forget(identity)
         self._insert(law, key, fingerprint, published, effective, repealed)
 

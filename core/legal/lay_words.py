@@ -160,12 +160,14 @@ LAY_WORDS = {
     "盗版": "著作权 复制",
     "泄露": "个人信息",
 }
+LONGEST_QUESTION = 500
 _EXPANSION_WEIGHT = 0.5
 _LONGEST_FIRST = re.compile("|".join(sorted(map(re.escape, LAY_WORDS), key=len, reverse=True)))
 
 
 def search_terms(text: str) -> dict[str, float]:
     """The terms to look for, each with its weight: what was asked in full, legal twins of plain words less."""
+    text = text[:LONGEST_QUESTION]
     asked = _QUESTION.sub(" ", fold(text))
     weights = dict.fromkeys((term for term in terms(asked) if len(term) > 1 or term.isdigit()), 1.0)
     if not weights:

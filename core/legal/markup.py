@@ -108,12 +108,24 @@ class _Reader:
 
     def paragraph(self, line: str) -> None:
         self._everything.append(line)
+        self._article_line(line)
+
+    def _article_line(self, line: str) -> None:
         start = _article_start(line, self._last())
-        if start:
+        if start and not self._is_quoted(start[0]):
             self._close()
             self._number, line = start
             self._numbered = True
-        self._lines.append(line.replace("**", "").strip())
+        # One regulation has lost its line breaks: …。 第八条 …
+        line, found, rest = line.partition(f"。 {ArticleNumber(self._last().number + 1)} ")
+        self._lines.append((line + found[:1]).replace("**", "").strip())
+        if found:
+            self._article_line(found[2:] + rest)
+
+    def _is_quoted(self, number: ArticleNumber) -> bool:
+        """An amendment quotes the articles it makes, one paragraph each: they are not its own."""
+        opened = sum(line.count("“") - line.count("”") for line in self._lines)
+        return opened > 0 and number.number != self._number.number + 1
 
     def finish(self) -> list[Article]:
         self._close()

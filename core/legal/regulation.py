@@ -360,6 +360,8 @@ def _from_web(result: SearchResult) -> LegalArticle:
 
 
 def _references(index: LegalIndex, stored: StoredArticle) -> Iterator[Reference]:
+    if "条" not in stored.text:  # most articles speak of no other
+        return
     seen: set[tuple[int | str, ArticleNumber]] = {(stored.law_id, stored.number)}
     for citation in find_citations(stored.text, index.is_known, in_statute=True):
         law = index.version(stored.law_id) if citation.home else index.resolve(citation.law or "")

@@ -195,8 +195,10 @@ class Browser:
 
     async def _running(self) -> _Life:
         """One start serves all who wait for it, and goes on when one of them gives up."""
-        if self._life is not None and self._life.done() and not _alive(self._life):
-            self._end_life()
+        if self._life is not None and self._life.done():
+            life = _begun(self._life)
+            if life is None or not life.browser.is_connected():
+                self._end_life()
         if self._life is None:
             atexit.register(self.close)
             self._life = self._spawn(_Life.begin(self._chrome))
@@ -210,7 +212,7 @@ class Browser:
     def _end_life(self, only: _Life | None = None) -> None:
         """With `only`: unless a new one has begun since."""
         life = self._life
-        if life is not None and (only is None or (life.done() and life.result() is only)):
+        if life is not None and (only is None or _begun(life) is only):
             self._life = None
             self._spawn(_end(life))
 
@@ -285,8 +287,9 @@ async def _end(life: asyncio.Task[_Life]) -> None:
         await (await life).end()
 
 
-def _alive(life: asyncio.Task[_Life]) -> bool:
-    return not life.cancelled() and life.exception() is None and life.result().browser.is_connected()
+def _begun(life: asyncio.Task[_Life]) -> _Life | None:
+    """None: it is still beginning, or has failed to."""
+    return life.result() if life.done() and not life.cancelled() and life.exception() is None else None
 
 
 def _is_root() -> bool:

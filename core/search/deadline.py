@@ -21,10 +21,8 @@ class SearchDeadline(Deadline):
         self._when_cancelled: list[Callable[[], None]] = []
 
     def part(self) -> SearchDeadline:
-        """For one engine: it ends with the whole, and can be cancelled alone."""
-        part = SearchDeadline(self.remaining(), self._clock)
-        self.on_cancel(part.cancel)
-        return part
+        """For one engine: with the same end, and to be cancelled alone."""
+        return SearchDeadline(self.remaining(), self._clock)
 
     def on_cancel(self, call: Callable[[], None]) -> None:
         with self._lock:

@@ -203,7 +203,7 @@ class _Race:
         elif isinstance(error, EngineError):
             log.warning("engine %s: %s", name, error)
             self._attempts[name] = Attempt(name, Outcome.FAILED, seconds, error.message, error.kind, error.cure)
-            if not isinstance(error, EngineTimeout) or self._had_its_chance(running):
+            if running.deadline.remaining() or self._had_its_chance(running):
                 self._room.health.failed(name, error)
         elif isinstance(error, Exception):
             log.error("engine %s: a bug", name, exc_info=error)

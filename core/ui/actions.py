@@ -42,6 +42,7 @@ def ask(question: Ask) -> None:
         chat.refused = (str(error), question.question)
         return
     chat.refused = None
+    chat.follow_ups = []
     chat.interrupt()
     if not question.again:
         message = Message("user", accepted)
@@ -85,6 +86,10 @@ def mode_changed() -> None:
 def suggest(question: str) -> None:
     """A question to click on the first screen: it is asked with search, so that the sources can be seen."""
     st.session_state[SEARCH_TOGGLE] = True
+    ask(Ask(question))
+
+
+def follow_up(question: str) -> None:
     ask(Ask(question))
 
 

@@ -220,7 +220,7 @@ def live(place: DeltaGenerator, stop: DeltaGenerator, chat: state.ChatState) -> 
     """Follows the current run until it is over; a rerun in between starts here again with the same run."""
     run = chat.run
     assert run is not None
-    stop.button("停止回答", icon=":material/stop_circle:", key=f"stop-{run.id}", on_click=run.cancel)
+    stop.button("停止回答", icon=":material/stop_circle:", key=f"stop-{run.id}", on_click=run.cancel, shortcut="Esc")
     with place.container(), st.chat_message("assistant", avatar=AVATARS["assistant"]):
         view = LiveView(anchor=run.id, agent=chat.run_mode == state.AGENT)
         for batch in run.follow():
@@ -232,6 +232,20 @@ def live(place: DeltaGenerator, stop: DeltaGenerator, chat: state.ChatState) -> 
         chat.settle()
         after_answer(chat.messages[-1], is_last=True)
     stop.empty()
+    _suggest(chat)
+
+
+def _suggest(chat: state.ChatState) -> None:
+    question, answer = chat.last_question(), chat.messages[-1]
+    if question is not None and answer.ending is None:
+        chat.follow_ups = shared_app().chat.follow_ups(question.text, answer.text)
+
+
+def follow_ups(chat: state.ChatState) -> None:
+    if chat.follow_ups and chat.run is None:
+        st.caption("接下来可以问：")
+        for number, question in enumerate(chat.follow_ups):
+            st.button(label(question), key=f"follow-up-{number}", on_click=actions.follow_up, args=(question,))
 
 
 AGENT_EVENTS = (Thought, ToolStarted, ToolFinished, SearchStarted, SearchFinished)

@@ -19,6 +19,7 @@ def draw(*, on_chat_page: bool) -> None:
             _search_toggle(available=app.search.available)
         if on_chat_page:
             _recent_conversations(app)
+        _login()
         st.caption(f"模型：{app.model.label}")
         if on_chat_page and app.model.choice.embedded:
             st.caption("内置摘录模型只摘录来源中的原句，不会推理。设置 OPENAI_API_KEY 后即可使用真正的语言模型。")
@@ -58,6 +59,17 @@ def _conversation_menu(app: App, entry: Conversation) -> None:
             args=(app, entry.id),
             width="stretch",
         )
+
+
+def _login() -> None:
+    """Only where the administrator has set up Streamlit's own login ([auth] in secrets.toml)."""
+    if "is_logged_in" not in st.user:
+        return
+    if st.user.is_logged_in:
+        st.caption(f"已登录：{label(str(st.user.get('name') or st.user.get('email') or '用户'))}")
+        st.button("退出登录", on_click=st.logout, width="stretch")
+    else:
+        st.button("登录", on_click=st.login, width="stretch", help="登录后，对话只有你自己能打开。")
 
 
 def _mode_selector() -> None:

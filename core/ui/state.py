@@ -48,6 +48,8 @@ class ChatState:
     has_older: bool = False
     """The database holds messages before the first one here."""
     store_problem: str = ""
+    follow_ups: list[str] = field(default_factory=list)
+    """What the model suggests to ask next, after the last answer."""
 
     def settle(self) -> None:
         """A run that is over becomes a message, whoever ended it."""

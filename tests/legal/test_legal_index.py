@@ -79,6 +79,17 @@ class TestVersions:
         (code,) = index.versions("海灯法典")
         assert (code.source.split("：")[0], code.effective) == ("just-laws", "2022-01-01")
 
+    def test_of_two_dates_for_the_same_words_the_later_one_says_whether_they_count(self, tmp_path: Path) -> None:
+        law = {"name": "灯油条例", "articles": [{"number": "1", "text": "灯油要足。"}]}
+        old = law | {"published": "2019-01-01", "status": "已废止"}
+        for name, records in (
+            ("a", (old, law | {"published": "2022-01-01"})),
+            ("b", (law | {"published": "2022-01-01"}, old)),
+        ):
+            index = invented.opened(tmp_path / name, invented.jsonl(tmp_path / f"{name}.jsonl", *records))
+            (version,) = index.versions("灯油条例")
+            assert (version.published, index.status(version)) == ("2022-01-01", Status.IN_FORCE)
+
     def test_an_older_source_does_not_become_the_default(self, tmp_path: Path, corpus: Path, newer: Path) -> None:
         index = invented.opened(tmp_path / "data", newer, corpus)
         assert words(index, "灯塔法", 2) == "灯塔由守塔人或者机器看守。"
@@ -135,6 +146,17 @@ class TestSearch:
         index = invented.opened(tmp_path / "data", corpus)
         first, second = (index.version(a.law_id).name for a in index.search("守塔人日落前点灯", 2))
         assert (first, second) == ("中华人民共和国灯塔法", "灯塔法实施条例")
+
+    def test_what_is_no_longer_in_force_comes_last(self, tmp_path: Path) -> None:
+        old = {
+            "name": "旧法",
+            "kind": "法律",
+            "status": "已废止",
+            "articles": [{"number": "1", "text": "守塔人日落前点灯。"}],
+        }
+        new = {"name": "新条例", "kind": "行政法规", "articles": [{"number": "1", "text": "守塔人日落前点灯。"}]}
+        index = invented.opened(tmp_path / "data", invented.jsonl(tmp_path / "a.jsonl", old, new))
+        assert [index.version(a.law_id).name for a in index.search("守塔人日落前点灯", 2)] == ["新条例", "旧法"]
 
     def test_words_of_two_letters_and_of_the_chapter(self, index: LegalIndex) -> None:
         assert index.search("津贴", 5)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -21,7 +21,7 @@ from core.search.health import Health
 from core.search.results import Found
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResult
 from core.search.workers import Workers
-from support.rooms import Fake, Stuck, hung_until_cancelled, results, slow, threads_back_to
+from support.rooms import Clock, Fake, Stuck, hung_until_cancelled, results, slow, threads_back_to
 
 QUERY = SearchQuery("民法典")
 
@@ -122,7 +122,7 @@ def test_stuck_engines_are_abandoned_and_their_threads_end_with_them() -> None:
     before = threading.active_count()
     stuck = Stuck()
     engines = [Fake(f"stuck-{name}", stuck) for name in "abc"]
-    raced = run(engines, seconds=0.3, hedge_after=0.05)
+    raced = run(engines, seconds=1.5, hedge_after=0.1)
     assert [attempt.kind for attempt in raced.attempts] == ["timeout"] * 3
     assert sum(thread.name == "search-worker" for thread in threading.enumerate()) >= 3
     stuck.release.set()
@@ -231,18 +231,43 @@ def test_an_engine_that_was_overtaken_three_times_rests() -> None:
     engines = [Fake("slow", hung_until_cancelled), Fake("quick", slow(0.05, results("quick")))]
     failover = room(engines, hedge_after=0.1)
     for _ in range(3):
-        assert outcomes(failover.run(engines, QUERY, SearchDeadline(1)))[0] == ("slow", "skipped", "abandoned")
-    assert outcomes(failover.run(engines, QUERY, SearchDeadline(1)))[0] == ("slow", "skipped", "timeout")
+        assert outcomes(failover.run(engines, QUERY, SearchDeadline(5)))[0] == ("slow", "skipped", "abandoned")
+    assert outcomes(failover.run(engines, QUERY, SearchDeadline(5)))[0] == ("slow", "skipped", "timeout")
     assert engines[0].calls == 3
 
 
 def test_an_engine_that_hung_until_the_deadline_rests_but_one_started_late_does_not() -> None:
     engines = [Fake("hung", hung_until_cancelled), Fake("late", hung_until_cancelled)]
     failover = room(engines, hedge_after=0.6)
-    failover.run(engines, QUERY, SearchDeadline(0.8))
+    failover.run(engines, QUERY, SearchDeadline(0.65))
     states = failover.health.states()
     assert states["hung"] is not None
     assert states["late"] is None
+
+
+def test_an_engine_whose_time_ran_out_before_it_had_a_chance_is_not_blamed() -> None:
+    clock = Clock()
+
+    def after(seconds: float, error: Exception) -> Callable[..., Exception]:
+        def behave(query: SearchQuery, deadline: object) -> Exception:
+            clock.pass_(seconds)
+            return error
+
+        return behave
+
+    engines = [Fake("slow", after(4.5, EngineUnavailable())), Fake("late", after(0.6, EngineTimeout()))]
+    failover = room(engines, hedge_after=60, clock=clock)
+    failover.run(engines, QUERY, SearchDeadline(5, clock))
+    states = failover.health.states()
+    assert states["slow"] is not None
+    assert states["late"] is None
+
+
+def test_a_quick_timeout_of_the_engine_itself_counts() -> None:
+    engines = [Fake("gateway", EngineTimeout("网关超时（504）。")), Fake("b")]
+    failover = room(engines)
+    failover.run(engines, QUERY, SearchDeadline(5))
+    assert failover.health.states()["gateway"] is not None
 
 
 # ── Quota and workers ─────────────────────────────────────────────────────────────────────────────────────────────

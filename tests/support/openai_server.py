@@ -91,6 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
         if model == "garbage":
             return self._send(200, b"\x00\xff not a stream", "text/event-stream")
         self._begin()
+        self.server.first_token_at = time.time()
         for text, pause in self._script(model, asked):
             self._event({"choices": [{"index": 0, "delta": {"role": "assistant", "content": text}}]})
             self.server.released.wait(pause)
@@ -218,6 +219,7 @@ class OpenAIServer(ThreadingHTTPServer):
         self.requests: list[dict[str, Any]] = []
         self.released = threading.Event()
         self.broken_off = 0
+        self.first_token_at = 0.0
         self.script: list[str] = []
         self.reply: Reply = in_turn([ANSWER])
         self.searching: Reply = in_turn([])
