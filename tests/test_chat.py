@@ -10,6 +10,8 @@ from core.search.format import CLOSE_FENCE, OPEN_FENCE
 from support.worlds import FakeEngine, results, world
 
 SEARCH = ChatOptions(search=True)
+WHOLE = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+"""Said at the end of a stream: the server's word that this was all."""
 
 
 def kinds(events: list[RunEvent]) -> list[str]:
@@ -164,7 +166,7 @@ def test_the_prompt_follows_the_model_and_the_question() -> None:
 
 
 def test_follow_up_questions_are_off_by_default_and_read_tolerantly() -> None:
-    says = [["1. 多久到账？\n- 需要什么材料？\n\n" + "长" * 100 + "\n可以撤回吗\n第四个"]]
+    says = [["1. 多久到账？\n- 需要什么材料？\n\n" + "长" * 100 + "\n可以撤回吗\n第四个", WHOLE]]
     with world(says=says, LLM_MODEL="openai:x") as (app, model):
         assert app.chat.follow_ups("问", "答") == []
         assert model.asked == []

@@ -112,7 +112,7 @@ class _Reader:
 
     def _article_line(self, line: str) -> None:
         start = _article_start(line, self._last())
-        if start and not self._is_quoted(start[0]):
+        if start:
             self._close()
             self._number, line = start
             self._numbered = True
@@ -121,11 +121,6 @@ class _Reader:
         self._lines.append((line + found[:1]).replace("**", "").strip())
         if found:
             self._article_line(found[2:] + rest)
-
-    def _is_quoted(self, number: ArticleNumber) -> bool:
-        """An amendment quotes the articles it makes, one paragraph each: they are not its own."""
-        opened = sum(line.count("“") - line.count("”") for line in self._lines)
-        return opened > 0 and number.number != self._number.number + 1
 
     def finish(self) -> list[Article]:
         self._close()

@@ -15,7 +15,6 @@ from legal import invented
 from core.errors import CorpusError
 from core.legal import corpora, sources
 from core.legal.dates import adopted, in_force
-from core.legal.markup import blocks, parse_articles
 from core.legal.numerals import ArticleNumber
 from core.legal.records import Item, Skipped
 from core.legal.types import CaseType, CourtCase, Kind, Law
@@ -106,11 +105,6 @@ class TestLawRefBook:
         bare = cases["浮标漂走了谁负责"]
         assert (bare.number, bare.court, bare.date, bare.verdict) == (None, None, None, None)
         assert bare.type is CaseType.ADMINISTRATIVE
-
-
-def test_articles_that_an_amendment_quotes_are_not_its_own() -> None:
-    text = "第五条 增加一节：\n“第九十条 灯塔分级。\n第九十一条 分三级。”\n第六条 其他不变。"
-    assert [str(article.number) for article in parse_articles(blocks(text))] == ["第五条", "第六条"]
 
 
 class TestEffectiveDate:
