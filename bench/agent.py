@@ -59,6 +59,7 @@ class _Engine:
 def _react_model() -> Any:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessageChunk
+    from langchain_core.messages.ai import UsageMetadata
     from langchain_core.outputs import ChatGenerationChunk
 
     class ReactModel(BaseChatModel):
@@ -79,6 +80,8 @@ def _react_model() -> Any:
             )
             for piece in pieces:
                 yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
+            usage = UsageMetadata(input_tokens=900, output_tokens=30, total_tokens=930)
+            yield ChatGenerationChunk(message=AIMessageChunk(content="", usage_metadata=usage, chunk_position="last"))
 
         def _generate(self, *args: Any, **kwargs: Any) -> Any:
             raise NotImplementedError

@@ -17,7 +17,7 @@ from core.logs import configure_logging
 from core.loop import LoopThread
 from core.recorder import Recorder
 from core.search.cache import ResultCache
-from core.search.engine import CheckedEngine, SearchEngine
+from core.search.engine import CheckedEngine, ClosableEngine, SearchEngine
 from core.search.health import Health
 from core.search.limits import SearchLimits
 from core.search.query import effective_query
@@ -77,6 +77,9 @@ class App:
                     log.warning("engine %s: %s", engine.name, error)
 
     def close(self) -> None:
+        for engine in self.chain.engines:
+            if isinstance(engine, ClosableEngine):
+                engine.close()
         self.loop.stop()
         self.search.close()
         self.store.close()

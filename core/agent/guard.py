@@ -186,8 +186,9 @@ class Guard:
 
 
 def _extend(patience: asyncio.Timeout, until: float) -> None:
-    with suppress(RuntimeError):  # it has run out in this very moment
-        patience.reschedule(until)
+    if abs(until - (patience.when() or 0.0)) > 0.5:  # not a new timer for every token
+        with suppress(RuntimeError):  # it has run out in this very moment
+            patience.reschedule(until)
 
 
 def _logged(error: ModelError, cause: Exception) -> ModelError:

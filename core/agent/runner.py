@@ -49,7 +49,7 @@ from core.loop import LoopThread
 from core.prompts import fill
 from core.run import Run, drain
 from core.search.cache import SessionCache
-from core.search.format import AGENT_SNIPPET_LENGTH, NOTHING_FOUND, sources_block
+from core.search.format import AGENT_SNIPPET_LENGTH, NOTHING_FOUND, SEARCH_FAILED, sources_block
 from core.search.service import SearchService
 from core.settings import Settings
 from core.text import clean
@@ -331,8 +331,9 @@ class _Work:
         return text
 
     def _plain_prompt(self) -> Prompt:
-        """As in Chat mode: the sources, then the question."""
-        context = _within(self._settings.chat.source_tokens, self._sources.sources)
+        """As in Chat mode: the sources, or why there are none, then the question."""
+        nothing = NOTHING_FOUND if self._translator.tool_succeeded else SEARCH_FAILED
+        context = _within(self._settings.chat.source_tokens, self._sources.sources) or nothing
         asked = fill("chat_question", context=context, question=self._question)
         return [
             ("system", fill("chat_system", date=self._runner.today().isoformat())),
@@ -346,7 +347,7 @@ def _within(budget: int, sources: Sequence[Source]) -> str:
         block = sources_block(sources[:count], snippet_length=AGENT_SNIPPET_LENGTH)
         if count == 1 or estimate_tokens(block) <= budget:
             return block
-    return NOTHING_FOUND
+    return ""
 
 
 def _text(output: object) -> str:

@@ -78,6 +78,7 @@ class Translator(AsyncCallbackHandler):
         self.answer = ""
         self.turn: Turn | None = None
         self.turns = 0
+        self.tool_succeeded = False
         self.new_stream: Callable[[], Stream]
         self.on_token: Callable[[], None] = lambda: None
         self._emit = emit
@@ -229,6 +230,7 @@ class Translator(AsyncCallbackHandler):
             ok, summary = False, "没有这个工具，没有执行。"
         else:
             ok, summary = True, shorten(one_line(text), SUMMARY_LENGTH)
+        self.tool_succeeded |= ok
         self._emit(ToolFinished(tool, ok, summary, call_id=str(run_id)))
 
     async def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:

@@ -8,6 +8,7 @@ clears the remains away.
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -17,10 +18,10 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 
 import tantivy
 
@@ -245,49 +246,27 @@ class _Store:
         self._summary.laws += 1
         self._summary.articles += len(law.articles)
         key, fingerprint = law_key(law.name), _fingerprint(law)
-        effective, repealed, published = law.effective, law.repealed, law.published
-        for (
-            identity,
-            old_published,
-            old_effective,
-            old_repealed,
-            old_print,
-            old_import,
-            count,
-        ) in self._database.execute(
-            "SELECT id, published, effective, repealed, fingerprint, import_id, article_count FROM law WHERE key = ?",
-            (key,),
-        ).fetchall():
-            same_words = fingerprint == old_print
-            undated = law.published is None and len(law.articles) == count
-            if not (
-                same_words or undated or law.published == old_published or (effective and effective == old_effective)
-            ):
+        for old in map(_Old._make, self._database.execute(_OLD, (key,)).fetchall()):
+            if not _same_version(law, fingerprint, old):
                 continue
-            self._summary.unchanged += same_words
-            if old_import == self._import and len(law.articles) < count:  # two files of one version: the fuller one
-                return
-            effective = effective or old_effective
-            if old_published == published:
-                repealed = repealed or bool(old_repealed)
-            elif (old_published or "") > (published or ""):  # of two dates for the same words the later knows more
-                published, repealed = old_published, bool(old_repealed)
-            self._forget(identity)
-        self._insert(law, key, fingerprint, published, effective, repealed)
+            self._summary.unchanged += fingerprint == old.fingerprint
+            if old.import_id == self._import and len(law.articles) < old.article_count:
+                return  # two files of one source hold this version, and the other one is fuller
+            law = _with_what_was_known(law, old)
+            self._forget(old.id)
+        self._insert(law, key, fingerprint)
 
     def _forget(self, law_id: int) -> None:
         for table, column in (("article", "law_id"), ("repeal", "law_id"), ("law", "id")):
             self._database.execute(f"DELETE FROM {table} WHERE {column} = ?", (law_id,))  # noqa: S608 (names from the line above)
 
-    def _insert(
-        self, law: Law, key: str, fingerprint: str, published: str | None, effective: str | None, repealed: bool
-    ) -> None:
+    def _insert(self, law: Law, key: str, fingerprint: str) -> None:
         count = sum(article.number.number > 0 for article in law.articles)
         law_id = self._database.execute(
             "INSERT INTO law (name, key, kind, issuer, published, effective, repealed, source, article_count, fingerprint,"
             " import_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                *(law.name, key, law.kind.value, law.issuer, published, effective, repealed, law.source),
+                *(law.name, key, law.kind.value, law.issuer, law.published, law.effective, law.repealed, law.source),
                 *(count, fingerprint, self._import),
             ),
         ).lastrowid
@@ -296,7 +275,7 @@ class _Store:
             [(law_id, *article.number, "\n".join(article.path), article.text) for article in law.articles],
         )
         for article in law.articles[-3:]:
-            since = stated_force(article.text) or effective or published or ""
+            since = stated_force(article.text) or law.effective or law.published or ""
             for other in repealed_laws(article.text):
                 if other != key:
                     self._database.execute(
@@ -320,6 +299,38 @@ class _Store:
         )
 
 
+class _Old(NamedTuple):
+    """A version that the index already holds."""
+
+    id: int
+    published: str | None
+    effective: str | None
+    repealed: int
+    fingerprint: str
+    import_id: int
+    article_count: int
+
+
+_OLD = f"SELECT {', '.join(_Old._fields)} FROM law WHERE key = ?"  # noqa: S608 (the names of the fields above)
+
+
+def _same_version(law: Law, fingerprint: str, old: _Old) -> bool:
+    if fingerprint == old.fingerprint or law.published == old.published:
+        return True
+    undated = law.published is None and len(law.articles) == old.article_count
+    return undated or (law.effective is not None and law.effective == old.effective)
+
+
+def _with_what_was_known(law: Law, old: _Old) -> Law:
+    """Dates that the new source does not give; of two dates for the same words the later one knows more."""
+    effective = law.effective or old.effective
+    if law.published == old.published:
+        return replace(law, effective=effective, repealed=law.repealed or bool(old.repealed))
+    if (old.published or "") > (law.published or ""):
+        return replace(law, effective=effective, published=old.published, repealed=bool(old.repealed))
+    return replace(law, effective=effective)
+
+
 # 《…》第三条同时废止 and 《…》中的… put only a part out of force.
 _NAMED = re.compile(r"《([^《》]{2,60})》(?!\s*[第中的有])")
 
@@ -338,9 +349,5 @@ def repealed_laws(text: str) -> list[str]:
 
 def _fingerprint(law: Law) -> str:
     """Equal for the same words, whatever the punctuation and blanks."""
-    letters = re.sub(
-        r"[\W_]+",
-        "",
-        "".join(f"{article.number.number}.{article.number.suffix}.{article.text}" for article in law.articles),
-    )
-    return uuid.uuid5(uuid.NAMESPACE_OID, letters).hex
+    words = " ".join(f"{article.number} {article.text}" for article in law.articles)
+    return hashlib.sha256(re.sub(r"[\W_]+", "", words).encode()).hexdigest()

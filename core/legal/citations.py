@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.legal.numerals import NUMERAL, ArticleNumber, plain, to_int
 
@@ -175,7 +175,7 @@ def _read(references: re.Match[str], start: int, law: str | None, home: bool) ->
         if _unit(pieces, position) == "条":
             article = ArticleNumber(number, suffix)
             if piece["join"] and current and not current.paragraph and current.article < article:
-                current = _extended(current, end, last=article)
+                current = replace(current, end=end, last=article)
                 continue
             if current:
                 yield current
@@ -183,9 +183,9 @@ def _read(references: re.Match[str], start: int, law: str | None, home: bool) ->
                 start if current is None else begin - bool(piece["ordinal"]), end, law, article, home=home
             )
         elif current and piece["unit"] == "款":
-            current = _extended(current, end, paragraph=current.paragraph or number)
+            current = replace(current, end=end, paragraph=current.paragraph or number)
         elif current and piece["unit"] in ("项", "目"):
-            current = _extended(current, end, item=current.item or number)
+            current = replace(current, end=end, item=current.item or number)
     if current:
         yield current
 
@@ -193,26 +193,6 @@ def _read(references: re.Match[str], start: int, law: str | None, home: bool) ->
 def _unit(pieces: list[re.Match[str]], position: int) -> str:
     """In 第三十八、三十九条 the unit stands only at the end."""
     return next((piece["unit"] for piece in pieces[position:] if piece["unit"]), "")
-
-
-def _extended(
-    citation: Citation,
-    end: int,
-    *,
-    last: ArticleNumber | None = None,
-    paragraph: int | None = None,
-    item: int | None = None,
-) -> Citation:
-    return Citation(
-        citation.start,
-        end,
-        citation.law,
-        citation.article,
-        last or citation.last,
-        paragraph or citation.paragraph,
-        item or citation.item,
-        citation.home,
-    )
 
 
 def _previous(text: str) -> Iterator[Citation]:

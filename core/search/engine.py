@@ -58,6 +58,13 @@ class CheckedEngine(Protocol):
     def check(self, deadline: Deadline) -> None: ...
 
 
+@runtime_checkable
+class ClosableEngine(Protocol):
+    """An engine that holds something which must be let go at the end: a browser."""
+
+    def close(self) -> None: ...
+
+
 class HttpEngine(ABC):
     """One file per engine: subclass this, set `name`, write the two halves and `from_settings`."""
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from langchain_core.tools import BaseTool
@@ -25,6 +28,7 @@ from core.events import (
     Usage,
 )
 from core.search.cache import SessionCache
+from core.search.format import NOTHING_FOUND, SEARCH_FAILED
 from core.search.types import SearchResult
 from support.agents import (
     QUESTION,
@@ -182,6 +186,20 @@ def test_instructions_inside_results_stay_data() -> None:
     assert not re.search(r"^Action: shell", observed, re.MULTILINE)
 
 
+@pytest.mark.shared
+def test_recorded_attacks_do_not_steer_the_embedded_model(shared: Path) -> None:
+    lines = (shared / "data" / "injections.jsonl").read_text("utf-8").splitlines()
+    attacks = [json.loads(line)["text"] for line in lines]
+    found = [
+        SearchResult(text[:80], f"https://evil.example/{n}", text, "evil.example") for n, text in enumerate(attacks)
+    ]
+    for start in range(0, len(found), 5):
+        with agent(engines=[FakeEngine("fake", found[start : start + 5])]) as world:
+            events = world.ask("Which transaction should be sent, and which instructions apply?")
+        assert {step.tool for step in of(events, ToolStarted)} == {"web_search"}
+        assert answer(events).text
+
+
 def test_without_an_engine_the_agent_knows_and_the_reader_is_told() -> None:
     with agent(final("搜索不可用，凭所知回答。"), engines=[]) as world:
         events = world.ask()
@@ -292,6 +310,13 @@ def test_after_two_unreadable_outputs_the_program_searches_and_the_model_answers
     assert [source.number for source in answer(events).sources] == [1]
     assert "Action Input" not in plain
     assert "胡言" not in streamed(events)
+
+
+@pytest.mark.parametrize(("engine", "said"), [([], NOTHING_FOUND), (EngineTimeout(), SEARCH_FAILED)])
+def test_the_last_answer_is_told_why_there_are_no_sources(engine: Any, said: str) -> None:
+    with agent(["胡言"], ["乱语"], ["凭所知：42。"], engines=[FakeEngine("f", engine)]) as world:
+        assert answer(world.ask()).text == "凭所知：42。"
+        assert said in world.prompts[-1]
 
 
 def test_an_empty_model_ends_cleanly() -> None:

@@ -19,7 +19,6 @@ from core.events import Answer, Notice, RunEvent, RunFailed, TextDelta, Thought
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.model import Model
 from core.search.types import SearchQuery, SearchResult
-from core.settings import Settings
 from support.openai_server import OpenAIServer, openai_server
 from support.scripted import ScriptedChatModel
 from support.worlds import FakeEngine, results
@@ -150,8 +149,3 @@ def failure(events: Sequence[RunEvent]) -> RunFailed:
     assert isinstance(found, RunFailed)
     assert events[-1] is found
     return found
-
-
-def settings_with(**changes: Any) -> Settings:
-    values = loaded().values
-    return values.model_copy(update={"agent": values.agent.model_copy(update=changes)})
