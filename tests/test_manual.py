@@ -71,3 +71,13 @@ def test_finds_an_article_by_its_slug() -> None:
 @pytest.mark.parametrize("slug", ["", "missing", "../../README", "/etc/passwd", "a\x00b"])
 def test_an_unknown_slug_finds_nothing(slug: str) -> None:
     assert find(slug) is None
+
+
+def test_the_table_of_settings_names_every_setting() -> None:
+    from core.settings import Settings
+
+    table = find("settings-table")
+    assert table is not None
+    for section, field in Settings.model_fields.items():
+        for key in field.annotation.model_fields:  # type: ignore[union-attr]
+            assert f"`{section}_{key}`".upper() in table.body, f"{section}_{key}"
