@@ -18,8 +18,8 @@ from core.markdown import Blocks, render_html
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from support.app_server import app_server  # noqa: E402
-from support.openai_server import openai_server  # noqa: E402
+from support.app_server import app_server
+from support.openai_server import openai_server
 
 SOURCES = [Source(n, f"标题{n}", f"https://example.org/{n}", "摘要") for n in range(1, 6)]
 WATCH = """() => { window.firstWord = 0; new MutationObserver(() => {

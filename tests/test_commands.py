@@ -27,6 +27,8 @@ def test_an_unknown_command_is_recognised_as_one(typed: str) -> None:
     assert command.name == "unknown"
 
 
-@pytest.mark.parametrize("text", ["怎么用 /search on", "/etc/hosts 是什么", "/help 怎么用", "1/2", "/", "// 注释", "", "/搜索"])
+@pytest.mark.parametrize(
+    "text", ["怎么用 /search on", "/etc/hosts 是什么", "/help 怎么用", "1/2", "/", "// 注释", "", "/搜索"]
+)
 def test_a_question_with_a_slash_is_a_question(text: str) -> None:
     assert parse(text) is None
