@@ -8,12 +8,17 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from core.app import App, build_app
 from core.errors import AppError
 from core.events import Answer, Notice, RunEvent, RunFailed, SearchFinished, TextDelta, Usage
 from core.search.types import SearchQuery, SearchResponse, SearchType
+
+if TYPE_CHECKING:
+    from core.legal.build import Progress
+    from core.legal.regulation import LegalArticle
 
 OK, FAILED, WRONG_USAGE = 0, 1, 2
 
@@ -73,10 +78,30 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument("--search", action="store_true", help="先联网搜索，再回答")
     ask.set_defaults(command=_ask)
 
+    law = commands.add_parser("law", help="法规：导入、检索、核验").add_subparsers(required=True, metavar="操作")
+    case = commands.add_parser("case", help="案例：导入、检索").add_subparsers(required=True, metavar="操作")
+    imports = [
+        law.add_parser("import", help="导入法规：目录、压缩包、JSONL 或网址"),
+        case.add_parser("import", help="导入案例：目录、压缩包、JSONL 或网址"),
+    ]
+    for command in imports:
+        command.add_argument("path", metavar="PATH_OR_URL")
+        command.set_defaults(command=_import)
+    law_search = law.add_parser("search", help="按法名、条号或内容检索")
+    law_search.add_argument("query", help="如 劳动合同法第三十八条；- 表示从标准输入逐行读取")
+    law_search.set_defaults(command=_law_search)
+    case_search = case.add_parser("search", help="按关键词或案号检索")
+    case_search.add_argument("query", help="关键词；- 表示从标准输入逐行读取")
+    case_search.add_argument("--type", choices=["民事", "刑事", "行政", "其他"])
+    case_search.set_defaults(command=_case_search)
+    verify = law.add_parser("verify", help="核验一份文本引用的每一条法条")
+    verify.add_argument("file", metavar="FILE")
+    verify.set_defaults(command=_verify)
+
     doctor = commands.add_parser("doctor", help="检查哪些可用、哪些不可用，以及怎么修")
     doctor.set_defaults(command=_doctor)
 
-    for command in (search, ask, doctor):
+    for command in (search, ask, doctor, law_search, case_search, verify, *imports):
         command.add_argument("--json", action="store_true", help="只向标准输出打印 JSON")
     return parser
 
@@ -166,6 +191,59 @@ class _Transcript:
                 print(f"\n{message}", file=sys.stderr)
             case _:
                 pass
+
+
+def _import(app: App, options: argparse.Namespace, output: Output) -> int:
+    from core.legal.commands import law_import
+
+    document = law_import(app.legal.library, options.path, on_progress=_progress)
+    output.document(document, lambda: json.dumps(document, ensure_ascii=False, indent=2))
+    return OK
+
+
+def _progress(progress: Progress) -> None:
+    total = f"/{progress.total:,}" if progress.total else ""
+    print(f"\r{progress.stage} {progress.done:,}{total}   ", end="", file=sys.stderr, flush=True)
+
+
+def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:
+    def one(text: str) -> int:
+        response = app.legal.regulations.search(text)
+        output.document(response.to_json(), lambda: "\n\n".join(map(_article_text, response.results)) or "没有找到。")
+        return OK
+
+    return _for_each(options.query, output, one)
+
+
+def _article_text(article: LegalArticle) -> str:
+    effective = f"（{article.effective_date} 起施行）" if article.effective_date else ""
+    return f"《{article.law_name}》{article.article_number or ''}{effective} · {article.source}\n{article.content}"
+
+
+def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
+    def one(text: str) -> int:
+        response = app.legal.cases.search(text, options.type)
+        document = response.to_json()
+        lines = (
+            f"{case['caseNumber'] or '（无案号）'} {case['caseName']}\n{case['summary']}"
+            for case in document["results"]
+        )
+        output.document(document, lambda: "\n\n".join(lines) or "没有找到。")
+        return OK
+
+    return _for_each(options.query, output, one)
+
+
+def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
+    from core.legal.commands import law_verify
+
+    document = law_verify(app.legal.verifier, Path(options.file))
+    lines = (
+        f"{entry['mark']} {entry['cited']}：{'；'.join(filter(None, (entry['meaning'], entry['note'])))}"
+        for entry in document["citations"]
+    )
+    output.document(document, lambda: "\n".join(lines) or "没有找到法条引用。")
+    return OK
 
 
 def _doctor(app: App, options: argparse.Namespace, output: Output) -> int:

@@ -29,6 +29,7 @@ from core.store import ConversationStore
 
 if TYPE_CHECKING:
     from core.agent.runner import AgentRunner
+    from core.legal.desk import LegalDesk
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +61,12 @@ class App:
         from core.agent.runner import AgentRunner
 
         return AgentRunner(self.settings, model=self.model, search=self.search, loop=self.loop)
+
+    @cached_property
+    def legal(self) -> LegalDesk:
+        from core.legal.desk import LegalDesk
+
+        return LegalDesk(self.settings, self.search)
 
     def warm_up(self) -> None:
         """What the first question needs and no page has to wait for: LangChain, and whether the engines answer."""

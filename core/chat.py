@@ -13,7 +13,7 @@ from datetime import date
 
 from core.citations import cited_sources
 from core.conversation import Message
-from core.errors import AllEnginesFailed, InputError, ModelCannotSearch, ModelError, SearchError
+from core.errors import AllEnginesFailed, ModelCannotSearch, ModelError, SearchError
 from core.events import (
     Answer,
     Notice,
@@ -31,6 +31,7 @@ from core.llm.usage import estimate_tokens
 from core.loop import LoopThread
 from core.native_chat import NATIVE, NativeAnswer
 from core.prompts import fill
+from core.question import accept
 from core.run import Run, drain
 from core.search.engines.native import not_supported
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED, number_results, sources_block
@@ -38,7 +39,7 @@ from core.search.query import effective_query
 from core.search.service import SearchService
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse
 from core.settings import Settings
-from core.text import ago, clean, is_chinese, one_line, shorten
+from core.text import ago, is_chinese, one_line, shorten
 
 log = logging.getLogger(__name__)
 
@@ -71,17 +72,7 @@ class ChatService:
         self._today = today
 
     def accept(self, question: str) -> str:
-        """The question as it will be sent, or an InputError that says why it cannot be."""
-        question = clean(question).strip()
-        limit = self._settings.chat.max_question_length
-        if not question:
-            raise InputError("消息是空的，没有发送。", cure="请输入问题。")
-        if len(question) > limit:
-            raise InputError(
-                f"消息有 {len(question):,} 个字符，超过了 {limit:,} 个字符的上限，没有发送。",
-                cure="原文保留在下方，请缩短后再发送。",
-            )
-        return question
+        return accept(question, limit=self._settings.chat.max_question_length)
 
     def start(self, question: str, history: Sequence[Message] = (), options: ChatOptions | None = None) -> Run:
         """Answers in the background; the page follows the run."""

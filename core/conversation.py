@@ -109,5 +109,6 @@ def _amend(events: list[RunEvent], search: SearchFinished) -> None:
 
 
 def sources_in(events: Iterable[RunEvent]) -> tuple[Source, ...]:
-    """Every source that the model was shown."""
-    return tuple(source for event in events if isinstance(event, SearchFinished) for source in event.sources)
+    """Every source that the model was shown, each number once."""
+    shown = (source for event in events if isinstance(event, SearchFinished) for source in event.sources)
+    return tuple({source.number: source for source in shown}.values())

@@ -33,7 +33,6 @@ from core.errors import (
     AgentOutputError,
     AppError,
     BudgetExceeded,
-    InputError,
     LoopDetected,
     ModelError,
     ModelNotFound,
@@ -47,12 +46,12 @@ from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.usage import estimate_tokens
 from core.loop import LoopThread
 from core.prompts import fill
+from core.question import accept
 from core.run import Run, drain
 from core.search.cache import SessionCache
 from core.search.format import AGENT_SNIPPET_LENGTH, NOTHING_FOUND, SEARCH_FAILED, sources_block
 from core.search.service import SearchService
 from core.settings import Settings
-from core.text import clean
 
 log = logging.getLogger(__name__)
 
@@ -98,17 +97,7 @@ class AgentRunner:
         self._chat: BaseChatModel | None = None
 
     def accept(self, question: str) -> str:
-        """The question as it will be sent, or an InputError that says why it cannot be."""
-        question = clean(question).strip()
-        limit = self.settings.chat.max_question_length
-        if not question:
-            raise InputError("消息是空的，没有发送。", cure="请输入问题。")
-        if len(question) > limit:
-            raise InputError(
-                f"消息有 {len(question):,} 个字符，超过了 {limit:,} 个字符的上限，没有发送。",
-                cure="原文保留在下方，请缩短后再发送。",
-            )
-        return question
+        return accept(question, limit=self.settings.chat.max_question_length)
 
     def start(self, question: str, history: Sequence[Message] = (), options: AgentOptions | None = None) -> Run:
         """Answers in the background; the page follows the run."""

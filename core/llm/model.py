@@ -49,6 +49,8 @@ def build_chat_model(settings: Settings) -> BaseChatModel:
     if choice.provider == "openai":
         key = settings.openai.api_key
         options["api_key"] = key.get_secret_value() if key else "none"  # local servers want none, the client wants some
+        # Its own timeout around every chunk uses asyncio.wait_for, which in Python 3.11 can swallow a cancellation.
+        options["stream_chunk_timeout"] = None
         options["stream_usage"] = True  # LangChain leaves it out for custom addresses unless told
         if settings.openai.base_url:
             options["base_url"] = settings.openai.base_url

@@ -46,23 +46,5 @@ AGENT_RESULTS = 5
 AGENT_SNIPPET_LENGTH = 200
 
 
-def agent_text(results: Sequence[SearchResult], *, start: int = 1) -> str:
-    """The first few results for an agent that reads many searches in one turn: two lines each, numbered from `start`.
-
-    <sources>
-    [1] title | https://…
-    snippet
-    </sources>
-    """
-    if not results:
-        return NOTHING_FOUND
-    entries = [
-        f"[{number}] {_inert(result.title)} | {_inert(result.url)}\n"
-        f"{shorten(_inert(result.snippet), AGENT_SNIPPET_LENGTH)}".rstrip()
-        for number, result in enumerate(results[:AGENT_RESULTS], start)
-    ]
-    return "\n".join((OPEN_FENCE, *entries, CLOSE_FENCE))
-
-
 def _inert(text: str) -> str:
     return _FENCE_TAG.sub(r"‹\1\2", one_line(text))

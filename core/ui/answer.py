@@ -70,9 +70,14 @@ class AnswerView:
         self.sources = sources
         self._anchor = anchor
         self._clock = clock
+        self._place = st.empty()
+        self.restart()
+
+    def restart(self) -> None:
+        """Forgets what was drawn: it was not the answer after all."""
         self._blocks = Blocks()
         self._final: list[Block] = []
-        self._area = st.container()
+        self._area = self._place.container()
         self._end = self._area.empty()
         self._next_update = 0.0
         self._changed = False

@@ -268,6 +268,8 @@ class LiveView:
     def take(self, event: RunEvent) -> None:
         if self._agent is not None and isinstance(event, AGENT_EVENTS):
             self._waiting.empty()
+            if isinstance(event, ToolStarted):
+                self._answer.restart()  # what some models announce before they call a tool
             self._agent.take(event)
             if isinstance(event, SearchFinished):
                 self._answer.sources = (*self._answer.sources, *event.sources)
