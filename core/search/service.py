@@ -195,7 +195,8 @@ class SearchService:
         raced = self._failover.run(engines, search.query, search.deadline, wake=search.engine is not None)
         if raced.found:
             response = self._answer(search, raced)
-            if self._cache is not None:
+            winner = next(engine for engine in engines if engine.name == raced.provider)
+            if self._cache is not None and getattr(winner, "cacheable", True):
                 self._cache.put(search.key, response)
             return response
         return self._without_results(search, raced)

@@ -557,3 +557,14 @@ def test_the_app_caches_in_its_data_directory() -> None:
         finally:
             app.close()
     assert (values.values.data_dir / "cache" / "cache.db").exists()
+
+
+def test_an_engine_that_asks_not_to_be_cached_is_not(tmp_path: Path) -> None:
+    engine = Fake("fake")
+    engine.cacheable = False  # type: ignore[attr-defined]
+    cache = ResultCache.from_settings(loaded(DATA_DIR=str(tmp_path)).values)
+    service = SearchService([engine], cache=cache)
+    service.search(SearchQuery("问题"))
+    assert not service.search(SearchQuery("问题")).from_cache
+    assert engine.calls == 2
+    service.close()

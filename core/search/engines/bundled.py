@@ -67,6 +67,8 @@ class _Entry:
 
 class BundledEngine:
     name = "bundled"
+    cacheable = False
+    """A kept answer from the manual would hide the web for an hour after the network is back."""
 
     def __init__(self, *, public_url: str, folder: Path = MANUAL_FOLDER) -> None:
         self._public_url = public_url.rstrip("/")
