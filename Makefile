@@ -10,7 +10,12 @@ run: .venv/run.stamp
 	@exec $(BIN)/streamlit run asgi.py --server.address $(HOST) --server.port $(PORT)
 
 test: .venv/dev.stamp system-packages
-	$(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
+ifdef ARGS
+	$(BIN)/pytest $(ARGS)
+else
+	$(BIN)/pytest -n 2 --ignore tests/browser
+	$(BIN)/pytest -n 2 tests/browser  # apart: Playwright's synchronous API keeps an event loop running in its process
+endif
 
 check: .venv/dev.stamp
 	$(BIN)/ruff format --check .

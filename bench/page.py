@@ -21,9 +21,9 @@ from bench.rows import Row
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from browser.conftest import ARGUMENTS, CHROMIUM  # noqa: E402
 from support.app_server import app_server, free_port  # noqa: E402
 from support.openai_server import openai_server  # noqa: E402
+from support.visitor import ARGUMENTS, CHROMIUM  # noqa: E402
 
 IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 

@@ -62,5 +62,5 @@ def configure_logging(*, level: str = "INFO", secrets: Iterable[str] = ()) -> No
     handler.wenyuan = True  # type: ignore[attr-defined]
     root.addHandler(handler)
     root.setLevel(level)
-    for chatty in ("httpx", "httpx2", "httpcore", "openai", "urllib3", "watchdog", "asyncio"):
+    for chatty in ("httpx", "httpx2", "httpcore", "openai", "watchdog", "asyncio"):
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))

@@ -10,8 +10,8 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from browser.conftest import ARGUMENTS, CHROMIUM, Visitor  # noqa: E402
 from support.app_server import app_server  # noqa: E402
+from support.visitor import ARGUMENTS, CHROMIUM, Visitor  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 

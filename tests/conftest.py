@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-SHARED = ROOT.parent / "shared"
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent)]
 
-from core.settings import LoadedSettings, Settings, load_settings  # noqa: E402
+from core.settings import Settings  # noqa: E402
+from support.base import SHARED  # noqa: E402
 
 _CONFIGURED = {
     f"{section}_{key}".upper()
@@ -68,8 +67,3 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the recorded material (../shared) is not here")
     return SHARED
-
-
-def loaded(**environ: str) -> LoadedSettings:
-    """Settings as a fresh clone has them, plus the given environment."""
-    return load_settings(ROOT / "settings.yaml", {"DATA_DIR": os.environ["DATA_DIR"], **environ})

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from support.base import ROOT
 
 FILES = [path for folder in ("core", "pages") for path in (ROOT / folder).rglob("*.py")] + [
     ROOT / "Home.py",

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import pytest
 
-from conftest import ROOT
 from core.__main__ import main
+from support.base import ROOT
 from support.openai_server import ANSWER, openai_server
 
 EMBEDDED = {"SEARCH_PROVIDER_PRIORITY": "bundled"}

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, text
 
-from conftest import loaded
 from core.errors import AppError, StoreError, StoreTooNew
 from core.store import ConversationStore, Database
 from core.store.backends import Backend, PostgresServer, SqliteFile
 from core.store.conversations import _metadata
 from core.store.migrations import MIGRATIONS, Migration
+from support.base import loaded
 from support.postgres import Postgres, running_postgres
 
 pytestmark = pytest.mark.xdist_group("postgres")

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-from conftest import loaded
 from core.app import App, build_app
 from core.chat import ChatOptions
 from core.conversation import Message, message_from_run
@@ -28,6 +27,7 @@ from core.events import (
 )
 from core.llm.model import Model, build_chat_model
 from core.search.types import Outcome
+from support.base import loaded
 from support.openai_server import ANSWER, DISCONNECT, OpenAIServer, in_turn, openai_server
 from support.responses import Cite, Failed, Open, Refuse, Remark, Search
 from support.worlds import FakeEngine, results

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from support.base import ROOT
 
 ROW = re.compile(r"^\| (?P<requirement>[^|]+) \| (?P<scenario>[^|]+) \| (?P<tests>[^|]+) \|$")
 SCENARIO = re.compile(r"^#### (?:Scenario|场景)[:：]\s*(?P<name>.+)$", re.MULTILINE)

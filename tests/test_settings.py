@@ -6,8 +6,8 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from conftest import ROOT
 from core.settings import LoadedSettings, Settings, load_settings
+from support.base import ROOT
 
 NOWHERE = Path("/nonexistent/settings.yaml")
 

@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event, text
 
-from conftest import ROOT, loaded
 from core.archive import DAMAGED, NO_TEXT
 from core.conversation import Message, message_from_run
 from core.errors import ConversationNotFound, InputError, StoreError
@@ -27,6 +26,7 @@ from core.store.backends import PostgresServer, SqliteFile
 from core.store.conversations import UNFINISHED
 from core.store.migrations import MIGRATIONS
 from core.text import clean
+from support.base import ROOT, loaded
 from support.messages import FULL
 from support.patience import patiently
 from support.postgres import Postgres, running_postgres

@@ -7,12 +7,12 @@ import threading
 import time
 from typing import Any
 
-from conftest import loaded
 from core.agent.runner import AgentOptions, AgentRunner
 from core.app import build_app
 from core.events import Answer, SearchFinished, ToolFinished, ToolStarted, Usage
 from core.search.cache import SessionCache
 from support.agents import agent, answer, final, of, wired_agent
+from support.base import loaded
 from support.worlds import FakeEngine, results
 
 

@@ -10,11 +10,11 @@ import time
 
 import pytest
 
-from conftest import loaded
 from core.agent.runner import AgentRunner
 from core.app import build_app
 from core.events import Answer, RunFailed, ToolFinished, ToolStarted, Usage
 from support.agents import of
+from support.base import loaded
 from support.worlds import FakeEngine, results
 
 URL = os.environ.get("WENYUAN_SMALL_LLM_URL", "")

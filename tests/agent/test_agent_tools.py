@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from conftest import loaded
 from core.agent.tools import TOOLS, Observation, SourceBook, ToolContext, WebSearchTool
 from core.app import App, build_app
 from core.errors import EngineTimeout
@@ -13,6 +12,7 @@ from core.events import RunEvent, SearchFinished, SearchStarted
 from core.search.cache import SessionCache
 from core.search.format import NOTHING_FOUND
 from core.search.types import SearchResult, SearchType
+from support.base import loaded
 from support.worlds import FakeEngine, results
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from browser.conftest import Visitor
 from support.app_server import AppServer, app_server
 from support.openai_server import OpenAIServer
+from support.visitor import Visitor
 
 pytestmark = pytest.mark.browser
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from legal import invented
 
-from conftest import ROOT
 from core.errors import CorpusError
 from core.legal import commands
 from core.legal.case import CaseService
 from core.legal.index import LegalLibrary
 from core.legal.regulation import RegulationService
 from core.legal.verify import Verifier
+from support.base import ROOT
 
 
 @pytest.fixture(scope="module")

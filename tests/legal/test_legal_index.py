@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from legal import invented
 
-from conftest import ROOT
 from core.errors import CorpusError, ImportBusy, ImportCancelled
 from core.legal import build
 from core.legal.build import Progress, import_source, repealed_laws
 from core.legal.index import MANIFEST, LegalIndex, LegalLibrary
 from core.legal.numerals import ArticleNumber
 from core.legal.types import CaseType, Status
+from support.base import ROOT
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from conftest import loaded
 from core.errors import ModelError
 from core.llm.errors import translate
 from core.llm.model import Model
 from core.llm.pieces import Piece, TextPiece, ThoughtPiece, TokenUsage
 from core.loop import LoopThread
 from core.model_choice import EMBEDDED, ModelChoice, choose_model
+from support.base import loaded
 from support.openai_server import ANSWER, OpenAIServer, openai_server
 from support.scripted import ScriptedChatModel
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from conftest import ROOT
 from core.conversation import Message
 from core.ui.state import ChatState
+from support.base import ROOT
 
 HOME = str(ROOT / "Home.py")
 

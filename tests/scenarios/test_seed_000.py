@@ -11,11 +11,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from conftest import ROOT, loaded
 from core.chat import ChatOptions
 from core.conversation import message_from_run
 from core.events import Answer, Notice, RunEvent, SearchFinished, SearchStarted
 from core.settings import load_settings
+from support.base import ROOT, loaded
 from support.faults import Server, json_answer, keep_alive, send_and_close, silence
 from support.worlds import world
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from conftest import loaded
 from core.app import App, build_app
 from core.errors import EngineTimeout, EngineUnavailable, NoEngine, RateLimited
 from core.search.cache import ResultCache
@@ -18,6 +17,7 @@ from core.search.query import effective_query
 from core.search.registry import build_chain
 from core.search.service import SearchService
 from core.search.types import Outcome, SearchQuery, SearchType
+from support.base import loaded
 from support.engines import answer, scripted
 from support.rooms import Clock, Fake, results
 

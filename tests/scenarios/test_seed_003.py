@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from conftest import loaded
 from core.errors import AllEnginesFailed, QueryError
 from core.search import browser as browser_module
 from core.search.engine import SearchEngine
@@ -23,6 +22,7 @@ from core.search.results import Found
 from core.search.service import SearchService
 from core.search.types import Outcome, SearchQuery, SearchResponse
 from core.settings import SearchSettings, Settings
+from support.base import loaded
 from support.chrome import NO_CHROME, Watched, watched
 from support.google_site import GoogleSite, google_site, wait_until
 from support.rooms import Fake

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from conftest import ROOT
 from core.errors import EngineMisconfigured, EngineParseError
 from core.search.types import SearchQuery, SearchType
 from core.settings import Secret, Section
+from support.base import ROOT
 from support.engines import answer, scripted, wire
 
 PAGE = (ROOT / "docs" / "adding-an-engine.md").read_text("utf-8")

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
 from core.errors import EngineMisconfigured, EngineUnavailable, HttpCancelled, HttpConnectError, HttpTimeout
 from core.http import Deadline
 from core.search import browser as module
 from core.search.browser import Browser, Page, find_chrome, install_command
 from core.search.deadline import SearchDeadline
+from support.base import ROOT
 from support.chrome import CHROME, NO_CHROME, Watched, watched
 from support.faults import unused_port
 from support.google_site import GoogleSite, google_site, wait_until

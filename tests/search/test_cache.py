@@ -16,10 +16,10 @@ from typing import Any
 import diskcache
 import pytest
 
-from conftest import ROOT, loaded
 from core.search.cache import DiskTtlCache, ResultCache, SessionCache, TextDisk
 from core.search.codec import decode, encode
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType
+from support.base import ROOT, loaded
 from support.rooms import Clock, results
 
 QUERY = SearchQuery("民法典")

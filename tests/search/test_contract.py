@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from conftest import loaded
 from core.errors import (
     EngineBlocked,
     EngineError,
@@ -29,6 +28,7 @@ from core.search.engine import SearchEngine
 from core.search.query import effective_query
 from core.search.registry import ENGINES, build_chain
 from core.search.types import SearchQuery, SearchResult, SearchType, TimeRange
+from support.base import loaded
 from support.engines import KEY, WORLDS, answer, scripted, usable, wire
 
 HTTP = sorted(WORLDS)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import limits.storage.memory as library_memory
 import pytest
 
-from conftest import loaded
 from core.errors import RateLimited
 from core.search import limits as our_limits
 from core.search.deadline import SearchCancelled, SearchDeadline
 from core.search.limits import SearchLimits
+from support.base import loaded
 from support.rooms import Clock
 
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from conftest import loaded
 from core.search.query import MAX_LENGTH, effective_query, language_code, recency, since, with_sites
 from core.search.types import SearchQuery, SearchType, TimeRange
+from support.base import loaded
 
 
 def effective(text: str = "劳动合同法", **fields: object) -> SearchQuery:

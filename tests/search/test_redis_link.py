@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from redis.exceptions import ConnectionError as RedisAway
 
-from conftest import loaded
 from core.app import build_app
 from core.search.cache import ResultCache
 from core.search.health import Health
@@ -18,6 +17,7 @@ from core.search.redis_link import LOOK_AGAIN_SECONDS, RedisLink
 from core.search.service import SearchService
 from core.search.types import SearchQuery
 from core.settings import SearchSettings
+from support.base import loaded
 from support.faults import Server, ignore, unused_port
 from support.rooms import Clock, Fake
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from conftest import ROOT, loaded
 from core.errors import EngineBlocked, RateLimited
 from core.search.cache import ResultCache
 from core.search.health import Health
@@ -22,6 +21,7 @@ from core.search.limits import SearchLimits
 from core.search.redis_link import RedisLink
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse
+from support.base import ROOT, loaded
 from support.redis_server import RedisServer, needs_redis
 from support.rooms import Clock, Fake, results, slow
 

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from conftest import loaded
 from core.errors import EngineUnavailable, HttpError
 from core.http import Deadline, Request, fetch
 from core.search.engines.searxng import NO_TIME_RANGE, SearxngEngine
 from core.search.query import effective_query
 from core.search.types import SearchQuery, SearchType, TimeRange
+from support.base import loaded
 from support.faults import unused_port
 
 pytestmark = [

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from conftest import loaded
 from core.app import build_app
 from core.errors import (
     AllEnginesFailed,
@@ -32,6 +31,7 @@ from core.search.results import Found
 from core.search.service import MAX_QUERY_LENGTH, SearchService
 from core.search.types import Outcome, SearchQuery, SearchResponse, SearchType
 from core.settings import SearchSettings
+from support.base import loaded
 from support.faults import Server, drip, head, silence
 from support.rooms import Clock, Fake, Stuck, hung_until_cancelled, results, slow, threads_back_to
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
-from conftest import loaded
 from core.agent.runner import AgentOptions, AgentRunner
 from core.agent.tools import TOOLS, ToolFactory
 from core.app import App, build_app
@@ -19,6 +18,7 @@ from core.events import Answer, Notice, RunEvent, RunFailed, TextDelta, Thought
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.model import Model
 from core.search.types import SearchQuery, SearchResult
+from support.base import loaded
 from support.openai_server import OpenAIServer, openai_server
 from support.scripted import ScriptedChatModel
 from support.worlds import FakeEngine, results

@@ -11,11 +11,11 @@ from urllib.parse import parse_qs, urlsplit
 
 from requests.structures import CaseInsensitiveDict
 
-from conftest import loaded
 from core import http
 from core.http import Request, Response
 from core.search.registry import build_chain
 from core.settings import Settings
+from support.base import loaded
 
 HOST = "engine.example"
 KEY = "sk-very-secret-key"

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from conftest import loaded
 from core.app import App, build_app
 from core.llm.model import Model
 from core.search.types import SearchQuery, SearchResult
+from support.base import loaded
 from support.scripted import ScriptedChatModel
 
 

@@ -9,12 +9,12 @@ import pytest
 from ddgs.ddgs import DDGS
 from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
 
-from conftest import loaded
 from core.errors import EngineError, EngineParseError, EngineThrottled, EngineTimeout, EngineUnavailable
 from core.http import Deadline
 from core.search.engines import ddgs
 from core.search.engines.ddgs import DdgsEngine
 from core.search.types import SearchQuery, SearchType, TimeRange
+from support.base import loaded
 
 TEXT = [
     {"title": "标题", "href": "https://a.example/", "body": "摘要"},

@@ -9,7 +9,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from conftest import loaded
 from core.errors import (
     EngineBlocked,
     EngineMisconfigured,
@@ -34,6 +33,7 @@ from core.search.engines.google import (
 from core.search.query import effective_query
 from core.search.registry import ENGINES, build_chain
 from core.search.types import SearchQuery, SearchType, TimeRange
+from support.base import loaded
 from support.google_site import (
     CAPTCHA,
     CONSENT,

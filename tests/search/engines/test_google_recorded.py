@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import SHARED
 from core.search.engines.google import GoogleCaptcha, GoogleJavaScriptWall, parse_results
+from support.base import SHARED
 
 pytestmark = pytest.mark.shared
 

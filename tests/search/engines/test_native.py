@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from conftest import loaded
 from core.errors import (
     EngineError,
     EngineMisconfigured,
@@ -15,6 +14,7 @@ from core.errors import (
 )
 from core.search.engines.native import NativeEngine
 from core.search.types import SearchQuery, SearchType
+from support.base import loaded
 from support.engines import KEY, answer, scripted, usable, wire
 
 TEXT = (

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from conftest import loaded
 from core.errors import (
     EngineError,
     EngineMisconfigured,
@@ -21,6 +20,7 @@ from core.errors import (
 from core.http import Deadline
 from core.search.engines.searxng import DISABLE_LIMITER, ENABLE_JSON, NO_TIME_RANGE, SearxngEngine
 from core.search.types import SearchQuery, SearchType, TimeRange
+from support.base import loaded
 from support.engines import WORLDS, answer, scripted, usable, wire
 from support.faults import Server, json_answer, keep_alive, message, send_and_close, silence, unused_port
 

@@ -1,0 +1,86 @@
+"""The chat page without a browser: around the App of a test, and what is drawn on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+import core.app
+from core.events import RunEvent
+from support.agents import World
+from support.base import ROOT
+
+
+def open_page() -> AppTest:
+    page = AppTest.from_file(str(ROOT / "Home.py"), default_timeout=30).run()
+    assert not page.exception
+    return page
+
+
+def rerun(page: AppTest) -> AppTest:
+    """Through Home.py: AppTest takes the files in pages/ for the pages and would leave it out from its second run on."""
+    page._page_hash = page._finished_page_script_hash = ""
+    page.run()
+    assert not page.exception
+    return page
+
+
+def choose(page: AppTest, mode: str) -> AppTest:
+    page.sidebar.button_group[0].set_value(mode)  # type: ignore[arg-type]
+    return rerun(page)
+
+
+def ask(page: AppTest, question: str) -> AppTest:
+    page.chat_input[0].set_value(question)
+    return rerun(page)
+
+
+@contextmanager
+def agent_page(world: World) -> Iterator[AppTest]:
+    """The page in Agent mode, answered by this world."""
+    world.app.__dict__["agent"] = world.runner
+    before, core.app._shared = core.app._shared, world.app
+    try:
+        yield choose(open_page(), "Agent")
+    finally:
+        core.app._shared = before
+
+
+def _draw(events: Sequence[RunEvent], over: bool) -> None:
+    import streamlit as st
+
+    from core.ui.steps import AgentSteps
+
+    steps = AgentSteps(st.container())
+    for event in events:
+        steps.take(event)
+    steps.draw()
+    if over:
+        steps.finish()
+
+
+def drawn_after(events: Sequence[RunEvent], *, over: bool = False) -> AppTest:
+    """The steps as they stand after these events, the run still going on unless it is over."""
+    page = AppTest.from_function(_draw, default_timeout=30, kwargs={"events": events, "over": over}).run()
+    assert not page.exception
+    return page
+
+
+def steps(page: AppTest) -> list[str]:
+    return [status.label for status in page.status]
+
+
+def states(page: AppTest) -> list[tuple[str, bool]]:
+    """Each step's state, and whether it is open."""
+    return [(status.state, status.proto.expanded) for status in page.status]
+
+
+def html(part: Any) -> str:
+    return " ".join(element.proto.body for element in part.get("html"))
+
+
+def values(elements: Any) -> str:
+    return " ".join(str(element.value) for element in elements)

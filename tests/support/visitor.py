@@ -1,0 +1,59 @@
+"""A person at the page, in a real Chromium."""
+
+from __future__ import annotations
+
+import shutil
+
+from playwright.sync_api import Page, Request
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
+
+# As root Chromium has no sandbox to offer; the rest keeps it from calling its maker.
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class Visitor:
+    """A person at the page: what they do, and every request that their browser makes to a foreign host."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+        self.foreign: list[str] = []
+        page.set_default_timeout(15_000)
+        page.on("request", self._note)
+        page.goto(url)
+        self.settled()
+
+    def _note(self, request: Request) -> None:
+        if not request.url.startswith((self.url, "data:", "blob:")):
+            self.foreign.append(request.url)
+
+    def settled(self) -> None:
+        """The script has run to its end and the page shows it."""
+        self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+
+    def ask(self, question: str) -> None:
+        box = self.page.get_by_test_id("stChatInputTextArea")
+        box.fill(question)
+        box.press("Enter")
+
+    def answered(self, text: str) -> None:
+        self.page.get_by_test_id("stChatMessage").last.get_by_text(text).filter(visible=True).first.wait_for()
+        self.settled()
+
+    def search_on(self) -> None:
+        self.page.get_by_test_id("stSidebar").get_by_text("联网搜索", exact=True).click()
+        self.page.get_by_text("已启用").wait_for()
+        self.settled()
+
+    @property
+    def last_answer(self) -> str:
+        return self.page.get_by_test_id("stChatMessage").last.inner_text()
