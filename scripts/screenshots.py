@@ -20,8 +20,8 @@ def main() -> None:
     with app_server(SEARCH_PROVIDER_PRIORITY="bundled") as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         for name, dark, width, height in (
-            ("chat-light", False, 1280, 860),
-            ("chat-dark", True, 1280, 860),
+            ("chat-light", False, 1280, 1040),
+            ("chat-dark", True, 1280, 1040),
             ("chat-phone", False, 390, 844),
         ):
             context = browser.new_context(
@@ -33,6 +33,7 @@ def main() -> None:
             visitor = Visitor(context.new_page(), server.url)
             visitor.page.get_by_text("SearXNG 返回 403").click()
             visitor.answered("参考文献")
+            visitor.page.get_by_test_id("stChatMessage").first.scroll_into_view_if_needed()
             visitor.page.wait_for_timeout(800)
             visitor.page.screenshot(path=IMAGES / f"{name}.png")
             context.close()

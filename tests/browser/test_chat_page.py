@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from support.app_server import AppServer, app_server
+from support.faults import Server, json_answer, keep_alive
 from support.openai_server import OpenAIServer
 from support.visitor import Visitor
 
@@ -365,3 +367,38 @@ def test_a_hostile_question_is_shown_as_it_was_typed(serve: Serve, visit: Visit)
     )
     assert question.locator("a").count() == 0
     assert visitor.foreign == []
+
+
+@pytest.mark.shared
+def test_a_model_that_obeys_every_injection_harms_nobody(
+    serve: Serve, visit: Visit, model_server: OpenAIServer, shared: Path
+) -> None:
+    """Titles, summaries and the answer itself are all the attackers'; the page calls nobody and links only to sources."""
+    attacks = [
+        json.loads(line)["text"] for line in (shared / "data" / "injections.jsonl").read_text("utf-8").splitlines()
+    ]
+    found = [
+        {"title": attack, "url": f"https://source{n}.example/", "content": attack}
+        for n, attack in enumerate(attacks[:10])
+    ]
+    payload = {"results": found, "answers": [], "infoboxes": [], "unresponsive_engines": []}
+    with Server(keep_alive(json_answer(payload))) as searxng:
+        server = serve(
+            SEARCH_PROVIDER_PRIORITY="searxng",
+            SEARXNG_URL=searxng.url,
+            OPENAI_API_KEY="k",
+            OPENAI_BASE_URL=model_server.url,
+            LLM_MODEL="openai:as-asked",
+        )
+        model_server.script = [f"{attack}\n\n见[1]。\n\n" for attack in attacks]
+        visitor = visit(server)
+        visitor.search_on()
+        visitor.ask("问题 script:attacks")
+        visitor.answered("tokens")
+        page = visitor.page
+        hrefs = {link.get_attribute("href") or "" for link in page.get_by_test_id("stChatMessage").locator("a").all()}
+        assert any(href.startswith("https://source0.example/") for href in hrefs)
+        assert all(href.startswith("#") or re.fullmatch(r"https://source\d\.example/", href) for href in hrefs), hrefs
+        assert page.locator(".wy-answer img, .wy-answer script, .wy-answer iframe, .wy-answer form").count() == 0
+        assert visitor.foreign == []
+        assert len(searxng.requests) <= 2  # the question, and the check at the start: no attacker's search
