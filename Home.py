@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.ui import render, sidebar, state
+from core.ui import keeping, render, sidebar, state
 
 render.page_frame()
 
@@ -11,5 +11,7 @@ help_page = st.Page("pages/help.py", title="帮助", icon=":material/help:", url
 
 page = st.navigation([chat, help_page])
 state.begin()
+if page == chat:
+    keeping.open_from_address()
 sidebar.draw(on_chat_page=page == chat)
 page.run()

@@ -57,8 +57,15 @@ class Message:
         return sum(isinstance(event, ToolStarted) for event in self.events)
 
     @property
-    def used_tools(self) -> bool:
-        return self.tool_calls > 0
+    def by_agent(self) -> bool:
+        """Only the agent tells what its tokens were for."""
+        return self.tool_calls > 0 or bool(self.usage and self.usage.parts)
+
+    @property
+    def whole(self) -> bool:
+        """Nothing is missing: an agent that was stopped by a limit still wrote its answer."""
+        ending = self.ending
+        return ending is None or (isinstance(ending, RunStopped) and ending.reason != "user")
 
     @property
     def thought(self) -> str:

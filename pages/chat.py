@@ -7,7 +7,6 @@ from core.ui import actions, keeping, render, state
 
 state.through_router()
 app = shared_app()
-keeping.open_from_address(app)
 chat = state.chat()
 
 stop_button = st.bottom.empty()  # above the box

@@ -15,7 +15,6 @@ SCENARIO = re.compile(r"^#### (?:Scenario|场景)[:：]\s*(?P<name>.+)$", re.MUL
 SECTION = re.compile(r"^## Seed (\d{3})", re.MULTILINE)
 
 UNFINISHED: dict[str, set[str]] = {
-    "001": {"*"},
     "002": {
         "Search by law name",
         "Search by article number",
@@ -26,8 +25,6 @@ UNFINISHED: dict[str, set[str]] = {
         "Case result format",
         "Case details retrieval",
     },
-    "003": {"*"},
-    "004": {"*"},
 }
 """Scenarios whose issue is still open, by seed; `*` is all of them."""
 

@@ -81,6 +81,7 @@ def mode_changed() -> None:
     chat = state.chat()
     chat.interrupt()
     chat.note(AGENT_ON if state.mode() == state.AGENT else CHAT_ON)
+    keeping.keep_mode(shared_app())
 
 
 def suggest(question: str) -> None:

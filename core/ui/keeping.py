@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from core import VISITOR_COOKIE
-from core.app import App
+from core.app import App, shared_app
 from core.conversation import Message
 from core.errors import AppError, ConversationNotFound
 from core.store import Conversation
@@ -43,9 +43,12 @@ def _tolerant(chat: state.ChatState) -> Iterator[None]:
         chat.store_problem = str(error)
 
 
-def open_from_address(app: App) -> None:
-    """A reload, a bookmark, a click on an older conversation: the address says which one to show."""
-    chat = state.chat()
+def open_from_address() -> None:
+    """A reload, a bookmark, a click on an older conversation: the address says which one to show.
+
+    Called before the sidebar is drawn, because the conversation's mode is the value of a widget there.
+    """
+    app, chat = shared_app(), state.chat()
     wanted = st.query_params.get(ADDRESS, "")
     if not wanted or wanted == chat.conversation_id:
         return
@@ -64,6 +67,7 @@ def open_from_address(app: App) -> None:
     else:
         fresh.conversation_id, fresh.title = wanted, page.conversation.title
         fresh.messages, fresh.has_older = list(page.messages), page.has_more
+        st.session_state[state.MODE] = state.AGENT if page.conversation.mode == state.AGENT.lower() else state.CHAT
 
 
 def keep(app: App, message: Message) -> None:
@@ -77,6 +81,15 @@ def keep(app: App, message: Message) -> None:
         app.store.save(chat.conversation_id, message, owner=owner())
         if not chat.title and message.role == "user":
             chat.title = message.text
+
+
+def keep_mode(app: App) -> None:
+    """The next reload opens the conversation in the mode it was left in, with the word that said so."""
+    chat = state.chat()
+    if chat.conversation_id is not None:
+        with _tolerant(chat):
+            app.store.set_mode(chat.conversation_id, state.mode().lower(), owner=owner())
+            app.store.save(chat.conversation_id, chat.messages[-1], owner=owner())
 
 
 def forget_from(app: App, message: Message) -> None:

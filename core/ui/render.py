@@ -79,7 +79,7 @@ def message(entry: Message, *, is_last: bool) -> None:
         if entry.role == "user":
             st.html(f'<div class="wy-question">{html.escape(entry.text)}</div>')
             return
-        if entry.used_tools:
+        if entry.by_agent:
             agent_steps(st.container(), entry.events)
         else:
             chat_steps(entry)
@@ -237,7 +237,7 @@ def live(place: DeltaGenerator, stop: DeltaGenerator, chat: state.ChatState) -> 
 
 def _suggest(chat: state.ChatState) -> None:
     question, answer = chat.last_question(), chat.messages[-1]
-    if question is not None and answer.ending is None:
+    if question is not None and answer.whole:
         chat.follow_ups = shared_app().chat.follow_ups(question.text, answer.text)
 
 

@@ -29,7 +29,7 @@ def rerun(page: AppTest) -> AppTest:
 
 
 def choose(page: AppTest, mode: str) -> AppTest:
-    page.sidebar.button_group[0].set_value(mode)  # type: ignore[arg-type]
+    page.sidebar.button_group[0].set_value(mode)
     return rerun(page)
 
 
@@ -49,7 +49,7 @@ def agent_page(world: World) -> Iterator[AppTest]:
         core.app._shared = before
 
 
-def _draw(events: Sequence[RunEvent], over: bool) -> None:
+def _draw(events: "Sequence[RunEvent]", over: bool) -> None:  # noqa: UP037 - its source is run by itself
     import streamlit as st
 
     from core.ui.steps import AgentSteps

@@ -1,0 +1,612 @@
+"""Every scenario of seed 004: Agent mode, from the first thought to the steps on the page."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import langchain_openai  # noqa: F401 - its import takes seconds, which are not the measured run's
+import pytest
+from langchain_classic.agents import AgentExecutor
+from langchain_community.callbacks.streamlit.streamlit_callback_handler import StreamlitCallbackHandler
+from langchain_core.callbacks import AsyncCallbackHandler
+from langchain_core.tools import BaseTool
+
+from core.agent import runner as runner_module
+from core.agent.parser import ReactParser
+from core.agent.runner import AgentOptions
+from core.agent.tools import TOOLS, SourceBook, ToolContext, WebSearchTool
+from core.agent.translate import Translator
+from core.conversation import Message, message_from_run
+from core.errors import EngineTimeout, ModelAuthError, ModelUnavailable
+from core.events import (
+    RunStopped,
+    SearchFinished,
+    TextDelta,
+    Thought,
+    ToolFinished,
+    ToolStarted,
+    Usage,
+)
+from core.search.cache import SessionCache
+from core.search.types import SearchQuery, SearchResult
+from core.ui.actions import AGENT_ON
+from core.ui.steps import AgentSteps
+from support.agents import (
+    QUESTION,
+    SlowEngine,
+    World,
+    agent,
+    answer,
+    failure,
+    final,
+    names,
+    notice,
+    of,
+    search_step,
+    streamed,
+    thoughts,
+    wired_agent,
+)
+from support.base import loaded
+from support.openai_server import Call, in_turn
+from support.pages import agent_page, ask, choose, drawn_after, html, open_page, rerun, states, steps, values
+from support.worlds import FakeEngine, results
+
+MANUAL = "怎么打开联网搜索？"
+FOLDED = ("complete", False)
+ABOUT = SearchResult("英伟达", "https://a.example/", "英伟达的首席执行官是黄仁勋。", "a.example")
+
+
+@pytest.fixture(autouse=True)
+def _embedded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "bundled")
+
+
+def system_prompt() -> str:
+    with agent(final("好。")) as world:
+        world.ask()
+        (prompt,) = world.prompts
+    return prompt
+
+
+# ── Agent 模式 ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_agent_mode_is_chosen() -> None:
+    """启用 Agent 模式"""
+    page = choose(open_page(), "Agent")
+    assert page.session_state["mode"] == "Agent"
+    assert page.info[-1].value == AGENT_ON
+    ask(page, MANUAL)
+    assert page.session_state["chat"].messages[-1].used_tools
+
+
+def test_the_agent_decides_whether_to_search() -> None:
+    """Agent 自主决策搜索"""
+    with agent() as world:  # the embedded model
+        searching, greeting = world.ask("标题1 是什么"), world.ask("你好")
+    assert of(searching, ToolStarted)[0].input == "标题1"
+    assert not of(greeting, ToolStarted)
+    assert answer(greeting).text
+
+
+def test_the_agent_searches_several_times() -> None:
+    """Agent 多轮搜索"""
+    says = (search_step("英伟达 CEO"), search_step("黄仁勋 出生年份"), final("是黄仁勋[1]，生于 1963 年[6]。"))
+    engine = Growing("growing")
+    with agent(*says, engines=[engine]) as world:
+        events = world.ask()
+        last = world.prompts[-1]
+    assert [query.text for query in engine.queries] == ["英伟达 CEO", "黄仁勋 出生年份"]
+    assert last.count("Observation: <sources>") == 2
+    assert [source.number for source in answer(events).sources] == [1, 6]
+
+
+class Growing(FakeEngine):
+    """Other pages for every query."""
+
+    def search(self, query: SearchQuery, num_results: int, *, deadline: Any = None) -> Sequence[SearchResult]:
+        self.answer = results(9, host=f"{len(self.queries)}.example")
+        return super().search(query, num_results, deadline=deadline)
+
+
+def test_the_whole_process_is_on_the_page() -> None:
+    """Agent 执行过程可视化"""
+    page = ask(choose(open_page(), "Agent"), MANUAL)
+    for _ in range(2):  # as it was drawn while it happened, and again
+        thought, search, found, *_ = steps(page)
+        assert thought.startswith("思考 · ")
+        assert search == "搜索「打开联网搜索」 · 完成"
+        assert found.startswith("搜索结果 · ")
+        assert 'class="wy-answer"' in html(page.chat_message[-1])
+        rerun(page)
+
+
+# ── ReAct 循环 ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_reasoning() -> None:
+    """Reasoning 阶段"""
+    with agent(search_step("x", thought="要先查"), final("好。", thought="够了")) as world:
+        events = world.ask()
+    assert names(events)[:2] == ["thought", "tool_started"]
+    assert names(events)[-4:] == ["thought", "text_delta", "answer", "usage"]
+    page = drawn_after(events, over=True)
+    assert [step for step in steps(page) if step.startswith("思考")] == ["思考 · 要先查", "思考 · 够了"]
+    assert "要先查" in html(page.status[0])
+
+
+def test_acting() -> None:
+    """Acting 阶段"""
+    engine = FakeEngine("fake", results(9))
+    with agent(search_step("英伟达 CEO"), final("好。"), engines=[engine]) as world:
+        events = world.ask()
+    assert [(step.tool, step.input) for step in of(events, ToolStarted)] == [("web_search", "英伟达 CEO")]
+    assert [query.text for query in engine.queries] == ["英伟达 CEO"]
+    assert steps(drawn_after(events, over=True))[1] == "搜索「英伟达 CEO」 · 完成"
+
+
+def test_observing() -> None:
+    """Observing 阶段"""
+    with agent(search_step("甲"), search_step("乙"), final("好。")) as world:
+        events = world.ask()
+        _, second, _ = world.prompts
+    assert second.endswith("</sources>\nThought: "), "after the results it is the model's turn to think"
+    assert steps(drawn_after(events, over=True))[2].startswith("搜索结果 · fake · 找到 9 条")
+
+
+def test_the_loop_ends_with_the_answer() -> None:
+    """循环终止"""
+    with agent(search_step("x"), final("是黄仁勋[1]。"), search_step("不会再搜")) as world, agent_page(world) as page:
+        ask(page, QUESTION)
+        assert len(world.prompts) == 2
+        assert "是黄仁勋" in html(page.chat_message[-1])
+
+
+def test_the_limit_of_iterations() -> None:
+    """最大迭代限制"""
+    queries = ("甲公司", "乙城市", "丙大学", "丁河流", "戊山脉")
+    with agent(*map(search_step, queries), ["综合所得：42[1]。"]) as world, agent_page(world) as page:
+        ask(page, QUESTION)
+        for _ in range(2):
+            assert "已达到 5 次的迭代上限" in values(page.info)
+            assert "综合所得：42" in html(page.chat_message[-1])
+            rerun(page)
+        message = page.session_state["chat"].messages[-1]
+    assert message.tool_calls == 5
+    assert message.ending == RunStopped("iterations")
+
+
+# ── 搜索工具封装 ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_definition_of_the_tool() -> None:
+    """工具定义"""
+    with agent(final("好。")) as world:
+        built = [factory(ToolContext(search=world.app.search)) for factory in TOOLS]
+    tool = next(tool for tool in built if tool is not None and tool.name == "web_search")
+    assert isinstance(tool, BaseTool)
+    assert "当需要了解最新事件" in tool.description
+    schema: Any = tool.args_schema
+    assert schema.model_json_schema()["required"] == ["query"]
+    assert schema.model_json_schema()["properties"]["query"]["type"] == "string"
+
+
+def test_the_tool_is_called() -> None:
+    """工具调用"""
+    with agent(search_step("英伟达 CEO"), final("好。")) as world:
+        (step,) = of(world.ask(), ToolStarted)
+        observed = world.prompts[1]
+    assert step.input == "英伟达 CEO"
+    assert "[1] 标题1\nURL: https://example.org/1\n摘要: 第1条摘要" in observed
+
+
+def failing() -> list[FakeEngine]:
+    return [FakeEngine("fake", EngineTimeout())]
+
+
+def test_errors_of_the_tool() -> None:
+    """工具错误处理"""
+    with agent(search_step("x"), final("凭所知：42。"), engines=failing()) as world:
+        tool = WebSearchTool(context=ToolContext(search=world.app.search))
+        assert "工具没有成功" in tool.run("直接调用")
+        events = world.ask()
+        assert "工具没有成功" in world.prompts[1]
+    assert answer(events).text == "凭所知：42。"
+    page = drawn_after(events, over=True)
+    assert steps(page)[1] == "搜索「x」 · 失败"
+    assert states(page)[1] == ("error", False)
+
+
+def test_format_of_the_tools_results() -> None:
+    """工具结果格式化"""
+    engine = FakeEngine("fake", [SearchResult("题", "https://a.example/", "长" * 900, "a.example")])
+    with agent(final("好。"), engines=[engine]) as world:
+        said = WebSearchTool(context=ToolContext(search=world.app.search)).run("长")
+    assert said.splitlines() == ["<sources>", "[1] 题", "URL: https://a.example/", f"摘要: {'长' * 199}…", "</sources>"]
+
+
+# ── Agent 配置 ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def agent_setting(name: str, **environ: str) -> tuple[Any, list[str]]:
+    found = loaded(**environ)
+    return getattr(found.values.agent, name), [problem.key for problem in found.problems]
+
+
+def test_iterations_are_configured() -> None:
+    """最大迭代次数配置"""
+    assert agent_setting("max_iterations") == (5, [])
+    for value in (1, 10):
+        assert agent_setting("max_iterations", AGENT_MAX_ITERATIONS=str(value)) == (value, [])
+    for wrong in ("0", "11", "many"):
+        assert agent_setting("max_iterations", AGENT_MAX_ITERATIONS=wrong) == (5, ["AGENT_MAX_ITERATIONS"])
+
+
+def test_time_is_configured() -> None:
+    """最大执行时间配置"""
+    assert agent_setting("max_execution_time") == (60, [])
+    for value in (10, 300):
+        assert agent_setting("max_execution_time", AGENT_MAX_EXECUTION_TIME=str(value)) == (value, [])
+    for wrong in ("9", "301", "long"):
+        assert agent_setting("max_execution_time", AGENT_MAX_EXECUTION_TIME=wrong) == (60, ["AGENT_MAX_EXECUTION_TIME"])
+
+
+def test_time_is_up() -> None:
+    """执行超时处理"""
+    engines = [FakeEngine("fake", [ABOUT])]
+    with agent(search_step("英伟达"), [30.0], engines=engines, max_execution_time=2.0) as world:
+        with agent_page(world) as page:
+            started = time.monotonic()
+            ask(page, QUESTION)
+            assert time.monotonic() - started < 5
+            assert "已达到 2 秒的时间上限" in values(page.info)
+        message = page.session_state["chat"].messages[-1]
+    assert message.ending == RunStopped("time")
+    assert "英伟达的首席执行官是黄仁勋。[1]" in message.text
+
+
+def test_verbose_logs(caplog: pytest.LogCaptureFixture) -> None:
+    """详细日志配置"""
+    assert agent_setting("verbose", AGENT_VERBOSE="true") == (True, [])
+    says = (search_step("特别的词", thought="特别的想法"), final("特别的回答。"))
+    with caplog.at_level(logging.INFO), agent(*says, environ={"AGENT_VERBOSE": "true"}) as world:
+        world.ask()
+    for words in (
+        "特别的想法",
+        "action: web_search, input: 特别的词",
+        "observation of web_search",
+        "标题1",
+        "特别的回答",
+    ):
+        assert words in caplog.text
+
+
+# ── Agent 执行过程展示 ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_thought_is_shown() -> None:
+    """思考过程展示"""
+    for written in ("先想", "先想一想"):
+        page = drawn_after([Thought(character) for character in written])
+        assert steps(page) == ["思考中…"]
+        assert states(page) == [("running", True)]
+        assert f">{written}<" in html(page.status[0])
+    over = drawn_after([Thought("先想一想"), ToolStarted("web_search", "x", "1")])
+    assert steps(over)[0] == "思考 · 先想一想"
+    assert states(over)[0] == FOLDED
+
+
+def test_a_call_is_shown() -> None:
+    """工具调用展示"""
+    started, done = ToolStarted("web_search", "英伟达 CEO", "1"), ToolFinished("web_search", True, "找到", "1")
+    page = drawn_after([started])
+    assert steps(page) == ["搜索「英伟达 CEO」 · 进行中"]
+    assert "<b>查询</b> 英伟达 CEO" in html(page.status[0])
+    assert states(page)[0][0] == "running"
+    page = drawn_after([started, done])
+    assert (steps(page), states(page)) == (["搜索「英伟达 CEO」 · 完成"], [FOLDED])
+    page = drawn_after([started, ToolFinished("web_search", False, "搜索超时。", "1")])
+    assert (steps(page), states(page)) == (["搜索「英伟达 CEO」 · 失败"], [("error", False)])
+    assert "搜索超时。" in html(page.status[0])
+
+
+def test_results_are_shown() -> None:
+    """搜索结果展示"""
+    with agent(search_step("x"), final("好。")) as world:
+        page = drawn_after(world.ask(), over=True)
+    step = page.status[2]
+    assert step.label.startswith("搜索结果 · fake · 找到 9 条")
+    assert states(page)[2] == FOLDED
+    shown = step.get("html")[0].proto.body
+    assert [f"标题{n}" in shown for n in range(1, 5)] == [True, True, True, False]
+    assert "第3条摘要" in shown
+    assert step.expander[0].label == "其余 6 条"
+
+
+def test_the_answer_is_shown() -> None:
+    """最终回答展示"""
+    with agent(search_step("x"), final("是黄仁勋[1]。")) as world, agent_page(world) as page:
+        ask(page, QUESTION)
+        message = page.chat_message[-1]
+        assert message.name == "assistant"
+        bodies = [element.proto.body for element in message.get("html")]
+        (shown,) = [body for body in bodies if body.startswith('<div class="wy-answer">')]
+        assert "是黄仁勋" in shown
+        assert not [status for status in page.status if "是黄仁勋" in html(status)], "the answer is not inside a step"
+        assert len(page.status) == 4, "and the steps are still there"
+
+
+def test_a_folded_step_has_everything_in_it() -> None:
+    """执行步骤折叠"""
+    thought = "很长的想法" * 30
+    with agent(search_step("英伟达 CEO", thought=thought), final("好。")) as world, agent_page(world) as page:
+        ask(page, QUESTION)
+        for _ in range(2):
+            assert states(page) == [FOLDED] * 4
+            assert thought in html(page.status[0])
+            assert "英伟达 CEO" in html(page.status[1])
+            assert "标题9" in html(page.status[2])
+            rerun(page)
+
+
+# ── Agent Prompt 模板 ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_system_prompt() -> None:
+    """系统提示词定义"""
+    prompt = system_prompt()
+    for part in ("你的目标是准确、完整地回答", "可以使用的工具", "web_search - ", "严格按下面的格式"):
+        assert part in prompt
+    for label in ("Question:", "Thought:", "Action:", "Action Input:", "Observation:", "Final Answer:"):
+        assert f"\n{label}" in prompt
+
+
+def test_the_prompt_tells_how_to_use_the_tool() -> None:
+    """工具使用指导"""
+    prompt = system_prompt()
+    for part in ("什么时候搜索：", "怎样写搜索词：", "怎样读结果："):
+        assert part in prompt
+
+
+def test_the_prompt_tells_when_to_stop() -> None:
+    """停止条件说明"""
+    prompt = system_prompt()
+    for part in ("什么时候停止：", "立即写 Final Answer", "准确、完整、简洁", "在句末用方括号写出编号"):
+        assert part in prompt
+
+
+def test_the_prompt_can_be_changed(tmp_path: Path) -> None:
+    """Prompt 优化"""
+    own = tmp_path / "own.md"
+    own.write_text("我的规则 $tools [$tool_names]\n---\n$history问：$question\n$steps", "utf-8")
+    with agent(final("好。"), environ={"AGENT_PROMPT": str(own)}) as world:
+        world.ask()
+        assert world.prompts[0].startswith("我的规则")
+    with agent(final("好。"), environ={"AGENT_PROMPT": "small"}) as world:
+        world.ask()
+        assert "每次只写下面两种格式" in world.prompts[0]
+    with wired_agent(environ={"LLM_MODEL": "openai:qwen3:0.6b"}) as world:
+        world.ask()
+        assert world.server
+        assert "每次只写下面两种格式" in world.server.requests[0]["messages"][0]["content"]
+
+
+# ── Agent 错误处理 ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_failed_call() -> None:
+    """工具调用失败"""
+    says = (search_step("甲公司"), search_step("乙城市"), final("没有查到，凭所知：42。"))
+    with agent(*says, engines=failing()) as world, agent_page(world) as page:
+        ask(page, QUESTION)
+        assert "工具没有成功" in world.prompts[1]
+        for _ in range(2):
+            failed = [status.label for status in page.status if status.state == "error"]
+            assert failed == ["搜索「甲公司」 · 失败", "搜索「乙城市」 · 失败"]
+            assert "凭所知：42。" in html(page.chat_message[-1])
+            rerun(page)
+
+
+def test_errors_of_the_model() -> None:
+    """LLM API 错误"""
+    with agent([ModelUnavailable()], [ModelUnavailable()], final("好了。")) as world:
+        assert answer(world.ask()).text == "好了。"
+    with agent([ModelUnavailable()]) as world, agent_page(world) as page:
+        ask(page, QUESTION)
+        assert len(world.prompts) == world.app.settings.llm.attempts
+        assert len(page.error) == 1
+        assert "Chat 模式" in page.error[0].value
+        assert "Traceback" not in page.error[0].value
+
+
+def test_circles_are_recognised() -> None:
+    """无限循环检测"""
+    with agent(search_step("上海 人口"), *[search_step("人口 上海")] * 2, ["到此为止[1]。"]) as world:
+        with agent_page(world) as page:
+            ask(page, QUESTION)
+            (told,) = [info.value for info in page.info if "重复" in info.value]
+        assert len(world.prompts) == 4
+    assert "换一种问法" in told
+    assert "切换到 Chat 模式" in told
+    assert page.session_state["chat"].messages[-1].ending == RunStopped("loop")
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_recovery(found: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """异常恢复"""
+    calls: list[Any] = []
+
+    def check(*given: Any) -> None:
+        calls.append(given)
+        if len(calls) > found:
+            raise ZeroDivisionError
+
+    monkeypatch.setattr("core.agent.guard.LoopGuard.check", check)
+    with agent(search_step("英伟达"), search_step("别的"), engines=[FakeEngine("f", [ABOUT])]) as world:
+        events = world.ask()
+    assert "ZeroDivisionError" in caplog.text
+    if found:
+        assert "英伟达的首席执行官是黄仁勋。[1]" in answer(events).text
+        assert "Chat 模式" in notice(events).text
+    else:
+        assert "Chat 模式" in failure(events).message
+
+
+def test_recovery_after_the_model_is_gone() -> None:
+    with agent(search_step("英伟达"), [ModelAuthError()], engines=[FakeEngine("f", [ABOUT])]) as world:
+        events = world.ask()
+    assert "英伟达的首席执行官是黄仁勋。[1]" in answer(events).text
+
+
+# ── Agent 性能优化 ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_thoughts_and_answers_stream() -> None:
+    """流式输出优化"""
+    said = ["Thought: " + "想" * 30, 0.4, "\nFinal Answer: 开头已经写好了，", 0.4, "结尾。"]
+    at: dict[str, float] = {}
+    with agent(said) as world:
+        for event in world.runner.stream(QUESTION):
+            at.setdefault(event.type, time.monotonic())
+    assert at["text_delta"] - at["thought"] > 0.3
+    assert at["answer"] - at["text_delta"] > 0.3
+
+
+class Meeting(FakeEngine):
+    """Answers when three searches are there at the same time."""
+
+    def __init__(self) -> None:
+        super().__init__("meeting", results(9))
+        self.together = threading.Barrier(3)
+
+    def search(self, query: SearchQuery, num_results: int, *, deadline: Any = None) -> Sequence[SearchResult]:
+        self.together.wait(4)
+        return super().search(query, num_results, deadline=deadline)
+
+
+def test_calls_run_at_the_same_time() -> None:
+    """并发执行"""
+    calls = [Call("web_search", json.dumps({"query": query})) for query in ("beijing", "shanghai", "guangzhou")]
+    with wired_agent(engines=[Meeting()], environ={"SEARCH_HEDGE_AFTER": "5"}, strategy="tools") as world:
+        assert world.server
+        world.server.reply = in_turn(calls, ["好[1]。"])
+        events = world.ask()
+    assert [step.ok for step in of(events, ToolFinished)] == [True] * 3
+    page = drawn_after(of(events, ToolStarted))
+    assert [state for state, _ in states(page)] == ["running"] * 3, "three steps are open at once"
+    assert len(steps(drawn_after(events, over=True))) == 6
+
+
+def test_tokens_are_counted() -> None:
+    """Token 使用监控"""
+    with agent(search_step("x"), final("是黄仁勋[1]。")) as world, agent_page(world) as page:
+        ask(page, QUESTION)
+        (usage,) = of(page.session_state["chat"].messages[-1].events, Usage)
+        assert set(usage.parts) == {"thinking", "tools", "answer"}
+        assert sum(usage.parts.values()) == usage.total
+        cost = values(page.main.caption)
+    for part in (f"{usage.total:,} tokens", "思考 ", "工具 ", "回答 ", "1 次工具调用"):
+        assert part in cost
+
+
+def test_the_same_search_is_not_made_again() -> None:
+    """搜索结果缓存"""
+    engine = FakeEngine("fake", results(9))
+    says = (search_step("x"), final("一。"), search_step("x"), final("二。"))
+    with agent(*says, engines=[engine], environ={"SEARCH_CACHE_TTL": "0"}) as world, agent_page(world) as page:
+        ask(page, QUESTION)
+        ask(page, "再说一次")
+        assert len(engine.queries) == 1
+        assert "缓存" in steps(page)[6]
+        assert len(page.session_state["session_cache"]) == 1
+
+
+# ── LangChain Agent 集成 ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_agent_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Agent 初始化"""
+    built: list[AgentExecutor] = []
+
+    def build(**given: Any) -> AgentExecutor:
+        built.append(AgentExecutor(**given))
+        return built[-1]
+
+    monkeypatch.setattr(runner_module, "AgentExecutor", build)
+    with agent(final("好。"), environ={"AGENT_MAX_ITERATIONS": "7"}) as world:
+        world.ask()
+        assert "web_search" in world.prompts[0]
+    (executor,) = built
+    assert executor.max_iterations == 7
+    assert "web_search" in [tool.name for tool in executor.tools]
+    chain: Any = executor.agent.runnable  # type: ignore[union-attr]
+    assert isinstance(chain.last, ReactParser), "what create_react_agent made"
+
+
+def test_callbacks_become_steps() -> None:
+    """Agent 回调"""
+    assert issubclass(Translator, AsyncCallbackHandler)
+    assert issubclass(AgentSteps, StreamlitCallbackHandler)
+    with agent(search_step("x"), final("好。")) as world:
+        events = world.ask()
+    told = [event.type for event in events if not isinstance(event, TextDelta | Thought)]
+    assert told == ["tool_started", "search_started", "search_finished", "tool_finished", "answer", "usage"]
+    assert len(steps(drawn_after(events, over=True))) == 4
+
+
+def tasks(world: World) -> int:
+    async def count() -> int:
+        return len(asyncio.all_tasks())
+
+    return int(world.app.loop.submit(count()).result())
+
+
+def until(condition: Any, seconds: float = 3.0) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_the_agent_is_stopped() -> None:
+    """Agent 停止"""
+    with agent(search_step("x"), final("好。"), engines=[SlowEngine(1.0, results(3))]) as world:
+        before = tasks(world)
+        run = world.runner.start(QUESTION)
+        assert until(lambda: of(run.events, ToolStarted))
+        run.cancel()
+        assert until(lambda: tasks(world) == before)
+        assert until(lambda: not [thread for thread in threading.enumerate() if thread.name in {"search", "slow"}])
+    assert run.events[-1] == RunStopped("user")
+    page = drawn_after(run.events, over=True)
+    assert [state for state, _ in states(page)] == ["complete", "error"], "no step is open"
+
+
+def test_memory() -> None:
+    """Agent 内存管理"""
+    session = AgentOptions(session_cache=SessionCache())
+    engine = FakeEngine("fake", results(9))
+    says = (search_step("英伟达 CEO"), final("是黄仁勋[1]。"), search_step("英伟达 CEO"), final("1963 年。"))
+    with agent(*says, engines=[engine], environ={"SEARCH_CACHE_TTL": "0"}) as world:
+        first = message_from_run(world.ask(options=session), seconds=1)
+        events = world.ask("他哪年出生？", [Message("user", QUESTION), first], session)
+        told = world.prompts[2]
+    assert f"用户：{QUESTION}\n助手：是黄仁勋。（当时搜索过：「英伟达 CEO」找到 《标题1》" in told
+    assert len(engine.queries) == 1
+    assert [source.number for source in of(events, SearchFinished)[0].sources] == [1, 2, 3, 4, 5], "numbered anew"
+    assert SourceBook().sources == ()
+    assert streamed(events) == "1963 年。"
+    assert thoughts(events)
+    another = choose(open_page(), "Agent")
+    assert "session_cache" not in another.session_state
+    assert not of(another.session_state["chat"].messages, SearchFinished)
