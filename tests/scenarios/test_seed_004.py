@@ -85,7 +85,7 @@ def test_agent_mode_is_chosen() -> None:
     assert page.session_state["mode"] == "Agent"
     assert page.info[-1].value == AGENT_ON
     ask(page, MANUAL)
-    assert page.session_state["chat"].messages[-1].used_tools
+    assert page.session_state["chat"].messages[-1].by_agent
 
 
 def test_the_agent_decides_whether_to_search() -> None:
