@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import re
 import sys
 from datetime import date
 from importlib import import_module
@@ -27,20 +29,25 @@ run. Times on a shared machine vary; ratios and bytes do not.
 
 
 def main(wanted: list[str]) -> int:
-    sections, missed = [], 0
-    for part, title in PARTS.items():
-        if wanted and part not in wanted:
-            continue
+    missed = 0
+    for part in wanted or PARTS:
         rows: list[Row] = []
         for row in import_module(f"bench.{part}").rows():
             print(" · ".join(filter(None, row.cells())), flush=True)
             rows.append(row)
         missed += sum(not row.ok for row in rows)
-        sections.append(f"## {title}\n\n{table(rows)}\n")
-    if not wanted:
-        machine = f"{date.today()}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
-        REPORT.write_text("\n".join([INTRODUCTION, f"Last run: {machine}.\n", *sections]), "utf-8")
+        _report(part, rows)
     return 1 if missed else 0
+
+
+def _report(part: str, rows: list[Row]) -> None:
+    """Replaces this part's section and leaves the others as their own last run wrote them."""
+    old = REPORT.read_text("utf-8") if REPORT.exists() else ""
+    sections = dict(re.findall(r"^## (.+?)\n\n(.*?)(?=^## |\Z)", old, re.MULTILINE | re.DOTALL))
+    machine = f"{date.today()}, Python {platform.python_version()}, {os.cpu_count()} cores, {platform.system()}"
+    sections[PARTS[part]] = f"Measured {machine}.\n\n{table(rows)}\n"
+    text = "".join(f"\n## {title}\n\n{sections[title].strip()}\n" for title in PARTS.values() if title in sections)
+    REPORT.write_text(INTRODUCTION + text, "utf-8")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def first_token(browser: Browser) -> Row:
                     box = page.get_by_test_id("stChatInputTextArea")
                     box.fill("问题")
                     box.press("Enter")
-                    page.wait_for_function("window.firstWord > 0", timeout=20_000)
+                    page.locator(".wy-answer").first.wait_for(timeout=20_000)
                     delays.append(page.evaluate("window.firstWord") / 1000 - model.first_token_at)
     return Row("first token: from the model to the page", statistics.median(delays[1:]) * 1000, "ms", 60)
 
