@@ -91,6 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
         if model == "garbage":
             return self._send(200, b"\x00\xff not a stream", "text/event-stream")
         self._begin()
+        self.server.released.wait(self.server.first_pause)
         self.server.first_token_at = time.time()
         for text, pause in self._script(model, asked):
             self._event({"choices": [{"index": 0, "delta": {"role": "assistant", "content": text}}]})
@@ -224,6 +225,7 @@ class OpenAIServer(ThreadingHTTPServer):
         self.reply: Reply = in_turn([ANSWER])
         self.searching: Reply = in_turn([])
         self.reports_usage = True
+        self.first_pause = 0.0
         self.pause = 0.0
 
     @property
