@@ -2,14 +2,16 @@
 
 import streamlit as st
 
+from core.app import shared_app
 from core.ui import keeping, render, sidebar, state
 
 render.page_frame()
 
 chat = st.Page("pages/chat.py", title="对话", icon=":material/forum:", url_path="chat", default=True)
-help_page = st.Page("pages/help.py", title="帮助", icon=":material/help:", url_path="help")
-
-page = st.navigation([chat, help_page])
+others = [
+    st.Page("pages/help.py", title="帮助", icon=":material/help:", url_path="help"),
+]
+page = st.navigation([chat, *(other for other in others if other.url_path in shared_app().settings.public.pages)])
 state.begin()
 if page == chat:
     keeping.open_from_address()

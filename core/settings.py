@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 from urllib.parse import urlsplit
 
 import yaml
@@ -143,6 +143,7 @@ Addresses = Annotated[tuple[str, ...], BeforeValidator(_comma_list), AfterValida
 Quotas = Annotated[tuple[Any, ...], BeforeValidator(_comma_list), AfterValidator(_quotas)]
 Flag = Annotated[bool, BeforeValidator(_plain_word)]
 LowerCase = BeforeValidator(lambda value: str(value).strip().lower())
+OptionalPage = Literal["legal", "dashboard", "settings", "help"]
 Secret = Annotated[SecretStr, AfterValidator(_secret)]
 
 
@@ -408,6 +409,8 @@ class PublicSettings(Section):
     name = "public"
     url: Address = "http://localhost:8501"
     """Where readers open the app: the address of the built-in manual's articles begins with it."""
+    pages: Annotated[tuple[OptionalPage, ...], BeforeValidator(_comma_list)] = get_args(OptionalPage)
+    """What readers find beside the chat, by the pages' addresses."""
 
 
 class Settings(BaseSettings):

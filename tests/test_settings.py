@@ -96,6 +96,7 @@ def test_an_unusable_number_becomes_the_default_and_is_named(text: str, reason: 
         ("SEARXNG_URL", "http://host:99999"),
         ("OPENAI_BASE_URL", "localhost:11434"),
         ("PUBLIC_URL", "javascript:alert(1)"),
+        ("PUBLIC_PAGES", "help,admin"),
     ],
 )
 def test_every_kind_of_bad_value_has_one_answer(name: str, bad: str) -> None:
