@@ -68,6 +68,8 @@ class Verdict:
     """The words that were compared."""
     note: str = ""
     effective_date: str | None = None
+    published: str | None = None
+    """Which version of the law it was compared with."""
     law_id: int | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -83,6 +85,7 @@ class Verdict:
             "quote": self.quote,
             "note": self.note,
             "effectiveDate": self.effective_date,
+            "publishDate": self.published,
         }
 
 
@@ -203,6 +206,7 @@ class _Check:
             quote=self._quote,
             note=note,
             effective_date=known.effective if known else None,
+            published=known.published if known else None,
             law_id=known.id if known else None,
         )
 

@@ -1,0 +1,34 @@
+"""What a quotation changed, left out or added, next to the words of the law."""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import NamedTuple
+
+
+class Piece(NamedTuple):
+    """A stretch of both texts. Equal words stand in `quoted`; where they differ, either side may be empty."""
+
+    quoted: str
+    real: str | None = None
+    """None: the same as quoted."""
+
+
+@lru_cache(maxsize=256)
+def difference(quote: str, text: str) -> tuple[Piece, ...]:
+    """The quotation beside the part of the article that it quotes; punctuation and ellipses are no difference."""
+    changes = SequenceMatcher(None, quote, text, autojunk=False).get_opcodes()
+    while changes and changes[0][0] == "insert":  # the article begins before the quotation does
+        del changes[0]
+    while changes and changes[-1][0] == "insert":
+        del changes[-1]
+    return tuple(
+        Piece(quote[a:b]) if change == "equal" or _only_marks(quote[a:b], text[c:d]) else Piece(quote[a:b], text[c:d])
+        for change, a, b, c, d in changes
+    )
+
+
+def _only_marks(quoted: str, real: str) -> bool:
+    return not re.search(r"\w", quoted) and ("…" in quoted or "..." in quoted or not re.search(r"\w", real))
