@@ -30,7 +30,7 @@ from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.usage import estimate_tokens
 from core.loop import LoopThread
 from core.native_chat import NATIVE, NativeAnswer
-from core.prompts import fill
+from core.prompts import chat_system, fill
 from core.question import accept
 from core.run import Run, drain
 from core.search.engines.native import not_supported
@@ -39,7 +39,7 @@ from core.search.query import effective_query
 from core.search.service import SearchService
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse
 from core.settings import Settings
-from core.text import ago, is_chinese, one_line, shorten
+from core.text import ago, one_line, shorten
 
 log = logging.getLogger(__name__)
 
@@ -167,13 +167,6 @@ class ChatService:
     def _query(self, question: str) -> SearchQuery:
         return SearchQuery(question, language=self._settings.search.language)
 
-    def _system(self, question: str) -> str:
-        wanted = self._settings.chat.prompt
-        if wanted == "auto":
-            small = self._model.choice.small
-            wanted = "small" if small else "chinese" if is_chinese(question) else "english"
-        return "chat_system" if wanted == "chinese" else f"chat_system_{wanted}"
-
     def follow_ups(self, question: str, answer: str) -> list[str]:
         """Up to three questions that the reader may want to ask next; none where there is no model to suggest them."""
         if not self._settings.chat.follow_ups or self._model.choice.embedded:
@@ -204,8 +197,9 @@ class ChatService:
 
     def _prompt(self, question: str, context: str, history: Sequence[Message], *, system: str = "") -> Prompt:
         asked = fill("chat_question", context=context, question=question) if context else question
+        system = system or chat_system(self._settings.chat.prompt, question=question, model=self._model.choice)
         return [
-            ("system", fill(system or self._system(question), date=self._today().isoformat())),
+            ("system", fill(system, date=self._today().isoformat())),
             *_recent(history, self._settings.chat.history_tokens),
             ("human", asked),
         ]

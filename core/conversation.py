@@ -100,6 +100,8 @@ def message_from_run(events: Iterable[RunEvent], *, seconds: float, id: str = ""
         else:
             kept.append(event)
             answer = event if isinstance(event, Answer) else answer
+            if isinstance(event, ToolStarted):
+                written.clear()  # what the model announced before it called a tool is told as a thought
     found = sources_in(kept)
     text = answer.text if answer else "".join(written)
     cited = answer.sources if answer else cited_sources(text, found)

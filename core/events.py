@@ -118,6 +118,8 @@ class Usage(RunEvent):
     estimated: bool = False
     parts: dict[str, int] = field(default_factory=dict)
     """Agent mode: tokens for thinking, tools and answer."""
+    iterations: int = 0
+    """Agent mode: how often the model was asked."""
 
     @property
     def total(self) -> int:

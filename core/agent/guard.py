@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 from langchain_classic.agents.agent import RunnableMultiActionAgent
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.exceptions import OutputParserException
-from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from core.agent.translate import Translator
-from core.errors import AgentOutputError, BudgetExceeded, LoopDetected, ModelDisconnected, ModelError
+from core.errors import AgentOutputError, BudgetExceeded, LoopDetected, ModelDisconnected
 from core.llm.errors import translate, worth_retrying
+from core.llm.retry import logged, retrying
 from core.passages import key_terms
 from core.settings import LlmSettings
 from core.text import fold
@@ -152,14 +152,10 @@ class Guard:
         return planned
 
     async def _patiently(self, plan: Callable[[], Awaitable[Plan]]) -> Plan:
-        policy = AsyncRetrying(
-            stop=stop_after_attempt(self._limits.attempts),
-            wait=wait_exponential_jitter(multiplier=0.5, max=8),
-            retry=retry_if_exception(lambda error: worth_retrying(error) and not self.translator.heard),
-            sleep=self._sleep,
-            reraise=True,
-        )
-        async for attempt in policy:
+        def silent_so_far(error: BaseException) -> bool:
+            return worth_retrying(error) and not self.translator.heard
+
+        async for attempt in retrying(self._limits, worth_it=silent_so_far, sleep=self._sleep):
             with attempt:
                 return await self._once(plan)
         raise AssertionError("tenacity ends by returning or raising")
@@ -175,7 +171,7 @@ class Guard:
             self._refuse_half()
             raise
         except Exception as error:
-            raise _logged(translate(error, mid_stream=self.translator.heard), error) from None
+            raise logged(translate(error, mid_stream=self.translator.heard), error) from None
         self._refuse_half()
         return planned
 
@@ -189,12 +185,6 @@ def _extend(patience: asyncio.Timeout, until: float) -> None:
     if abs(until - (patience.when() or 0.0)) > 0.5:  # not a new timer for every token
         with suppress(RuntimeError):  # it has run out in this very moment
             patience.reschedule(until)
-
-
-def _logged(error: ModelError, cause: Exception) -> ModelError:
-    if error is not cause:
-        log.warning("model: %s (%s: %s)", error.kind, type(cause).__name__, cause)
-    return error
 
 
 class GuardedAgent(RunnableMultiActionAgent):

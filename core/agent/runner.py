@@ -45,7 +45,7 @@ from core.llm.model import Model, Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.usage import estimate_tokens
 from core.loop import LoopThread
-from core.prompts import fill
+from core.prompts import chat_system, fill
 from core.question import accept
 from core.run import Run, drain
 from core.search.cache import SessionCache
@@ -165,7 +165,7 @@ class _Work:
                 if self._settings.agent.verbose:
                     log.info("answer: %s", answer)
                 self._emit(Answer(answer, cited_sources(answer, self._sources.sources)))
-                self._emit(self._translator.tokens.usage())
+                self._emit(self._translator.tokens.usage(iterations=self._translator.turns))
         finally:
             self._translator.close_steps(CANCELLED)
             self.queue.put_nowait(None)
@@ -324,8 +324,9 @@ class _Work:
         nothing = NOTHING_FOUND if self._translator.tool_succeeded else SEARCH_FAILED
         context = _within(self._settings.chat.source_tokens, self._sources.sources) or nothing
         asked = fill("chat_question", context=context, question=self._question)
+        system = chat_system(self._settings.chat.prompt, question=self._question, model=self._runner.model.choice)
         return [
-            ("system", fill("chat_system", date=self._runner.today().isoformat())),
+            ("system", fill(system, date=self._runner.today().isoformat())),
             ("human", f"{self._history}\n{asked}" if self._history else asked),
         ]
 

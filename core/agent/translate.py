@@ -44,10 +44,10 @@ class Tokens:
         self.tools += min(tool_results, used.input)
         self.estimated |= used.estimated
 
-    def usage(self) -> Usage:
+    def usage(self, *, iterations: int) -> Usage:
         thinking = self.input + self.output - self.answer - self.tools
         parts = {"thinking": thinking, "tools": self.tools, "answer": self.answer}
-        return Usage(self.input, self.output, self.estimated, parts)
+        return Usage(self.input, self.output, self.estimated, parts, iterations)
 
 
 @dataclass

@@ -12,12 +12,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
-
 from core.errors import ModelDisconnected, ModelEmptyAnswer, ModelError
 from core.llm.errors import translate, worth_retrying
 from core.llm.native import NativeReader, Part, with_search
 from core.llm.pieces import Piece, SearchingPiece, TextPiece, TokenUsage
+from core.llm.retry import logged, retrying
 from core.llm.think import ThinkSplitter
 from core.llm.usage import estimate_tokens
 from core.loop import LoopThread
@@ -136,7 +135,7 @@ class Model:
                         chunk = await _next(chunks, max(longest, limits.idle_timeout))
         except Exception as error:
             told = translate(error, mid_stream=bool(answer.written), searching=bool(bind))
-            raise _logged(told, error) from None
+            raise logged(told, error) from None
         for piece in answer.end():
             yield piece
         if self.choice.provider == "openai" and not answer.finished:
@@ -162,14 +161,7 @@ class Model:
         self, chat: Runnable[Any, Any], prompt: Prompt, limits: LlmSettings, *, searching: bool
     ) -> tuple[Any, Any]:
         """The stream and its first chunk with text in it: until then a failed request is worth another try."""
-        policy = AsyncRetrying(
-            stop=stop_after_attempt(limits.attempts),
-            wait=wait_exponential_jitter(multiplier=0.5, max=8),
-            retry=retry_if_exception(worth_retrying),
-            sleep=self._sleep,
-            reraise=True,
-        )
-        async for attempt in policy:
+        async for attempt in retrying(limits, worth_it=worth_retrying, sleep=self._sleep):
             with attempt:
                 chunks = chat.astream(list(prompt))
                 try:
@@ -177,19 +169,13 @@ class Model:
                         return chunks, await anext(chunks, None)
                 except Exception as error:
                     await chunks.aclose()  # type: ignore[attr-defined]
-                    raise _logged(translate(error, searching=searching), error) from None
+                    raise logged(translate(error, searching=searching), error) from None
         raise AssertionError("tenacity ends by returning or raising")
 
 
 async def _next(chunks: Any, seconds: float) -> Any:
     async with asyncio.timeout(seconds):
         return await anext(chunks, None)
-
-
-def _logged(error: ModelError, cause: BaseException) -> ModelError:
-    if error is not cause:
-        log.warning("model: %s (%s: %s)", error.kind, type(cause).__name__, cause)
-    return error
 
 
 def _plain_text(chunk: Any) -> Iterator[Part]:

@@ -6,6 +6,9 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
+from core.model_choice import ModelChoice
+from core.text import is_chinese
+
 FOLDER = Path(__file__).parent
 
 
@@ -16,3 +19,10 @@ def _template(name: str) -> Template:
 
 def fill(name: str, **values: str) -> str:
     return _template(name).substitute(values)
+
+
+def chat_system(wanted: str, *, question: str, model: ModelChoice) -> str:
+    """The name of the template that says how to answer: the configured variant, or the one for this model and language."""
+    if wanted == "auto":
+        wanted = "small" if model.small else "chinese" if is_chinese(question) else "english"
+    return "chat_system" if wanted == "chinese" else f"chat_system_{wanted}"

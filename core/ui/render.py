@@ -183,7 +183,8 @@ def _cost(entry: Message) -> str:
     estimated = "（估算）" if entry.usage.estimated else ""
     parts = "、".join(f"{PARTS[name]} {count:,}" for name, count in entry.usage.parts.items() if name in PARTS)
     shares = f" · {parts}" if parts else ""
-    rounds = f" · {entry.tool_calls} 次工具调用" if entry.tool_calls else ""
+    rounds = f" · {entry.usage.iterations} 轮" if entry.usage.iterations else ""
+    rounds += f" · {entry.tool_calls} 次工具调用" if entry.tool_calls else ""
     return f"{entry.usage.total:,} tokens{estimated}{shares}{rounds} · {seconds}"
 
 
@@ -256,6 +257,7 @@ class LiveView:
 
     def __init__(self, *, anchor: str, agent: bool) -> None:
         self._steps = st.container()
+        self._notices = st.container()
         self._agent = agent_steps(self._steps) if agent else None
         self._waiting = st.empty()
         self._answer = AnswerView((), anchor=anchor)
@@ -288,7 +290,7 @@ class LiveView:
                 if not event.amends:
                     self._waiting.caption("正在等待模型…")
             case Notice():
-                notice(self._steps, event)
+                notice(self._notices, event)
             case Thought(text=text):
                 self._waiting.empty()
                 if self._thinking is None:

@@ -403,6 +403,7 @@ def test_usage_adds_up_and_says_when_it_is_estimated() -> None:
     assert sum(usage.parts.values()) == usage.total
     assert set(usage.parts) == {"thinking", "tools", "answer"}
     assert all(count > 0 for count in usage.parts.values())
+    assert usage.iterations == 2
 
 
 def test_reported_usage_is_counted_over_all_calls() -> None:

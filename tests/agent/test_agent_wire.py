@@ -11,6 +11,7 @@ import langchain_openai  # noqa: F401 - its import takes seconds, which are not 
 import pytest
 
 from core.agent.strategy import NATIVE, REACT, REACT_WITHOUT_STOP, Strategies
+from core.conversation import message_from_run
 from core.events import Notice, RunStopped, SearchFinished, TextDelta, Thought, ToolFinished, ToolStarted, Usage
 from core.model_choice import ModelChoice
 from support.agents import (
@@ -96,6 +97,8 @@ def test_a_long_announcement_is_taken_back_when_a_call_follows() -> None:
         events = world.ask()
     assert answer(events).text == "好[1]。"
     assert "我" * 200 in thoughts(events)
+    stopped = events[: events.index(of(events, ToolFinished)[0])]
+    assert message_from_run(stopped, seconds=1).text == "", "an announcement is not half an answer"
 
 
 def test_three_calls_in_one_turn_run_together() -> None:

@@ -513,7 +513,7 @@ def test_tokens_are_counted() -> None:
         assert set(usage.parts) == {"thinking", "tools", "answer"}
         assert sum(usage.parts.values()) == usage.total
         cost = values(page.main.caption)
-    for part in (f"{usage.total:,} tokens", "思考 ", "工具 ", "回答 ", "1 次工具调用"):
+    for part in (f"{usage.total:,} tokens", "思考 ", "工具 ", "回答 ", "2 轮", "1 次工具调用"):
         assert part in cost
 
 

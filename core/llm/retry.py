@@ -1,0 +1,32 @@
+"""One way to be patient with a model, for both modes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+
+from core.errors import ModelError
+from core.settings import LlmSettings
+
+log = logging.getLogger(__name__)
+
+
+def retrying(
+    limits: LlmSettings, *, worth_it: Callable[[BaseException], bool], sleep: Callable[[float], Awaitable[None]]
+) -> AsyncRetrying:
+    return AsyncRetrying(
+        stop=stop_after_attempt(limits.attempts),
+        wait=wait_exponential_jitter(multiplier=0.5, max=8),
+        retry=retry_if_exception(worth_it),
+        sleep=sleep,
+        reraise=True,
+    )
+
+
+def logged(error: ModelError, cause: BaseException) -> ModelError:
+    """The log gets the client's own words, which the reader never sees."""
+    if error is not cause:
+        log.warning("model: %s (%s: %s)", error.kind, type(cause).__name__, cause)
+    return error
