@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -17,21 +18,51 @@ from core.ui import state
 ADDRESS = "c"
 """The query parameter with the conversation's id."""
 
+_MARK = re.compile(r"[A-Za-z0-9_-]{32}")
+"""A visitor's mark as asgi.py makes it. No owner and no address looks like one."""
+
+
+LOGIN_FIRST = "如果它是你登录后开始的，请先登录。"
+
+
+def login_configured() -> bool:
+    """Streamlit says who is logged in only where secrets.toml has a section [auth]."""
+    return "is_logged_in" in st.user
+
 
 def owner() -> str | None:
-    """Who is logged in, where a login is configured; otherwise conversations belong to whoever has their address."""
-    return str(st.user.get("email") or st.user.get("sub")) if st.user.get("is_logged_in") else None
+    """Who is logged in, where a login is configured; otherwise conversations belong to whoever has their address.
+
+    Issuer and subject are the only claims that OpenID promises to be unique and lasting: an e-mail address may be
+    unverified, and may belong to somebody else next year.
+    """
+    subject = st.user.get("sub")
+    return f"{st.user.get('iss')} {subject}" if st.user.get("is_logged_in") and subject else None
 
 
 def visitor() -> str | None:
-    """This browser, as asgi.py has marked it: it lists the conversations that were opened here."""
+    """Who is logged in, or this browser, as asgi.py has marked it: it lists the conversations that were opened here.
+
+    A mark that asgi.py did not write is none: nobody gets at another's list by making their name a cookie.
+    """
     mark = st.context.cookies.get(VISITOR_COOKIE)
-    return owner() or (mark if isinstance(mark, str) and mark else None)
+    return owner() or (mark if isinstance(mark, str) and _MARK.fullmatch(mark) else None)
 
 
 def identity() -> str:
-    """Whose rate limit counts: who is logged in, else this browser, else this session."""
-    return visitor() or state.chat().session_id
+    """Whose rate limit counts: who is logged in, else whom a trusted proxy names, else this browser, else this session."""
+    return owner() or _address_from_proxy() or visitor() or state.chat().session_id
+
+
+def _address_from_proxy() -> str | None:
+    """The visitor's address, where the server has taken it from the header of a proxy that it trusts.
+
+    Uvicorn trusts those in FORWARDED_ALLOW_IPS, without it only this machine. The address of whoever is connected
+    directly says less: behind an unknown proxy it is the same for everybody.
+    """
+    address = st.context.ip_address
+    told = st.context.headers.get("X-Forwarded-For", "").split(",")
+    return address if address and address in map(str.strip, told) else None
 
 
 @contextmanager
@@ -61,7 +92,7 @@ def open_from_address() -> None:
             app.store.remember(who, wanted)
     except ConversationNotFound as error:
         del st.query_params[ADDRESS]
-        fresh.note(str(error))
+        fresh.note(f"{error}{LOGIN_FIRST}" if login_configured() and not owner() else str(error))
     except AppError as error:
         fresh.store_problem = str(error)
     else:

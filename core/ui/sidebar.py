@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import logging
+
 import streamlit as st
+from streamlit.errors import StreamlitAuthError
 
 from core.app import App, shared_app
 from core.store import Conversation
+from core.text import one_line, shorten
 from core.ui import actions, keeping, state
 from core.ui.escape import label
+
+log = logging.getLogger(__name__)
+
+NAME_LENGTH = 40
 
 
 def draw(*, on_chat_page: bool) -> None:
@@ -63,13 +71,18 @@ def _conversation_menu(app: App, entry: Conversation) -> None:
 
 def _login() -> None:
     """Only where the administrator has set up Streamlit's own login ([auth] in secrets.toml)."""
-    if "is_logged_in" not in st.user:
+    if not keeping.login_configured():
         return
     if st.user.is_logged_in:
-        st.caption(f"已登录：{label(str(st.user.get('name') or st.user.get('email') or '用户'))}")
+        name = str(st.user.get("name") or st.user.get("email") or "用户")
+        st.caption(f"已登录：{label(shorten(one_line(name), NAME_LENGTH))}")
         st.button("退出登录", on_click=st.logout, width="stretch")
-    else:
-        st.button("登录", on_click=st.login, width="stretch", help="登录后，对话只有你自己能打开。")
+    elif st.button("登录", width="stretch", help="登录后，对话只有你自己能打开。"):
+        try:
+            st.login()
+        except StreamlitAuthError as error:
+            log.error("the login is not set up properly: %s", error)
+            st.error("现在不能登录：登录的配置不完整，原因已写入日志。请告诉管理员；不登录也可以照常提问。")
 
 
 def _mode_selector() -> None:

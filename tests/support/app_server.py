@@ -36,10 +36,14 @@ def free_port() -> int:
 
 
 @contextmanager
-def app_server(entry: str = "asgi.py", **environ: str) -> Iterator[AppServer]:
+def app_server(entry: str = "asgi.py", *, secrets: str = "", **environ: str) -> Iterator[AppServer]:
+    """`secrets` is the text of a secrets.toml."""
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="wenyuan-test-") as folder:
         log_path = Path(folder) / "server.log"
+        secrets_path = Path(folder) / "secrets.toml"
+        if secrets:
+            secrets_path.write_text(secrets, "utf-8")
         url = f"http://127.0.0.1:{port}"
         with log_path.open("wb") as log:
             process = subprocess.Popen(
@@ -53,6 +57,8 @@ def app_server(entry: str = "asgi.py", **environ: str) -> Iterator[AppServer]:
                     "127.0.0.1",
                     "--server.port",
                     str(port),
+                    "--secrets.files",
+                    str(secrets_path),  # never the developer's own
                 ],
                 cwd=ROOT,
                 env={**os.environ, "DATA_DIR": f"{folder}/data", "PUBLIC_URL": url, **environ},
