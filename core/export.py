@@ -121,9 +121,15 @@ def _reference(source: Source) -> str:
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&!|~$#^=]")
 
 
+# What makes an address of the words around it. Between invisible characters it no longer does, in no program: some look
+# for addresses before they resolve escapes and entities, some afterwards.
+_ADDRESS = r"(?<=/)\\?/|(?<=www)\\?\.|\\?@|&#?\w+;"
+_BROKEN = "\u2060\\g<0>\u2060"
+
+
 def _plain(text: str) -> str:
     """Text of others on one line, with every character that Markdown would take for something else made harmless."""
-    return _SPECIAL.sub(r"\\\g<0>", one_line(text))
+    return _SPECIAL.sub(r"\\\g<0>", re.sub(_ADDRESS, _BROKEN, one_line(text), flags=re.IGNORECASE))
 
 
 def _address(url: str) -> str:
@@ -144,15 +150,15 @@ _CODE_SPAN = r"(?P<ticks>`+)(?!`)[\s\S]*?(?<!`)(?P=ticks)(?!`)"
 # What makes a link, an image, a definition, a footnote, or a tag of HTML out of the characters around it.
 _LIVE = r"(?<=\])[(:]|<(?=[A-Za-z/!?])"
 _ESCAPED = r"\\[^\n]"
-_OUTSIDE_CODE = re.compile(f"{_ESCAPED}|(?P<live>{_LIVE})")
-_OUTSIDE_SPANS = re.compile(f"{_ESCAPED}|{_CODE_SPAN}|`+|(?P<live>{_LIVE})")
+_OUTSIDE_CODE = re.compile(f"(?P<address>{_ADDRESS})|{_ESCAPED}|(?P<live>{_LIVE})", re.IGNORECASE)
+_OUTSIDE_SPANS = re.compile(f"(?P<address>{_ADDRESS})|{_ESCAPED}|{_CODE_SPAN}|`+|(?P<live>{_LIVE})", re.IGNORECASE)
 
 
 def disarm(markdown: str) -> str:
     r"""An answer as Markdown for other programs, in which no link works and nothing is loaded.
 
-    The text stays as it was written, except for a backslash in `[text]\(target)`, `[1]\: target` and `\<tag>` outside
-    of code.
+    The text stays as it was written, except for a backslash in `[text]\(target)`, `[1]\: target` and `\<tag>`, and an
+    invisible character in addresses, outside of code.
     """
     text = clean(markdown)
     lines = text.split("\n")
@@ -164,6 +170,8 @@ def disarm(markdown: str) -> str:
 
 
 def _escape_live(found: re.Match[str]) -> str:
+    if found["address"]:
+        return found.expand(_BROKEN)
     return f"\\{found[0]}" if found["live"] else found[0]
 
 

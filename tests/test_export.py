@@ -39,8 +39,12 @@ ANSWER = Message(
 )
 TALK = (QUESTION, ANSWER)
 
-# The strictest reader: with HTML, tables and definitions, as the programs that people open such files with.
-VIEWER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+# The strictest reader: with HTML, tables, definitions and addresses as links, as the programs that people open such
+# files with.
+VIEWER = MarkdownIt("commonmark", {"html": True, "linkify": True}).enable(["table", "strikethrough", "linkify"])
+assert VIEWER.linkify
+VIEWER.linkify.set({"fuzzy_link": False})  # as GitHub and VS Code: `README.md` is no address, `www.` is one
+VIEWER.linkify.add("www.", {"validate": r"[\w.-]+"})
 
 
 def tokens(markdown: str) -> list[Token]:
@@ -246,6 +250,7 @@ HOSTILE_TITLES = [
     "&#91;x&#93;(https://evil.example) &lt;b&gt;",
     "a\n\n- [x](https://evil.example)",
     "\u202e反\x00\ud800",
+    "https://evil.example www.evil.example a@evil.com",
     '" onclick="alert(1)',
 ]
 HOSTILE_URLS = [
@@ -307,6 +312,9 @@ def test_a_hostile_address_leads_nowhere_else(hostile: str) -> None:
         "> `a\n\n![](https://evil.example) `",
         "[a][b]\n\n[b]:\nhttps://evil.example",
         "[^1]\n\n[^1]: ![](https://evil.example)",
+        "见 https://evil.example/a ftp://evil.example //evil.com www.evil.example a@evil.com mailto:a@evil.com",
+        "**https:**//evil.com https:/\\/evil.com www\\.evil.com a\\@evil.com https&#58;//evil.com",
+        "|https://evil.example|`|\n|-|-|\n|`|www.evil.example|",
     ],
 )
 def test_an_answer_can_neither_link_nor_load(text: str) -> None:
@@ -315,7 +323,7 @@ def test_an_answer_can_neither_link_nor_load(text: str) -> None:
 
 
 pieces = ["`", "``", "```", "\n", "\n\n", "    ", "- ", "> ", "|", "|-|-|\n", "===", "---", "$$", "\\", "[", "]", "(", ")",
-          ":", "!", "<", ">", "img src=x", "/b", "https://e.example", "x", "1", "字", "# ", "*", "~~~", "&", "\t"]  # fmt: skip
+          ":", "!", "<", ">", "img src=x", "/b", "https://e.example", "www.e.com", "a@e.com", "&#47;", "x", "1", "字", "# ", "*", "~~~", "&", "\t"]  # fmt: skip
 
 
 @settings(max_examples=400)
@@ -343,6 +351,16 @@ def test_no_answer_swallows_its_references(text: str) -> None:
 )
 def test_an_ordinary_answer_stays_as_it_was_written(text: str) -> None:
     assert disarm(text) == text
+
+
+def test_an_address_is_shown_but_broken() -> None:
+    assert len(links("https://a.example www.a.example a@b.com //a.com")) == 4, "the viewer would make links of them"
+    shown = disarm("见 https://a.example/b，www.a.example，`https://a.example`，A@a.example")
+    assert shown.replace("\u2060", "") == "见 https://a.example/b，www.a.example，`https://a.example`，A@a.example"
+    assert shown.count("https://") == 1, "in code nothing is a link"
+    # Some programs resolve entities and escapes before they look for addresses.
+    assert "https:/\u2060" in disarm("https:/&#47;a.example")
+    assert "www\u2060" in disarm("www&#46;a.example")
 
 
 def test_an_answer_cut_inside_code_is_closed() -> None:

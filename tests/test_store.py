@@ -131,6 +131,19 @@ def test_the_title_is_the_first_question_shortened(store: ConversationStore) -> 
     assert title.endswith("…")
 
 
+def test_the_title_follows_a_first_question_that_is_asked_differently(store: ConversationStore) -> None:
+    id = store.create()
+    store.save(id, Message("note", "已切换到 Agent 模式"))
+    for number in (1, 2):
+        store.save(id, Message("user", f"第 {number} 个问题", id=f"q{number}"))
+    assert store.truncate_from(id, "q2") == "第 1 个问题"
+    assert store.truncate_from(id, "q1") == ""
+    store.save(id, Message("user", "改过的问题", id="q3"))
+    assert store.load(id).conversation.title == "改过的问题"
+    store.rename(id, "自己起的标题")
+    assert store.truncate_from(id, "q3") == "自己起的标题"
+
+
 def test_recent_conversations_the_latest_first(url: str) -> None:
     clock = Clock()
     store = ConversationStore(Database.from_settings(loaded(DATABASE_URL=url).values), clock=clock)

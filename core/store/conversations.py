@@ -128,7 +128,7 @@ class ConversationStore:
         An answer that is still growing is saved again and again with `finished=False`. Coming late, such a save never
         replaces the finished answer.
         """
-        question = shorten(one_line(message.text), TITLE_LENGTH) if message.role == "user" else ""
+        question = _title(message.text) if message.role == "user" else ""
         title = case((conversations.c.title == "", question), else_=conversations.c.title)
         row = {
             "id": clean(message.id),
@@ -196,7 +196,7 @@ class ConversationStore:
             return tuple(_conversation(row) for row in connection.execute(query))
 
     def rename(self, id: str, title: str, *, owner: str | None = None) -> None:
-        title = shorten(one_line(title), TITLE_LENGTH)
+        title = _title(title)
         if not title:
             raise InputError("标题不能为空。")
         with self._database.write() as connection:
@@ -211,12 +211,22 @@ class ConversationStore:
             if not connection.execute(delete(conversations).where(_open_to(id, owner))).rowcount:
                 raise ConversationNotFound
 
-    def truncate_from(self, id: str, message_id: str, *, owner: str | None = None) -> None:
-        """Removes a message and everything after it: the question is going to be asked again."""
+    def truncate_from(self, id: str, message_id: str, *, owner: str | None = None) -> str:
+        """Removes a message and everything after it: the question is going to be asked again.
+
+        Returns the title. One that came from the first question goes with it, and the next question gives another.
+        """
         gone = and_(messages.c.conversation_id == id, messages.c.position >= _position_of(id, message_id))
+        questions = select(messages.c.text).where(messages.c.conversation_id == id, messages.c.role == "user")
+        first_question = questions.order_by(messages.c.position).limit(1)
         with self._database.write() as connection:
             self._change(connection, id, owner)
+            asked_first = connection.execute(first_question).scalar()
             connection.execute(delete(messages).where(gone))
+            if asked_first is not None and connection.execute(first_question).first() is None:
+                titled_so = and_(conversations.c.id == id, conversations.c.title == _title(asked_first))
+                connection.execute(update(conversations).where(titled_so).values(title=""))
+            return str(connection.execute(select(conversations.c.title).where(conversations.c.id == id)).scalar_one())
 
     def _change(self, connection: Connection, id: str, owner: str | None, **values: object) -> None:
         """Comes first in every change: it checks the owner, and makes all others who write to the conversation wait."""
@@ -233,6 +243,10 @@ def _is_id(id: str) -> bool:
 def _digest(owner: str | None) -> str | None:
     """The database need not know who people are, and any characters are welcome."""
     return hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest() if owner else None
+
+
+def _title(text: str) -> str:
+    return shorten(one_line(text), TITLE_LENGTH)
 
 
 def _open_to(id: str, owner: str | None) -> ColumnElement[bool]:

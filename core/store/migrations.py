@@ -44,4 +44,6 @@ MIGRATIONS: tuple[Migration, ...] = (
             PRIMARY KEY (visitor, conversation_id)
         )""",
     ),
+    # 3: deleting a conversation deletes its visits, and looks for them by the conversation.
+    ("CREATE INDEX visits_conversation ON visits (conversation_id)",),
 )

@@ -80,8 +80,7 @@ def mode_changed() -> None:
     """Another mode answers the next question; what is being answered now is kept as far as it got."""
     chat = state.chat()
     chat.interrupt()
-    chat.note(AGENT_ON if state.mode() == state.AGENT else CHAT_ON)
-    keeping.keep_mode(shared_app())
+    keeping.keep_mode(shared_app(), chat.note(AGENT_ON if state.mode() == state.AGENT else CHAT_ON))
 
 
 def suggest(question: str) -> None:

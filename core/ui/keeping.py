@@ -109,25 +109,28 @@ def keep(app: App, message: Message) -> None:
             chat.conversation_id = app.store.create(owner(), mode=state.mode().lower())
             if who := visitor():
                 app.store.remember(who, chat.conversation_id)
+            if chat.mode_note:
+                app.store.save(chat.conversation_id, chat.mode_note, owner=owner())
         app.store.save(chat.conversation_id, message, owner=owner())
         if not chat.title and message.role == "user":
             chat.title = message.text
 
 
-def keep_mode(app: App) -> None:
+def keep_mode(app: App, note: Message) -> None:
     """The next reload opens the conversation in the mode it was left in, with the word that said so."""
     chat = state.chat()
+    chat.mode_note = note
     if chat.conversation_id is not None:
         with _tolerant(chat):
             app.store.set_mode(chat.conversation_id, state.mode().lower(), owner=owner())
-            app.store.save(chat.conversation_id, chat.messages[-1], owner=owner())
+            app.store.save(chat.conversation_id, note, owner=owner())
 
 
 def forget_from(app: App, message: Message) -> None:
     chat = state.chat()
     if chat.conversation_id is not None:
         with _tolerant(chat):
-            app.store.truncate_from(chat.conversation_id, message.id, owner=owner())
+            chat.title = app.store.truncate_from(chat.conversation_id, message.id, owner=owner())
 
 
 def record_run(app: App) -> None:
@@ -164,8 +167,11 @@ def recent(app: App) -> tuple[Conversation, ...]:
 
 
 def rename(app: App, id: str, key: str) -> None:
-    with _tolerant(state.chat()):
+    chat = state.chat()
+    with _tolerant(chat):
         app.store.rename(id, st.session_state[key], owner=owner())
+        if id == chat.conversation_id:
+            chat.title = st.session_state[key]
 
 
 def delete(app: App, id: str) -> None:

@@ -45,6 +45,8 @@ class ChatState:
     session_id: str = field(default_factory=new_id)
     conversation_id: str | None = None
     title: str = ""
+    mode_note: Message | None = None
+    """The last word about the mode: it may be said before there is a conversation to keep it in."""
     has_older: bool = False
     """The database holds messages before the first one here."""
     store_problem: str = ""
@@ -64,9 +66,10 @@ class ChatState:
             self.run.cancel()
             self.settle()
 
-    def note(self, text: str) -> None:
+    def note(self, text: str) -> Message:
         """A word of the program's in the conversation; no model ever reads it."""
         self.messages.append(Message("note", text))
+        return self.messages[-1]
 
     def last_question(self) -> Message | None:
         return next((message for message in reversed(self.messages) if message.role == "user"), None)

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.app import shared_app
 from core.conversation import Message
+from core.ui.actions import CHAT_ON
 from core.ui.state import ChatState
 from support.base import ROOT
+from support.pages import ask, choose, open_page
 
 HOME = str(ROOT / "Home.py")
 
@@ -74,6 +77,15 @@ def test_a_new_conversation_forgets_the_old_one(app: AppTest) -> None:
     through_home(app).run()
     assert len(app.chat_message) == 0
     assert app.header[0].value == "问源"
+
+
+def test_a_mode_chosen_before_the_first_question_is_kept_with_the_conversation() -> None:
+    page = ask(choose(choose(open_page(), "Agent"), "Chat"), "你是谁")
+    id = page.session_state["chat"].conversation_id
+    assert [(message.role, message.text) for message in shared_app().store.load(id).messages][:2] == [
+        ("note", CHAT_ON),
+        ("user", "你是谁"),
+    ]
 
 
 def test_without_any_engine_the_toggle_is_disabled_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
