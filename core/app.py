@@ -84,6 +84,8 @@ class App:
                     log.warning("engine %s: %s", engine.name, error)
 
     def close(self) -> None:
+        if "legal" in self.__dict__:
+            self.legal.close()
         for engine in self.chain.engines:
             if isinstance(engine, ClosableEngine):
                 engine.close()

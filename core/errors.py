@@ -8,6 +8,7 @@ AppError
 ├─ ConversationNotFound         there is none with this id, or it is somebody else's
 ├─ HttpError                    what core.http raises; engines turn it into an EngineError
 │  ├─ HttpInvalidRequest        the address or a header is unusable: nothing was sent
+│  ├─ HttpNotPublic             a visitor's address leads to this machine or its network: not connected
 │  ├─ HttpTimeout · HttpCancelled
 │  ├─ HttpConnectError          `reason`: dns, refused, reset, tls, proxy, unreachable
 │  ├─ HttpRedirect              never followed; names the target's host
@@ -118,6 +119,13 @@ class HttpInvalidRequest(HttpError):
     kind = "http_invalid_request"
     happened = "请求没有发出：服务地址或请求头无法使用。"
     advice = "请检查服务地址（以 http:// 或 https:// 开头）和密钥中是否有多余的字符。"
+
+
+class HttpNotPublic(HttpError):
+    kind = "http_not_public"
+
+    def __init__(self, *, host: str) -> None:
+        super().__init__(f"{host} 不是公开的网络地址，没有连接。", cure="请换一个网址，或先下载再上传文件。", host=host)
 
 
 class HttpTimeout(HttpError):

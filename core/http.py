@@ -4,6 +4,8 @@ requests waits anew for every piece of an answer, so a server that drips bytes c
 wait (connect, proxy tunnel, TLS, sending, each read) gets only what is left of one wall-clock deadline, and another
 thread can end the request at once by shutting its socket down. No redirect is followed, because keys would travel
 with it; no cookie is kept; nothing is read past a byte cap, compressed or not; and no error names more than a host.
+
+An address that a visitor of the page typed is fetched with `public_only`: never from this machine or its network.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import codecs
 import functools
 import http.client
 import io
+import ipaddress
 import json
 import logging
 import os
@@ -21,7 +24,7 @@ import ssl
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,6 +47,7 @@ from core.errors import (
     HttpError,
     HttpInvalidJson,
     HttpInvalidRequest,
+    HttpNotPublic,
     HttpProtocolError,
     HttpRedirect,
     HttpTimeout,
@@ -122,6 +126,10 @@ class Deadline:
         """An equal part of what is left, for one of several tries; to cancel the whole is to cancel the part."""
         return _Share(self, self.remaining() / parts)
 
+    def within(self, seconds: float) -> Deadline:
+        """A shorter wait; to cancel the whole is to cancel it."""
+        return _Share(self, min(seconds, self.remaining()))
+
     def hold(self, fileno: int) -> None:
         """Lets `cancel` reach the connection that this thread is about to wait for.
 
@@ -159,15 +167,26 @@ class _Share(Deadline):
         self._whole.let_go()
 
 
-def fetch(request: Request, *, deadline: Deadline, max_bytes: int = MAX_BYTES) -> Response:
+def fetch(
+    request: Request,
+    *,
+    deadline: Deadline,
+    max_bytes: int = MAX_BYTES,
+    public_only: bool = False,
+    on_bytes: Callable[[int], None] = lambda _: None,
+) -> Response:
     """Sends the request and reads the whole answer before the deadline, or raises an `HttpError`.
+
+    `on_bytes` is told how much of the answer has arrived.
 
     One thing cannot be interrupted: a system resolver that hangs. Callers that must not wait for it abandon the thread.
     """
     prepared, origin = _prepare(request)
-    _running.deadline, _running.reused = deadline, True
+    _running.deadline, _running.reused, _running.public_only = deadline, True, public_only
+    if public_only and _is_private_name(origin.host):
+        raise HttpNotPublic(host=origin.host)
     try:
-        return _exchange(prepared, origin, max_bytes)
+        return _exchange(prepared, origin, max_bytes, on_bytes)
     except _FOREIGN_ERRORS as error:
         problem = _translate(error, origin.host)
     finally:
@@ -175,7 +194,7 @@ def fetch(request: Request, *, deadline: Deadline, max_bytes: int = MAX_BYTES) -
     # A server may hang up on a kept connection at the moment it is used again; that says nothing about the server.
     hung_up = isinstance(problem, HttpConnectError) and problem.reason == "reset"
     if hung_up and _running.reused and request.method == "GET":
-        return fetch(request, deadline=deadline, max_bytes=max_bytes)
+        return fetch(request, deadline=deadline, max_bytes=max_bytes, public_only=public_only, on_bytes=on_bytes)
     # Raised outside the handler, because the exception that was handled holds the full URL.
     raise problem
 
@@ -221,23 +240,26 @@ def _prepare(request: Request) -> tuple[requests.PreparedRequest, _Origin]:
     raise HttpInvalidRequest
 
 
-def _exchange(prepared: requests.PreparedRequest, origin: _Origin, max_bytes: int) -> Response:
+def _exchange(
+    prepared: requests.PreparedRequest, origin: _Origin, max_bytes: int, on_bytes: Callable[[int], None]
+) -> Response:
     deadline = _running.deadline
     proxies, ca_bundle = _environment(origin.url)
     with _adapter.send(prepared, stream=True, timeout=deadline.patience(), proxies=proxies, verify=ca_bundle) as answer:
         if 300 <= answer.status_code < 400:
             raise HttpRedirect(host=origin.host, target=_host_in(answer.headers.get("Location", "")) or origin.host)
-        body = _read(answer.raw, max_bytes, origin.host)
+        body = _read(answer.raw, max_bytes, origin.host, on_bytes)
     if deadline.cancelled:  # a body without a stated length looks complete when its socket was shut down
         raise HttpCancelled(host=origin.host)
     body = _decompress(body, answer.headers.get("Content-Encoding", ""), max_bytes, origin.host)
     return Response(status=answer.status_code, headers=answer.headers, body=body, host=origin.host)
 
 
-def _read(raw: urllib3.HTTPResponse, max_bytes: int, host: str) -> bytes:
+def _read(raw: urllib3.HTTPResponse, max_bytes: int, host: str, on_bytes: Callable[[int], None]) -> bytes:
     body = bytearray()
     while chunk := raw.read(65536, decode_content=False):
         body += chunk
+        on_bytes(len(body))
         if len(body) > max_bytes:
             raise HttpTooLarge(host=host, limit=max_bytes)
     return bytes(body)
@@ -284,6 +306,40 @@ def _host_in(url: str) -> str:
         if re.fullmatch(r"[\w.:-]{1,253}", host, re.ASCII):
             return host
     return ""
+
+
+# ── Which addresses are public ────────────────────────────────────────────────────────────────────────────────────
+
+# Behind a proxy like Clash every name resolves into this range, which nobody routes.
+_FAKE_ADDRESSES = ipaddress.ip_network("198.18.0.0/15")
+# Addresses that stand for an IPv4 address, whichever it is.
+_TRANSLATED = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")))
+
+
+def is_public(address: str) -> bool:
+    """Whether a numeric address lies outside of this machine and its network."""
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip.ipv4_mapped is None:
+            return ip.is_global and not ip.is_multicast and not any(ip in network for network in _TRANSLATED)
+        ip = ip.ipv4_mapped
+    return ip in _FAKE_ADDRESSES or (ip.is_global and not ip.is_multicast)
+
+
+def _is_private_name(netloc: str) -> bool:
+    """What can be told without asking a resolver: a proxy may be the one who asks it."""
+    host = (urlsplit(f"//{netloc}").hostname or "").rstrip(".").lower()
+    try:
+        return not is_public(host)
+    except ValueError:
+        return "." not in host or host.endswith((".localhost", ".local", ".internal"))
+
+
+def _insist_on_public(connection: HTTPConnection, addresses: Iterable[str]) -> None:
+    """For a direct connection; where a proxy stands between, the proxy decides whom it connects to."""
+    if _running.public_only and connection.proxy is None and not all(map(is_public, addresses)):
+        connection.close()
+        raise HttpNotPublic(host=connection.host)
 
 
 # ── What goes wrong below, in our words ───────────────────────────────────────────────────────────────────────────
@@ -333,6 +389,7 @@ class _Running(threading.local):
     deadline: Deadline
     reused: bool
     """Whether the request travels on a connection that served an earlier one."""
+    public_only: bool
 
 
 _running = _Running()
@@ -375,6 +432,7 @@ class _PatientConnection(HTTPConnection):
         _running.reused = False
         host = self._dns_host.strip("[]")
         addresses = socket.getaddrinfo(host, self.port, allowed_gai_family(), socket.SOCK_STREAM)
+        _insist_on_public(self, (str(address[0]) for *_, address in addresses))
         failure: OSError | None = None
         for tried, (family, kind, protocol, _, address) in enumerate(addresses):
             try:
@@ -421,6 +479,8 @@ class _HoldingPool(HTTPConnectionPool):
     def _get_conn(self, timeout: float | None = None) -> Any:
         connection: Any = super()._get_conn(timeout)
         if connection.sock is not None:
+            with suppress(OSError):  # not connected any more: it will connect anew
+                _insist_on_public(connection, [connection.sock.getpeername()[0]])
             _running.deadline.hold(connection.sock.fileno())
         return connection
 

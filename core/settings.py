@@ -256,7 +256,7 @@ class SearchSettings(Section):
 
 
 class LegalSettings(Section):
-    """Where regulation and case searches look, and the words that are added to them."""
+    """Where regulation and case searches look, the words that are added to them, and who may import."""
 
     name = "legal"
     regulation_sites: Names = (
@@ -289,6 +289,8 @@ class LegalSettings(Section):
     )
     regulation_words: Names = ("法规",)
     case_words: Names = ("案例",)
+    import_by: Annotated[Literal["local", "login", "everyone", "nobody"], LowerCase] = "local"
+    """Who may import from the page: what one reader imports is what all of them look up and verify against."""
 
 
 class NativeSettings(Section):

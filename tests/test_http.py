@@ -28,6 +28,7 @@ from core.errors import (
     HttpError,
     HttpInvalidJson,
     HttpInvalidRequest,
+    HttpNotPublic,
     HttpProtocolError,
     HttpRedirect,
     HttpTimeout,
@@ -558,6 +559,64 @@ def test_a_redirect_is_not_followed(location: str, target: str) -> None:
         assert error.target.partition(":")[0] == target
         assert target in str(error)
         assert len(server.requests) == 1
+
+
+# ── Addresses that visitors type ──────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("address", ["1.1.1.1", "2606:4700::1111", "::ffff:8.8.8.8", "198.18.0.7"])
+def test_public_addresses(address: str) -> None:
+    assert http.is_public(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *(
+            "127.0.0.1",
+            "10.0.0.1",
+            "172.16.3.4",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "0.0.0.0",
+            "224.0.0.1",
+        ),
+        *("::1", "::", "fe80::1%eth0", "fd00::1", "ff02::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::"),
+    ],
+)
+def test_addresses_of_our_own_network(address: str) -> None:
+    assert not http.is_public(address)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.1", "2130706433", "[::1]", "[::ffff:127.0.0.1]"])
+def test_a_visitor_reaches_no_spelling_of_this_machine(host: str) -> None:
+    with Server(keep_alive(json_answer({}))) as server:
+        with pytest.raises(HttpNotPublic):
+            fetch(Request("GET", f"http://{host}:{server.port}/"), deadline=Deadline(5), public_only=True)
+        assert server.requests == []
+
+
+def test_a_visitor_reaches_no_name_that_leads_to_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also not on a connection that the program itself had opened there."""
+    real = socket.getaddrinfo
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *rest: real("127.0.0.1", *rest))
+    with Server(keep_alive(json_answer({}))) as server:
+        address = Request("GET", f"http://laws.example:{server.port}/")
+        with pytest.raises(HttpNotPublic):
+            fetch(address, deadline=Deadline(5), public_only=True)
+        assert fetch(address, deadline=Deadline(5)).status == 200
+        with pytest.raises(HttpNotPublic):
+            fetch(address, deadline=Deadline(5), public_only=True)
+        assert len(server.requests) == 1
+
+
+def test_it_is_told_how_much_has_arrived() -> None:
+    seen: list[int] = []
+    with Server(send_and_close(head() + b"x" * 300_000)) as server:
+        body = fetch(Request("GET", server.url), deadline=Deadline(5), on_bytes=seen.append).body
+    assert seen == sorted(seen)
+    assert seen[-1] == len(body) == 300_000
 
 
 @pytest.mark.parametrize(

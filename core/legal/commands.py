@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 from core.errors import CorpusError
 from core.legal.build import OnProgress, import_source
+from core.legal.cancel import Cancel
 from core.legal.case import CaseService
 from core.legal.download import OnBytes, download
 from core.legal.index import LegalLibrary
@@ -21,16 +21,17 @@ def law_import(
     library: LegalLibrary,
     path_or_url: str,
     *,
+    public_only: bool = False,
     on_progress: OnProgress = lambda _: None,
     on_bytes: OnBytes = lambda _done, _total: None,
-    cancel: Event | None = None,
+    cancel: Cancel | None = None,
 ) -> dict[str, Any]:
     """Imports a folder, an archive, a JSONL file or a web address; `case import` is the same."""
     if not path_or_url.startswith(("http://", "https://")):
         summary = import_source(library.folder, Path(path_or_url), on_progress=on_progress, cancel=cancel)
         return summary.to_json()
     fetched = library.folder / "download"
-    got = download(path_or_url, fetched, on_bytes=on_bytes, cancel=cancel)
+    got = download(path_or_url, fetched, public_only=public_only, on_bytes=on_bytes, cancel=cancel)
     aside = library.folder / f"{got.sha256[:16]}-{got.path.name}"  # folders are cleared when an import begins
     got.path.replace(aside)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.legal.case import CaseService
+from core.legal.importer import Importer
 from core.legal.index import LegalLibrary
 from core.legal.regulation import Fallback, RegulationService
 from core.legal.verify import Verifier
@@ -18,6 +19,10 @@ class LegalDesk:
         self.regulations = RegulationService(self.library, self._web(SearchType.REGULATION))
         self.cases = CaseService(self.library, self._web(SearchType.CASE))
         self.verifier = Verifier(self.library)
+        self.importer = Importer(self.library)
+
+    def close(self) -> None:
+        self.importer.close()
 
     def _web(self, kind: SearchType) -> Fallback | None:
         """What the library does not hold is searched on the web, where there is an engine for it."""

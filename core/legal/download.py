@@ -2,7 +2,7 @@
 
 Everything goes through `core.http.fetch`, which has a byte cap and follows no redirect. A server that understands
 Range is asked for one piece after the other; one that does not (GitHub's archives) sends everything in one answer,
-which then has to fit into memory.
+which then has to fit into memory and may take long.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from threading import Event
 from urllib.parse import unquote, urlsplit
 
-from core.errors import CorpusError, ImportCancelled
-from core.http import Deadline, Request, Response, fetch
+from core.errors import CorpusError, HttpCancelled, ImportCancelled
+from core.http import Request, Response, fetch
+from core.legal.cancel import Cancel
 
 MAX_DOWNLOAD = 400_000_000
 MAX_IN_ONE_ANSWER = 120_000_000
 PIECE = 4_000_000
-PIECE_SECONDS = 120.0
+ANSWER_SECONDS = 900.0
 
 OnBytes = Callable[[int, int | None], None]
 """Bytes so far, and all of them where the server says so."""
@@ -62,21 +63,35 @@ def download(
     folder: Path,
     *,
     max_bytes: int = MAX_DOWNLOAD,
+    public_only: bool = False,
     on_bytes: OnBytes = lambda _done, _total: None,
-    cancel: Event | None = None,
+    cancel: Cancel | None = None,
 ) -> Downloaded:
-    """The file at the address, in `folder`. What an earlier try left behind is continued, not fetched again."""
+    """The file at the address, in `folder`. What an earlier try left behind is continued, not fetched again.
+
+    `public_only`: for an address that somebody typed into the page.
+    """
     address = direct_address(url)
+    cancel = cancel or Cancel()
     folder.mkdir(parents=True, exist_ok=True)
     part = folder / f"{hashlib.sha256(address.encode()).hexdigest()[:16]}.part"
     total: int | None = None
     while True:
         done = part.stat().st_size if part.exists() else 0
-        if cancel is not None and cancel.is_set():
-            raise ImportCancelled
         if total is not None and done >= total:
             break
-        answer = _piece(address, done, max_bytes)
+        try:
+            answer = fetch(
+                Request("GET", address, headers=_range(done)),
+                deadline=cancel.deadline(ANSWER_SECONDS),
+                max_bytes=min(max_bytes, MAX_IN_ONE_ANSWER),
+                public_only=public_only,
+                on_bytes=partial(_tell, on_bytes, done, total),
+            )
+        except HttpCancelled:
+            raise ImportCancelled from None
+        if answer.status not in (200, 206, 416):
+            raise CorpusError(f"{answer.host} 没有给出这个文件（{answer.status}）。", cure="请检查网址。")
         if answer.status == 416 and done:  # nothing is left after the last byte
             break
         total = _store(answer, part, done)
@@ -84,7 +99,7 @@ def download(
             part.unlink()
             raise CorpusError(f"文件超过 {max_bytes // 1_000_000} MB 的上限，没有下载。")
         on_bytes(part.stat().st_size, total)
-    return _finished(part, folder / _file_name(address))
+    return _finished(part, folder / safe_name(unquote(urlsplit(address).path)))
 
 
 def direct_address(url: str) -> str:
@@ -95,13 +110,12 @@ def direct_address(url: str) -> str:
     return f"https://codeload.github.com/{found[1]}/{found[4]}/{found[2] or ''}{found[3]}"
 
 
-def _piece(address: str, done: int, max_bytes: int) -> Response:
-    wanted = {"Range": f"bytes={done}-{done + PIECE - 1}", "Accept-Encoding": "identity"}
-    limit = min(max_bytes, MAX_IN_ONE_ANSWER)
-    answer = fetch(Request("GET", address, headers=wanted), deadline=Deadline(PIECE_SECONDS), max_bytes=limit)
-    if answer.status not in (200, 206, 416):
-        raise CorpusError(f"{answer.host} 没有给出这个文件（{answer.status}）。", cure="请检查网址。")
-    return answer
+def _range(done: int) -> dict[str, str]:
+    return {"Range": f"bytes={done}-{done + PIECE - 1}", "Accept-Encoding": "identity"}
+
+
+def _tell(on_bytes: OnBytes, done: int, total: int | None, more: int) -> None:
+    on_bytes(done + more, total)
 
 
 def _store(answer: Response, part: Path, done: int) -> int | None:
@@ -127,6 +141,7 @@ def _finished(part: Path, target: Path) -> Downloaded:
     return Downloaded(target, target.stat().st_size, digest.hexdigest())
 
 
-def _file_name(address: str) -> str:
-    name = re.sub(r"[^\w.-]", "_", unquote(urlsplit(address).path).rpartition("/")[2]).strip(".")
+def safe_name(path: str) -> str:
+    """The last part of a path that others wrote, as the name of a file."""
+    name = re.sub(r"[^\w.-]", "_", path.rpartition("/")[2]).strip(".")
     return name[-80:] or "corpus"

@@ -1,0 +1,104 @@
+"""Imports from the page: in the background, one at a time in a process, visible to everybody who looks.
+
+A run of the page may end at any moment; an import goes on until it is done, fails, or somebody cancels it.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+import threading
+from pathlib import Path
+from typing import IO, Any
+
+from core.errors import AppError, HttpInvalidRequest, ImportBusy, ImportCancelled
+from core.legal.build import Progress
+from core.legal.cancel import Cancel
+from core.legal.commands import law_import
+from core.legal.download import safe_name
+from core.legal.index import LegalLibrary
+
+log = logging.getLogger(__name__)
+
+DOWNLOAD = "下载"
+FAILED = "导入没有完成，细节已写入日志；原有的法规与案例库没有变化。请检查 DATA_DIR 的空间和权限。"
+
+
+class ImportJob:
+    """One import, under way or over. Its own thread writes it, any number of pages read it."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.progress = Progress("准备", 0, 0)
+        self.summary: dict[str, Any] | None = None
+        """What was read and what was skipped, as `law_import` says it."""
+        self.problem = ""
+        self.running = True
+        self.cancel = Cancel()
+
+    def run(self, library: LegalLibrary, path_or_url: str) -> None:
+        try:
+            self.summary = law_import(
+                library,
+                path_or_url,
+                public_only=True,
+                on_progress=self._on_progress,
+                on_bytes=lambda done, total: self._on_progress(Progress(DOWNLOAD, done, total or 0)),
+                cancel=self.cancel,
+            )
+        except ImportCancelled as error:
+            self.problem = str(error)
+        except AppError as error:
+            self.problem = f"{error}原有的法规与案例库没有变化。"
+        except Exception:
+            log.exception("import failed")
+            self.problem = FAILED
+        finally:
+            self.running = False
+
+    def _on_progress(self, progress: Progress) -> None:
+        self.progress = progress
+
+
+class Importer:
+    def __init__(self, library: LegalLibrary) -> None:
+        self._library = library
+        self._lock = threading.Lock()
+        self.job: ImportJob | None = None
+        """The import under way, or the last one."""
+
+    def from_address(self, url: str, title: str = "") -> ImportJob:
+        """A web address. What is not one never becomes a path on this machine."""
+        if not url.startswith(("http://", "https://")):
+            raise HttpInvalidRequest("请输入以 http:// 或 https:// 开头的网址。")
+        return self._start(title or url, url)
+
+    def from_upload(self, name: str, content: IO[bytes]) -> ImportJob:
+        folder = Path(tempfile.mkdtemp(prefix="wenyuan-upload-"))
+        file = folder / safe_name(name.replace("\\", "/"))
+        try:
+            with file.open("wb") as target:
+                shutil.copyfileobj(content, target)
+            return self._start(name, str(file), remove=folder)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    def _start(self, title: str, path_or_url: str, *, remove: Path | None = None) -> ImportJob:
+        with self._lock:
+            if self.job is not None and self.job.running:
+                raise ImportBusy
+            self.job = job = ImportJob(title)
+
+        def work() -> None:
+            job.run(self._library, path_or_url)
+            if remove is not None:
+                shutil.rmtree(remove, ignore_errors=True)
+
+        threading.Thread(target=work, name="wenyuan-import", daemon=True).start()
+        return job
+
+    def close(self) -> None:
+        if self.job is not None:
+            self.job.cancel.set()
