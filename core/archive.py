@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from core.conversation import Message
+from core.conversation import Message, Role
 from core.events import (
     Answer,
     Notice,
@@ -85,7 +85,8 @@ def decode(document: object, *, id: str, role: str, text: object, created: objec
         log.warning("a stored message is damaged; what is left of it is shown")
         events = (*(event for event in events if event != DAMAGED), DAMAGED)
         shown = shown or NO_TEXT
-    return Message("user" if role == "user" else "assistant", shown, events, cited, seconds, str(id), model, time)
+    known: Role = "user" if role == "user" else "note" if role == "note" else "assistant"
+    return Message(known, shown, events, cited, seconds, str(id), model, time)
 
 
 def _events(stored: list[dict[str, Any]]) -> tuple[RunEvent, ...]:

@@ -42,6 +42,11 @@ _SUMMARY_LENGTH = 120
 # ── What all three say ────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def _said(messages: Iterable[Message]) -> Iterator[Message]:
+    """Without the program's own words about the page."""
+    return (message for message in messages if message.role != "note")
+
+
 def _moment(seconds: float, zone: tzinfo | None) -> datetime:
     """In the reader's time zone, where it is known; else in the server's."""
     try:
@@ -86,7 +91,7 @@ def _remarks(message: Message) -> Iterator[str]:
 
 def as_markdown(title: str, messages: Sequence[Message], *, zone: tzinfo | None = None) -> str:
     parts = [f"# {_plain(title) or UNTITLED}"]
-    for message in messages:
+    for message in _said(messages):
         parts.append(f"## {LABELS[message.role]}")
         if message.role == "user":
             parts += [f"*{_shown_moment(message.created, zone)}*", disarm(message.text)]
@@ -243,7 +248,7 @@ section + section { border-top: 1px solid #8883; }
 
 
 def as_html(title: str, messages: Sequence[Message], *, zone: tzinfo | None = None) -> str:
-    body = "\n".join(_section(message, f"m{number}", zone) for number, message in enumerate(messages, 1))
+    body = "\n".join(_section(message, f"m{number}", zone) for number, message in enumerate(_said(messages), 1))
     return _PAGE.format(title=escape(one_line(title)) or UNTITLED, style=_STYLE, body=body)
 
 
@@ -272,7 +277,7 @@ def as_json(title: str, messages: Iterable[Message], *, zone: tzinfo | None = No
         "version": VERSION,
         "title": one_line(title) or UNTITLED,
         "exported": datetime.now(zone).astimezone(zone).isoformat(timespec="seconds"),
-        "messages": [_message_json(message, zone) for message in messages],
+        "messages": [_message_json(message, zone) for message in _said(messages)],
     }
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 

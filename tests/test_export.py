@@ -226,6 +226,13 @@ def test_a_search_that_failed_and_one_from_a_cache() -> None:
     assert "搜索「缓存」：exa，找到 0 条，0.0 秒，来自缓存" in markdown
 
 
+def test_notes_of_the_program_stay_on_the_page() -> None:
+    with_note = (Message("note", "已切换到 Agent 模式"), *TALK)
+    for write in (as_markdown, as_html):
+        assert write("题", with_note) == write("题", TALK)
+    assert len(json.loads(as_json("题", with_note))["messages"]) == 2
+
+
 def test_an_empty_conversation_and_a_damaged_date() -> None:
     odd = [replace(FULL, created=created, model="") for created in (float("nan"), float("inf"), -1e300, 0.0)]
     for messages in ([], odd):

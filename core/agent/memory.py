@@ -32,6 +32,8 @@ def remember(history: Sequence[Message], budget: int) -> str:
 
 
 def _line(message: Message) -> str:
+    if message.role == "note":
+        return ""
     text = shorten(_CITATION.sub("", one_line(message.text)), MESSAGE_LENGTH)
     if message.role == "user":
         return f"用户：{text}" if text else ""

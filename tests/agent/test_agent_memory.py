@@ -21,6 +21,7 @@ def test_messages_and_searches_in_order() -> None:
     history = [
         Message("user", "谁？"),
         Message("assistant", "是他 [1][2]。", events=(searched("他 是 谁", "甲", "乙"), searched("空"))),
+        Message("note", "已切换到 Agent 模式"),
         Message("user", "为什么？"),
     ]
     assert remember(history, 1000).splitlines()[1:] == [
