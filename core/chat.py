@@ -8,12 +8,14 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import date
 
+from core.choices import AS_CONFIGURED, Choices
 from core.citations import cited_sources
 from core.conversation import Message
-from core.errors import AllEnginesFailed, ModelCannotSearch, ModelError, SearchError
+from core.errors import AllEnginesFailed, EngineMisconfigured, ModelCannotSearch, ModelError, SearchError
 from core.events import (
     Answer,
     Notice,
@@ -29,13 +31,14 @@ from core.llm.model import Model, Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.usage import estimate_tokens
 from core.loop import LoopThread
+from core.model_choice import ModelChoice
 from core.native_chat import NATIVE, NativeAnswer
 from core.prompts import chat_system, fill
 from core.question import accept
 from core.run import Run, drain
-from core.search.engines.native import not_supported
+from core.search.engines.native import NativeEngine, not_supported
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED, number_results, sources_block
-from core.search.query import effective_query
+from core.search.query import effective_query, limits_in_words
 from core.search.service import SearchService
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse
 from core.settings import Settings
@@ -44,6 +47,7 @@ from core.text import ago, one_line, shorten
 log = logging.getLogger(__name__)
 
 FOLLOW_UP_SECONDS = 20.0
+_RESTING = (NATIVE, Outcome.SKIPPED)
 _LIST_MARK = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.、)）:：])\s*")
 
 
@@ -53,6 +57,7 @@ class ChatOptions:
     fresh: bool = False
     """Search anew, past the caches."""
     user: str = "local"
+    choices: Choices = AS_CONFIGURED
 
 
 class ChatService:
@@ -70,6 +75,16 @@ class ChatService:
         self._search = search
         self._loop = loop
         self._today = today
+        self._configured = model.choice
+        self._cannot_search: set[ModelChoice] = set()
+        """Models that readers have chosen and that turned out to have no search of their own."""
+
+    def _as_chosen(self, choices: Choices) -> ChatService:
+        """The same service for one question: with the settings that the reader has chosen, and the model they mean."""
+        chosen = copy(self)
+        chosen._settings = choices.applied_to(self._settings)
+        chosen._model = self._model.under(chosen._settings)
+        return chosen
 
     def accept(self, question: str) -> str:
         return accept(question, limit=self._settings.chat.max_question_length)
@@ -86,9 +101,16 @@ class ChatService:
         question = self.accept(question)
         return drain(self._loop, lambda: self.events(question, history, options or ChatOptions()))
 
-    async def events(self, question: str, history: Sequence[Message], options: ChatOptions) -> AsyncIterator[RunEvent]:
+    def events(self, question: str, history: Sequence[Message], options: ChatOptions) -> AsyncIterator[RunEvent]:
+        return self._as_chosen(options.choices)._events(question, history, options)
+
+    async def _events(self, question: str, history: Sequence[Message], options: ChatOptions) -> AsyncIterator[RunEvent]:
         refused: Attempt | None = None
-        if options.search and await asyncio.to_thread(self._search.hand_over, NATIVE, user=options.user):
+        if (
+            options.search
+            and self._may_search
+            and await asyncio.to_thread(self._search.hand_over, NATIVE, user=options.user)
+        ):
             started = time.monotonic()
             try:
                 async for event in self._answer_searching(question, history, options):
@@ -122,9 +144,9 @@ class ChatService:
         self, question: str, history: Sequence[Message], options: ChatOptions
     ) -> AsyncIterator[RunEvent]:
         """The model searches by itself while it answers. ModelCannotSearch, before any event: it does not."""
-        query = self._query(question)
+        query = self._query(question, options.choices)
         stream = self._model.stream_searching(
-            self._prompt(question, "", history, system="chat_native"),
+            self._prompt(question, _wishes(query), history, system="chat_native"),
             effective_query(query, self._settings),
             required=options.fresh,
         )
@@ -140,16 +162,30 @@ class ChatService:
                 raise
         await asyncio.to_thread(self._search.report, NATIVE)
 
+    @property
+    def _may_search(self) -> bool:
+        """What the chain says of the engine holds for the configured model; another one must pass by itself."""
+        if self._model.choice == self._configured:
+            return True
+        try:
+            NativeEngine.from_settings(self._settings)
+        except EngineMisconfigured:
+            return False
+        return self._model.choice not in self._cannot_search
+
     async def _refused(self, seconds: float) -> Attempt:
-        """The engine is not asked again until the settings change; the ledger says so."""
+        """The model is not asked again until the settings change; the ledger says so."""
         error = not_supported(self._model.label)
-        await asyncio.to_thread(self._search.report, NATIVE, error)
+        if self._model.choice == self._configured:
+            await asyncio.to_thread(self._search.report, NATIVE, error)
+        else:
+            self._cannot_search.add(self._model.choice)
         return Attempt(NATIVE, Outcome.FAILED, seconds, error.message, error.kind, error.cure)
 
     async def _find(
         self, question: str, options: ChatOptions, refused: Attempt | None
     ) -> tuple[SearchResponse, Notice | None]:
-        query = self._query(question)
+        query = self._query(question, options.choices)
         user = None if refused else options.user  # counted already
         failure: Notice | None = None
         try:
@@ -160,21 +196,22 @@ class ChatService:
             kind = error.cause if isinstance(error, AllEnginesFailed) else error.kind
             found, failure = SearchResponse(query, attempts=attempts), Notice(kind, _without_search(error))
         if refused:
-            others = (attempt for attempt in found.attempts if attempt.engine != NATIVE)
-            found = replace(found, attempts=(refused, *others))
+            asked = (attempt for attempt in found.attempts if (attempt.engine, attempt.outcome) != _RESTING)
+            found = replace(found, attempts=(refused, *asked))
         return found, failure
 
-    def _query(self, question: str) -> SearchQuery:
-        return SearchQuery(question, language=self._settings.search.language)
+    def _query(self, question: str, choices: Choices) -> SearchQuery:
+        return SearchQuery(question, language=self._settings.search.language, time_range=choices.time_range)
 
-    def follow_ups(self, question: str, answer: str) -> list[str]:
+    def follow_ups(self, question: str, answer: str, choices: Choices = AS_CONFIGURED) -> list[str]:
         """Up to three questions that the reader may want to ask next; none where there is no model to suggest them."""
-        if not self._settings.chat.follow_ups or self._model.choice.embedded:
+        model = self._as_chosen(choices)._model
+        if not self._settings.chat.follow_ups or model.choice.embedded:
             return []
         prompt = [("human", fill("chat_follow_ups", question=shorten(question, 1_000), answer=shorten(answer, 4_000)))]
 
         async def ask() -> str:
-            pieces = [piece async for piece in self._model.stream(prompt)]
+            pieces = [piece async for piece in model.stream(prompt)]
             return "".join(piece.text for piece in pieces if isinstance(piece, TextPiece))
 
         try:
@@ -203,6 +240,12 @@ class ChatService:
             *_recent(history, self._settings.chat.history_tokens),
             ("human", asked),
         ]
+
+
+def _wishes(query: SearchQuery) -> str:
+    """For a model that searches by itself: no service has a parameter for these."""
+    limits = "、".join(limits_in_words(query))
+    return f"（搜索时只查找符合这些条件的网页：{limits}。）" if limits else ""
 
 
 def _without_search(error: SearchError) -> str:

@@ -79,6 +79,11 @@ def _comma_list(value: Any) -> Any:
     return value
 
 
+def _nothing(value: tuple[str, ...]) -> tuple[str, ...]:
+    """An environment variable cannot hold an empty list: blank means not set."""
+    return () if value == ("none",) else value
+
+
 def _web_address(value: str) -> str:
     """http(s)://host[:port][/path], nothing that two URL parsers could read differently."""
     value = value.strip().rstrip("/")
@@ -213,6 +218,8 @@ class LlmSettings(Section):
     name = "llm"
     model: Word = ""
     """`provider:model`; empty: the embedded model, or OpenAI's default one when OPENAI_API_KEY is set."""
+    models: Names = ()
+    """Others that a reader may choose instead, written like `model`. Empty: there is nothing to choose."""
     temperature: Annotated[Decimal, Field(ge=0, le=2)] | None = None
     """None: the provider's own default; some models refuse any other value."""
     first_token_timeout: Annotated[Decimal, Field(ge=1, le=600)] = 60.0
@@ -381,6 +388,31 @@ class ChatSettings(Section):
     """Let the model suggest three further questions after each answer: one more call."""
 
 
+PanelControl = Literal[
+    "result_count",
+    "language",
+    "time_range",
+    "snippet_length",
+    "model",
+    "temperature",
+    "max_iterations",
+    "max_execution_time",
+    "prompt",
+]
+
+
+class PanelSettings(Section):
+    """What readers may change for themselves in the sidebar. Whoever runs the installation pays for what they choose."""
+
+    name = "panel"
+    allow: Annotated[tuple[PanelControl, ...], BeforeValidator(_nothing), BeforeValidator(_comma_list)] = get_args(
+        PanelControl
+    )
+    max_iterations: Annotated[Count, Field(ge=1, le=10)] | None = None
+    """The most that a reader may choose; None: what the agent is set to."""
+    max_execution_time: Annotated[Decimal, Field(ge=10, le=300)] | None = None
+
+
 class CacheSettings(Section):
     name = "cache"
     url: Annotated[Secret, AfterValidator(_redis_address)] | None = None
@@ -436,6 +468,7 @@ class Settings(BaseSettings):
     ddgs: DdgsSettings = DdgsSettings()
     agent: AgentSettings = AgentSettings()
     chat: ChatSettings = ChatSettings()
+    panel: PanelSettings = PanelSettings()
     cache: CacheSettings = CacheSettings()
     database: DatabaseSettings = DatabaseSettings()
     data: DataSettings = DataSettings()

@@ -27,6 +27,7 @@ from core.agent.react_stream import ReactStream, ToolCallStream
 from core.agent.strategy import Agents, Strategies, Strategy
 from core.agent.tools import TOOLS, SourceBook, ToolContext, ToolFactory
 from core.agent.translate import Translator
+from core.choices import AS_CONFIGURED, Choices
 from core.citations import cited_sources
 from core.conversation import Message
 from core.errors import (
@@ -45,11 +46,12 @@ from core.llm.model import Model, Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.usage import estimate_tokens
 from core.loop import LoopThread
+from core.model_choice import ModelChoice
 from core.prompts import chat_system, fill
 from core.question import accept
 from core.run import Run, drain
 from core.search.cache import SessionCache
-from core.search.format import AGENT_SNIPPET_LENGTH, NOTHING_FOUND, SEARCH_FAILED, sources_block
+from core.search.format import NOTHING_FOUND, SEARCH_FAILED, sources_block
 from core.search.service import SearchService
 from core.settings import Settings
 
@@ -69,6 +71,7 @@ class AgentOptions:
     user: str = "local"
     session_cache: SessionCache | None = None
     """What was searched before in this session; it lives and dies with the session."""
+    choices: Choices = AS_CONFIGURED
 
 
 class AgentRunner:
@@ -91,10 +94,9 @@ class AgentRunner:
         self.tools = tools
         self.today = today
         self.sleep = sleep
-        self.strategies = Strategies(settings.agent.strategy, model.choice)
         self.agents = Agents()
+        self._strategies: dict[ModelChoice, Strategies] = {}
         self._loop = loop
-        self._chat: BaseChatModel | None = None
 
     def accept(self, question: str) -> str:
         return accept(question, limit=self.settings.chat.max_question_length)
@@ -111,11 +113,8 @@ class AgentRunner:
         question = self.accept(question)
         return drain(self._loop, lambda: self.events(question, history, options or AgentOptions()))
 
-    async def chat(self) -> BaseChatModel:
-        """Building the model imports packages for seconds: not on the loop, and not again."""
-        if self._chat is None:
-            self._chat = await asyncio.to_thread(self.model.chat)
-        return self._chat
+    def strategies(self, model: ModelChoice) -> Strategies:
+        return self._strategies.setdefault(model, Strategies(self.settings.agent.strategy, model))
 
     async def events(self, question: str, history: Sequence[Message], options: AgentOptions) -> AsyncIterator[RunEvent]:
         work = _Work(self, question, history, options)
@@ -132,23 +131,23 @@ class _Work:
     """One question being answered. Everything here belongs to that one run."""
 
     def __init__(self, runner: AgentRunner, question: str, history: Sequence[Message], options: AgentOptions) -> None:
-        settings = runner.settings
+        settings = options.choices.applied_to(runner.settings)
         self.queue: asyncio.Queue[RunEvent | None] = asyncio.Queue()
         self._runner = runner
         self._settings = settings
+        self._model = runner.model.under(settings)
         self._question = question
         self._history = remember(history, settings.agent.history_tokens)
         self._deadline = Deadline.after(settings.agent.max_execution_time, asyncio.get_running_loop().time())
         self._sources = SourceBook()
-        self._translator = Translator(
-            self._emit, estimated=runner.model.choice.embedded, verbose=settings.agent.verbose
-        )
+        self._translator = Translator(self._emit, estimated=self._model.choice.embedded, verbose=settings.agent.verbose)
         context = ToolContext(
             search=runner.search,
             sources=self._sources,
             user=options.user,
             session_cache=options.session_cache,
-            language=settings.search.language,
+            settings=settings.search,
+            time_range=options.choices.time_range,
             emit=self._emit,
         )
         self._tools = [tool for factory in runner.tools if (tool := factory(context)) is not None]
@@ -201,8 +200,9 @@ class _Work:
         return self._deadline.end if self._translator.answer else self._deadline.acting
 
     async def _act(self) -> str:
-        chat = await self._runner.chat()
-        ways = self._runner.strategies.to_try(chat, with_tools=bool(self._tools))
+        chat = await self._model.achat()
+        strategies = self._runner.strategies(self._model.choice)
+        ways = strategies.to_try(chat, with_tools=bool(self._tools))
         for strategy in ways:
             try:
                 return await self._execute(chat, strategy)
@@ -212,7 +212,7 @@ class _Work:
             finally:
                 if self._translator.turns and strategy is not ways[0]:
                     # This way was accepted, so it was the way that was refused before, not the question.
-                    self._runner.strategies.keep_from(strategy)
+                    strategies.keep_from(strategy)
         raise AssertionError("there is always a way to try")
 
     async def _execute(self, chat: BaseChatModel, strategy: Strategy) -> str:
@@ -220,7 +220,7 @@ class _Work:
         guard = Guard(
             self._translator,
             self._settings.llm,
-            says_when_done=self._runner.model.choice.provider == "openai",
+            says_when_done=self._model.choice.provider == "openai",
             sleep=self._runner.sleep,
         )
         executor = AgentExecutor(
@@ -246,7 +246,7 @@ class _Work:
             self._settings.agent.prompt,
             strategy="tools" if strategy.tools else "react",
             question=self._question,
-            model=self._runner.model.choice,
+            model=self._model.choice,
             today=self._runner.today().isoformat(),
         )
         if prompt.notice:
@@ -300,7 +300,7 @@ class _Work:
 
     async def _stream_into(self, written: list[str]) -> None:
         prompt = self._plain_prompt()
-        async with aclosing(self._runner.model.stream(prompt)) as pieces:  # type: ignore[type-var]
+        async with aclosing(self._model.stream(prompt)) as pieces:  # type: ignore[type-var]
             async for piece in pieces:
                 if isinstance(piece, TextPiece):
                     written.append(piece.text)
@@ -322,20 +322,20 @@ class _Work:
     def _plain_prompt(self) -> Prompt:
         """As in Chat mode: the sources, or why there are none, then the question."""
         nothing = NOTHING_FOUND if self._translator.tool_succeeded else SEARCH_FAILED
-        context = _within(self._settings.chat.source_tokens, self._sources.sources) or nothing
+        context = _within(self._settings, self._sources.sources) or nothing
         asked = fill("chat_question", context=context, question=self._question)
-        system = chat_system(self._settings.chat.prompt, question=self._question, model=self._runner.model.choice)
+        system = chat_system(self._settings.chat.prompt, question=self._question, model=self._model.choice)
         return [
             ("system", fill(system, date=self._runner.today().isoformat())),
             ("human", f"{self._history}\n{asked}" if self._history else asked),
         ]
 
 
-def _within(budget: int, sources: Sequence[Source]) -> str:
+def _within(settings: Settings, sources: Sequence[Source]) -> str:
     """As many of the first sources as the budget holds."""
     for count in range(len(sources), 0, -1):
-        block = sources_block(sources[:count], snippet_length=AGENT_SNIPPET_LENGTH)
-        if count == 1 or estimate_tokens(block) <= budget:
+        block = sources_block(sources[:count], snippet_length=settings.search.snippet_length)
+        if count == 1 or estimate_tokens(block) <= settings.chat.source_tokens:
             return block
     return ""
 

@@ -72,16 +72,18 @@ class Agents:
     """LangChain's agents, each built once: they know what the tools look like, but hold none of them."""
 
     def __init__(self) -> None:
-        self._built: dict[tuple[Strategy, str, int], tuple[Runnable[Any, Any], ChatPromptTemplate]] = {}
+        self._built: dict[
+            tuple[Strategy, str, int, int], tuple[Runnable[Any, Any], BaseChatModel, ChatPromptTemplate]
+        ] = {}
 
     def get(
         self, chat: BaseChatModel, strategy: Strategy, prompt: ChatPromptTemplate, tools: Sequence[BaseTool]
     ) -> Runnable[Any, Any]:
-        key = (strategy, describe(tools), id(prompt))
+        key = (strategy, describe(tools), id(chat), id(prompt))  # both are kept, so that no id is used again
         if key not in self._built:
             if len(self._built) >= MAX_AGENTS:  # a new prompt every day
                 self._built.clear()
-            self._built[key] = _build(chat, strategy, prompt, tools), prompt
+            self._built[key] = _build(chat, strategy, prompt, tools), chat, prompt
         return self._built[key][0]
 
 

@@ -18,10 +18,11 @@ from pydantic import BaseModel, BeforeValidator, Field
 from core.errors import AllEnginesFailed, AppError, SearchError
 from core.events import RunEvent, SearchFinished, SearchStarted, Source
 from core.search.cache import SessionCache
-from core.search.format import AGENT_RESULTS, AGENT_SNIPPET_LENGTH, NOTHING_FOUND, sources_block
+from core.search.format import NOTHING_FOUND, sources_block
 from core.search.results import canonical
 from core.search.service import SearchService
-from core.search.types import SearchQuery, SearchResponse, SearchResult, SearchType
+from core.search.types import SearchQuery, SearchResponse, SearchResult, SearchType, TimeRange
+from core.settings import SearchSettings
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +61,8 @@ class ToolContext:
     sources: SourceBook = field(default_factory=SourceBook)
     user: str | None = "local"
     session_cache: SessionCache | None = None
-    language: str = "auto"
+    settings: SearchSettings = field(default_factory=SearchSettings)
+    time_range: TimeRange | None = None
     emit: Callable[[RunEvent], None] = lambda event: None
 
 
@@ -171,7 +173,12 @@ class WebSearchTool(AgentTool):
         return self._told(found)
 
     def _begin(self, query: str, search_type: str | None) -> SearchQuery:
-        asked = SearchQuery(query.strip(), type=SearchType(search_type or "general"), language=self.context.language)
+        asked = SearchQuery(
+            query.strip(),
+            type=SearchType(search_type or "general"),
+            language=self.context.settings.language,
+            time_range=self.context.time_range,
+        )
         self.context.emit(SearchStarted(asked.text))
         return asked
 
@@ -180,9 +187,9 @@ class WebSearchTool(AgentTool):
         self.context.emit(SearchFinished(SearchResponse(asked, attempts=attempts)))
 
     def _told(self, found: SearchResponse) -> Result:
-        sources = self.context.sources.number(found.results[:AGENT_RESULTS])
+        sources = self.context.sources.number(found.results[: self.context.settings.result_count])
         self.context.emit(SearchFinished(found, sources))
-        text = sources_block(sources, snippet_length=AGENT_SNIPPET_LENGTH) if sources else NOTHING_FOUND
+        text = sources_block(sources, snippet_length=self.context.settings.snippet_length) if sources else NOTHING_FOUND
         summary = f"找到 {found.total_results} 条结果" if sources else "没有找到结果"
         return Observation(text, ok=True, summary=summary), found.to_json()
 

@@ -33,6 +33,9 @@ log = logging.getLogger(__name__)
 Prompt = Sequence[tuple[str, str]]
 """(role, text) pairs, which LangChain reads as messages: system, human, ai."""
 
+MAX_OTHERS = 64
+"""Models that readers have chosen, each at its temperature: every one keeps connections open."""
+
 
 def build_chat_model(settings: Settings) -> BaseChatModel:
     choice = choose_model(settings)
@@ -69,7 +72,7 @@ def build_chat_model(settings: Settings) -> BaseChatModel:
 
 
 class Model:
-    """Streams one answer. `build` and `sleep` are arguments so that tests need neither network nor patience."""
+    """Streams answers of one model. `build` and `sleep` are arguments so that tests need neither network nor patience."""
 
     def __init__(
         self,
@@ -84,16 +87,33 @@ class Model:
         self._sleep = sleep
         self._lock = threading.Lock()
         self._chat: BaseChatModel | None = None
+        self._others: dict[tuple[str, float | None], Model] = {}
 
     @property
     def label(self) -> str:
         return self.choice.label
+
+    def under(self, settings: Settings) -> Model:
+        """The model that these settings mean: this one, or another that is kept for the next who chooses it."""
+        mine, wanted = self._settings.llm, settings.llm
+        if (wanted.model, wanted.temperature) == (mine.model, mine.temperature):
+            return self
+        with self._lock:
+            if len(self._others) >= MAX_OTHERS:
+                self._others.clear()
+            return self._others.setdefault(
+                (wanted.model, wanted.temperature), Model(settings, build=self._build, sleep=self._sleep)
+            )
 
     def chat(self) -> BaseChatModel:
         with self._lock:
             if self._chat is None:
                 self._chat = self._build(self._settings)
             return self._chat
+
+    async def achat(self) -> BaseChatModel:
+        """Building the model imports packages for seconds: not on the loop, and not again."""
+        return await asyncio.to_thread(self.chat) if self._chat is None else self._chat
 
     def warm_up(self) -> None:
         """Imports LangChain and builds the model in the background."""
@@ -121,7 +141,7 @@ class Model:
         self, prompt: Prompt, answer: _Answer, bind: Callable[[BaseChatModel], Runnable[Any, Any]] | None = None
     ) -> AsyncIterator[SearchingPiece]:
         limits = self._settings.llm
-        chat = await asyncio.to_thread(self.chat)
+        chat = await self.achat()
         try:
             async with asyncio.timeout(limits.total_timeout):
                 chunks, first = await self._open(bind(chat) if bind else chat, prompt, limits, searching=bool(bind))

@@ -42,9 +42,5 @@ def sources_block(sources: Sequence[Source], *, snippet_length: int) -> str:
     return "\n".join((OPEN_FENCE, *entries, CLOSE_FENCE))
 
 
-AGENT_RESULTS = 5
-AGENT_SNIPPET_LENGTH = 200
-
-
 def _inert(text: str) -> str:
     return _FENCE_TAG.sub(r"‹\1\2", one_line(text))

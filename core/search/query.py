@@ -13,6 +13,23 @@ from core.text import is_chinese, one_line
 MAX_LENGTH = 400
 """Engines read no more than this, and addresses grow too long for some servers; a question may be a whole page."""
 
+LANGUAGES = {
+    "zh-CN": "中文",
+    "en": "英文",
+    "ja": "日文",
+    "ko": "韩文",
+    "fr": "法文",
+    "de": "德文",
+    "es": "西班牙文",
+    "ru": "俄文",
+}
+TIME_RANGES = {
+    TimeRange.DAY: "最近一天",
+    TimeRange.WEEK: "最近一周",
+    TimeRange.MONTH: "最近一月",
+    TimeRange.YEAR: "最近一年",
+}
+
 _OTHER_SCRIPTS = re.compile("[\u3040-\u30ff\uac00-\ud7af]")  # kana and hangul: Han characters there are not Chinese
 _DAYS = {TimeRange.DAY: 1, TimeRange.WEEK: 7, TimeRange.MONTH: 30, TimeRange.YEAR: 365}
 
@@ -21,7 +38,7 @@ def effective_query(query: SearchQuery, settings: Settings) -> SearchQuery:
     """The query that engines receive. The response and the caches keep the one that was asked."""
     text = one_line(query.text)[:MAX_LENGTH]
     sites, words = _legal(query.type, settings)
-    language = settings.search.language if query.language == "auto" else query.language
+    language = query.language or settings.search.language
     if language == "auto":
         language = _spoken_in(text)
     return replace(
@@ -52,6 +69,19 @@ def _spoken_in(text: str) -> str:
 def language_code(query: SearchQuery) -> str:
     """`zh` of `zh-CN`; empty when no language was chosen."""
     return "" if query.language == "auto" else query.language.partition("-")[0]
+
+
+def google_languages(code: str) -> str:
+    """Google's own names for the languages that pages may be in."""
+    return "lang_zh-CN|lang_zh-TW" if code == "zh" else f"lang_{code}"
+
+
+def limits_in_words(query: SearchQuery) -> list[str]:
+    """What was asked for beyond the words themselves: 最近一周, 英文."""
+    limits = [TIME_RANGES[query.time_range]] if query.time_range else []
+    if query.language not in {"", "auto"}:
+        limits.append(LANGUAGES.get(query.language, query.language))
+    return limits
 
 
 def with_sites(query: SearchQuery, *, either: str = " OR ") -> str:

@@ -8,6 +8,7 @@ from importlib import import_module
 
 from core.errors import EngineMisconfigured
 from core.search.engine import SearchEngine
+from core.search.types import SearchQuery
 from core.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -43,6 +44,21 @@ _LABELS = {
     "ddgs": "DuckDuckGo 等",
     "bundled": "内置手册",
 }
+
+
+_WITHOUT_LANGUAGE = {"exa", "tavily", "tavily_keyless", "zhipu", "bocha", "bundled"}
+_WITHOUT_TIME_RANGE = {"bundled"}
+"""Engines whose servers have no parameter for it, or none that filters."""
+
+
+def unheeded_limits(name: str, query: SearchQuery) -> list[str]:
+    """What was asked for and this engine cannot do, for the reader who wonders."""
+    found = []
+    if query.time_range and name in _WITHOUT_TIME_RANGE:
+        found.append(f"{label_of(name)}不能按时间筛选，时间范围没有起作用。")
+    if query.language not in {"", "auto"} and name in _WITHOUT_LANGUAGE:
+        found.append(f"{label_of(name)}不能按语言筛选，语言没有起作用。")
+    return found
 
 
 def label_of(name: str) -> str:

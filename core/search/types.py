@@ -31,7 +31,8 @@ class SearchQuery:
     text: str
     type: SearchType = SearchType.GENERAL
     limit: int = 10
-    language: str = "auto"
+    language: str = ""
+    """A code as in `zh-CN`; `auto`: that of the words themselves; empty: as the settings say."""
     time_range: TimeRange | None = None
     sites: tuple[str, ...] = ()
 

@@ -8,11 +8,13 @@ import streamlit as st
 
 from core.app import App, shared_app
 from core.chat import ChatOptions
+from core.choices import Choices
 from core.commands import Command, help_text, parse
 from core.conversation import Message
 from core.errors import InputError
+from core.model_choice import choose_model
 from core.run import Run
-from core.ui import keeping, state
+from core.ui import keeping, panel, state
 from core.ui.state import SEARCH_TOGGLE, Ask
 
 SEARCH_ON = "联网搜索已打开：之后的问题会先搜索，再带着来源回答。"
@@ -58,22 +60,27 @@ def start_pending(app: App) -> None:
     if pending is None:
         return
     question, history = chat.messages[-1].text, tuple(chat.messages[:-1])
+    choices = panel.chosen()
     chat.run_mode = state.mode()
+    chat.run_model = choose_model(choices.applied_to(app.settings)).label
     if chat.run_mode == state.AGENT:
-        chat.run = _start_agent(app, question, history, fresh=pending.fresh)
+        chat.run = _start_agent(app, question, history, choices, fresh=pending.fresh)
     else:
-        options = ChatOptions(search=state.search_enabled(), fresh=pending.fresh, user=keeping.identity())
+        options = ChatOptions(
+            search=state.search_enabled(), fresh=pending.fresh, user=keeping.identity(), choices=choices
+        )
         chat.run = app.chat.start(question, history=history, options=options)
     keeping.record_run(app)
 
 
-def _start_agent(app: App, question: str, history: Sequence[Message], *, fresh: bool) -> Run:
+def _start_agent(app: App, question: str, history: Sequence[Message], choices: Choices, *, fresh: bool) -> Run:
     from core.agent.runner import AgentOptions
 
     cache = state.session_cache()
     if fresh:
         cache.clear()
-    return app.agent.start(question, history, AgentOptions(user=keeping.identity(), session_cache=cache))
+    options = AgentOptions(user=keeping.identity(), session_cache=cache, choices=choices)
+    return app.agent.start(question, history, options)
 
 
 def mode_changed() -> None:

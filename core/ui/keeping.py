@@ -136,7 +136,7 @@ def forget_from(app: App, message: Message) -> None:
 def record_run(app: App) -> None:
     chat = state.chat()
     if chat.run is not None and chat.conversation_id is not None:
-        app.recorder.record(chat.run, chat.conversation_id, owner=owner(), model=app.model.label)
+        app.recorder.record(chat.run, chat.conversation_id, owner=owner(), model=chat.run_model)
 
 
 def show_in_address() -> None:

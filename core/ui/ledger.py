@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.events import SearchFinished
-from core.search.registry import label_of
+from core.search.query import limits_in_words
+from core.search.registry import label_of, unheeded_limits
 from core.search.types import Attempt, Outcome, SearchResponse
 from core.text import ago
 from core.ui import actions
@@ -50,9 +51,14 @@ def was_not_tried(response: SearchResponse) -> bool:
 def entry(response: SearchResponse) -> str:
     rows = "".join(_attempt(attempt) for attempt in response.attempts)
     table = f'<table class="wy-ledger"><tr><th>引擎</th><th>结果</th><th>用时</th><th>说明</th></tr>{rows}</table>'
-    notes = "".join(f'<div class="wy-line">{html.escape(note)}</div>' for note in response.notes)
+    limits = " · ".join(limits_in_words(response.query))
+    asked_for = f'<div class="wy-line"><b>条件</b> {html.escape(limits)}</div>' if limits else ""
+    notes = "".join(
+        f'<div class="wy-line">{html.escape(note)}</div>'
+        for note in (*response.notes, *unheeded_limits(response.provider, response.query))
+    )
     return (
-        f'<div class="wy-line"><b>查询</b> {html.escape(response.query.text)}</div>'
+        f'<div class="wy-line"><b>查询</b> {html.escape(response.query.text)}</div>{asked_for}'
         f'<div class="wy-line"><b>结果</b> {html.escape(summary(response))}</div>{table if rows else ""}{notes}'
     )
 

@@ -30,7 +30,7 @@ from core.export import answer_as_markdown, as_html, as_json, as_markdown
 from core.search.format import number_results
 from core.search.types import SearchResponse
 from core.text import clean, one_line, shorten
-from core.ui import actions, keeping, ledger, state
+from core.ui import actions, keeping, ledger, panel, state
 from core.ui.answer import AnswerView, draw_answer, draw_list, draw_references
 from core.ui.escape import label
 
@@ -177,15 +177,17 @@ def _edit_question(entry: Message) -> None:
 
 
 def _cost(entry: Message) -> str:
-    seconds = f"{entry.seconds:.1f} 秒"
+    spent = f"{entry.seconds:.1f} 秒"
+    if entry.model:
+        spent = f"{spent} · {label(entry.model)}"
     if entry.usage is None:
-        return seconds
+        return spent
     estimated = "（估算）" if entry.usage.estimated else ""
     parts = "、".join(f"{PARTS[name]} {count:,}" for name, count in entry.usage.parts.items() if name in PARTS)
     shares = f" · {parts}" if parts else ""
     rounds = f" · {entry.usage.iterations} 轮" if entry.usage.iterations else ""
     rounds += f" · {entry.tool_calls} 次工具调用" if entry.tool_calls else ""
-    return f"{entry.usage.total:,} tokens{estimated}{shares}{rounds} · {seconds}"
+    return f"{entry.usage.total:,} tokens{estimated}{shares}{rounds} · {spent}"
 
 
 def notice(place: DeltaGenerator, remark: Notice) -> None:
@@ -239,7 +241,7 @@ def live(place: DeltaGenerator, stop: DeltaGenerator, chat: state.ChatState) -> 
 def _suggest(chat: state.ChatState) -> None:
     question, answer = chat.last_question(), chat.messages[-1]
     if question is not None and answer.whole:
-        chat.follow_ups = shared_app().chat.follow_ups(question.text, answer.text)
+        chat.follow_ups = shared_app().chat.follow_ups(question.text, answer.text, panel.chosen())
 
 
 def follow_ups(chat: state.ChatState) -> None:

@@ -8,9 +8,10 @@ import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
 from core.app import App, shared_app
+from core.model_choice import choose_model
 from core.store import Conversation
 from core.text import one_line, shorten
-from core.ui import actions, keeping, state
+from core.ui import actions, keeping, panel, state
 from core.ui.escape import label
 
 log = logging.getLogger(__name__)
@@ -25,11 +26,12 @@ def draw(*, on_chat_page: bool) -> None:
             st.button("新对话", icon=":material/add:", width="stretch", on_click=actions.clear)
             _mode_selector()
             _search_toggle(available=app.search.available)
-        if on_chat_page:
+            panel.draw()
             _recent_conversations(app)
         _login()
-        st.caption(f"模型：{app.model.label}")
-        if on_chat_page and app.model.choice.embedded:
+        model = choose_model(panel.chosen().applied_to(app.settings))
+        st.caption(f"模型：{label(model.label)}")
+        if on_chat_page and model.embedded:
             st.caption("内置摘录模型只摘录来源中的原句，不会推理。设置 OPENAI_API_KEY 后即可使用真正的语言模型。")
 
 

@@ -37,6 +37,8 @@ class ChatState:
     messages: list[Message] = field(default_factory=list)
     run: Run | None = None
     run_mode: str = CHAT
+    run_model: str = ""
+    """Who answers, as the reader knows it."""
     pending: Ask | None = None
     shown: int = PAGE_OF_MESSAGES
     """How many of the newest messages are drawn: Streamlit sends all of them again on every rerun."""
@@ -58,7 +60,8 @@ class ChatState:
         run = self.run
         if run is not None and run.done:
             self.run = None
-            self.messages.append(message_from_run(run.events, seconds=run.seconds, id=run.id))
+            message = message_from_run(run.events, seconds=run.seconds, id=run.id, model=self.run_model)
+            self.messages.append(message)
 
     def interrupt(self) -> None:
         """Ends the current run, if any, and keeps what it wrote."""

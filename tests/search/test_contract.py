@@ -26,7 +26,7 @@ from core.errors import (
 )
 from core.search.engine import SearchEngine
 from core.search.query import effective_query
-from core.search.registry import ENGINES, build_chain
+from core.search.registry import ENGINES, build_chain, unheeded_limits
 from core.search.types import SearchQuery, SearchResult, SearchType, TimeRange
 from support.base import loaded
 from support.engines import KEY, WORLDS, answer, scripted, usable, wire
@@ -256,3 +256,17 @@ def test_one_engine_serves_many_searches(name: str) -> None:
         engine.search("一", 10)
     assert len(engine.search("二", 10)) == 1
     assert len(engine.search("三", 10)) == 1
+
+
+@pytest.mark.parametrize("name", HTTP)
+@pytest.mark.parametrize(
+    "limit", [{"time_range": each} for each in TimeRange] + [{"language": "en"}, {"language": "ja"}]
+)
+def test_a_limit_reaches_the_server_or_the_reader_is_told(name: str, limit: dict[str, Any]) -> None:
+    plain, limited = SearchQuery("X", language="auto"), SearchQuery("X", **{"language": "auto", **limit})
+    fetch = scripted(answer(WORLDS[name].payload([])))
+    engine = usable(name, fetch)
+    engine.search(plain, 10)
+    engine.search(limited, 10)
+    asked, asked_with_limit = (json.dumps([wire(request).params, wire(request).body]) for request in fetch.asked)
+    assert (asked == asked_with_limit) == bool(unheeded_limits(name, limited))

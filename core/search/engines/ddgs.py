@@ -17,7 +17,20 @@ from core.settings import Settings
 NOTHING_FOUND = "No results found."
 NEWS_BACKENDS = ("duckduckgo", "yahoo")
 
-_REGIONS = {"zh": "cn-zh", "zh-CN": "cn-zh", "zh-TW": "tw-tzh", "zh-HK": "hk-tzh", "en": "us-en", "en-US": "us-en"}
+_REGIONS = {
+    "zh": "cn-zh",
+    "zh-CN": "cn-zh",
+    "zh-TW": "tw-tzh",
+    "zh-HK": "hk-tzh",
+    "en": "us-en",
+    "en-US": "us-en",
+    "ja": "jp-jp",
+    "ko": "kr-kr",
+    "fr": "fr-fr",
+    "de": "de-de",
+    "es": "es-es",
+    "ru": "ru-ru",
+}
 
 for noisy in ("ddgs", "primp"):  # below this level they write whole addresses, and the query in them
     logging.getLogger(noisy).setLevel(logging.WARNING)

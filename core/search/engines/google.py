@@ -28,7 +28,7 @@ from core.errors import (
 from core.http import Deadline, Response
 from core.search.browser import Browser, Page, find_chrome
 from core.search.engine import DEFAULT_SECONDS, Found, RawResult, raise_for_status, translate
-from core.search.query import language_code, with_sites
+from core.search.query import google_languages, language_code, with_sites
 from core.search.results import clean_results
 from core.search.types import SearchQuery, SearchType
 from core.settings import Settings
@@ -89,7 +89,7 @@ class GoogleEngine:
         query = SearchQuery(query) if isinstance(query, str) else query
         deadline = deadline or Deadline(DEFAULT_SECONDS)
         seconds = deadline.remaining()
-        locale = None if query.language == "auto" else query.language
+        locale = query.language if language_code(query) else None
         try:
             page = self._browser.get_page(self.address(query), deadline, ready=READY, locale=locale)
         except HttpTimeout as error:
@@ -107,7 +107,7 @@ class GoogleEngine:
         params = {"q": one_line(with_sites(query))}
         if language := language_code(query):
             params["hl"] = query.language
-            params["lr"] = "lang_zh-CN|lang_zh-TW" if language == "zh" else f"lang_{language}"
+            params["lr"] = google_languages(language)
         if query.time_range:
             params["tbs"] = f"qdr:{query.time_range[0]}"
         if query.type is SearchType.NEWS:

@@ -68,8 +68,10 @@ class NativeEngine(HttpEngine):
         return Request("POST", f"{self._base_url}/responses", headers=self._headers, json=body)
 
     def _instructions(self, query: SearchQuery) -> str:
-        newest = recency(query)
-        return f"{_INSTRUCTIONS} Only pages of the last {newest.value}." if newest else _INSTRUCTIONS
+        language, newest = language_code(query), recency(query)
+        wishes = [f"Prefer pages in the language {query.language}."] if language else []
+        wishes += [f"Only pages of the last {newest.value}."] if newest else []
+        return " ".join((_INSTRUCTIONS, *wishes))
 
     def check_status(self, response: Response) -> None:
         if lacks_search(response.status, response.body.decode("utf-8", "replace")):

@@ -104,7 +104,7 @@ class SearxngServer(HttpEngine):
             params["categories"] = "news"
         elif language_code(query) == "zh" and self._engines_zh:  # names that the instance does not know are ignored
             params["engines"] = self._engines_zh
-        if query.language != "auto":
+        if language_code(query):
             params["language"] = query.language
         if query.time_range:
             params["time_range"] = query.time_range.value

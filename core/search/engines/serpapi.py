@@ -8,7 +8,7 @@ from typing import Self
 
 from core.errors import EngineParseError, EngineUnavailable
 from core.search.engine import KeyedEngine, RawResult, Request, Response, dig, fetch, objects
-from core.search.query import language_code, since, with_sites
+from core.search.query import google_languages, language_code, since, with_sites
 from core.search.types import SearchQuery, SearchType, TimeRange
 from core.settings import Settings
 
@@ -20,22 +20,39 @@ def _google(query: SearchQuery, num_results: int) -> dict[str, str]:
         params["tbm"] = "nws"
     if language := language_code(query):  # of all languages, Google writes only these with a country
         params["hl"] = query.language.lower() if language in {"zh", "pt"} else language
+        params["lr"] = google_languages(language)
     if query.time_range:
         params["tbs"] = f"qdr:{query.time_range[0]}"
     return params
 
 
-_BING_AGES = {TimeRange.DAY: 'ex1:"ez1"', TimeRange.WEEK: 'ex1:"ez2"', TimeRange.MONTH: 'ex1:"ez3"'}
+# A market is a language and a country.
+_BING_MARKETS = {
+    "en": "en-US",
+    "ja": "ja-JP",
+    "ko": "ko-KR",
+    "fr": "fr-FR",
+    "de": "de-DE",
+    "es": "es-ES",
+    "ru": "ru-RU",
+}
+_BING_AGES = {TimeRange.DAY: "ez1", TimeRange.WEEK: "ez2", TimeRange.MONTH: "ez3"}
 
 
 def _bing(query: SearchQuery, num_results: int) -> dict[str, str]:
     news = query.type is SearchType.NEWS
     params = {"engine": "bing_news" if news else "bing", "q": with_sites(query), "count": str(num_results)}
-    if "-" in query.language:  # a market is a language and a country
-        params["mkt"] = query.language
-    if query.time_range in _BING_AGES and not news:
-        params["filters"] = _BING_AGES[query.time_range]
+    market = query.language if "-" in query.language else _BING_MARKETS.get(query.language)
+    if market:
+        params["mkt"] = market
+    if query.time_range and not news:
+        params["filters"] = f'ex1:"{_BING_AGES.get(query.time_range) or _days(query.time_range)}"'
     return params
+
+
+def _days(time_range: TimeRange) -> str:
+    """From one day to another, counted from 1970."""
+    return f"ez5_{int(since(time_range).timestamp()) // 86_400}_{int(time.time()) // 86_400}"
 
 
 def _baidu(query: SearchQuery, num_results: int) -> dict[str, str]:

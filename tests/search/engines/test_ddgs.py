@@ -65,7 +65,7 @@ def test_text() -> None:
 
 def test_news() -> None:
     client = Client(NEWS)
-    (result,) = search(client, SearchQuery("问题", SearchType.NEWS, language="fr"))
+    (result,) = search(client, SearchQuery("问题", SearchType.NEWS, language="fi"))
     assert (result.url, result.published) == ("https://n.example/", "2026-11-01")
     ((kind, _, options),) = client.asked
     assert (kind, options["region"], options["timelimit"]) == ("news", "wt-wt", None)

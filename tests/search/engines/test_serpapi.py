@@ -36,8 +36,9 @@ def asked(query: SearchQuery, engine: str = "google") -> dict[str, str]:
 
 def test_google() -> None:
     plain = asked(SearchQuery("问题 +&#", language="zh-CN", time_range=TimeRange.MONTH))
-    assert plain == {"engine": "google", "q": "问题 +&#", "hl": "zh-cn", "tbs": "qdr:m"}
-    assert asked(SearchQuery("x", language="en-US"))["hl"] == "en"
+    assert plain == {"engine": "google", "q": "问题 +&#", "hl": "zh-cn", "lr": "lang_zh-CN|lang_zh-TW", "tbs": "qdr:m"}
+    english = asked(SearchQuery("x", language="en-US"))
+    assert (english["hl"], english["lr"]) == ("en", "lang_en")
     assert asked(SearchQuery("x", SearchType.NEWS))["tbm"] == "nws"
     legal = asked(SearchQuery("x", SearchType.CASE, sites=("court.gov.cn", "ipc.court.gov.cn", "pkulaw.com")))
     assert legal["q"] == "x (site:court.gov.cn OR site:pkulaw.com)"
@@ -50,7 +51,12 @@ def test_bing() -> None:
         "engine": "bing_news",
         "q": "x",
         "count": "10",
+        "mkt": "en-US",
     }
+    year = asked(SearchQuery("x", time_range=TimeRange.YEAR), "bing")["filters"]
+    start, end = year.removeprefix('ex1:"ez5_').removesuffix('"').split("_")
+    assert int(end) - int(start) == 365
+    assert int(end) == pytest.approx(time.time() / 86_400, abs=1.5)
 
 
 def test_baidu() -> None:

@@ -1,0 +1,51 @@
+"""What one reader has chosen for their own session. It travels with each question; the App never changes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from core.search.types import TimeRange
+from core.settings import Settings
+
+_SECTIONS = {
+    "result_count": ("search",),
+    "language": ("search",),
+    "snippet_length": ("search",),
+    "model": ("llm",),
+    "temperature": ("llm",),
+    "max_iterations": ("agent",),
+    "max_execution_time": ("agent",),
+    "prompt": ("chat", "agent"),
+}
+"""Where the settings have the same key. The time range has no setting: by default there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """None: as the administrator has set it."""
+
+    result_count: int | None = None
+    language: str | None = None
+    time_range: TimeRange | None = None
+    snippet_length: int | None = None
+    model: str | None = None
+    temperature: float | None = None
+    max_iterations: int | None = None
+    max_execution_time: float | None = None
+    prompt: str | None = None
+
+    def applied_to(self, settings: Settings) -> Settings:
+        """The settings that hold for one question of this reader's."""
+        changes: dict[str, dict[str, Any]] = defaultdict(dict)
+        for key, sections in _SECTIONS.items():
+            value = getattr(self, key)
+            for section in sections if value is not None else ():
+                changes[section][key] = value
+        return settings.model_copy(
+            update={name: getattr(settings, name).model_copy(update=values) for name, values in changes.items()}
+        )
+
+
+AS_CONFIGURED = Choices()

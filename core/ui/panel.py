@@ -1,0 +1,81 @@
+"""The settings panel in the sidebar: two folded groups, each with the number of changes in its title and a way back.
+
+What is picked is kept by the widgets, in this session and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+import streamlit as st
+
+from core.app import shared_app
+from core.choices import Choices
+from core.panel import Control, Group, choices, groups
+from core.settings import PanelControl
+from core.ui.escape import label
+
+_ICONS = {"搜索设置": ":material/travel_explore:", "模型与智能体": ":material/tune:"}
+
+
+def chosen() -> Choices:
+    """What holds for the next question of this session."""
+    return choices(_groups(), _picked())
+
+
+def draw() -> None:
+    for group in _groups():
+        _draw_group(group, changes=sum(control.changed(_picked().get(control.name)) for control in group.controls))
+
+
+def _groups() -> tuple[Group, ...]:
+    return groups(shared_app().settings, _picked())
+
+
+def _key(name: str) -> str:
+    return f"panel_{name}"
+
+
+def _picked() -> dict[str, str]:
+    return {name: st.session_state[_key(name)] for name in get_args(PanelControl) if _key(name) in st.session_state}
+
+
+def _draw_group(group: Group, *, changes: int) -> None:
+    title = f"{group.title} · 已修改 {changes} 项" if changes else group.title
+    # With a key of its own it stays open while its title changes.
+    with st.expander(title, icon=_ICONS[group.title], key=_key(group.title)):
+        for control in group.controls:
+            _draw_control(control)
+        st.button(
+            "恢复默认",
+            key=f"reset-{group.title}",
+            icon=":material/restart_alt:",
+            disabled=not changes,
+            on_click=_reset,
+            args=(group,),
+            width="stretch",
+        )
+
+
+def _draw_control(control: Control) -> None:
+    key = _key(control.name)
+    st.session_state.setdefault(key, control.default)
+    widget: Callable[..., Any] = st.selectbox
+    if control.is_scale:
+        widget = st.select_slider
+    widget(
+        f"{control.title} :gray[默认 {label(control.default)}]",
+        list(control.options),
+        key=key,
+        help=control.help,
+        disabled=bool(control.blocked),
+        persist_state="session",
+    )
+    if control.blocked:
+        st.caption(control.blocked)
+
+
+def _reset(group: Group) -> None:
+    for control in group.controls:
+        st.session_state[_key(control.name)] = control.default
