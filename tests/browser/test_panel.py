@@ -1,0 +1,99 @@
+"""The settings panel as a person meets it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from support.app_server import AppServer
+from support.openai_server import OpenAIServer
+from support.visitor import Visitor
+
+pytestmark = pytest.mark.browser
+
+Serve = Callable[..., AppServer]
+Visit = Callable[..., Visitor]
+
+
+@pytest.fixture
+def server(serve: Serve, model_server: OpenAIServer) -> AppServer:
+    """The default model repeats its prompt, so that the answer shows what reached it."""
+    return serve(
+        SEARCH_PROVIDER_PRIORITY="bundled",
+        OPENAI_API_KEY="k",
+        OPENAI_BASE_URL=model_server.url,
+        LLM_MODEL="openai:echo",
+        LLM_MODELS="openai:ok",
+    )
+
+
+def sidebar(visitor: Visitor) -> Locator:
+    return visitor.page.get_by_test_id("stSidebar")
+
+
+def pick(visitor: Visitor, title: str, option: str) -> None:
+    sidebar(visitor).get_by_role("combobox", name=title).click()
+    visitor.page.get_by_role("option", name=option, exact=True).click()
+    visitor.settled()
+
+
+def to_the_left(visitor: Visitor, title: str, reading: str) -> None:
+    """One step down on the scale."""
+    slider = sidebar(visitor).get_by_role("slider", name=title)
+    slider.press("ArrowLeft")
+    expect(slider).to_have_attribute("aria-valuetext", reading)
+    visitor.settled()
+
+
+def test_what_is_chosen_is_used_kept_and_taken_back(
+    server: AppServer, visit: Visit, model_server: OpenAIServer
+) -> None:
+    visitor = visit(server)
+    visitor.search_on()
+    search = sidebar(visitor).get_by_text("搜索设置")
+    search.click()
+    pick(visitor, "时间范围", "最近一周")
+    to_the_left(visitor, "交给模型的结果数", "4 条")
+    expect(sidebar(visitor).get_by_text("搜索设置 · 已修改 2 项")).to_be_visible()
+    visitor.ask("怎么打开联网搜索？")
+    visitor.answered("参考文献")
+    assert visitor.page.locator(".wy-refs-title + ol.wy-refs li").count() == 4
+    assert visitor.last_answer.endswith("echo")
+    visitor.page.get_by_text("搜索账本").last.click()
+    expect(visitor.page.get_by_text("条件 最近一周")).to_be_visible()
+
+    sidebar(visitor).get_by_text("帮助", exact=True).click()
+    expect(visitor.page.get_by_text("查找文章")).to_be_visible()
+    sidebar(visitor).get_by_text("对话", exact=True).click()
+    expect(sidebar(visitor).get_by_text("搜索设置 · 已修改 2 项")).to_be_visible()
+    visitor.settled()
+
+    sidebar(visitor).get_by_text("模型与智能体").click()
+    pick(visitor, "模型", "ok")
+    visitor.ask("换一个模型")
+    visitor.answered("问源的回答会给出来源")
+    assert (model_server.requests[-1]["model"], visitor.last_answer.rpartition(" ")[2]) == ("ok", "ok")
+
+    stranger = visit(server)
+    expect(sidebar(stranger).get_by_text("搜索设置", exact=True)).to_be_visible()
+
+    sidebar(visitor).get_by_text("搜索设置").click()
+    sidebar(visitor).get_by_role("button", name="恢复默认").filter(visible=True).first.click()
+    expect(sidebar(visitor).get_by_text("搜索设置", exact=True)).to_be_visible()
+    expect(sidebar(visitor).get_by_text("模型与智能体 · 已修改 1 项")).to_be_visible()
+    expect(sidebar(visitor).get_by_role("slider", name="交给模型的结果数")).to_have_attribute("aria-valuetext", "5 条")
+    assert visitor.foreign == []
+
+
+def test_on_a_phone_the_panel_fits_and_works(server: AppServer, visit: Visit) -> None:
+    visitor = visit(server, width=390)
+    visitor.page.get_by_test_id("stExpandSidebarButton").click()
+    for group in ("搜索设置", "模型与智能体"):
+        sidebar(visitor).get_by_text(group).click()
+    pick(visitor, "语言", "英文")
+    expect(sidebar(visitor).get_by_text("搜索设置 · 已修改 1 项")).to_be_visible()
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") == 390
+    content = visitor.page.get_by_test_id("stSidebarContent")
+    assert content.evaluate("element => element.scrollWidth <= element.clientWidth")
