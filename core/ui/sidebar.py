@@ -56,7 +56,7 @@ def _recent_conversations(app: App) -> None:
 
 
 def _conversation_menu(app: App, entry: Conversation) -> None:
-    with st.popover("", icon=":material/more_vert:", type="tertiary"):
+    with st.popover("", icon=":material/more_vert:", type="tertiary", key=f"menu-{entry.id}"):
         key = f"title-{entry.id}"
         with st.form(f"rename-{entry.id}", border=False):
             st.text_input("标题", entry.title, key=key, max_chars=40)
