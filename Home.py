@@ -9,6 +9,7 @@ render.page_frame()
 
 chat = st.Page("pages/chat.py", title="对话", icon=":material/forum:", url_path="chat", default=True)
 others = [
+    st.Page("pages/settings.py", title="设置", icon=":material/settings:", url_path="settings"),
     st.Page("pages/help.py", title="帮助", icon=":material/help:", url_path="help"),
 ]
 page = st.navigation([chat, *(other for other in others if other.url_path in shared_app().settings.public.pages)])

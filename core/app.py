@@ -29,6 +29,7 @@ from core.store import ConversationStore
 
 if TYPE_CHECKING:
     from core.agent.runner import AgentRunner
+    from core.doctor import Diagnosis
     from core.legal.desk import LegalDesk
 
 log = logging.getLogger(__name__)
@@ -67,6 +68,12 @@ class App:
         from core.legal.desk import LegalDesk
 
         return LegalDesk(self.settings, self.search)
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis:
+        from core.doctor import Diagnosis
+
+        return Diagnosis(self)
 
     def warm_up(self) -> None:
         """What the first question needs and no page has to wait for: LangChain, and whether the engines answer."""

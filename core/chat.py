@@ -33,7 +33,7 @@ from core.llm.usage import estimate_tokens
 from core.loop import LoopThread
 from core.model_choice import ModelChoice
 from core.native_chat import NATIVE, NativeAnswer
-from core.prompts import chat_system, fill
+from core.prompts import FOLDER, Preview, chat_system, fill
 from core.question import accept
 from core.run import Run, drain
 from core.search.engines.native import NativeEngine, not_supported
@@ -202,6 +202,15 @@ class ChatService:
 
     def _query(self, question: str, choices: Choices) -> SearchQuery:
         return SearchQuery(question, language=self._settings.search.language, time_range=choices.time_range)
+
+    def preview(self, question: str, sources: tuple[Source, ...], variant: str = "") -> Preview:
+        """What the model would be sent. `variant`: as in the settings, or `native`; empty: the configured one."""
+        if variant == "native":
+            name, context = "chat_native", ""
+        else:
+            name = chat_system(variant or self._settings.chat.prompt, question=question, model=self._model.choice)
+            _, context = self._within_budget(sources, failed=False)
+        return Preview(FOLDER / f"{name}.md", self._prompt(question, context, (), system=name))
 
     def follow_ups(self, question: str, answer: str, choices: Choices = AS_CONFIGURED) -> list[str]:
         """Up to three questions that the reader may want to ask next; none where there is no model to suggest them."""

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import math
+import re
+import secrets
 import sys
 import tempfile
+import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from core.app import App
 from core.errors import AppError
-from core.search.types import SearchQuery
+from core.search.health import Rest
+from core.search.registry import label_of
+from core.search.types import SearchQuery, host_of
+from core.settings import ROOT
+from core.text import shorten
+
+SEARXNG_SETTINGS = ROOT / "deploy" / "searxng" / "settings.yml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +43,33 @@ class Check:
         return f"{mark} {self.name}：{self.message}{cure}"
 
 
-def diagnose(app: App) -> list[Check]:
-    return [_python(), *_settings(app), _data_dir(app), _model(app), *_engines(app)]
+Progress = Callable[[int, int, str], object]
+"""How many steps are done, of how many, and what comes next."""
 
 
-def _python() -> Check:
-    version = ".".join(map(str, sys.version_info[:3]))
-    return Check("Python", sys.version_info >= (3, 11), version)
+def diagnose(app: App, progress: Progress = lambda done, steps, name: None) -> list[Check]:
+    steps = {"配置": _settings, "数据": _data, "模型": _model, "引擎": _engines, "缓存": _cache}
+    checks = []
+    for done, (name, check) in enumerate(steps.items()):
+        progress(done, len(steps), name)
+        checks += check(app)
+    return checks
 
 
 def _settings(app: App) -> list[Check]:
-    if not app.loaded.problems:
-        return [Check("配置", True, "所有值都有效")]
+    version = ".".join(map(str, sys.version_info[:3]))
     return [
-        Check(f"配置 {problem.key}", False, f"{problem.reason}，已改用 {problem.used}", "请改正后重启。")
-        for problem in app.loaded.problems
+        Check("Python", sys.version_info >= (3, 11), version),
+        *(
+            Check(f"配置 {problem.key}", False, f"{problem.reason}，已改用 {problem.used}", "请改正后重启。")
+            for problem in app.loaded.problems
+        ),
+        *([] if app.loaded.problems else [Check("配置", True, "所有值都有效")]),
     ]
+
+
+def _data(app: App) -> list[Check]:
+    return [_data_dir(app), _database(app)]
 
 
 def _data_dir(app: App) -> Check:
@@ -60,35 +83,39 @@ def _data_dir(app: App) -> Check:
     return Check("数据目录", True, f"{folder} 可写")
 
 
-def _model(app: App) -> Check:
+def _database(app: App) -> Check:
+    kind = "PostgreSQL" if app.settings.database.url else "SQLite"
+    try:
+        app.store.check()
+    except AppError as error:
+        return Check("对话数据库", False, error.message, error.cure)
+    return Check("对话数据库", True, f"{kind} 可用")
+
+
+def _model(app: App) -> list[Check]:
     if app.model.choice.embedded:
-        return Check(
-            "模型",
-            True,
-            "内置摘录模型：只摘录来源中的原句",
-            "要使用语言模型，请设置 OPENAI_API_KEY 或 OPENAI_BASE_URL，以及 LLM_MODEL。",
-        )
+        advice = "要使用语言模型，请设置 OPENAI_API_KEY 或 OPENAI_BASE_URL，以及 LLM_MODEL。"
+        return [Check("模型", True, "内置摘录模型：只摘录来源中的原句", advice)]
     try:
         seconds = app.model.probe(app.loop)
     except AppError as error:
-        return Check("模型", False, f"{app.model.label}：{error.message}", error.cure)
-    return Check("模型", True, f"{app.model.label} 在 {seconds:.1f} 秒内作答")
+        return [Check("模型", False, f"{app.model.label}：{error.message}", error.cure)]
+    return [Check("模型", True, f"{app.model.label} 在 {seconds:.1f} 秒内作答")]
 
 
 def _engines(app: App) -> list[Check]:
+    left_out = [Check(f"引擎 {entry.name}", True, entry.reason, entry.cure, off=True) for entry in app.chain.left_out]
     if not app.search.available:
-        return [
-            Check("搜索", False, "没有可用的引擎", "请在 SEARCH_PROVIDER_PRIORITY 中加入至少一个引擎。"),
-            *_left_out(app),
-        ]
+        advice = "请在 SEARCH_PROVIDER_PRIORITY 中加入至少一个引擎。"
+        return [Check("搜索", False, "没有可用的引擎", advice), *left_out]
     with ThreadPoolExecutor(max_workers=len(app.chain.engines)) as pool:
-        checks = list(pool.map(lambda engine: _engine(app, engine.name), app.chain.engines))
+        checks = list(pool.map(lambda engine: try_engine(app, engine.name), app.chain.engines))
     if any(check.ok for check in checks):
         checks = [
             check if check.ok or _chosen(app, engine.name) else replace(check, ok=True, off=True)
             for check, engine in zip(checks, app.chain.engines, strict=True)
         ]
-    return [*checks, *_left_out(app), *(Check("缓存", False, warning) for warning in app.search.warnings)]
+    return [*checks, *left_out]
 
 
 def _chosen(app: App, name: str) -> bool:
@@ -98,15 +125,98 @@ def _chosen(app: App, name: str) -> bool:
     return name not in {"google", "tavily_keyless", "ddgs", "bundled"}
 
 
-def _engine(app: App, name: str) -> Check:
+def _cache(app: App) -> list[Check]:
+    return [Check("缓存", False, warning) for warning in app.search.warnings]
+
+
+# ── One engine ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def try_engine(app: App, name: str, *, user: str | None = None) -> Check:
     """A real search with this engine alone; the bundled one is asked about itself, the others about the world."""
     question = "怎么打开联网搜索" if name == "bundled" else "今天的新闻"
+    check = Check(f"引擎 {name}", ok=False, message="")
     try:
-        response = app.search.search(SearchQuery(question), engine=name, fresh=True, user=None)
+        response = app.search.search(SearchQuery(question), engine=name, fresh=True, user=user)
     except AppError as error:
-        return Check(f"引擎 {name}", False, error.message, error.cure)
-    return Check(f"引擎 {name}", True, f"{response.total_results} 条结果，{response.search_time:.1f} 秒")
+        return replace(check, message=error.message, cure=error.cure)
+    if response.from_cache:  # the engine failed, and what it found earlier was served instead
+        attempt = response.attempts[0]
+        return replace(check, message=attempt.reason, cure=attempt.cure)
+    first = f"；第一条：{shorten(response.results[0].title, 40)}" if response.results else ""
+    return replace(check, ok=True, message=f"{response.total_results} 条结果，{response.search_time:.1f} 秒{first}")
 
 
-def _left_out(app: App) -> list[Check]:
-    return [Check(f"引擎 {entry.name}", True, entry.reason, entry.cure, off=True) for entry in app.chain.left_out]
+@dataclass(frozen=True, slots=True)
+class EngineState:
+    name: str
+    label: str
+    state: str
+    """就绪 · 休息到 12:03:05 · 缺少密钥 …"""
+    reason: str = ""
+    cure: str = ""
+    in_use: bool = True
+
+
+def engine_states(app: App, now: datetime) -> list[EngineState]:
+    """Every engine in the configured order, also those that cannot be used. `now` is on the reader's clock."""
+    order = {name: place for place, name in enumerate(app.settings.search.provider_priority)}
+    usable = [_usable(app, name, rest, now) for name, rest in app.search.states().items()]
+    unusable = [
+        EngineState(entry.name, label_of(entry.name), entry.state, entry.reason, entry.cure, in_use=False)
+        for entry in app.chain.left_out
+    ]
+    return sorted([*usable, *unusable], key=lambda engine: order.get(engine.name, len(order)))
+
+
+def _usable(app: App, name: str, rest: Rest | None, now: datetime) -> EngineState:
+    label = label_of(name)
+    if rest and math.isinf(rest.seconds):
+        return EngineState(name, label, "已停用，直到修改设置", rest.reason, rest.cure)
+    if rest:
+        until = now + timedelta(seconds=math.ceil(rest.seconds))
+        return EngineState(name, label, f"休息到 {until:%H:%M:%S}", rest.reason, rest.cure)
+    if name == "searxng" and not app.settings.searxng.url:
+        public = host_of(app.settings.searxng.public_url)
+        reason = f"没有设置 SEARXNG_URL，暂用公共实例 {public}；公共实例大多不开放 JSON。"
+        return EngineState(name, label, "缺少服务器", reason, "请自建 SearXNG，并把地址写入 SEARXNG_URL。")
+    return EngineState(name, label, "就绪")
+
+
+# ── For the page ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    checks: tuple[Check, ...]
+    at: datetime
+
+
+class Diagnosis:
+    """The last findings. They are about the installation: everybody sees the same ones, and however often people
+    click, the engines and the model are asked only now and then."""
+
+    PAUSE_SECONDS = 30.0
+
+    def __init__(self, app: App, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._app = app
+        self._clock = clock
+        self._lock = threading.Lock()
+        self.last: Findings | None = None
+
+    def run(self, progress: Progress = lambda done, steps, name: None) -> Findings:
+        """New findings; those of the last half minute, where there are some."""
+        with self._lock:
+            if self.last is None or not 0 <= self._age(self.last) < self.PAUSE_SECONDS:
+                checks = diagnose(self._app, progress)
+                self.last = Findings(tuple(checks), self._clock())
+            return self.last
+
+    def _age(self, findings: Findings) -> float:
+        return (self._clock() - findings.at).total_seconds()
+
+
+def searxng_settings() -> str:
+    """A settings.yml for one's own SearXNG, complete with a key that nobody else has."""
+    text = SEARXNG_SETTINGS.read_text("utf-8")
+    return re.sub(r"# secret_key：.*", f'secret_key: "{secrets.token_hex(32)}"', text)

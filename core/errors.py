@@ -275,6 +275,11 @@ class EngineMisconfigured(EngineError):
     happened = "搜索引擎的配置有误。"
     rest_seconds = UNTIL_SETTINGS_CHANGE
 
+    def __init__(self, message: str = "", *, cure: str = "", state: str = "不可用") -> None:
+        super().__init__(message, cure=cure)
+        self.state = state
+        """The engine's state in a word or two, for a list of engines."""
+
 
 class EngineQuotaExceeded(EngineError):
     kind = "quota"

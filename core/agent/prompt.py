@@ -49,6 +49,7 @@ class BadTemplate(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AgentPrompt:
+    path: Path
     messages: ChatPromptTemplate
     notice: Notice | None = None
 
@@ -58,14 +59,16 @@ def agent_prompt(wanted: str, *, strategy: str, question: str, model: ModelChoic
     default = _default(strategy, question, model)
     if wanted in {"auto", *VARIANTS}:
         name = f"agent_{wanted}" if wanted in VARIANTS and strategy == "react" else default
-        return AgentPrompt(_built(FOLDER / f"{name}.md", strategy, today))
+        path = FOLDER / f"{name}.md"
+        return AgentPrompt(path, _built(path, strategy, today))
     path = ROOT / wanted  # an absolute path stays as it is
     try:
-        return AgentPrompt(_built(path, strategy, today))
+        return AgentPrompt(path, _built(path, strategy, today))
     except BadTemplate as error:
         text = f"提示词模板 {path.name} 无法使用：{error}已改用默认模板。"
         log.warning("AGENT_PROMPT: %s", text)
-        return AgentPrompt(_built(FOLDER / f"{default}.md", strategy, today), Notice("agent_prompt", text))
+        path = FOLDER / f"{default}.md"
+        return AgentPrompt(path, _built(path, strategy, today), Notice("agent_prompt", text))
 
 
 def _default(strategy: str, question: str, model: ModelChoice) -> str:

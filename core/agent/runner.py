@@ -22,7 +22,7 @@ from langchain_core.tools import BaseTool
 
 from core.agent.guard import Deadline, Guard, GuardedAgent, let_go, within
 from core.agent.memory import remember
-from core.agent.prompt import agent_prompt
+from core.agent.prompt import agent_prompt, describe
 from core.agent.react_stream import ReactStream, ToolCallStream
 from core.agent.strategy import Agents, Strategies, Strategy
 from core.agent.tools import TOOLS, SourceBook, ToolContext, ToolFactory
@@ -47,7 +47,7 @@ from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.usage import estimate_tokens
 from core.loop import LoopThread
 from core.model_choice import ModelChoice
-from core.prompts import chat_system, fill
+from core.prompts import Preview, chat_system, fill
 from core.question import accept
 from core.run import Run, drain
 from core.search.cache import SessionCache
@@ -115,6 +115,34 @@ class AgentRunner:
 
     def strategies(self, model: ModelChoice) -> Strategies:
         return self._strategies.setdefault(model, Strategies(self.settings.agent.strategy, model))
+
+    def preview(self, question: str, variant: str = "") -> Preview:
+        """What the model would be sent first. `variant`: as in the settings, or `tools`; empty: what is configured.
+
+        The model is built, because that tells whether it can call tools, but not asked.
+        """
+        context = ToolContext(search=self.search)
+        tools = [tool for factory in self.tools if (tool := factory(context)) is not None]
+        if variant:
+            native = variant == "tools"
+        else:
+            native = self.strategies(self.model.choice).to_try(self.model.chat(), with_tools=bool(tools))[0].tools
+        prompt = agent_prompt(
+            "auto" if variant == "tools" else variant or self.settings.agent.prompt,
+            strategy="tools" if native else "react",
+            question=question,
+            model=self.model.choice,
+            today=self.today().isoformat(),
+        )
+        filled = prompt.messages.format_messages(
+            tools=describe(tools),
+            tool_names=", ".join(tool.name for tool in tools),
+            history="",
+            input=question,
+            agent_scratchpad=[] if native else "",
+        )
+        messages = [(message.type, str(message.text)) for message in filled]
+        return Preview(prompt.path, messages, prompt.notice.text if prompt.notice else "")
 
     async def events(self, question: str, history: Sequence[Message], options: AgentOptions) -> AsyncIterator[RunEvent]:
         work = _Work(self, question, history, options)

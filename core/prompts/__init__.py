@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from string import Template
@@ -10,6 +12,21 @@ from core.model_choice import ModelChoice
 from core.text import is_chinese
 
 FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A prompt as a model would be sent it, and the file that it was made from."""
+
+    path: Path
+    messages: Sequence[tuple[str, str]]
+    """Role and text: system, human."""
+    notice: str = ""
+    """Why another template is used than the one that was asked for."""
+
+    @property
+    def template(self) -> str:
+        return self.path.read_text("utf-8-sig")
 
 
 @cache

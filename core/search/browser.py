@@ -418,10 +418,13 @@ def find_chrome(setting: str = "") -> str:
         raise EngineMisconfigured(
             "GOOGLE_CHROME 指定的浏览器不存在，或不能运行。",
             cure="请改为 Chrome 或 Chromium 的完整路径，或留空让程序自己查找。",
+            state="缺少 Chrome",
         )
     if found := next(_chromes(), None):
         return found
-    raise EngineMisconfigured("没有找到 Chrome 或 Chromium。", cure=f"请安装后重启问源：{install_command()}")
+    raise EngineMisconfigured(
+        "没有找到 Chrome 或 Chromium。", cure=f"请安装后重启问源：{install_command()}", state="缺少 Chrome"
+    )
 
 
 def _chromes() -> Iterator[str]:

@@ -220,7 +220,8 @@ def translate(error: HttpError) -> EngineError:
 
 
 def missing_key(name: str, variable: str, where: str) -> EngineMisconfigured:
-    return EngineMisconfigured(f"没有设置 {variable}。", cure=f"到 {where} 获取密钥，然后设置环境变量 {variable}。")
+    cure = f"到 {where} 获取密钥，然后设置环境变量 {variable}。"
+    return EngineMisconfigured(f"没有设置 {variable}。", cure=cure, state="缺少密钥")
 
 
 __all__ = [

@@ -73,6 +73,8 @@ class LeftOut:
     name: str
     reason: str
     cure: str
+    state: str
+    """The same in a word or two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ def build_chain(settings: Settings) -> Chain:
         try:
             engines.append(_build(name, settings))
         except EngineMisconfigured as error:
-            left_out.append(LeftOut(name, error.message, error.cure))
+            left_out.append(LeftOut(name, error.message, error.cure, error.state))
     log.info(
         "engines in order: %s; left out: %s",
         ", ".join(engine.name for engine in engines) or "none",

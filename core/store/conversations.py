@@ -113,6 +113,11 @@ class ConversationStore:
     def close(self) -> None:
         self._database.close()
 
+    def check(self) -> None:
+        """Raises StoreError where conversations cannot be kept just now."""
+        with self._database.read() as connection:
+            connection.execute(select(1))
+
     def create(self, owner: str | None = None, *, mode: str = "chat") -> str:
         """The id of a new conversation, for its first message. It is not listed before it has one."""
         now = self._clock()

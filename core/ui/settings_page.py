@@ -1,0 +1,264 @@
+"""Draws the page 设置, part by part. Only the part that is open is worked out."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from itertools import groupby
+
+import streamlit as st
+
+from core.app import App
+from core.configuration import NOT_SET, Entry, entries
+from core.doctor import Check, EngineState, Findings, engine_states, searxng_settings, try_engine
+from core.errors import AppError, ModelError
+from core.events import Source
+from core.llm.usage import estimate_tokens
+from core.prompts import Preview
+from core.ui import keeping, state
+from core.ui.escape import label
+from core.ui.render import warning
+
+ENGINE_TESTS = "engine_tests"
+ORIGINS = {"default": "默认", "settings.yaml": "settings.yaml", "environment": "环境变量"}
+ROLES = {"system": "系统消息", "human": "用户消息"}
+CHAT_VARIANTS = {
+    "": "当前设置",
+    "chinese": "chinese：中文问题",
+    "english": "english：英文问题",
+    "small": "small：小模型",
+    "native": "模型自带搜索",
+}
+AGENT_VARIANTS = {
+    "": "当前设置",
+    "chinese": "chinese：中文问题",
+    "english": "english：英文问题",
+    "small": "small：小模型",
+    "tools": "模型自带的工具调用",
+}
+EXAMPLE_QUESTION = "离婚冷静期是多久？"
+EXAMPLE_SOURCES = (
+    Source(
+        1,
+        "中华人民共和国民法典 第一千零七十七条",
+        "https://example.org/civil-code/1077",
+        "自婚姻登记机关收到离婚登记申请之日起三十日内，任何一方不愿意离婚的，可以向婚姻登记机关撤回离婚登记申请。",
+    ),
+    Source(2, "离婚登记怎么办理", "https://example.org/divorce", "离婚登记分为申请、受理、冷静期、审查和登记五步。"),
+)
+
+
+def draw(app: App) -> None:
+    st.header("设置", anchor=False)
+    st.write(
+        "正在生效的配置、引擎的状态、诊断和提示词。这里只能看和测试；修改请用 settings.yaml 或环境变量，然后重启。"
+    )
+    engines = engine_states(app, _now())
+    for text in _warnings(app):
+        warning(text)
+    configuration, search, diagnosis, prompts = st.tabs(
+        ["配置", "引擎", "诊断", "提示词"], key="settings_part", on_change="rerun"
+    )
+    with configuration:
+        if configuration.open:
+            _configuration(app)
+    with search:
+        if search.open:
+            _engines(app, engines)
+    with diagnosis:
+        if diagnosis.open:
+            _diagnosis(app)
+    with prompts:
+        if prompts.open:
+            _prompts(app)
+
+
+def _now() -> datetime:
+    """On the reader's clock, which need not be the server's."""
+    offset = st.context.timezone_offset
+    return datetime.now().astimezone() if offset is None else datetime.now(timezone(-timedelta(minutes=offset)))
+
+
+def _warnings(app: App) -> Iterator[str]:
+    yield from app.search.warnings
+    try:
+        app.store.check()
+    except AppError as error:
+        yield str(error)
+
+
+# ── Configuration ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _configuration(app: App) -> None:
+    if problems := app.loaded.problems:
+        lines = "\n".join(f"- {label(str(problem))}" for problem in problems)
+        st.warning(f"有 {len(problems)} 处写法无法使用，请改正后重启：\n{lines}", icon=":material/warning:")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        wanted = st.text_input("查找设置", placeholder="名字、作用或值", icon=":material/search:").strip().lower()
+        only_changed = st.toggle("只看改过的")
+    found = [entry for entry in entries(app.loaded) if _matches(entry, wanted) and (entry.changed or not only_changed)]
+    if not found:
+        st.info("没有符合条件的设置。" if wanted else "没有改过任何设置，全部是默认值。", icon=":material/info:")
+    for group, members in groupby(found, key=lambda entry: entry.group):
+        rows = list(members)
+        changed = sum(entry.changed for entry in rows)
+        note = f"，改过 {changed} 项" if changed else ""
+        with st.expander(f"{group}（{len(rows)} 项{note}）", expanded=bool(wanted or only_changed)):
+            st.html("".join(map(_setting, rows)))
+
+
+def _matches(entry: Entry, wanted: str) -> bool:
+    return wanted in f"{entry.variable} {entry.group} {entry.meaning} {entry.value}".lower()
+
+
+def _setting(entry: Entry) -> str:
+    origin = ORIGINS[entry.origin]
+    if entry.origin == "environment":
+        origin += f" {entry.variable}"
+    if entry.invalid:
+        origin = f"默认（{origin} 的值无法使用）"
+    elif entry.changed:
+        origin += f" · 默认值 {entry.default}" if entry.default != NOT_SET else " · 默认未设置"
+    changed = " changed" if entry.changed else ""
+    return (
+        f'<div class="wy-setting{changed}"><div><code>{entry.variable}</code>'
+        f'<div class="note">{html.escape(entry.meaning)}</div></div>'
+        f'<div><div class="value">{html.escape(entry.value)}</div>'
+        f'<div class="note">{html.escape(origin)}</div></div></div>'
+    )
+
+
+# ── Engines ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _engines(app: App, engines: list[EngineState]) -> None:
+    st.caption("按顺序使用，前一个失败或太慢时换下一个。「测试」会真的搜索一次，不用缓存，计入你的搜索次数。")
+    if not engines:
+        st.info("没有配置任何引擎。请在 SEARCH_PROVIDER_PRIORITY 中加入至少一个。", icon=":material/info:")
+    tests: dict[str, Check] = st.session_state.setdefault(ENGINE_TESTS, {})
+    asked, places = "", {}
+    for number, engine in enumerate(engines, 1):
+        with st.container(horizontal=True, wrap=False, vertical_alignment="top"):
+            places[engine.name] = st.empty()
+            places[engine.name].html(_engine(number, engine, tests.get(engine.name)))
+            if engine.in_use and st.button("测试", key=f"test-{engine.name}"):
+                asked = engine.name
+    if asked:  # all the rows are drawn: nobody waits for one engine to see the others
+        number = list(places).index(asked) + 1
+        with places[asked], st.spinner(f"正在用 {label(engines[number - 1].label)} 搜索…"):
+            tests[asked] = try_engine(app, asked, user=keeping.identity())
+        after = next(engine for engine in engine_states(app, _now()) if engine.name == asked)
+        places[asked].html(_engine(number, after, tests[asked]))
+
+
+def _engine(number: int, engine: EngineState, test: Check | None) -> str:
+    state_class = "off" if not engine.in_use else "resting" if engine.reason else "ready"
+    told_by_test = test is not None and test.message == engine.reason
+    because = f"{engine.reason}{engine.cure}" if engine.reason and not told_by_test else ""
+    return (
+        f'<div class="wy-engine"><div><b>{number} {html.escape(engine.label)}</b> <code>{html.escape(engine.name)}</code>'
+        f' <span class="state {state_class}">{html.escape(engine.state)}</span></div>'
+        f'<div class="note">{html.escape(because)}</div>{_test_result(test)}</div>'
+    )
+
+
+def _test_result(test: Check | None) -> str:
+    if test is None:
+        return ""
+    word = "测试成功" if test.ok else "测试失败"
+    return f'<div class="note"><b>{word}</b>：{html.escape(test.message)}{html.escape(test.cure)}</div>'
+
+
+# ── Diagnosis ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _diagnosis(app: App) -> None:
+    st.caption("与 python -m core doctor 相同：检查配置、数据、模型和每个引擎，需要几秒到一分钟。")
+    asked = st.button("运行诊断", icon=":material/stethoscope:", type="primary")
+    progress = st.empty()
+    if asked:
+        progress.progress(0.0, "正在等待另一次诊断结束…")
+        app.diagnosis.run(
+            lambda done, steps, name: progress.progress(done / steps, f"正在检查{name}（{done + 1}/{steps}）")
+        )
+        progress.empty()
+    if app.diagnosis.last is not None:
+        _findings(app.diagnosis.last, pause=app.diagnosis.PAUSE_SECONDS)
+    _searxng()
+
+
+def _findings(findings: Findings, *, pause: float) -> None:
+    at = findings.at.astimezone(_now().tzinfo)
+    st.caption(f"诊断于 {at:%H:%M:%S}，结果对所有人相同，{pause:.0f} 秒内不会重复运行。")
+    used = [check for check in findings.checks if not check.off]
+    for check in sorted(used, key=lambda check: check.ok):  # what needs attention comes first
+        _finding(check)
+    if unused := [check for check in findings.checks if check.off]:
+        with st.expander(f"其他引擎（{len(unused)}），不影响使用"):
+            for check in unused:
+                _finding(check)
+
+
+def _finding(check: Check) -> None:
+    word, state_class = ("未使用", "off") if check.off else ("正常", "ready") if check.ok else ("有问题", "failed")
+    st.html(
+        f'<div class="wy-engine"><span class="state {state_class}">{word}</span> <b>{html.escape(check.name)}</b>'
+        f'<div class="note">{html.escape(check.message)}</div></div>'
+    )
+    if check.cure:
+        st.code(check.cure, language=None, wrap_lines=True)
+
+
+def _searxng() -> None:
+    st.subheader("SearXNG 的 settings.yml", anchor=False)
+    st.caption(
+        "自建 SearXNG 时直接使用：已打开 JSON、关闭限制器、启用中文引擎，密钥每次重新生成。"
+        "放到 SearXNG 的 /etc/searxng/settings.yml，重启 SearXNG，再把它的地址写入 SEARXNG_URL。"
+    )
+    text = searxng_settings()
+    st.code(text, language="yaml", wrap_lines=True)
+    st.download_button(
+        "下载 settings.yml",
+        text.encode(),
+        file_name="settings.yml",
+        mime="application/yaml",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+# ── Prompts ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _prompts(app: App) -> None:
+    st.caption("模型收到的就是下面的文字。这里只填好模板，不会调用模型。")
+    mode = st.segmented_control(
+        "模式", (state.CHAT, state.AGENT), default=state.CHAT, required=True, key="preview_mode"
+    )
+    variants = CHAT_VARIANTS if mode == state.CHAT else AGENT_VARIANTS
+    variant = st.selectbox("模板", list(variants), format_func=variants.__getitem__, key=f"preview_{mode}")
+    question = st.text_input("示例问题", EXAMPLE_QUESTION, max_chars=200).strip() or EXAMPLE_QUESTION
+    try:
+        with st.spinner("正在填写模板…"):
+            preview = _preview(app, mode, question, variant)
+    except ModelError as error:
+        warning(f"模型无法使用，不知道它会收到哪一种提示词：{error}")
+        return
+    if preview.notice:
+        warning(preview.notice)
+    with st.expander(f"模板原文：{label(preview.path.name)}"):
+        st.code(preview.template, language="markdown", wrap_lines=True)
+    tokens = sum(estimate_tokens(text) for _, text in preview.messages)
+    st.caption(f"填好之后，约 {tokens:,} tokens：")
+    for role, text in preview.messages:
+        st.html(f'<div class="wy-line"><b>{ROLES[role]}</b></div>')
+        st.code(text, language=None, wrap_lines=True)
+
+
+def _preview(app: App, mode: str, question: str, variant: str) -> Preview:
+    """Agent mode brings LangChain with it: only who looks at its prompts waits for that."""
+    if mode == state.AGENT:
+        return app.agent.preview(question, variant)
+    return app.chat.preview(question, EXAMPLE_SOURCES, variant)

@@ -1,0 +1,227 @@
+"""The page 设置: every part of it, and that no secret is anywhere on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from streamlit.testing.v1 import AppTest
+
+import core.app
+from core.app import App, build_app
+from core.errors import EngineBlocked
+from core.search.types import SearchResult
+from core.settings import Settings, load_settings
+from core.ui.settings_page import EXAMPLE_QUESTION, EXAMPLE_SOURCES
+from core.ui.state import ROUTED
+from support.base import ROOT
+from support.pages import html, values
+from support.worlds import FakeEngine, results, world
+
+
+@contextmanager
+def opened(app: App, part: str = "配置") -> Iterator[AppTest]:
+    before, core.app._shared = core.app._shared, app
+    try:
+        page = AppTest.from_file(str(ROOT / "pages" / "settings.py"), default_timeout=30)
+        page.session_state[ROUTED] = True
+        yield go(page, part)
+    finally:
+        core.app._shared = before
+
+
+def go(page: AppTest, part: str) -> AppTest:
+    page.session_state["settings_part"] = part
+    return ran(page)
+
+
+def ran(page: AppTest) -> AppTest:
+    page.run()
+    assert not page.exception
+    return page
+
+
+def press(page: AppTest, label: str) -> AppTest:
+    next(button for button in page.button if button.label == label).click()
+    return ran(page)
+
+
+def codes(page: AppTest) -> list[str]:
+    return [code.value for code in page.code]
+
+
+def everything(node: Any) -> str:
+    """All that is sent to the browser."""
+    children = getattr(node, "children", {})
+    return "\n".join((str(getattr(node, "proto", "")), *map(everything, children.values())))
+
+
+def test_each_value_says_where_it_comes_from(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text("search: {result_count: 4}", "utf-8")
+    app = build_app(load_settings(file, {"SEARCH_TIMEOUT": "8", "DATA_DIR": str(tmp_path)}))
+    try:
+        with opened(app) as page:
+            assert "环境变量 SEARCH_TIMEOUT · 默认值 5" in html(page)
+            assert "settings.yaml · 默认值 5" in html(page)
+            assert "整次搜索的时间（1 到 60 秒）" in html(page)
+            assert html(page).count('class="wy-setting') == len(app.loaded.origins)
+            page.toggle[0].set_value(True)
+            assert html(ran(page)).count('class="wy-setting') == 3
+            page.text_input[0].set_value("timeout")
+            assert "SEARCH_TIMEOUT" in html(ran(page))
+            assert "DATA_DIR" not in html(page)
+            page.text_input[0].set_value("没有这样的设置")
+            assert "没有符合条件的设置" in values(ran(page).info)
+    finally:
+        app.close()
+
+
+def test_what_could_not_be_used_is_said_first() -> None:
+    with world(says=[], SEARCH_TIMEOUT="<b>soon</b>", AGENT_MAX_ITERATIONS="99") as (app, _), opened(app) as page:
+        (warning,) = page.warning
+        for part in ("有 2 处", "SEARCH", "TIMEOUT", "需要一个数字", "默认值 5", "ITERATIONS", "不能大于 10"):
+            assert part in warning.value
+        assert "默认（环境变量 SEARCH_TIMEOUT 的值无法使用）" in html(page)
+        assert "soon" not in everything(page._tree)
+
+
+SECRETS = {
+    f"{section}_{key}".upper(): f"verysecret-{section}"
+    for section, field in Settings.model_fields.items()
+    for key in field.annotation.model_fields  # type: ignore[union-attr]
+    if key == "api_key"
+}
+ADDRESSES = {
+    "CACHE_URL": "redis://:verysecret-cache@127.0.0.1:1/0",
+    "DATABASE_URL": "postgresql+psycopg://me:verysecret-database@127.0.0.1:1/x",
+    "SEARXNG_URL": "http://me:verysecret-searxng@127.0.0.1:1",
+    "OPENAI_BASE_URL": "http://me:verysecret-model@127.0.0.1:1/v1",
+}
+
+
+def test_no_secret_is_anywhere_and_what_is_away_is_said() -> None:
+    assert len(SECRETS) >= 7
+    environ = {**SECRETS, **ADDRESSES, "LLM_ATTEMPTS": "1", "SEARCH_PROVIDER_PRIORITY": "exa,searxng,bundled"}
+    app = build_app(load_settings(ROOT / "settings.yaml", environ))
+    try:
+        with opened(app) as page:
+            assert html(page).count("已设置") == len(SECRETS) + 2
+            assert "http://已隐藏@127.0.0.1:1" in html(page)
+            assert "Redis" in values(page.warning)
+            assert "数据库" in values(page.warning)
+            seen = everything(page._tree)
+            for engine in ("exa", "searxng"):
+                go(page, "引擎").button(key=f"test-{engine}").click()
+                seen += everything(ran(page)._tree)
+                assert "测试失败" in html(page)
+            seen += everything(press(go(page, "诊断"), "运行诊断")._tree)
+            assert "有问题" in html(page)
+            go(page, "提示词").button_group[0].set_value("Agent")
+            seen += everything(ran(page)._tree)
+    finally:
+        app.close()
+    assert "verysecret" not in seen
+
+
+def test_an_engine_is_tested_for_real_and_what_it_found_is_inert() -> None:
+    hostile = SearchResult("<img src=x onerror=alert(1)>", "https://example.org/", "", "example.org")
+    engine = FakeEngine("fake", [hostile, *results(3)])
+    with world(says=[], engines=[engine], SEARCH_RATE_LIMIT="1") as (app, _), opened(app, "引擎") as page:
+        assert "就绪" in html(page)
+        press(page, "测试")
+        assert "测试成功</b>：4 条结果" in html(page)
+        assert "第一条：&lt;img src=x" in html(page)
+        assert len(engine.queries) == 1
+        press(page, "测试")  # the visitor's own limit counts
+        assert "搜索次数已达到每分钟的上限" in html(page)
+        assert len(engine.queries) == 1
+
+
+def test_a_failed_test_names_reason_cure_and_rest() -> None:
+    engine = FakeEngine("fake", EngineBlocked("要求输入验证码。", cure="请在浏览器里完成验证。"))
+    with world(says=[], engines=[engine]) as (app, _), opened(app, "引擎") as page:
+        press(page, "测试")
+        assert "测试失败</b>：要求输入验证码。请在浏览器里完成验证。" in html(page)
+        assert "休息到" in html(page)
+        assert "测试失败" in html(ran(page)), "the result stays"
+
+
+def test_an_engine_that_is_left_out_has_no_button() -> None:
+    with world(says=[], engines=None, SEARCH_PROVIDER_PRIORITY="exa,bundled") as (app, _), opened(app, "引擎") as page:
+        assert "缺少密钥" in html(page)
+        assert "然后设置环境变量 EXA_API_KEY" in html(page)
+        assert [button.key for button in page.button] == ["test-bundled"]
+
+
+def test_the_diagnosis_shows_cures_to_copy_and_stays() -> None:
+    engine = FakeEngine("fake", EngineBlocked("拒绝访问。", cure="请写入：\nsearch:\n  formats: [html, json]"))
+    with world(says=[["2"]], engines=[engine], LLM_MODEL="scripted:test") as (app, model), opened(app, "诊断") as page:
+        assert "诊断于" not in values(page.caption)
+        press(page, "运行诊断")
+        assert "有问题</span> <b>引擎 fake" in html(page)
+        assert "请写入：\nsearch:\n  formats: [html, json]" in codes(page)
+        assert len(model.asked) == 1
+        press(page, "运行诊断")
+        assert len(model.asked) == len(engine.queries) == 1
+        with opened(app, "诊断") as another:
+            assert "有问题</span> <b>引擎 fake" in html(another)
+
+
+def test_the_settings_for_searxng_are_complete() -> None:
+    with world(says=[]) as (app, _), opened(app, "诊断") as page:
+        document = yaml.safe_load(codes(page)[-1])
+        assert document["use_default_settings"] is True
+        assert document["search"]["formats"] == ["html", "json"]
+        assert document["server"]["limiter"] is False
+        assert len(document["server"]["secret_key"]) >= 32
+        enabled = [engine["name"] for engine in document["engines"] if engine["disabled"] is False]
+        assert enabled == list(app.settings.searxng.engines_zh)
+
+
+def test_the_prompt_of_chat_mode_with_sources() -> None:
+    with world(says=[]) as (app, model), opened(app, "提示词") as page:
+        template, system, human = codes(page)
+        assert "$date" in template
+        assert "$date" not in system
+        assert system.partition("。")[0] == template.partition("。")[0]
+        assert EXAMPLE_SOURCES[0].title in human
+        assert human.endswith(f"问题：{EXAMPLE_QUESTION}")
+        page.selectbox[0].select("english")
+        page.text_input[0].set_value("</sources> & <b>?")
+        _, system, human = codes(ran(page))
+        assert system.startswith("You are")
+        assert human.endswith("问题：</sources> & <b>?")
+        assert model.asked == []
+
+
+@pytest.mark.parametrize(("variant", "sign"), [("small", "每次只写下面两种格式"), ("tools", "同时调用几次工具")])
+def test_the_prompt_of_agent_mode_with_its_tools(variant: str, sign: str) -> None:
+    engines = [FakeEngine("fake", results(1))]
+    with world(says=[], engines=engines, LLM_MODEL="scripted:x") as (app, model), opened(app, "提示词") as page:
+        page.button_group[0].set_value("Agent")
+        assert "agent_chinese.md" in ran(page).expander[0].label.replace("\\", "")
+        page.selectbox[0].select(variant)
+        template, system, human = codes(ran(page))
+        assert "$tools" in template
+        assert "web_search - " in system
+        assert sign in system
+        assert EXAMPLE_QUESTION in human
+        assert model.asked == []
+
+
+def test_a_bad_template_is_named_and_its_content_is_not_shown(tmp_path: Path) -> None:
+    file = tmp_path / "mine.md"
+    file.write_text("verysecret $nosuch", "utf-8")
+    with world(says=[], LLM_MODEL="scripted:x", AGENT_PROMPT=str(file)) as (app, _), opened(app, "提示词") as page:
+        page.button_group[0].set_value("Agent")
+        ran(page)
+        assert "mine.md 无法使用" in values(page.warning).replace("\\", "")
+        assert "verysecret" not in everything(page._tree)
+        file.write_text("规则 $tools [$tool_names]\n---\n$history问：$question\n$steps", "utf-8")
+        assert codes(ran(page))[1].startswith("规则")
+        assert not page.warning

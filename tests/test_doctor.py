@@ -1,0 +1,82 @@
+"""One engine at a time: its state in words, and a real search with it alone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from core.app import App
+from core.doctor import Diagnosis, EngineState, engine_states, searxng_settings, try_engine
+from core.errors import EngineMisconfigured, EngineThrottled, EngineUnavailable, SearchError
+from core.search.types import SearchQuery
+from support.worlds import FakeEngine, results, world
+
+NOON = datetime(2026, 1, 2, 12, 0, tzinfo=timezone(timedelta(hours=8)))
+
+
+def states(app: App) -> dict[str, EngineState]:
+    return {engine.name: engine for engine in engine_states(app, NOON)}
+
+
+def test_a_ready_a_resting_and_a_stopped_engine() -> None:
+    engines = [
+        FakeEngine("ready", results(1)),
+        FakeEngine("resting", EngineThrottled("太快了。", cure="请等一等。", retry_after=90)),
+        FakeEngine("stopped", EngineMisconfigured("密钥不对。", cure="请换一个。")),
+    ]
+    with world(says=[], engines=engines) as (app, _):
+        for engine in engines[1:]:
+            with pytest.raises(SearchError):
+                app.search.search(SearchQuery("问题"), engine=engine.name)
+        found = states(app)
+    assert found["ready"].state == "就绪"
+    assert found["resting"].state in {"休息到 12:01:30", "休息到 12:01:29"}
+    assert (found["resting"].reason, found["resting"].cure) == ("太快了。", "请等一等。")
+    assert found["stopped"].state == "已停用，直到修改设置"
+
+
+def test_engines_that_cannot_be_used_keep_their_place_and_say_what_is_missing() -> None:
+    order = "exa,google,searxng,nosuch,bundled"
+    with world(says=[], engines=None, SEARCH_PROVIDER_PRIORITY=order, GOOGLE_CHROME="/no/such/chrome") as (app, _):
+        found = states(app)
+    assert list(found) == order.split(",")
+    assert [engine.state for engine in found.values()] == ["缺少密钥", "缺少 Chrome", "缺少服务器", "不可用", "就绪"]
+    assert "EXA_API_KEY" in found["exa"].cure
+    assert [engine.in_use for engine in found.values()] == [False, False, True, False, True]
+
+
+def test_an_own_searxng_is_ready() -> None:
+    own = {"SEARCH_PROVIDER_PRIORITY": "searxng", "SEARXNG_URL": "http://127.0.0.1:9"}
+    with world(says=[], engines=None, **own) as (app, _):
+        assert states(app)["searxng"].state == "就绪"
+
+
+def test_old_results_do_not_pass_for_a_working_engine() -> None:
+    engine = FakeEngine("fake", results(3))
+    with world(says=[], engines=[engine]) as (app, _):
+        assert try_engine(app, "fake").ok
+        engine.answer = EngineUnavailable("服务停了。", cure="请启动它。")
+        check = try_engine(app, "fake")
+    assert (check.ok, check.message, check.cure) == (False, "服务停了。", "请启动它。")
+
+
+def test_however_often_people_click_the_engines_are_asked_now_and_then() -> None:
+    engine = FakeEngine("fake", results(3))
+    now = [datetime(2026, 1, 2, tzinfo=UTC)]
+    with world(says=[], engines=[engine], LLM_MODEL="embedded") as (app, _):
+        diagnosis = Diagnosis(app, clock=lambda: now[0])
+        steps: list[tuple[int, int, str]] = []
+        first = diagnosis.run(lambda *step: steps.append(step))
+        assert diagnosis.run() is first is diagnosis.last
+        assert len(engine.queries) == 1
+        now[0] += timedelta(seconds=Diagnosis.PAUSE_SECONDS)
+        assert diagnosis.run() is not first
+        assert len(engine.queries) == 2
+    assert [done for done, _, _ in steps] == list(range(steps[0][1]))
+
+
+def test_the_settings_for_searxng_have_a_new_key_every_time() -> None:
+    first, second = searxng_settings(), searxng_settings()
+    assert first != second
+    assert "ultrasecretkey" not in first
