@@ -61,7 +61,7 @@ class App:
         """Built when somebody first asks for Agent mode: it brings LangChain's agents with it."""
         from core.agent.runner import AgentRunner
 
-        return AgentRunner(self.settings, model=self.model, search=self.search, loop=self.loop)
+        return AgentRunner(self.settings, model=self.model, search=self.search, loop=self.loop, legal=self.legal)
 
     @cached_property
     def legal(self) -> LegalDesk:

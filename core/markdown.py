@@ -109,25 +109,25 @@ class Blocks:
         return rest
 
 
-def render_html(markdown: str, sources: Iterable[Source], *, anchor: str = "", manual_prefix: str = "") -> str:
+def render_html(markdown: str, sources: Iterable[Source], *, anchor: str = "", app_url: str = "") -> str:
     """Answer text as HTML. With an `anchor`, the first citation of each source can be reached from the references."""
-    return _Renderer(sources, anchor, manual_prefix).render(parse(markdown))
+    return _Renderer(sources, anchor, app_url).render(parse(markdown))
 
 
 _SUMMARY_LENGTH = 120
 _TITLE_LENGTH = 160
 
 
-def references_html(sources: Iterable[Source], *, anchor: str = "", manual_prefix: str = "") -> str:
-    rows = "".join(_reference(source, anchor, manual_prefix) for source in sources)
+def references_html(sources: Iterable[Source], *, anchor: str = "", app_url: str = "") -> str:
+    rows = "".join(_reference(source, anchor, app_url) for source in sources)
     return f'<ol class="wy-refs">{rows}</ol>'
 
 
-def _reference(source: Source, anchor: str, manual_prefix: str) -> str:
+def _reference(source: Source, anchor: str, app_url: str) -> str:
     title = escape(shorten(one_line(source.title), _TITLE_LENGTH)) or "（无标题）"
-    domain = escape(_place(source.url, manual_prefix))
+    domain = escape(_place(source.url, app_url))
     summary = escape(shorten(one_line(source.snippet), _SUMMARY_LENGTH))
-    href = _href(source.url, manual_prefix)
+    href = _href(source.url, app_url)
     identity = f' id="{escape(anchor)}-ref-{source.number}"' if anchor else ""
     back = f' <a class="back" href="#{escape(anchor)}-cite-{source.number}" title="回到正文">↩</a>' if anchor else ""
     return (
@@ -141,28 +141,31 @@ def _reference(source: Source, anchor: str, manual_prefix: str) -> str:
 
 
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#\\][^\s\x00-\x1f]*", re.IGNORECASE)
-_MANUAL = "/help?article="
-_MANUAL_NAME = "内置手册"
+_OWN_PAGES = {"/help?article=": "内置手册", "/legal?law=": "本地法规库", "/legal?case=": "本地案例库"}
+"""Addresses of this app, as a source has them after `app_url`, and what readers call the place."""
 
 
-def _href(url: str, manual_prefix: str) -> str:
-    """What may stand in an href: a web address, or a page of the manual; else nothing."""
-    if manual_prefix and url.startswith(f"{manual_prefix}?article="):
-        url = _MANUAL + url.removeprefix(f"{manual_prefix}?article=")
-    return url if url.startswith(_MANUAL) or _WEB_ADDRESS.fullmatch(url) else ""
+def _href(url: str, app_url: str) -> str:
+    """What may stand in an href: a web address, or a page of this app; else nothing."""
+    own = url.removeprefix(app_url)
+    return own if _own_place(own) else url if _WEB_ADDRESS.fullmatch(url) else ""
 
 
-def _place(url: str, manual_prefix: str) -> str:
-    return _MANUAL_NAME if _href(url, manual_prefix).startswith(_MANUAL) else host_of(url)
+def _own_place(path: str) -> str:
+    return next((name for start, name in _OWN_PAGES.items() if path.startswith(start)), "")
+
+
+def _place(url: str, app_url: str) -> str:
+    return _own_place(_href(url, app_url)) or host_of(url)
 
 
 def _link(href: str) -> str:
     return f'href="{escape(href)}" rel="noopener noreferrer nofollow" target="_blank"'
 
 
-def _canonical(url: str, manual_prefix: str) -> str:
+def _canonical(url: str, app_url: str) -> str:
     """Equal for two spellings of one address. A link always gets the source's own spelling, so this may be lenient."""
-    href = _href(url, manual_prefix)
+    href = _href(url, app_url)
     try:
         parts = urlsplit(href)
         port = "" if parts.port in (None, 80, 443) else f":{parts.port}"
@@ -183,12 +186,12 @@ _TARGET_LENGTH = 40
 
 
 class _Renderer:
-    def __init__(self, sources: Iterable[Source], anchor: str, manual_prefix: str) -> None:
+    def __init__(self, sources: Iterable[Source], anchor: str, app_url: str) -> None:
         sources = tuple(sources)
-        self._numbers = {source.number: _number(source, manual_prefix) for source in sources}
-        self._hrefs = {_canonical(source.url, manual_prefix): _href(source.url, manual_prefix) for source in sources}
+        self._numbers = {source.number: _number(source, app_url) for source in sources}
+        self._hrefs = {_canonical(source.url, app_url): _href(source.url, app_url) for source in sources}
         self._hrefs.pop("", None)
-        self._manual_prefix = manual_prefix
+        self._app_url = app_url
         self._anchor = escape(anchor)
         self._anchored: set[int] = set()
         self._after_link = ""
@@ -238,7 +241,7 @@ class _Renderer:
         return f"<{tag}{numbered}{_ALIGNED.get(str(token.attrGet('style')), '')}>"
 
     def _open_link(self, target: str) -> str:
-        href = self._hrefs.get(_canonical(target, self._manual_prefix))
+        href = self._hrefs.get(_canonical(target, self._app_url))
         if href:
             self._after_link = "</a>"
             return f"<a {_link(href)}>"
@@ -261,7 +264,7 @@ class _Renderer:
         return f'<sup class="cite"{identity}>{self._numbers[number]}</sup>'
 
 
-def _number(source: Source, manual_prefix: str) -> str:
-    href = _href(source.url, manual_prefix)
-    title = escape(f"{one_line(source.title)} — {_place(source.url, manual_prefix)}")
+def _number(source: Source, app_url: str) -> str:
+    href = _href(source.url, app_url)
+    title = escape(f"{one_line(source.title)} — {_place(source.url, app_url)}")
     return f'<a {_link(href)} title="{title}">{source.number}</a>' if href else str(source.number)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from core.events import Source
 from core.markdown import Block, Blocks, references_html, render_html, split_blocks
 
-MANUAL = "http://localhost:8501/help"
+APP = "http://localhost:8501"
+MANUAL = f"{APP}/help"
 SOURCES = (
     Source(1, '民法典 "全文" <b>', "https://flk.npc.gov.cn/detail?id=1&x=2", "第一千零七十七条"),
     Source(2, "裁判文书", "https://wenshu.court.gov.cn/", "摘要"),
@@ -56,7 +57,7 @@ class Page(HTMLParser):
 
 
 def render(markdown: str) -> str:
-    return render_html(markdown, SOURCES, manual_prefix=MANUAL)
+    return render_html(markdown, SOURCES, app_url=APP)
 
 
 def text_of(markdown: str) -> str:
@@ -234,11 +235,21 @@ def test_a_reference_has_number_title_domain_and_one_line() -> None:
     assert len(summary) == 120
 
 
-@pytest.mark.parametrize("url", [f"{MANUAL}?article=search", "/help?article=search"])
-def test_a_page_of_the_manual_says_so(url: str) -> None:
-    page = Page(references_html([Source(1, "怎样配置", url, "")], manual_prefix=MANUAL))
-    assert page.text == "怎样配置 内置手册"
-    assert page.links == ["/help?article=search"]
+@pytest.mark.parametrize(
+    ("address", "place"),
+    [
+        ("/help?article=search", "内置手册"),
+        ("/legal?law=%E7%81%AF%E5%A1%94%E6%B3%95&article=x", "本地法规库"),
+        ("/legal?case=x", "本地案例库"),
+    ],
+)
+@pytest.mark.parametrize("start", [APP, ""])
+def test_a_page_of_this_app_says_what_it_is(start: str, address: str, place: str) -> None:
+    page = Page(references_html([Source(1, "怎样配置", start + address, "")], app_url=APP))
+    assert page.text == f"怎样配置 {place}"
+    assert page.links == [address]
+    outside = Page(references_html([Source(1, "怎样配置", APP + address, "")]))
+    assert outside.links == [APP + address], "a file that is taken away has the whole address"
 
 
 def test_a_reference_without_a_web_address_is_not_a_link() -> None:

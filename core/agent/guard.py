@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+import re
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from langchain_classic.agents.agent import RunnableMultiActionAgent
 from langchain_core.agents import AgentAction, AgentFinish
@@ -15,6 +16,7 @@ from langchain_core.exceptions import OutputParserException
 
 from core.agent.translate import Translator
 from core.errors import AgentOutputError, BudgetExceeded, LoopDetected, ModelDisconnected
+from core.legal.numerals import NUMERAL, to_int
 from core.llm.errors import translate, worth_retrying
 from core.llm.retry import logged, retrying
 from core.passages import key_terms
@@ -87,7 +89,7 @@ class LoopGuard:
     A-A-A at its third step, A-B-A-B at its fourth."""
 
     repeats: int = 0
-    _taken: list[tuple[str, str, frozenset[str]]] = field(default_factory=list)
+    _taken: list[_Signature] = field(default_factory=list)
 
     def check(self, actions: Sequence[AgentAction]) -> None:
         """Calls of one turn are compared with earlier turns only: three cities' weather at once is no loop."""
@@ -98,20 +100,35 @@ class LoopGuard:
             raise LoopDetected
 
 
-def _signature(action: AgentAction) -> tuple[str, str, frozenset[str]]:
+class _Signature(NamedTuple):
+    tool: str
+    text: str
+    words: frozenset[str]
+    numbers: frozenset[int]
+
+
+def _signature(action: AgentAction) -> _Signature:
     given = action.tool_input
     values = [given] if isinstance(given, str) else [str(value) for value in given.values() if value is not None]
-    text = " ".join(values)
-    return action.tool, fold(text), frozenset(key_terms(text))
+    text = fold(" ".join(values))
+    return _Signature(action.tool, text, frozenset(key_terms(_NUMBER.sub(" ", text))), frozenset(_numbers(text)))
 
 
-def _same(now: tuple[str, str, frozenset[str]], before: tuple[str, str, frozenset[str]]) -> bool:
+_NUMBER = re.compile(rf"第\s*({NUMERAL})\s*条?|({NUMERAL})\s*[条款项号年月]|\d+")
+
+
+def _numbers(text: str) -> Iterator[int]:
+    """2024, 第三十八条: what differs only here is another question, and 第38条 is not."""
+    for found in _NUMBER.finditer(text):
+        with suppress(ValueError):
+            yield to_int(found[1] or found[2] or found[0])
+
+
+def _same(now: _Signature, before: _Signature) -> bool:
     """The same words in any order, but for a filler: `北京 天气` and `北京的天气`, never 2023 and 2024."""
-    tool, text, words = now
-    other_tool, other_text, other_words = before
-    if tool != other_tool:
+    if (now.tool, now.numbers) != (before.tool, before.numbers):
         return False
-    return text == other_text or _overlap(words, other_words) > SAME_WORDS
+    return now.text == before.text or _overlap(now.words, before.words) > SAME_WORDS
 
 
 def _overlap(some: Collection[str], others: Collection[str]) -> float:

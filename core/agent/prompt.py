@@ -30,6 +30,11 @@ NO_TOOLS = (
     "请根据自己的知识直接写 Final Answer，并告诉用户：搜索不可用，回答没有经过联网核实。）"
 )
 
+NO_WEB = (
+    "（联网搜索不可用：没有可用的搜索引擎，只有上面列出的工具。它们查不到的内容，"
+    "请根据自己的知识回答，并告诉用户：联网搜索不可用，这部分没有经过联网核实。）"
+)
+
 VARIANTS = ("chinese", "english", "small")
 # `$date` is filled in here; the others become LangChain's own variables.
 _VARIABLES = {
@@ -121,7 +126,10 @@ def _listed(names: set[str]) -> str:
 
 def describe(tools: Sequence[BaseTool]) -> str:
     """The tools as the prompt lists them, with what each of them takes."""
-    return "\n".join(f"{tool.name} - {tool.description}\n{_arguments(tool)}" for tool in tools) or NO_TOOLS
+    if not tools:
+        return NO_TOOLS
+    listed = [f"{tool.name} - {tool.description}\n{_arguments(tool)}" for tool in tools]
+    return "\n".join(listed if any(tool.name == "web_search" for tool in tools) else (*listed, NO_WEB))
 
 
 def _arguments(tool: BaseTool) -> str:

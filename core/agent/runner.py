@@ -24,8 +24,9 @@ from core.agent.guard import Deadline, Guard, GuardedAgent, let_go, within
 from core.agent.memory import remember
 from core.agent.prompt import agent_prompt, describe
 from core.agent.react_stream import ReactStream, ToolCallStream
+from core.agent.registry import TOOLS
 from core.agent.strategy import Agents, Strategies, Strategy
-from core.agent.tools import TOOLS, SourceBook, ToolContext, ToolFactory
+from core.agent.tools import SourceBook, ToolContext, ToolFactory
 from core.agent.translate import Translator
 from core.choices import AS_CONFIGURED, Choices
 from core.citations import cited_sources
@@ -41,6 +42,7 @@ from core.errors import (
     NoEngine,
 )
 from core.events import Answer, Notice, RunEvent, RunFailed, RunStopped, Source, TextDelta, Thought
+from core.legal.desk import LegalDesk
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.model import Model, Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
@@ -63,6 +65,9 @@ REPHRASE = "可以换一种问法，或切换到 Chat 模式。"
 CANCELLED = "已停止。"
 EMPTY_HANDED = "没有找到可以引用的资料，也没有写出回答。可以换一种问法、缩小问题的范围，或切换到 Chat 模式。"
 
+PLAIN_SEARCHES = ("web_search", "regulation_search")
+"""Tools that make something of a question as it stands."""
+
 Reason = Literal["iterations", "time", "loop"]
 
 
@@ -84,6 +89,7 @@ class AgentRunner:
         model: Model,
         search: SearchService,
         loop: LoopThread,
+        legal: LegalDesk | None = None,
         tools: Sequence[ToolFactory] = TOOLS,
         today: Callable[[], date] = date.today,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -91,6 +97,7 @@ class AgentRunner:
         self.settings = settings
         self.model = model
         self.search = search
+        self.legal = legal
         self.tools = tools
         self.today = today
         self.sleep = sleep
@@ -176,6 +183,7 @@ class _Work:
             session_cache=options.session_cache,
             settings=settings.search,
             time_range=options.choices.time_range,
+            legal=runner.legal,
             emit=self._emit,
         )
         self._tools = [tool for factory in runner.tools if (tool := factory(context)) is not None]
@@ -185,7 +193,7 @@ class _Work:
 
     async def run(self) -> None:
         try:
-            if not self._tools:
+            if not self._runner.search.available:
                 self._emit(Notice(NoEngine.kind, f"{NoEngine()}这次回答没有联网搜索。"))
             answer = await self._answer()
             if answer is not None:
@@ -294,7 +302,7 @@ class _Work:
 
     async def _plainly(self) -> str:
         """The model cannot keep to the format: the program searches, and the model only has to write."""
-        search: BaseTool | None = next((tool for tool in self._tools if tool.name == "web_search"), None)
+        search: BaseTool | None = next((tool for tool in self._tools if tool.name in PLAIN_SEARCHES), None)
         try:
             if search and not self._sources.sources:
                 await within(search.arun(self._question, callbacks=[self._translator]), self._acting_ends)

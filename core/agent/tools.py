@@ -1,6 +1,6 @@
 """What the agent can do: a tool per kind of search, built anew for every run around that run's own context.
 
-A tool joins by adding its factory to TOOLS, or by being handed to AgentRunner. It never raises: whatever goes wrong
+A tool joins by adding its factory to TOOLS (registry.py), or by being handed to AgentRunner. It never raises: whatever goes wrong
 comes back to the model as a sentence, because an exception would end the whole run.
 """
 
@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, BeforeValidator, Field
 
-from core.errors import AllEnginesFailed, AppError, SearchError
+from core.errors import AllEnginesFailed, AppError
 from core.events import RunEvent, SearchFinished, SearchStarted, Source
+from core.legal.desk import LegalDesk
 from core.search.cache import SessionCache
 from core.search.format import NOTHING_FOUND, sources_block
 from core.search.results import canonical
@@ -63,6 +65,7 @@ class ToolContext:
     session_cache: SessionCache | None = None
     settings: SearchSettings = field(default_factory=SearchSettings)
     time_range: TimeRange | None = None
+    legal: LegalDesk | None = None
     emit: Callable[[RunEvent], None] = lambda event: None
 
 
@@ -120,6 +123,17 @@ class AgentTool(BaseTool):
         except Exception as error:
             return self._failed(error)
 
+    @contextmanager
+    def searching(self, asked: SearchQuery) -> Iterator[None]:
+        """Tells that a search has begun; whoever makes it tells what was found, or this tells that nothing was."""
+        self.context.emit(SearchStarted(asked.text))
+        try:
+            yield
+        except AppError as error:
+            attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
+            self.context.emit(SearchFinished(SearchResponse(asked, attempts=attempts)))
+            raise
+
     def _failed(self, error: Exception) -> Result:
         if isinstance(error, AppError):
             log.warning("tool %s: %s", self.name, error)
@@ -153,38 +167,26 @@ class WebSearchTool(AgentTool):
     args_schema: Any = WebSearchInput
 
     def use(self, query: str, search_type: str | None = None) -> Result:
-        asked = self._begin(query, search_type)
-        try:
+        asked = self._asked(query, search_type)
+        with self.searching(asked):
             found = self.context.search.search(asked, user=self.context.user, session_cache=self.context.session_cache)
-        except SearchError as error:
-            self._without_results(asked, error)
-            raise
         return self._told(found)
 
     async def ause(self, query: str, search_type: str | None = None) -> Result:
-        asked = self._begin(query, search_type)
-        try:
+        asked = self._asked(query, search_type)
+        with self.searching(asked):
             found = await self.context.search.asearch(
                 asked, user=self.context.user, session_cache=self.context.session_cache
             )
-        except SearchError as error:
-            self._without_results(asked, error)
-            raise
         return self._told(found)
 
-    def _begin(self, query: str, search_type: str | None) -> SearchQuery:
-        asked = SearchQuery(
+    def _asked(self, query: str, search_type: str | None) -> SearchQuery:
+        return SearchQuery(
             query.strip(),
             type=SearchType(search_type or "general"),
             language=self.context.settings.language,
             time_range=self.context.time_range,
         )
-        self.context.emit(SearchStarted(asked.text))
-        return asked
-
-    def _without_results(self, asked: SearchQuery, error: SearchError) -> None:
-        attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
-        self.context.emit(SearchFinished(SearchResponse(asked, attempts=attempts)))
 
     def _told(self, found: SearchResponse) -> Result:
         sources = self.context.sources.number(found.results[: self.context.settings.result_count])
@@ -196,33 +198,3 @@ class WebSearchTool(AgentTool):
 
 def web_search(context: ToolContext) -> BaseTool | None:
     return WebSearchTool(context=context) if context.search.available else None
-
-
-TOOLS: Sequence[ToolFactory] = (web_search,)
-
-ALIASES: dict[str, tuple[str, ...]] = {
-    "web_search": (
-        "search",
-        "websearch",
-        "web search",
-        "search web",
-        "search_web",
-        "internet search",
-        "google",
-        "google search",
-        "google_search",
-        "bing",
-        "baidu",
-        "duckduckgo",
-        "百度",
-        "谷歌",
-        "搜索",
-        "网络搜索",
-        "联网搜索",
-        "网页搜索",
-        "互联网搜索",
-        "搜索引擎",
-        "搜索工具",
-    ),
-}
-"""What models call a tool instead of its name."""

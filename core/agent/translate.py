@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -245,10 +244,8 @@ class Translator(AsyncCallbackHandler):
 
 
 def _shown(inputs: dict[str, Any]) -> str:
-    """The query alone, where that is all there is."""
-    given = {name: value for name, value in inputs.items() if value is not None}
-    only = next(iter(given.values())) if len(given) == 1 else None
-    return only if isinstance(only, str) else json.dumps(given, ensure_ascii=False, default=str)
+    """The words that were given, without the names of the arguments."""
+    return " ".join(str(value) for value in inputs.values() if value is not None)
 
 
 def _estimate(turn: Turn) -> TokenUsage:

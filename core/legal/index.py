@@ -317,6 +317,11 @@ class LegalLibrary:
         self._open: tuple[str, LegalIndex] | None = None
         self._seen: tuple[int, int] | None = None
 
+    @property
+    def available(self) -> bool:
+        """Whether there is an index, without opening it."""
+        return current_folder(self.folder) is not None
+
     def index(self) -> LegalIndex | None:
         """None before the first import."""
         for _ in range(3):  # a folder may be removed between reading its name and opening it

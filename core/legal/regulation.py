@@ -157,8 +157,10 @@ class RegulationService:
         index = self._library.index()
         if index is None and self._fallback is None:
             raise NoLegalIndex
-        results, note = _Lookup(index, query, limit).run() if index else ([], "")
-        if results or note.startswith(_NO_SUCH) or self._fallback is None:
+        lookup = _Lookup(index, query, limit) if index else None
+        results, note = lookup.run() if lookup else ([], "")
+        held = lookup is not None and not lookup.law_missing and bool(results)
+        if held or note.startswith(_NO_SUCH) or self._fallback is None:
             response = RegulationResponse(query, tuple(results[:limit]), "index", note=note)
         else:
             web = self._fallback(query, limit)
@@ -203,6 +205,8 @@ class _Lookup:
         self._index = index
         self._query = query
         self._limit = limit
+        self.law_missing = False
+        """A law was named that the index does not hold: what it found instead is only related."""
 
     def run(self) -> tuple[list[LegalArticle], str]:
         cited = [c for c in find_citations(self._query, self._index.is_known) if c.law]
@@ -239,8 +243,9 @@ class _Lookup:
             if not found:
                 highest = to_chinese(self._index.highest(law.id))
                 notes.append(f"{_NO_SUCH}《{law.name}》共{highest}条，没有{citation.article}。")
+        self.law_missing = not results and not any(note.startswith(_NO_SUCH) for note in notes)
         asked = len(self._query) - sum(citation.end - citation.start for citation in citations)
-        if asked > 6 or (not results and not any(note.startswith(_NO_SUCH) for note in notes)):
+        if asked > 6 or self.law_missing:
             known = {(result.law_id, result.article_number) for result in results}
             results += [hit for hit in self._full_text() if (hit.law_id, hit.article_number) not in known]
         return results, "".join(notes)

@@ -147,13 +147,14 @@ def _read_react(text: str, instructions: str) -> _Prompt:
     thought = _THOUGHT.search(rest)
     question, steps = (rest[: thought.start()], rest[thought.start() :]) if thought else (rest, "")
     notes = _outside(steps)
+    queries = tuple(query.strip() for query in _ACTION_INPUT.findall(notes))
     return _Prompt(
         question.strip(),
         _passages(steps),
         notes,
         react=True,
-        tool=_tool(instructions),
-        queries=tuple(query.strip() for query in _ACTION_INPUT.findall(notes)),
+        tool=_tool(instructions, question, first=not queries),
+        queries=queries,
     )
 
 
@@ -175,10 +176,18 @@ def _passages(text: str) -> tuple[_Passage, ...]:
     return tuple(found.values())
 
 
-def _tool(instructions: str) -> str:
+# A question that names an article or a 案号 is one for the law books.
+_LEGAL_TOOLS = {
+    "regulation_search": re.compile(r"第\s*[〇零一二三四五六七八九十百千\d]+\s*条"),
+    "case_search": re.compile(r"[(（〔\[]\s*\d{4}\s*[)）〕\]].{2,20}号"),
+}
+
+
+def _tool(instructions: str, question: str, *, first: bool) -> str:
     listed = _TOOL_LIST.search(instructions)
     names = re.findall(r"[\w-]+", listed[1]) if listed else _TOOL_DESCRIPTION.findall(instructions)
-    return "web_search" if "web_search" in names else next(iter(names), "")
+    fitting = [tool for tool, asks in _LEGAL_TOOLS.items() if first and tool in names and asks.search(question)]
+    return next(iter([*fitting, *(name for name in names if name == "web_search"), *names]), "")
 
 
 # ---- choosing what to quote

@@ -43,6 +43,9 @@ _LABELS = {
     "tavily_keyless": "Tavily（免密钥）",
     "ddgs": "DuckDuckGo 等",
     "bundled": "内置手册",
+    # No engines, but they answer too: what was imported on the page 法规与案例.
+    "laws": "本地法规库",
+    "cases": "本地案例库",
 }
 
 

@@ -74,6 +74,11 @@ class SearchService:
         return bool(self._engines)
 
     @property
+    def reaches_web(self) -> bool:
+        """Whether there is more to search than the built-in manual."""
+        return any(engine.name != "bundled" for engine in self._engines)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What the settings page should say about the cache and Redis."""
         found = (part.warning for part in (self._cache, self._limits) if part is not None)

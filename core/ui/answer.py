@@ -18,8 +18,8 @@ BYTES_PER_SECOND = 60_000
 """A very long paragraph is sent again less often, so that a slow connection keeps up."""
 
 
-def manual_prefix() -> str:
-    return f"{shared_app().settings.public.url}/help"
+def app_url() -> str:
+    return shared_app().settings.public.url
 
 
 def draw_answer(text: str, sources: Sequence[Source], *, anchor: str) -> None:
@@ -27,15 +27,12 @@ def draw_answer(text: str, sources: Sequence[Source], *, anchor: str) -> None:
 
 
 def draw_references(sources: Sequence[Source], *, anchor: str) -> None:
-    st.html(
-        '<div class="wy-refs-title">参考文献</div>'
-        + references_html(sources, anchor=anchor, manual_prefix=manual_prefix())
-    )
+    st.html('<div class="wy-refs-title">参考文献</div>' + references_html(sources, anchor=anchor, app_url=app_url()))
 
 
 def draw_list(sources: Sequence[Source]) -> None:
     """Sources that are only listed: nothing in the text points to them."""
-    st.html(references_html(sources, manual_prefix=manual_prefix()))
+    st.html(references_html(sources, app_url=app_url()))
 
 
 def _draw_blocks(blocks: Iterable[Block], sources: Sequence[Source], anchor: str) -> None:
@@ -57,7 +54,7 @@ def _draw_special(place: DeltaGenerator, block: Block) -> None:
 
 
 def _draw_html(place: DeltaGenerator, markdown: str, sources: Sequence[Source], anchor: str) -> int:
-    html = render_html(markdown, sources, anchor=anchor, manual_prefix=manual_prefix())
+    html = render_html(markdown, sources, anchor=anchor, app_url=app_url())
     if html.strip():
         place.html(f'<div class="wy-answer">{html}</div>')
     return len(html)

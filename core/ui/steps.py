@@ -87,7 +87,7 @@ class AgentSteps(StreamlitCallbackHandler):
     def _found(self, response: SearchResponse) -> None:
         """Several calls may run at once: the results belong to the one that asked for them."""
         for step in self._tools.values():
-            if step.asks(response.query.text):
+            if step.response is None and step.asks(response.query.text):
                 step.response = response
                 return
 
@@ -151,7 +151,7 @@ class _ToolStep:
         self._status.html(f'<div class="wy-line"><b>查询</b> {html.escape(self._asked)}</div>')
 
     def asks(self, text: str) -> bool:
-        return one_line(text) in self._asked
+        return set(one_line(text).split()) <= set(self._asked.split())
 
     def done(self, summary: str) -> None:
         self._status.update(label=f"{self._title} · 完成", state="complete", expanded=False)

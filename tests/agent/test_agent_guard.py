@@ -26,6 +26,13 @@ def searches(*queries: Any) -> list[list[Any]]:
     return [[("web_search", query)] for query in queries]
 
 
+def looked_up(*given: Any) -> list[list[Any]]:
+    return [[("regulation_search", one)] for one in given]
+
+
+CIVIL_PROCEDURE = "中华人民共和国民事诉讼法"
+
+
 @pytest.mark.parametrize(
     ("turns", "stopped"),
     [
@@ -38,6 +45,10 @@ def searches(*queries: Any) -> list[list[Any]]:
         (searches("2022年 GDP", "2023年 GDP", "2024年 GDP", "2025年 GDP"), None),
         (searches("北京 天气", "上海 天气", "广州 天气", "深圳 天气"), None),
         (searches("劳动合同法第三十八条", "劳动合同法第三十九条", "劳动合同法第四十条"), None),
+        (looked_up(*({"law_name": CIVIL_PROCEDURE, "article": f"第一百二十{n}条"} for n in "二三四")), None),
+        (looked_up(*({"query": f"{CIVIL_PROCEDURE}第{n}条 送达期间 公告送达"} for n in (92, 95, 96))), None),
+        (looked_up(f"{CIVIL_PROCEDURE}第92条", f"{CIVIL_PROCEDURE} 第九十二条", f"《{CIVIL_PROCEDURE}》92条"), 3),
+        (searches(*(f"{year}年中国新能源汽车产业出口数据统计" for year in (2022, 2023, 2024))), None),
         (searches("{", "{", "{"), 3),
         ([[("web_search", "a b")], [("case_search", "a b")], [("regulation_search", "a b")]], None),
         ([[("web_search", "北京"), ("web_search", "北京"), ("web_search", "北京")], [("web_search", "上海")]], None),

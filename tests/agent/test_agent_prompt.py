@@ -37,6 +37,8 @@ def test_every_variant_tells_goal_tools_queries_stopping_and_citing(name: str) -
     ]:
         assert any(word in text for word in (*chinese.split("|"), english)), (name, chinese)
     assert "$tools" in text
+    for tool in ("web_search", "regulation_search", "case_search"):
+        assert tool in text, name
 
 
 def test_the_language_of_the_question_chooses_the_variant() -> None:

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from core.agent.tools import TOOLS, Observation, SourceBook, ToolContext, WebSearchTool
+from core.agent.registry import TOOLS
+from core.agent.tools import Observation, SourceBook, ToolContext, WebSearchTool
 from core.app import App, build_app
 from core.errors import EngineTimeout
 from core.events import RunEvent, SearchFinished, SearchStarted
@@ -164,9 +165,9 @@ def test_three_searches_at_once(app: App) -> None:
     assert all("[1]" in said for said in asyncio.run(three()))
 
 
-def test_without_an_engine_there_is_no_search_tool() -> None:
+def test_without_an_engine_and_an_index_there_is_no_search_tool() -> None:
     app = build_app(loaded(), engines=[])
     try:
-        assert [factory(ToolContext(search=app.search)) for factory in TOOLS] == [None]
+        assert [factory(ToolContext(search=app.search, legal=app.legal)) for factory in TOOLS] == [None] * 3
     finally:
         app.close()

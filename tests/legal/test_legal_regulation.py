@@ -153,6 +153,9 @@ class TestWhoAnswered:
 
     def test_the_web_for_what_the_index_does_not_hold(self, library: LegalLibrary) -> None:
         assert RegulationService(library, web).search("zzz qqq").origin == "web"
+        named = RegulationService(library, web).search("《守塔人休假办法》第三条")
+        assert (named.origin, named.note) == ("web", "库中没有《守塔人休假办法》。")
+        assert RegulationService(library).search("《守塔人休假办法》第三条").origin == "index"
 
     def test_neither(self, tmp_path: Path) -> None:
         with pytest.raises(NoLegalIndex):

@@ -20,8 +20,9 @@ from langchain_core.tools import BaseTool
 
 from core.agent import runner as runner_module
 from core.agent.parser import ReactParser
+from core.agent.registry import TOOLS
 from core.agent.runner import AgentOptions
-from core.agent.tools import TOOLS, SourceBook, ToolContext, WebSearchTool
+from core.agent.tools import SourceBook, ToolContext, WebSearchTool
 from core.agent.translate import Translator
 from core.conversation import Message, message_from_run
 from core.errors import EngineTimeout, ModelAuthError, ModelUnavailable

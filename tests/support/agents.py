@@ -10,8 +10,9 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
+from core.agent.registry import TOOLS
 from core.agent.runner import AgentOptions, AgentRunner
-from core.agent.tools import TOOLS, ToolFactory
+from core.agent.tools import ToolFactory
 from core.app import App, build_app
 from core.conversation import Message
 from core.events import Answer, Notice, RunEvent, RunFailed, TextDelta, Thought
@@ -72,7 +73,9 @@ def _runner(app: App, tools: Sequence[ToolFactory], changes: dict[str, Any]) -> 
     """`changes` to the agent's settings pass validation by: a test does not wait for ten seconds."""
     settings = app.settings
     settings = settings.model_copy(update={"agent": settings.agent.model_copy(update=changes)})
-    return AgentRunner(settings, model=app.model, search=app.search, loop=app.loop, tools=tools, sleep=no_patience)
+    return AgentRunner(
+        settings, model=app.model, search=app.search, loop=app.loop, legal=app.legal, tools=tools, sleep=no_patience
+    )
 
 
 @contextmanager

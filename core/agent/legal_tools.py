@@ -1,0 +1,272 @@
+"""The agent's legal look-ups: statutes by article or content, and judgments; in the imported library, then on the web.
+
+A look-up is told as a search, so that it is numbered, cited, shown, stored and listed in 搜索账本 like any other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from langchain_core.tools import BaseTool
+from pydantic import BaseModel, BeforeValidator, Field
+
+from core.agent.tools import AgentTool, Observation, Result, ToolContext
+from core.events import SearchFinished
+from core.legal.address import case_address, law_address
+from core.legal.case import CaseResponse
+from core.legal.case_numbers import find_case_numbers
+from core.legal.desk import LegalDesk
+from core.legal.numerals import parse_article_number
+from core.legal.regulation import LegalArticle, RegulationResponse
+from core.legal.types import CaseType, CourtCase, Status
+from core.search.format import NOTHING_FOUND, sources_block
+from core.search.registry import label_of
+from core.search.results import SNIPPET_LENGTH
+from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType, host_of
+from core.text import one_line, shorten
+
+LAWS, CASES = "laws", "cases"
+"""Who answered, as `label_of` knows it."""
+ARTICLE_LENGTH = 1_500
+CASE_LENGTH = 600
+WHOLE_CASE_LENGTH = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    response: SearchResponse
+    details: dict[str, str]
+    """What the model reads of a result of the library, by its address; the reader's list has only its beginning."""
+    document: dict[str, Any]
+    note: str = ""
+
+
+class LegalTool(AgentTool):
+    """Looks up in a thread, because SQLite and the index block. Subclasses say what is asked, and find it."""
+
+    def asked(self, *args: Any, **given: Any) -> SearchQuery:
+        raise NotImplementedError
+
+    def find(self, asked: SearchQuery, *args: Any, **given: Any) -> Found:
+        raise NotImplementedError
+
+    @property
+    def desk(self) -> LegalDesk:
+        assert self.context.legal is not None
+        return self.context.legal
+
+    def use(self, *args: Any, **given: Any) -> Result:
+        asked = self.asked(*args, **given)
+        with self.searching(asked):
+            found = self.find(asked, *args, **given)
+        return self._told(found)
+
+    async def ause(self, *args: Any, **given: Any) -> Result:
+        asked = self.asked(*args, **given)
+        with self.searching(asked):
+            found = await asyncio.to_thread(self.find, asked, *args, **given)
+        return self._told(found)
+
+    def _told(self, found: Found) -> Result:
+        response, settings = found.response, self.context.settings
+        sources = self.context.sources.number(response.results[: settings.result_count])
+        self.context.emit(SearchFinished(response, sources))
+        if not sources:
+            text = f"（{found.note}不要编造条文或来源。）" if found.note else NOTHING_FOUND
+            return Observation(text, ok=True, summary=found.note or "没有找到结果"), found.document
+        described = [
+            replace(source, snippet=found.details.get(result.url) or shorten(result.snippet, settings.snippet_length))
+            for source, result in zip(sources, response.results, strict=False)
+        ]
+        origin = label_of(response.provider) if response.provider in {LAWS, CASES} else "网络"
+        block = sources_block(described, snippet_length=WHOLE_CASE_LENGTH)
+        text = f"（{found.note}以下来自{origin}。）\n{block}"
+        return Observation(text, ok=True, summary=f"找到 {response.total_results} 条结果"), found.document
+
+    def found(
+        self,
+        library: str,
+        asked: SearchQuery,
+        answer: RegulationResponse | CaseResponse,
+        held: Sequence[tuple[SearchResult, str]],
+        *,
+        note: str = "",
+        remark: str = "",
+    ) -> Found:
+        """What the library holds, each with its details; else what the web answered, after the library had nothing."""
+        if answer.web is None:
+            results = tuple({result.url: result for result, _ in held}.values())
+            attempt = Attempt(library, Outcome.OK if results else Outcome.EMPTY, answer.search_time)
+            response = SearchResponse(asked, results, (attempt,), provider=library)
+        else:
+            attempt = Attempt(library, Outcome.EMPTY)
+            if not self.desk.library.available:
+                attempt = Attempt(library, Outcome.SKIPPED, reason="还没有导入。", cure="可在「法规与案例」页导入。")
+            response = replace(answer.web, query=asked, attempts=(attempt, *answer.web.attempts))
+        remarks = tuple(filter(None, (remark, note)))
+        response = replace(response, search_time=answer.search_time, notes=(*response.notes, *remarks))
+        return Found(response, {result.url: words for result, words in held}, answer.to_json(), note)
+
+
+# ── Statutes ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_Text = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)]
+"""An article's number may come as one."""
+
+
+class RegulationInput(BaseModel):
+    query: _Text = Field(
+        default="",
+        description="法律名称和条号，或用自己的话描述要找的规定",
+        examples=["劳动合同法第三十八条", "公司拖欠工资 劳动者解除合同"],
+    )
+    law_name: _Text | None = Field(default=None, description="可选：法律名称，如 劳动合同法")
+    article: _Text | None = Field(default=None, description="可选：条号，如 第三十八条")
+
+
+class RegulationSearchTool(LegalTool):
+    name: str = "regulation_search"
+    description: str = (
+        "查法律法规的条文：按法律名称、条号或内容查找法律、行政法规和司法解释，返回条文原文和施行日期。"
+        "凡是要引用、核对法条，或回答法律如何规定，都先用此工具；查判决和案例用 case_search，其他内容用 web_search。"
+    )
+    args_schema: Any = RegulationInput
+
+    def asked(self, query: str = "", law_name: str | None = None, article: str | None = None) -> SearchQuery:
+        words = one_line(" ".join(filter(None, (law_name, article, query))))
+        return SearchQuery(words, type=SearchType.REGULATION, language=self.context.settings.language)
+
+    def find(
+        self, asked: SearchQuery, query: str = "", law_name: str | None = None, article: str | None = None
+    ) -> Found:
+        service = self.desk.regulations_for(self.context.user, self.context.session_cache)
+        answer = service.search(_wording(query, law_name or "", article or ""))
+        articles = enumerate(answer.results if answer.origin == "index" else (), 1)
+        held = [(_article_result(self.desk.public_url, one, rank), _article_details(one)) for rank, one in articles]
+        return self.found(LAWS, asked, answer, held, note=answer.note)
+
+
+def _wording(query: str, law_name: str, article: str) -> str:
+    """One line, as a person would type it; models often say in `query` again what the other arguments say."""
+    law = law_name.strip(" 《》")
+    if law and law in query:
+        return query
+    with suppress(ValueError):  # of a number with 款 and 项, or of no number at all
+        article = str(parse_article_number(article))
+    cited = f"《{law}》{article}" if law and article else law or article
+    return f"{cited} {query}" if query and query not in cited else cited
+
+
+def _article_result(public_url: str, article: LegalArticle, rank: int) -> SearchResult:
+    """The address has a version only where the reader would otherwise be shown another one."""
+    other = article.status in {Status.AMENDED, Status.NOT_YET}
+    version = article.published if other else None
+    url = public_url + law_address(article.law_name, article.article_number, version)
+    remark = f"（{article.published or '日期不详'} 公布，{article.status}）" if other else ""
+    return SearchResult(
+        title=f"《{article.law_name}》{article.article_number or ''}{remark}",
+        url=url,
+        snippet=shorten(one_line(article.content), SNIPPET_LENGTH),
+        source=host_of(url),
+        published=article.published,
+        engine=LAWS,
+        rank=rank,
+    )
+
+
+def _article_details(article: LegalArticle) -> str:
+    force = f"{article.effective_date} 起施行" if article.effective_date else "施行日期未知"
+    parts = [f"（{force}，{article.status}）"]
+    if article.excerpt and article.excerpt != article.content:
+        parts.append(f"所查的款项：{article.excerpt}全条：")
+    parts.append(shorten(one_line(article.content), ARTICLE_LENGTH))
+    parts += [
+        f"【提到的《{reference.law_name}》{reference.article_number}：{reference.content or '库中没有'}】"
+        for reference in article.references
+    ]
+    return "".join(parts)
+
+
+# ── Cases ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_CASE_WORDS = {
+    CaseType.CRIMINAL: ("刑", "criminal"),
+    CaseType.ADMINISTRATIVE: ("行政", "administrative"),
+    CaseType.CIVIL: ("民", "商事", "civil", "commercial"),
+    CaseType.OTHER: ("其他", "执行", "赔偿", "other"),
+}
+
+
+def _case_type(value: Any) -> CaseType | None:
+    """Models write 民事案件, 刑, `Civil` or an invented type; all types are better than none."""
+    written = str(value).lower()
+    return next((kind for kind, words in _CASE_WORDS.items() if any(word in written for word in words)), None)
+
+
+class CaseInput(BaseModel):
+    query: str = Field(
+        description="案件的关键词，或案号",
+        examples=["用人单位违法解除 赔偿金", "（2021）最高法民申1234号"],
+    )
+    case_type: Annotated[CaseType | None, BeforeValidator(_case_type)] = Field(
+        default=None, description="可选：民事、刑事、行政 或 其他"
+    )
+
+
+class CaseSearchTool(LegalTool):
+    name: str = "case_search"
+    description: str = (
+        "查司法案例和裁判文书：按关键词或案号查找判决、裁定和典型案例，返回案号、法院、日期、案情和裁判要点。"
+        "要了解法院怎么判、有没有类似案件时使用此工具；查法条用 regulation_search，其他内容用 web_search。"
+    )
+    args_schema: Any = CaseInput
+
+    def asked(self, query: str, case_type: CaseType | None = None) -> SearchQuery:
+        return SearchQuery(one_line(query), type=SearchType.CASE, language=self.context.settings.language)
+
+    def find(self, asked: SearchQuery, query: str, case_type: CaseType | None = None) -> Found:
+        service = self.desk.cases_for(self.context.user, self.context.session_cache)
+        answer = service.search(query, case_type)
+        whole = bool(find_case_numbers(query))
+        cases = enumerate(answer.results if answer.origin == "index" else (), 1)
+        held = [(_case_result(self.desk.public_url, one, rank), _case_details(one, whole=whole)) for rank, one in cases]
+        return self.found(CASES, asked, answer, held, remark=f"只查{case_type}案件。" if case_type else "")
+
+
+def _case_result(public_url: str, case: CourtCase, rank: int) -> SearchResult:
+    url = public_url + case_address(case.number or case.name)
+    return SearchResult(
+        title=f"{case.name} {case.number}" if case.number and case.number not in case.name else case.name,
+        url=url,
+        snippet=shorten(one_line(case.summary or case.verdict or case.text), SNIPPET_LENGTH),
+        source=host_of(url),
+        published=case.date,
+        engine=CASES,
+        rank=rank,
+    )
+
+
+def _case_details(case: CourtCase, *, whole: bool) -> str:
+    """Only what the source says; of a case that was asked for by its number, the document itself."""
+    known = {
+        "案号": case.number,
+        "法院": case.court,
+        "日期": case.date,
+        "类型": case.type,
+        "案情": shorten(one_line(case.summary or ""), CASE_LENGTH),
+        "裁判要点": shorten(one_line(case.verdict or ""), CASE_LENGTH),
+        "全文": one_line(case.text) if whole else "",
+    }
+    return "；".join(f"{name}：{value}" for name, value in known.items() if value)
+
+
+def regulation_search(context: ToolContext) -> BaseTool | None:
+    return RegulationSearchTool(context=context) if context.legal and context.legal.available else None
+
+
+def case_search(context: ToolContext) -> BaseTool | None:
+    return CaseSearchTool(context=context) if context.legal and context.legal.available else None

@@ -1,0 +1,60 @@
+"""Which tools the agent may be offered, and what models call them instead of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.agent.legal_tools import case_search, regulation_search
+from core.agent.tools import ToolFactory, web_search
+
+TOOLS: Sequence[ToolFactory] = (web_search, regulation_search, case_search)
+
+ALIASES: dict[str, tuple[str, ...]] = {
+    "web_search": (
+        "search",
+        "websearch",
+        "web search",
+        "search web",
+        "search_web",
+        "internet search",
+        "google",
+        "google search",
+        "google_search",
+        "bing",
+        "baidu",
+        "duckduckgo",
+        "百度",
+        "谷歌",
+        "搜索",
+        "网络搜索",
+        "联网搜索",
+        "网页搜索",
+        "互联网搜索",
+        "搜索引擎",
+        "搜索工具",
+    ),
+    "regulation_search": (
+        "regulationsearch",
+        "regulation search",
+        "law_search",
+        "law search",
+        "statute_search",
+        "法规检索",
+        "法规搜索",
+        "法条检索",
+        "法条查询",
+        "查法规",
+        "查法条",
+    ),
+    "case_search": (
+        "casesearch",
+        "case search",
+        "judgment_search",
+        "案例检索",
+        "案例搜索",
+        "裁判文书检索",
+        "查案例",
+        "查判决",
+    ),
+}
+"""What models call a tool instead of its name."""
