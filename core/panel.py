@@ -150,7 +150,7 @@ def _temperature(settings: Settings, model: str | None) -> Control:
         ({default: None} if configured is None else {}) | {shown(degree): degree for degree in points},
         default,
         is_scale=True,
-        blocked="内置摘录模型没有温度可调。" if embedded else "",
+        blocked="内置摘录模型没有这一项。" if embedded else "",
     )
 
 

@@ -255,7 +255,7 @@ def test_the_agents_limits_are_the_administrators(environ: dict[str, str], round
 
 
 def test_the_embedded_model_has_no_temperature() -> None:
-    assert "没有温度" in offered()["temperature"].blocked
+    assert "内置摘录模型" in offered()["temperature"].blocked
     assert offered(OPENAI_API_KEY="k")["temperature"].blocked == ""
     both = {"OPENAI_API_KEY": "k", "LLM_MODELS": "embedded"}
     picked = {"model": "内置摘录模型", "temperature": "1"}

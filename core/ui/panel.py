@@ -59,6 +59,9 @@ def _draw_group(group: Group, *, changes: int) -> None:
 
 
 def _draw_control(control: Control) -> None:
+    if control.blocked:
+        st.caption(f"{control.title}：{control.blocked}")
+        return
     key = _key(control.name)
     st.session_state.setdefault(key, control.default)
     widget: Callable[..., Any] = st.selectbox
@@ -69,11 +72,8 @@ def _draw_control(control: Control) -> None:
         list(control.options),
         key=key,
         help=control.help,
-        disabled=bool(control.blocked),
         persist_state="session",
     )
-    if control.blocked:
-        st.caption(control.blocked)
 
 
 def _reset(group: Group) -> None:

@@ -176,6 +176,16 @@ def test_the_embedded_model_has_nothing_to_choose_and_no_temperature() -> None:
     with serving():
         page = open_page()
         assert "model" not in shown(page)
-        (temperature,) = [slider for slider in page.sidebar.select_slider if slider.key == "panel_temperature"]
-        assert temperature.disabled
-        assert any("没有温度" in caption.value for caption in page.sidebar.caption)
+        assert "temperature" not in shown(page)
+        assert any(caption.value == "温度：内置摘录模型没有这一项。" for caption in page.sidebar.caption)
+
+
+def test_a_temperature_waits_while_a_model_without_one_is_chosen() -> None:
+    with serving(OPENAI_API_KEY="k", LLM_MODELS="embedded"):
+        page = pick(open_page(), "temperature", "0.4")
+        pick(page, "model", "内置摘录模型")
+        assert "temperature" not in shown(page)
+        ask(page, "照常回答")
+        assert page.session_state["chat"].messages[-1].model == "内置摘录模型"
+        pick(page, "model", "gpt-5-mini")
+        assert shown(page)["temperature"] == "0.4"
