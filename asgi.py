@@ -9,10 +9,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import streamlit as st
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -91,6 +92,16 @@ async def healthz(_: Request) -> JSONResponse:
     return JSONResponse({"status": "ok", "version": __version__})
 
 
+async def metrics(_: Request) -> Response:
+    """For Prometheus, where the administrator has switched it on."""
+    from core.app import shared_app
+
+    exposition = (await run_in_threadpool(shared_app)).metrics.exposition
+    if exposition is None:
+        return Response("Not Found", status_code=404)
+    return Response(exposition.text(), media_type=exposition.CONTENT_TYPE)
+
+
 def on_script_error(error: Exception) -> bool:
     """A bug in a page: the log gets the traceback, the reader a sentence."""
     log.error("page failed", exc_info=error)
@@ -105,6 +116,6 @@ app = st.App(
     "Home.py",
     lifespan=lifespan,
     middleware=[Middleware(SecurityHeaders)],
-    routes=[Route("/healthz", healthz)],
+    routes=[Route("/healthz", healthz), Route("/metrics", metrics)],
     on_script_error=on_script_error,
 )

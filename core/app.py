@@ -15,6 +15,7 @@ from core.http import Deadline
 from core.llm.model import Model
 from core.logs import configure_logging
 from core.loop import LoopThread
+from core.metrics import Metrics
 from core.recorder import Recorder
 from core.search.cache import ResultCache
 from core.search.engine import CheckedEngine, ClosableEngine, SearchEngine
@@ -25,7 +26,7 @@ from core.search.redis_link import RedisLink
 from core.search.registry import Chain, build_chain
 from core.search.service import SearchService
 from core.settings import LoadedSettings, Settings, load_settings, report_problems
-from core.store import ConversationStore
+from core.store import ConversationStore, Database, MetricsStore
 
 if TYPE_CHECKING:
     from core.agent.runner import AgentRunner
@@ -47,8 +48,10 @@ class App:
     chain: Chain
     search: SearchService
     chat: ChatService
+    database: Database
     store: ConversationStore
     recorder: Recorder
+    metrics: Metrics
     redis: RedisLink | None = None
     _warmed: threading.Event = field(default_factory=threading.Event)
 
@@ -61,7 +64,14 @@ class App:
         """Built when somebody first asks for Agent mode: it brings LangChain's agents with it."""
         from core.agent.runner import AgentRunner
 
-        return AgentRunner(self.settings, model=self.model, search=self.search, loop=self.loop, legal=self.legal)
+        return AgentRunner(
+            self.settings,
+            model=self.model,
+            search=self.search,
+            loop=self.loop,
+            legal=self.legal,
+            on_answer=self.metrics.answer_ended,
+        )
 
     @cached_property
     def legal(self) -> LegalDesk:
@@ -80,6 +90,7 @@ class App:
         if not self._warmed.is_set():
             self._warmed.set()
             self.model.warm_up()
+            self.metrics.start()
             threading.Thread(target=self._check_engines, name="wenyuan-check", daemon=True).start()
 
     def _check_engines(self) -> None:
@@ -98,7 +109,8 @@ class App:
                 engine.close()
         self.loop.stop()
         self.search.close()
-        self.store.close()
+        self.metrics.close()
+        self.database.close()
         if self.redis:
             self.redis.close()
 
@@ -118,6 +130,8 @@ def build_app(
     model = model or Model(settings)
     chain = build_chain(settings) if engines is None else Chain(tuple(engines), left_out=())
     redis = RedisLink.from_settings(settings)
+    database = Database.from_settings(settings)
+    metrics = Metrics(MetricsStore(database), settings.metrics)
     search = SearchService(
         chain.engines,
         settings=settings.search,
@@ -125,9 +139,10 @@ def build_app(
         limits=SearchLimits.from_settings(settings, redis),
         health=Health((engine.name for engine in chain.engines), link=redis),
         prepare=lambda query: effective_query(query, settings),
+        on_end=metrics.search_ended,
     )
-    chat = ChatService(settings, model=model, search=search, loop=loop)
-    store = ConversationStore.from_settings(settings)
+    chat = ChatService(settings, model=model, search=search, loop=loop, on_answer=metrics.answer_ended)
+    store = ConversationStore(database)
     return App(
         loaded=loaded,
         loop=loop,
@@ -135,8 +150,10 @@ def build_app(
         chain=chain,
         search=search,
         chat=chat,
+        database=database,
         store=store,
         recorder=Recorder(store, loop),
+        metrics=metrics,
         redis=redis,
     )
 

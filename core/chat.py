@@ -35,7 +35,7 @@ from core.model_choice import ModelChoice
 from core.native_chat import NATIVE, NativeAnswer
 from core.prompts import FOLDER, Preview, chat_system, fill
 from core.question import accept
-from core.run import Run, drain
+from core.run import OnAnswer, Run, drain
 from core.search.engines.native import NativeEngine, not_supported
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED, number_results, sources_block
 from core.search.query import effective_query, limits_in_words
@@ -69,12 +69,14 @@ class ChatService:
         search: SearchService,
         loop: LoopThread,
         today: Callable[[], date] = date.today,
+        on_answer: OnAnswer = lambda mode, model, run: None,
     ) -> None:
         self._settings = settings
         self._model = model
         self._search = search
         self._loop = loop
         self._today = today
+        self._on_answer = on_answer
         self._configured = model.choice
         self._cannot_search: set[ModelChoice] = set()
         """Models that readers have chosen and that turned out to have no search of their own."""
@@ -92,14 +94,20 @@ class ChatService:
     def start(self, question: str, history: Sequence[Message] = (), options: ChatOptions | None = None) -> Run:
         """Answers in the background; the page follows the run."""
         question = self.accept(question)
-        return Run(self._loop, lambda: self.events(question, history, options or ChatOptions()))
+        options = options or ChatOptions()
+        return Run(self._loop, lambda: self.events(question, history, options), on_end=self._when_ended(options))
 
     def stream(
         self, question: str, history: Sequence[Message] = (), options: ChatOptions | None = None
     ) -> Iterator[RunEvent]:
         """The same as a plain generator."""
         question = self.accept(question)
-        return drain(self._loop, lambda: self.events(question, history, options or ChatOptions()))
+        options = options or ChatOptions()
+        return drain(self._loop, lambda: self.events(question, history, options), on_end=self._when_ended(options))
+
+    def _when_ended(self, options: ChatOptions) -> Callable[[Run], None]:
+        model = self._as_chosen(options.choices)._model.label
+        return lambda run: self._on_answer("chat", model, run)
 
     def events(self, question: str, history: Sequence[Message], options: ChatOptions) -> AsyncIterator[RunEvent]:
         return self._as_chosen(options.choices)._events(question, history, options)
@@ -160,7 +168,7 @@ class ChatService:
                 for event in answer.broken_off():
                     yield event
                 raise
-        await asyncio.to_thread(self._search.report, NATIVE)
+        await asyncio.to_thread(self._search.report, NATIVE, response=answer.response)
 
     @property
     def _may_search(self) -> bool:

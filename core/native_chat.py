@@ -66,6 +66,11 @@ class NativeAnswer:
         if self._searches and self._finished() != self._told:
             yield from self._tell()
 
+    @property
+    def response(self) -> SearchResponse | None:
+        """What was searched for and found in all; None when the model did not search."""
+        return self._finished().response if self._searches else None
+
     # ── Pages ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _searched(self, search: SearchPiece) -> Iterator[RunEvent]:

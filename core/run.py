@@ -21,19 +21,29 @@ from core.loop import LoopThread
 
 log = logging.getLogger(__name__)
 
+OnAnswer = Callable[[str, str, "Run"], None]
+"""Is told of every answer that has ended: the mode, the model, and the run. Must neither raise nor wait."""
+
 GRACE_SECONDS = 0.3
 """Between two reruns nobody follows for some milliseconds; a closed tab never comes back."""
 
 
 class Run:
     def __init__(
-        self, loop: LoopThread, produce: Callable[[], AsyncIterator[RunEvent]], *, grace: float = GRACE_SECONDS
+        self,
+        loop: LoopThread,
+        produce: Callable[[], AsyncIterator[RunEvent]],
+        *,
+        grace: float = GRACE_SECONDS,
+        on_end: Callable[[Run], None] = lambda run: None,
     ) -> None:
+        """`on_end` is told once, in whatever thread the run ends; it must neither raise nor wait."""
         self.id = secrets.token_urlsafe(8)
         self.started = time.monotonic()
         self.seconds = 0.0
         self._loop = loop
         self._grace = grace
+        self._on_end = on_end
         self._changed = threading.Condition()
         self._events: list[RunEvent] = []
         self._done = False
@@ -118,10 +128,16 @@ class Run:
             self._done = True
             self.seconds = time.monotonic() - self.started
             self._changed.notify_all()
+        self._on_end(self)
 
 
-def drain(loop: LoopThread, produce: Callable[[], AsyncIterator[RunEvent]]) -> Iterator[RunEvent]:
+def drain(
+    loop: LoopThread,
+    produce: Callable[[], AsyncIterator[RunEvent]],
+    *,
+    on_end: Callable[[Run], None] = lambda run: None,
+) -> Iterator[RunEvent]:
     """A run as a plain generator of events: for the command line, and for tests. Closing it cancels the run."""
-    run = Run(loop, produce, grace=0.0)
+    run = Run(loop, produce, grace=0.0, on_end=on_end)
     for batch in run.follow():
         yield from batch

@@ -130,6 +130,18 @@ def _quotas(value: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     return tuple(quotas)
 
 
+def _prices(value: tuple[str, ...]) -> tuple[tuple[str, float, float], ...]:
+    """`gpt-5-mini=1.8/14.4`: the model, and what a million tokens cost that it reads, and that it writes."""
+    prices = []
+    for entry in value:
+        name, _, amounts = entry.rpartition("=")
+        found = re.fullmatch(r"(\d{1,6}(?:\.\d+)?)\s*/\s*(\d{1,6}(?:\.\d+)?)", amounts.strip(), re.ASCII)
+        if not name.strip() or not found:
+            raise ValueError("应写成「模型名=输入价/输出价」，如 gpt-5-mini=1.8/14.4")
+        prices.append((name.strip(), float(found[1]), float(found[2])))
+    return tuple(prices)
+
+
 def _secret(value: SecretStr) -> SecretStr:
     text = value.get_secret_value().strip()
     if not text.isascii() or any(character.isspace() or not character.isprintable() for character in text):
@@ -146,6 +158,7 @@ Language = Annotated[Word, AfterValidator(_language)]
 Address = Annotated[str, AfterValidator(_web_address)]
 Addresses = Annotated[tuple[str, ...], BeforeValidator(_comma_list), AfterValidator(_web_addresses)]
 Quotas = Annotated[tuple[Any, ...], BeforeValidator(_comma_list), AfterValidator(_quotas)]
+Prices = Annotated[tuple[Any, ...], BeforeValidator(_comma_list), AfterValidator(_prices)]
 Flag = Annotated[bool, BeforeValidator(_plain_word)]
 LowerCase = BeforeValidator(lambda value: str(value).strip().lower())
 OptionalPage = Literal["legal", "dashboard", "settings", "help"]
@@ -427,6 +440,21 @@ class DatabaseSettings(Section):
     url: Secret | None = None
 
 
+class MetricsSettings(Section):
+    """Records about searches and answers, for the dashboard."""
+
+    name = "metrics"
+    enabled: Flag = True
+    queries: Flag = False
+    """Keep the words of searches, too."""
+    keep_days: Annotated[Count, Field(ge=1, le=3650)] = 90
+    prices: Prices = ()
+    """Per million tokens; a model without a price has no cost on the dashboard, never an invented one."""
+    currency: Word = "元"
+    prometheus: Flag = False
+    """Answer at /metrics, to whoever can reach this server."""
+
+
 class DataSettings(Section):
     name = "data"
     dir: Word = "data"
@@ -471,6 +499,7 @@ class Settings(BaseSettings):
     panel: PanelSettings = PanelSettings()
     cache: CacheSettings = CacheSettings()
     database: DatabaseSettings = DatabaseSettings()
+    metrics: MetricsSettings = MetricsSettings()
     data: DataSettings = DataSettings()
     log: LogSettings = LogSettings()
     public: PublicSettings = PublicSettings()

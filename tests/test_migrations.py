@@ -12,8 +12,8 @@ from sqlalchemy import inspect, text
 from core.errors import AppError, StoreError, StoreTooNew
 from core.store import ConversationStore, Database
 from core.store.backends import Backend, PostgresServer, SqliteFile
-from core.store.conversations import _metadata
 from core.store.migrations import MIGRATIONS, Migration
+from core.store.tables import metadata
 from support.base import loaded
 from support.postgres import Postgres, running_postgres
 
@@ -95,10 +95,10 @@ def test_the_newest_tables_are_those_that_the_queries_use(backend: Backend) -> N
     database = Database(backend)
     with database.read() as connection:
         found = inspect(connection)
-        tables = {name: {column["name"] for column in found.get_columns(name)} for name in _metadata.tables}
-        keys = {name: found.get_pk_constraint(name)["constrained_columns"] for name in _metadata.tables}
-    assert tables == {name: set(table.c.keys()) for name, table in _metadata.tables.items()}
-    assert keys == {name: [column.name for column in table.primary_key] for name, table in _metadata.tables.items()}
+        tables = {name: {column["name"] for column in found.get_columns(name)} for name in metadata.tables}
+        keys = {name: found.get_pk_constraint(name)["constrained_columns"] for name in metadata.tables}
+    assert tables == {name: set(table.c.keys()) for name, table in metadata.tables.items()}
+    assert keys == {name: [column.name for column in table.primary_key] for name, table in metadata.tables.items()}
     database.close()
 
 

@@ -51,7 +51,7 @@ from core.loop import LoopThread
 from core.model_choice import ModelChoice
 from core.prompts import Preview, chat_system, fill
 from core.question import accept
-from core.run import Run, drain
+from core.run import OnAnswer, Run, drain
 from core.search.cache import SessionCache
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED, sources_block
 from core.search.service import SearchService
@@ -93,6 +93,7 @@ class AgentRunner:
         tools: Sequence[ToolFactory] = TOOLS,
         today: Callable[[], date] = date.today,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        on_answer: OnAnswer = lambda mode, model, run: None,
     ) -> None:
         self.settings = settings
         self.model = model
@@ -104,6 +105,7 @@ class AgentRunner:
         self.agents = Agents()
         self._strategies: dict[ModelChoice, Strategies] = {}
         self._loop = loop
+        self._on_answer = on_answer
 
     def accept(self, question: str) -> str:
         return accept(question, limit=self.settings.chat.max_question_length)
@@ -111,14 +113,20 @@ class AgentRunner:
     def start(self, question: str, history: Sequence[Message] = (), options: AgentOptions | None = None) -> Run:
         """Answers in the background; the page follows the run."""
         question = self.accept(question)
-        return Run(self._loop, lambda: self.events(question, history, options or AgentOptions()))
+        options = options or AgentOptions()
+        return Run(self._loop, lambda: self.events(question, history, options), on_end=self._when_ended(options))
 
     def stream(
         self, question: str, history: Sequence[Message] = (), options: AgentOptions | None = None
     ) -> Iterator[RunEvent]:
         """The same as a plain generator."""
         question = self.accept(question)
-        return drain(self._loop, lambda: self.events(question, history, options or AgentOptions()))
+        options = options or AgentOptions()
+        return drain(self._loop, lambda: self.events(question, history, options), on_end=self._when_ended(options))
+
+    def _when_ended(self, options: AgentOptions) -> Callable[[Run], None]:
+        model = self.model.under(options.choices.applied_to(self.settings)).label
+        return lambda run: self._on_answer("agent", model, run)
 
     def strategies(self, model: ModelChoice) -> Strategies:
         return self._strategies.setdefault(model, Strategies(self.settings.agent.strategy, model))

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from core.errors import EngineError, NoEngine, QueryError, RateLimited
+from core.errors import AllEnginesFailed, EngineError, NoEngine, QueryError, RateLimited
 from core.search.cache import ResultCache, SessionCache
 from core.search.deadline import SearchDeadline
 from core.search.engine import SearchEngine
@@ -16,7 +16,7 @@ from core.search.failover import Failover, Raced, all_failed
 from core.search.flights import Flights
 from core.search.health import Health, Rest
 from core.search.limits import SearchLimits
-from core.search.types import Outcome, SearchQuery, SearchResponse
+from core.search.types import Attempt, CacheLayer, Outcome, SearchEnd, SearchQuery, SearchResponse
 from core.search.workers import in_a_thread
 from core.settings import SearchSettings
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 MAX_QUERY_LENGTH = 20_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Search:
     """One search under way."""
 
@@ -38,6 +38,8 @@ class _Search:
     user: str | None
     deadline: SearchDeadline
     started: float
+    layer: CacheLayer = CacheLayer.NONE
+    """Who had the results already, as far as is known."""
 
 
 class SearchService:
@@ -52,14 +54,17 @@ class SearchService:
         limits: SearchLimits | None = None,
         health: Health | None = None,
         prepare: Callable[[SearchQuery], SearchQuery] = lambda query: query,
+        on_end: Callable[[SearchEnd], None] = lambda end: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`on_end` is told of every search, in the thread that made it; it must not raise."""
         self._engines = tuple(engines)
         self._settings = settings or SearchSettings()
         self._cache = cache
         self._limits = limits
         self._health = health or Health(engine.name for engine in engines)
         self._prepare = prepare
+        self._on_end = on_end
         self._clock = clock
         self._flights = Flights()
         self._failover = Failover(
@@ -105,12 +110,14 @@ class SearchService:
                 return False
         return True
 
-    def report(self, engine: str, error: EngineError | None = None) -> None:
-        """How a search went that was handed over."""
+    def report(self, engine: str, error: EngineError | None = None, *, response: SearchResponse | None = None) -> None:
+        """How a search went that was handed over; without a response nothing was searched for after all."""
         if error is None:
             self._health.succeeded(engine)
         else:
             self._health.failed(engine, error)
+        if response is not None:
+            self._on_end(SearchEnd(response.query, response.search_time, response, attempts=response.attempts))
 
     def search(
         self,
@@ -168,32 +175,39 @@ class SearchService:
         query = self._prepare(asked)
         key = f"{engine or ''}|{query.key(sort_words=self._settings.sort_words)}"
         search = _Search(asked, query, key, engine, user, deadline, started)
-
-        response = None if fresh else self._remembered(search, session)
-        if response is None:
-            response = self._shared(search)
+        try:
+            response = None if fresh else self._remembered(search, session)
+            if response is None:
+                response = self._shared(search)
+        except BaseException as error:
+            self._ended(search, error=error, attempts=error.attempts if isinstance(error, AllEnginesFailed) else ())
+            raise
         response = replace(response, query=asked, search_time=self._clock() - started)
         if session is not None:
             session.put(key, response)
+        self._ended(search, response, attempts=response.attempts)
         return response
 
     def _remembered(self, search: _Search, session: SessionCache | None) -> SearchResponse | None:
-        response, where = None, "session"
+        response, layer = None, CacheLayer.SESSION
         if session is not None:
             response = session.get(search.key, search.asked)
         if response is None and self._cache is not None:
-            response, where = self._cache.get(search.key, search.query), "shared"
+            response, layer = self._cache.get(search.key, search.query), CacheLayer.SHARED
         if response is not None:
-            log.info("%s cache hit: results of %s, %.0f s old", where, response.provider, response.cache_age or 0)
+            search.layer = layer
+            log.info("%s cache hit: results of %s, %.0f s old", layer, response.provider, response.cache_age or 0)
         return response
 
     def _shared(self, search: _Search) -> SearchResponse:
+        search.layer = CacheLayer.JOINED  # unless it turns out to be the one that others join
         try:
             return self._flights.share(search.key, search.deadline, lambda: self._fetch(search))
         except TimeoutError:
             raise all_failed((), timeout=self._settings.timeout) from None
 
     def _fetch(self, search: _Search) -> SearchResponse:
+        search.layer = CacheLayer.NONE
         engines = self._chain(search.engine)
         if self._limits is not None and search.user is not None:
             self._limits.admit(search.user)
@@ -232,6 +246,7 @@ class SearchService:
         if unanswered and self._cache is not None:
             old = self._cache.get(search.key, search.query, even_stale=True)
             if old is not None:
+                search.layer = CacheLayer.STALE
                 log.warning("no engine could answer; serving results that are %.0f s old", old.cache_age or 0)
                 return replace(old, attempts=raced.attempts)
         if raced.bug is not None:
@@ -240,6 +255,26 @@ class SearchService:
             raise all_failed(raced.attempts, timeout=self._settings.timeout)
         answered = [attempt.engine for attempt in raced.attempts if attempt.outcome is Outcome.EMPTY]
         return SearchResponse(query=search.query, attempts=raced.attempts, provider=answered[-1])
+
+    def _ended(
+        self,
+        search: _Search,
+        response: SearchResponse | None = None,
+        *,
+        error: BaseException | None = None,
+        attempts: tuple[Attempt, ...],
+    ) -> None:
+        borrowed = search.layer in (CacheLayer.SESSION, CacheLayer.SHARED, CacheLayer.JOINED)
+        self._on_end(
+            SearchEnd(
+                search.asked,
+                self._clock() - search.started,
+                response,
+                error,
+                search.layer,
+                () if borrowed else attempts,
+            )
+        )
 
 
 def _refuse_unusable(query: SearchQuery) -> None:

@@ -124,6 +124,31 @@ class SearchResponse:
         return replace(self, results=self.results[:count])
 
 
+class CacheLayer(StrEnum):
+    """Who had the results already."""
+
+    NONE = ""
+    SESSION = "session"
+    SHARED = "shared"
+    JOINED = "joined"
+    """An identical search that was under way."""
+    STALE = "stale"
+    """The shared cache, past the time for which results are good."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchEnd:
+    """How one search went, for whoever keeps count: a response, or an error."""
+
+    query: SearchQuery
+    seconds: float
+    response: SearchResponse | None = None
+    error: BaseException | None = None
+    layer: CacheLayer = CacheLayer.NONE
+    attempts: tuple[Attempt, ...] = ()
+    """What the engines did for this search; not what they had done for the one whose results it was given."""
+
+
 def host_of(url: str) -> str:
     """The host that a reader would recognise, or an empty string for what is not a web address."""
     try:

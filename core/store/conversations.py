@@ -10,17 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sqlalchemy import (
-    Boolean,
-    Column,
     ColumnElement,
     Connection,
-    Double,
-    Integer,
-    MetaData,
     Row,
     Select,
-    Table,
-    Text,
     and_,
     case,
     delete,
@@ -37,42 +30,11 @@ from core.errors import ConversationNotFound, InputError
 from core.events import Notice
 from core.settings import Settings
 from core.store.database import Database
+from core.store.tables import conversations, messages, visits
 from core.text import clean, one_line, shorten
 
 TITLE_LENGTH = 40
 UNFINISHED = Notice(kind="unfinished", text="这条回答在写完之前中断了，以上是已保存的部分。")
-
-# As the newest migration leaves them.
-_metadata = MetaData()
-conversations = Table(
-    "conversations",
-    _metadata,
-    Column("id", Text, primary_key=True),
-    Column("owner", Text),
-    Column("title", Text),
-    Column("mode", Text),
-    Column("created", Double),
-    Column("updated", Double),
-)
-messages = Table(
-    "messages",
-    _metadata,
-    Column("conversation_id", Text, primary_key=True),
-    Column("position", Integer, primary_key=True),
-    Column("id", Text),
-    Column("role", Text),
-    Column("text", Text),
-    Column("payload", Text),
-    Column("finished", Boolean),
-    Column("created", Double),
-)
-
-visits = Table(
-    "visits",
-    _metadata,
-    Column("visitor", Text, primary_key=True),
-    Column("conversation_id", Text, primary_key=True),
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,4 +46,45 @@ MIGRATIONS: tuple[Migration, ...] = (
     ),
     # 3: deleting a conversation deletes its visits, and looks for them by the conversation.
     ("CREATE INDEX visits_conversation ON visits (conversation_id)",),
+    # 4: figures about the running installation. One row per search and per answer, and sums of them per minute, hour
+    # and day, which the dashboard reads: `labels` and `attempts` are JSON, `bucket` is a step of a histogram.
+    (
+        """CREATE TABLE search_records (
+            at DOUBLE PRECISION NOT NULL,
+            type TEXT NOT NULL,
+            engine TEXT NOT NULL,
+            outcome TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            cache TEXT NOT NULL,
+            cache_age DOUBLE PRECISION,
+            seconds DOUBLE PRECISION NOT NULL,
+            attempts TEXT NOT NULL,
+            query TEXT
+        )""",
+        "CREATE INDEX search_records_at ON search_records (at)",
+        """CREATE TABLE answer_records (
+            at DOUBLE PRECISION NOT NULL,
+            mode TEXT NOT NULL,
+            model TEXT NOT NULL,
+            ending TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            seconds DOUBLE PRECISION NOT NULL,
+            input BIGINT NOT NULL,
+            output BIGINT NOT NULL,
+            estimated BOOLEAN NOT NULL,
+            iterations INTEGER NOT NULL,
+            tool_calls INTEGER NOT NULL
+        )""",
+        "CREATE INDEX answer_records_at ON answer_records (at)",
+        """CREATE TABLE metric_sums (
+            grain TEXT NOT NULL,
+            start BIGINT NOT NULL,
+            series TEXT NOT NULL,
+            labels TEXT NOT NULL,
+            bucket INTEGER NOT NULL,
+            count BIGINT NOT NULL,
+            amount DOUBLE PRECISION NOT NULL,
+            PRIMARY KEY (grain, start, series, labels, bucket)
+        )""",
+    ),
 )

@@ -1,0 +1,197 @@
+"""Keeps a record of every search and every answer, in the background: nobody ever waits for it, or fails with it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+from core.errors import StoreError
+from core.metrics.exposition import Exposition
+from core.metrics.records import AnswerRecord, Record, SearchRecord
+from core.metrics.spans import DAY, Grain
+from core.run import Run
+from core.search.types import SearchEnd
+from core.settings import MetricsSettings
+from core.store.metrics import MetricsStore, SumKey
+
+log = logging.getLogger(__name__)
+
+QUEUE = 10_000
+"""So many records wait for the database at most. What comes when they do is dropped, and counted."""
+BATCH = 500
+GATHER_SECONDS = 1.0
+"""What happens within a second is written at once: a transaction costs more than what is in it."""
+RETRY_SECONDS = 5.0
+TRIES = 12
+"""A database that is away for less than a minute misses nothing; what it refuses for longer is dropped."""
+TIDY_SECONDS = 600.0
+PAUSE_SECONDS = 0.05
+"""Between two steps of tidying up, for whoever else wants to write."""
+
+
+class Metrics:
+    """Thread-safe. `search_ended` and `answer_ended` never raise and never wait."""
+
+    def __init__(
+        self,
+        store: MetricsStore,
+        settings: MetricsSettings | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+        queue: int = QUEUE,
+        gather: float = GATHER_SECONDS,
+        retry: float = RETRY_SECONDS,
+    ) -> None:
+        self.store = store
+        self.settings = settings or MetricsSettings()
+        self.exposition = Exposition(lambda: self.dropped) if self.settings.prometheus else None
+        self.dropped = 0
+        """Records that never reached the database, since the start."""
+        self._clock = clock
+        self._limit = queue
+        self._gather = gather
+        self._retry = retry
+        self._waiting: deque[Record] = deque()
+        self._batch: list[Record] = []
+        self._tries = 0
+        self._writing = threading.Lock()
+        self._starting = threading.Lock()
+        self._counting = threading.Lock()
+        self._woken = threading.Event()
+        self._closing = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._tidied = float("-inf")
+
+    # ── On the thread of whoever searched or answered ─────────────────────────────────────────────────────────────
+
+    def search_ended(self, end: SearchEnd) -> None:
+        self._keep(lambda: SearchRecord.of(end, at=self._clock(), with_query=self.settings.queries))
+
+    def answer_ended(self, mode: str, model: str, run: Run) -> None:
+        self._keep(lambda: AnswerRecord.of(mode, model, run, at=self._clock()))
+
+    def _keep(self, make: Callable[[], Record]) -> None:
+        if not (self.settings.enabled or self.exposition):
+            return
+        try:
+            record = make()
+            if self.exposition:
+                self.exposition.count(record)
+            if self.settings.enabled:
+                self._queue(record)
+        except Exception:
+            log.exception("a search or an answer could not be recorded")
+            self._drop(1)
+
+    def _queue(self, record: Record) -> None:
+        if len(self._waiting) >= self._limit:
+            self._drop(1)
+            return
+        self._waiting.append(record)
+        if not self._woken.is_set():
+            self._woken.set()
+            self.start()
+
+    def _drop(self, count: int) -> None:
+        with self._counting:
+            self.dropped += count
+
+    # ── In the background ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def start(self) -> None:
+        """Begins to write, and to forget what is too old, unless that has begun."""
+        with self._starting:
+            if self._thread is None and not self._closing.is_set():
+                self._thread = threading.Thread(target=self._work, name="wenyuan-metrics", daemon=True)
+                self._thread.start()
+
+    def _work(self) -> None:
+        while not self._closing.is_set():
+            try:
+                self._tidy_up()
+                self._woken.wait(TIDY_SECONDS)
+                self._woken.clear()
+                self._closing.wait(self._gather)
+                while not self.flush() and not self._closing.is_set():
+                    self._closing.wait(self._retry)
+            except Exception:
+                log.exception("recording figures met a bug and goes on")
+                self._closing.wait(self._retry)
+
+    def flush(self) -> bool:
+        """Writes everything that waits, now and in this thread; whether the database has taken it."""
+        with self._writing:
+            while self._batch or self._waiting:
+                while self._waiting and len(self._batch) < BATCH:
+                    self._batch.append(self._waiting.popleft())
+                if not self._write():
+                    return False
+        return True
+
+    def _write(self) -> bool:
+        try:
+            write(self.store, self._batch, now=self._clock(), keep_days=self.settings.keep_days)
+        except StoreError as error:
+            self._tries += 1
+            if self._tries < TRIES:
+                return False
+            log.warning("%d records of searches and answers are dropped: %s", len(self._batch), error)
+            self._drop(len(self._batch))
+        except Exception:
+            log.exception("%d records of searches and answers are dropped", len(self._batch))
+            self._drop(len(self._batch))
+        self._batch, self._tries = [], 0
+        return True
+
+    def _tidy_up(self) -> None:
+        now = self._clock()
+        if now - self._tidied < TIDY_SECONDS:
+            return
+        self._tidied = now
+        keep = self.settings.keep_days
+        sums_before = {grain.value: grain.kept_since(now, keep) for grain in Grain}
+        try:
+            while self.store.forget(now - keep * DAY, sums_before):
+                if self._closing.wait(PAUSE_SECONDS):
+                    return
+        except StoreError as error:
+            log.warning("old records of searches and answers could not be deleted: %s", error)
+
+    def close(self, seconds: float = 3.0) -> None:
+        """Writes what waits, in one last try."""
+        with self._starting:
+            self._closing.set()
+            self._woken.set()
+        if self._thread is not None:
+            self._thread.join(seconds)
+        if self._thread is None or not self._thread.is_alive():
+            self.flush()
+        if lost := len(self._waiting) + len(self._batch):
+            log.warning("%d records of searches and answers are lost", lost)
+
+
+def write(store: MetricsStore, records: Iterable[Record], *, now: float, keep_days: int) -> None:
+    """One batch: the records themselves, and what they add to the sums."""
+    searches: list[dict[str, object]] = []
+    answers: list[dict[str, object]] = []
+    sums: dict[SumKey, tuple[int, float]] = {}
+    kept_since = {grain: grain.kept_since(now, keep_days) for grain in Grain}
+    for record in records:
+        (searches if isinstance(record, SearchRecord) else answers).append(record.row())
+        starts = [(grain.value, grain.start(record.at)) for grain, since in kept_since.items() if record.at >= since]
+        for series, labels, bucket, more in record.measures():
+            for grain, start in starts:
+                key = SumKey(grain, start, series, _stored(labels), bucket)
+                count, amount = sums.get(key, (0, 0.0))
+                sums[key] = (count + 1, amount + more)
+    store.add(searches, answers, sums)
+
+
+@lru_cache(1_000)
+def _stored(labels: tuple[str, ...]) -> str:
+    return json.dumps(labels, ensure_ascii=False)

@@ -1,0 +1,77 @@
+"""The tables as the newest migration leaves them."""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Boolean, Column, Double, Integer, MetaData, Table, Text
+
+metadata = MetaData()
+
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("owner", Text),
+    Column("title", Text),
+    Column("mode", Text),
+    Column("created", Double),
+    Column("updated", Double),
+)
+messages = Table(
+    "messages",
+    metadata,
+    Column("conversation_id", Text, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("id", Text),
+    Column("role", Text),
+    Column("text", Text),
+    Column("payload", Text),
+    Column("finished", Boolean),
+    Column("created", Double),
+)
+visits = Table(
+    "visits",
+    metadata,
+    Column("visitor", Text, primary_key=True),
+    Column("conversation_id", Text, primary_key=True),
+)
+
+search_records = Table(
+    "search_records",
+    metadata,
+    Column("at", Double),
+    Column("type", Text),
+    Column("engine", Text),
+    Column("outcome", Text),
+    Column("kind", Text),
+    Column("cache", Text),
+    Column("cache_age", Double),
+    Column("seconds", Double),
+    Column("attempts", Text),
+    Column("query", Text),
+)
+answer_records = Table(
+    "answer_records",
+    metadata,
+    Column("at", Double),
+    Column("mode", Text),
+    Column("model", Text),
+    Column("ending", Text),
+    Column("kind", Text),
+    Column("seconds", Double),
+    Column("input", BigInteger),
+    Column("output", BigInteger),
+    Column("estimated", Boolean),
+    Column("iterations", Integer),
+    Column("tool_calls", Integer),
+)
+metric_sums = Table(
+    "metric_sums",
+    metadata,
+    Column("grain", Text, primary_key=True),
+    Column("start", BigInteger, primary_key=True),
+    Column("series", Text, primary_key=True),
+    Column("labels", Text, primary_key=True),
+    Column("bucket", Integer, primary_key=True),
+    Column("count", BigInteger),
+    Column("amount", Double),
+)
