@@ -9,12 +9,14 @@ import shutil
 import sqlite3
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import yaml
 
+from core.doctor import searxng_settings
 from core.errors import EngineUnavailable, HttpError
 from core.http import Deadline, Request, fetch
 from core.search.engines.searxng import NO_TIME_RANGE, SearxngEngine
@@ -44,10 +46,10 @@ PAGES = [
 MATCHING = "FROM page WHERE title LIKE '%' || :query || '%' OR content LIKE '%' || :query || '%'"
 
 
-def _settings(port: int, database: Path) -> str:
+def _settings(port: int, database: Path, *, disabled: Sequence[str] = ()) -> str:
     """searx ships no defaults: everything that it reads has to be here."""
 
-    def engine(name: str, query: str, **options: str) -> dict[str, str]:
+    def engine(name: str, query: str, **options: object) -> dict[str, object]:
         return {"name": name, "engine": "sqlite", "shortcut": name[:3], "database": str(database), "query_str": query,
                 "result_template": "default.html", "categories": "general", **options}  # fmt: skip
 
@@ -64,7 +66,8 @@ def _settings(port: int, database: Path) -> str:
                    "templates_path": "/usr/share/python3-searx/templates", "theme_args": {"oscar_style": "logicodev"}},
             "outgoing": {"request_timeout": 2.0, "useragent_suffix": "", "pool_connections": 1, "pool_maxsize": 1},
             "engines": [
-                engine("baidu", f"SELECT title, url, content {MATCHING}"),
+                *(engine(name, f"SELECT title, url, content {MATCHING}", disabled=name in disabled)
+                  for name in disabled or ["baidu"]),
                 engine("broken", "SELECT title, url, content FROM nowhere", categories="news"),
             ],
             "locales": {"en": "English", "zh": "中文"},
@@ -75,20 +78,13 @@ def _settings(port: int, database: Path) -> str:
     )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def searx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("searx")
-    with sqlite3.connect(folder / "pages.sqlite") as database:
-        database.execute("CREATE TABLE page (title TEXT, url TEXT, content TEXT)")
-        database.executemany("INSERT INTO page VALUES (?, ?, ?)", PAGES)
-    database.close()
-    port = unused_port()
-    (folder / "settings.yml").write_text(_settings(port, folder / "pages.sqlite"), "utf-8")
+@contextmanager
+def running(folder: Path, settings: Path, port: int, **environ: str) -> Iterator[str]:
     address = f"http://127.0.0.1:{port}"
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen(
             ["searx-run"], stdout=log, stderr=log, cwd=folder,
-            env={"PATH": "/usr/bin:/bin", "HOME": str(folder), "SEARX_SETTINGS_PATH": str(folder / "settings.yml")},
+            env={"PATH": "/usr/bin:/bin", "HOME": str(folder), "SEARX_SETTINGS_PATH": str(settings), **environ},
         )  # fmt: skip
     try:
         _wait_for(address, server, folder / "log")
@@ -96,6 +92,24 @@ def searx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     finally:
         server.terminate()
         server.wait(10)
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("pages") / "pages.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE page (title TEXT, url TEXT, content TEXT)")
+        connection.executemany("INSERT INTO page VALUES (?, ?, ?)", PAGES)
+    connection.close()
+    return path
+
+
+@pytest.fixture(scope="module")
+def searx(tmp_path_factory: pytest.TempPathFactory, database: Path) -> Iterator[str]:
+    folder, port = tmp_path_factory.mktemp("searx"), unused_port()
+    (folder / "settings.yml").write_text(_settings(port, database), "utf-8")
+    with running(folder, folder / "settings.yml", port) as address:
+        yield address
 
 
 def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
@@ -157,3 +171,25 @@ def test_a_server_whose_engines_all_fail_has_failed(engine: SearxngEngine) -> No
 
 def test_the_check_at_start(engine: SearxngEngine) -> None:
     engine.check(Deadline(5))
+
+
+def test_the_settings_that_the_page_offers(tmp_path: Path, database: Path) -> None:
+    """They build on the server's own defaults, in which the Chinese engines are switched off.
+
+    Debian's package has lost its defaults: it is given some, beside its own files. It has neither formats nor a
+    limiter to switch; those keys only must not harm it.
+    """
+    package = tmp_path / "searx"
+    package.mkdir()
+    for file in Path("/usr/lib/python3/dist-packages/searx").iterdir():
+        (package / file.name).symlink_to(file)
+    port = unused_port()
+    chinese = loaded().values.searxng.engines_zh
+    (package / "settings.yml").write_text(_settings(port, database, disabled=chinese), "utf-8")
+    offered = tmp_path / "settings.yml"
+    offered.write_text(searxng_settings(), "utf-8")
+    with running(tmp_path, offered, port, PYTHONPATH=str(tmp_path)) as address:
+        config = fetch(Request("GET", f"{address}/config"), deadline=Deadline(5)).json()
+        assert {entry["name"] for entry in config["engines"] if entry["enabled"]} >= set(chinese)
+        found = SearxngEngine.from_settings(loaded(SEARXNG_URL=address).values).search(asking("解除劳动合同"), 10)
+        assert len(found) == 2
