@@ -5,8 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from core.manual import Article, find, load_manual, manual
+from support.base import ROOT
 
 
 def write(folder: Path, name: str, text: str | bytes) -> None:
@@ -81,3 +83,12 @@ def test_the_table_of_settings_names_every_setting() -> None:
     for section, field in Settings.model_fields.items():
         for key in field.annotation.model_fields:  # type: ignore[union-attr]
             assert f"`{section}_{key}`".upper() in table.body, f"{section}_{key}"
+
+
+def test_the_article_on_searxng_says_what_the_deployed_file_says() -> None:
+    article = find("searxng-setup")
+    assert article is not None
+    (written,) = re.findall(r"```yaml\n(.*?)```", article.body, re.DOTALL)
+    told, deployed = yaml.safe_load(written), yaml.safe_load((ROOT / "deploy/searxng/settings.yml").read_text("utf-8"))
+    assert told["server"].pop("secret_key")
+    assert told == deployed
