@@ -49,6 +49,14 @@ def test_with_search_the_results_stand_in_the_prompt_and_only_cited_sources_are_
     assert events[-1].estimated
 
 
+def test_the_preview_is_what_the_model_gets() -> None:
+    with world(says=[["好"]], engines=[FakeEngine("fake", results(3))]) as (app, model):
+        finished = [event for event in app.chat.stream("问题？", options=SEARCH) if isinstance(event, SearchFinished)]
+        preview = app.chat.preview("问题？", finished[0].sources)
+    assert [text for _, text in preview.messages] == [str(message.content) for message in model.asked[0]]
+    assert len(model.asked) == 1
+
+
 def test_today_is_in_the_system_prompt() -> None:
     with world(says=[["好"]]) as (app, model):
         list(app.chat.stream("今天几号"))

@@ -131,13 +131,15 @@ class AgentRunner:
     def strategies(self, model: ModelChoice) -> Strategies:
         return self._strategies.setdefault(model, Strategies(self.settings.agent.strategy, model))
 
+    def offered(self, context: ToolContext) -> list[BaseTool]:
+        return [tool for factory in self.tools if (tool := factory(context)) is not None]
+
     def preview(self, question: str, variant: str = "") -> Preview:
         """What the model would be sent first. `variant`: as in the settings, or `tools`; empty: what is configured.
 
         The model is built, because that tells whether it can call tools, but not asked.
         """
-        context = ToolContext(search=self.search)
-        tools = [tool for factory in self.tools if (tool := factory(context)) is not None]
+        tools = self.offered(ToolContext(search=self.search, legal=self.legal))
         if variant:
             native = variant == "tools"
         else:
@@ -194,7 +196,7 @@ class _Work:
             legal=runner.legal,
             emit=self._emit,
         )
-        self._tools = [tool for factory in runner.tools if (tool := factory(context)) is not None]
+        self._tools = runner.offered(context)
 
     def _emit(self, event: RunEvent) -> None:
         self.queue.put_nowait(event)

@@ -361,3 +361,14 @@ class _Chat:
 def test_what_is_tried_first(wanted: str, provider: str, name: str, profile: Any, native: bool) -> None:
     ways = Strategies(wanted, ModelChoice(provider, name)).to_try(_Chat(profile), with_tools=True)  # type: ignore[arg-type]
     assert ways == ([NATIVE] if native else []) + [REACT, REACT_WITHOUT_STOP]
+
+
+@pytest.mark.parametrize("strategy", ["react", "tools"])
+def test_the_preview_is_what_the_model_gets(strategy: str) -> None:
+    with wired_agent(environ={"AGENT_STRATEGY": strategy}) as world:
+        world.server.reply = in_turn(final("好。") if strategy == "react" else ["好。"])
+        world.ask()
+        preview = world.runner.preview(QUESTION)
+        (request,) = world.server.requests
+    assert [text for _, text in preview.messages] == [message["content"] for message in request["messages"]]
+    assert ("tools" in request) == (strategy == "tools")
