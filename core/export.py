@@ -90,14 +90,14 @@ def _remarks(message: Message) -> Iterator[str]:
 
 
 def as_markdown(title: str, messages: Sequence[Message], *, zone: tzinfo | None = None) -> str:
-    parts = [f"# {_plain(title) or UNTITLED}"]
+    parts = [f"# {plain_line(title) or UNTITLED}"]
     for message in _said(messages):
         parts.append(f"## {LABELS[message.role]}")
         if message.role == "user":
             parts += [f"*{_shown_moment(message.created, zone)}*", disarm(message.text)]
         else:
-            parts += [f"*{_plain(_origin(message, zone))}*", answer_as_markdown(message).rstrip("\n")]
-            parts += [f"> {_plain(remark)}" for remark in _remarks(message)]
+            parts += [f"*{plain_line(_origin(message, zone))}*", answer_as_markdown(message).rstrip("\n")]
+            parts += [f"> {plain_line(remark)}" for remark in _remarks(message)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -111,10 +111,10 @@ def answer_as_markdown(message: Message) -> str:
 
 def _reference(source: Source) -> str:
     """Not a numbered list: Markdown would count 1, 2, 3 where the answer cites 1, 4, 7."""
-    title = _plain(source.title) or "（无标题）"
-    address = _address(source.url)
-    domain = f" — {_plain(host_of(source.url))}" if address else ""
-    summary = _plain(shorten(one_line(source.snippet), _SUMMARY_LENGTH))
+    title = plain_line(source.title) or "（无标题）"
+    address = link_address(source.url)
+    domain = f" — {plain_line(host_of(source.url))}" if address else ""
+    summary = plain_line(shorten(one_line(source.snippet), _SUMMARY_LENGTH))
     return (
         f"- \\[{source.number}\\] "
         + (f"[{title}]({address})" if address else title)
@@ -132,12 +132,12 @@ _ADDRESS = r"(?<=/)\\?/|(?<=www)\\?\.|\\?@|&#?\w+;"
 _BROKEN = "\u2060\\g<0>\u2060"
 
 
-def _plain(text: str) -> str:
+def plain_line(text: str) -> str:
     """Text of others on one line, with every character that Markdown would take for something else made harmless."""
     return _SPECIAL.sub(r"\\\g<0>", re.sub(_ADDRESS, _BROKEN, one_line(text), flags=re.IGNORECASE))
 
 
-def _address(url: str) -> str:
+def link_address(url: str) -> str:
     """What may stand between the parentheses of a link; empty for what is not a web address."""
     url = clean(url)
     if not re.fullmatch(r"https?://[^\s/?#\\]\S*", url, re.IGNORECASE):

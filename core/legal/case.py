@@ -61,6 +61,15 @@ class CaseService:
         index = self._library.index()
         return index.case(identity) if index else None
 
+    def known_as(self, number_or_name: str) -> list[CourtCase]:
+        """Whole documents, by 案号; by name for those that have none."""
+        index = self._library.index()
+        if index is None:
+            raise NoLegalIndex
+        numbers = find_case_numbers(number_or_name)
+        numbered = index.cases_by_number(numbers[0].canonical()) if numbers else []
+        return numbered or index.cases_by_name(number_or_name)
+
 
 def _find(index: LegalIndex, query: str, wanted: CaseType | None, limit: int) -> list[CourtCase]:
     numbers = find_case_numbers(query)

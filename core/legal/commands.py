@@ -14,7 +14,7 @@ from core.legal.download import OnBytes, download
 from core.legal.index import LegalLibrary
 from core.legal.markup import Undecodable, decode
 from core.legal.regulation import RegulationService
-from core.legal.verify import Mark, Verifier
+from core.legal.verify import Verifier, report
 
 
 def law_import(
@@ -61,10 +61,4 @@ def law_verify(verifier: Verifier, file: Path) -> dict[str, Any]:
         raise CorpusError(f"无法读取 {file.name}。", cure="请检查路径和权限。") from error
     except Undecodable:
         raise CorpusError(f"{file.name} 不是文本文件，或编码无法识别。", cure="请另存为 UTF-8 文本。") from None
-    verdicts = verifier.verify(text)
-    return {
-        "file": file.name,
-        "citations": [verdict.to_json() for verdict in verdicts],
-        "total": len(verdicts),
-        "counts": {mark.value: sum(verdict.mark is mark for verdict in verdicts) for mark in Mark},
-    }
+    return {"file": file.name, **report(verifier.verify(text))}

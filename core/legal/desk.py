@@ -23,6 +23,11 @@ class LegalDesk:
         self.regulations = self.regulations_for(None)
         self.cases = self.cases_for(None)
 
+    @property
+    def searches_web(self) -> bool:
+        """Whether the web stands in for what was not imported."""
+        return self._search.available
+
     def close(self) -> None:
         self.importer.close()
 

@@ -262,6 +262,9 @@ class LegalIndex:
     def cases_by_number(self, number: str) -> list[CourtCase]:
         return self._cases("number_key = ?", number)
 
+    def cases_by_name(self, name: str) -> list[CourtCase]:
+        return self._cases("name = ?", name)
+
     def search_cases(self, text: str, case_type: CaseType | None, limit: int) -> list[CourtCase]:
         scores = self._hits(CASE_FIELDS, search_terms(text), limit if case_type is None else 20 * limit)
         found = self._cases(f"id IN ({','.join('?' * len(scores))})", *scores)

@@ -89,6 +89,15 @@ class Verdict:
         }
 
 
+def report(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """All of them, and how many there are of each mark."""
+    return {
+        "citations": [verdict.to_json() for verdict in verdicts],
+        "total": len(verdicts),
+        "counts": {mark.value: sum(verdict.mark is mark for verdict in verdicts) for mark in Mark},
+    }
+
+
 class Verifier:
     def __init__(self, library: LegalLibrary) -> None:
         self._library = library

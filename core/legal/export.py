@@ -1,0 +1,180 @@
+"""Articles, laws, cases and verified citations to take away: Markdown to read, JSON for programs, CSV for tables.
+
+The JSON of a law or a case is a record of the documented JSONL (`core.legal.jsonl`): what was exported can be imported.
+The texts come from whoever wrote the corpus; in Markdown none of them becomes a link, in CSV none becomes a formula.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from core.export import disarm, link_address, plain_line
+from core.legal.case import CaseResponse
+from core.legal.index import LawVersion, StoredArticle
+from core.legal.regulation import LegalArticle, RegulationResponse
+from core.legal.types import CourtCase, Status
+from core.legal.verify import Verdict, report
+
+UNKNOWN = "未知"
+
+
+def citation_with_text(article: LegalArticle) -> str:
+    """《…》第三十八条第一款规定：“…”"""
+    return f"{article.citation()}规定：“{article.excerpt or article.content}”"
+
+
+def facts_of_article(article: LegalArticle) -> list[str]:
+    """效力级别, status and dates, each said also when it is not known."""
+    return _facts(article.kind, article.status, article.published, article.effective_date, article.issuer)
+
+
+def facts_of_law(law: LawVersion, status: Status) -> list[str]:
+    return _facts(law.kind, status, law.published, law.effective, law.issuer)
+
+
+def _facts(
+    kind: str | None, status: str | None, published: str | None, effective: str | None, issuer: str | None
+) -> list[str]:
+    known = (kind, status, issuer, f"{published} 公布" if published else "公布日期未知")
+    return [*(str(fact) for fact in known if fact), f"{effective} 施行" if effective else "施行日期未知"]
+
+
+def facts_of_case(case: CourtCase) -> list[str]:
+    facts = {"案号": case.number, "法院": case.court, "日期": case.date, "类型": case.type}
+    return [str(value) if value else f"{name}{UNKNOWN}" for name, value in facts.items()]
+
+
+# ── Markdown ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def article_markdown(article: LegalArticle) -> str:
+    return _page(f"# {plain_line(article.citation())}", *_article_body(article))
+
+
+def _article_body(article: LegalArticle) -> Iterable[str]:
+    if not article.url:
+        yield f"*{plain_line(' · '.join([*facts_of_article(article), article.source]))}*"
+    yield _paragraphs(article.content)
+    if article.references:
+        targets = (
+            f"《{found.law_name}》{found.article_number}：{found.content or '库中没有'}" for found in article.references
+        )
+        yield "\n".join(f"- {plain_line(target)}" for target in targets)
+    if article.url:
+        yield f"<{link_address(article.url)}>"
+
+
+def law_markdown(law: LawVersion, status: Status, articles: Sequence[StoredArticle]) -> str:
+    parts = [f"# {plain_line(law.name)}", f"*{plain_line(' · '.join([*facts_of_law(law, status), law.source]))}*"]
+    path: tuple[str, ...] = ()
+    for article in articles:
+        for depth, title in enumerate(article.path):
+            if article.path[: depth + 1] != path[: depth + 1]:
+                parts.append(f"{'#' * min(depth + 2, 6)} {plain_line(title)}")
+        path = article.path
+        number = f"**{article.number}**　" if article.number.number else ""
+        parts.append(number + _paragraphs(article.text))
+    return _page(*parts)
+
+
+def articles_markdown(response: RegulationResponse) -> str:
+    parts = [f"# 查法规：{plain_line(response.query)}"]
+    for article in response.results:
+        parts += [f"## {plain_line(article.law_name if article.url else article.citation())}", *_article_body(article)]
+    return _page(*parts)
+
+
+def case_markdown(case: CourtCase) -> str:
+    return _page(f"# {plain_line(case.name)}", *_case_body(case), "## 全文", _paragraphs(case.text))
+
+
+def _case_body(case: CourtCase) -> Iterable[str]:
+    yield f"*{plain_line(' · '.join([*facts_of_case(case), case.source]))}*"
+    for title, text in (("案情", case.summary), ("裁判要点", case.verdict)):
+        if text:
+            yield f"**{title}**　{_paragraphs(text)}"
+    if case.url:
+        yield f"<{link_address(case.url)}>"
+
+
+def cases_markdown(response: CaseResponse) -> str:
+    parts = [f"# 查案例：{plain_line(response.query)}"]
+    for case in response.results:
+        parts += [f"## {plain_line(case.name)}", *_case_body(case)]
+    return _page(*parts)
+
+
+def _page(*parts: str) -> str:
+    return "\n\n".join(parts) + "\n"
+
+
+def _paragraphs(text: str) -> str:
+    return disarm("\n\n".join(line for line in text.splitlines() if line.strip()))
+
+
+# ── JSON ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def as_json(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def law_json(law: LawVersion, status: Status, articles: Iterable[StoredArticle]) -> str:
+    return as_json(
+        {
+            "type": "law",
+            "name": law.name,
+            "kind": law.kind,
+            "issuer": law.issuer,
+            "published": law.published,
+            "effective": law.effective,
+            "status": status,
+            "source": law.source,
+            "articles": [
+                {"number": str(article.number) or None, "path": list(article.path), "text": article.text}
+                for article in articles
+            ],
+        }
+    )
+
+
+def case_json(case: CourtCase) -> str:
+    return as_json({"type": "case", **case.to_json(), "text": case.text})
+
+
+def verdicts_json(verdicts: Sequence[Verdict]) -> str:
+    return as_json(report(verdicts))
+
+
+# ── CSV ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_COLUMNS: dict[str, Callable[[Verdict], str | None]] = {
+    "标记": lambda verdict: verdict.mark.value,
+    "结论": lambda verdict: verdict.mark.meaning,
+    "引用": lambda verdict: verdict.cited,
+    "法规": lambda verdict: verdict.law_name,
+    "条": lambda verdict: verdict.article_number,
+    "说明": lambda verdict: verdict.note,
+    "引文": lambda verdict: verdict.quote,
+    "条文": lambda verdict: verdict.text,
+    "施行日期": lambda verdict: verdict.effective_date,
+}
+
+
+def verdicts_csv(verdicts: Iterable[Verdict]) -> str:
+    """With the mark by which Excel knows UTF-8."""
+    table = io.StringIO()
+    rows = csv.writer(table)
+    rows.writerow(_COLUMNS)
+    rows.writerows([_cell(value(verdict)) for value in _COLUMNS.values()] for verdict in verdicts)
+    return "\ufeff" + table.getvalue()
+
+
+def _cell(value: str | None) -> str:
+    """A cell that begins with one of these would be taken for a formula."""
+    text = value or ""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

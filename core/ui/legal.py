@@ -1,0 +1,97 @@
+"""What the parts of the page 法规与案例 share. Their texts are others': labels through `label`, the rest as escaped HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from html import escape
+
+import streamlit as st
+
+from core.search.format import number_results
+from core.search.types import SearchResponse
+from core.text import one_line, shorten
+from core.ui import ledger
+from core.ui.answer import draw_list
+from core.ui.escape import label
+
+PAGE = "pages/legal.py"
+VIEW = "legal_view"
+LAWS, CASES, DRAFT, IMPORT = "查法规", "查案例", "核验文稿", "导入"
+VIEWS = (LAWS, CASES, DRAFT, IMPORT)
+RESULTS = 20
+LONGEST_QUERY = 300
+
+_MIMES = {"md": "text/markdown", "json": "application/json", "csv": "text/csv"}
+_NAMES = {"md": "Markdown", "json": "JSON", "csv": "CSV（表格）"}
+
+
+def choose_view() -> str:
+    view = st.segmented_control(
+        "要做什么",
+        VIEWS,
+        default=LAWS,
+        required=True,
+        key=VIEW,
+        persist_state="session",
+        label_visibility="collapsed",
+        width="stretch",
+    )
+    return str(view)
+
+
+def open_view(view: str) -> None:
+    """A callback: the next run shows this part of the page."""
+    st.session_state[VIEW] = view
+
+
+def link(text: str, query: Mapping[str, str], *, icon: str | None = None) -> None:
+    """To another state of this page: its own address, and no new session."""
+    st.page_link(PAGE, label=label(text), query_params=dict(query), icon=icon)
+
+
+def back_to_search(name: str) -> None:
+    st.page_link(PAGE, label=name, icon=":material/arrow_back:")
+
+
+def facts(parts: Sequence[str]) -> str:
+    return f'<div class="wy-dim">{escape(" · ".join(parts))}</div>'
+
+
+def exports(name: str, files: Mapping[str, Callable[[], str]], *, key: str) -> None:
+    """A file for each ending, made when it is asked for; by then the session may be gone."""
+    title = shorten(one_line(name), 60).replace("/", "_")
+    with st.popover("导出", icon=":material/download:", key=f"export-{key}"):
+        for ending, make in files.items():
+            st.download_button(
+                _NAMES[ending],
+                data=partial(_encoded, make),
+                file_name=f"{title}.{ending}",
+                mime=_MIMES[ending],
+                key=f"export-{key}-{ending}",
+                on_click="ignore",
+                width="stretch",
+            )
+
+
+def _encoded(make: Callable[[], str]) -> bytes:
+    return make().encode()
+
+
+def from_web(response: SearchResponse, holdings: str) -> None:
+    """Results of the web search that stands in for the library."""
+    st.caption(f"{holdings}没有合适的内容，以下来自网络搜索：{label(ledger.summary(response))}")
+    draw_list(number_results(response.results))
+    with st.expander("搜索账本", icon=":material/receipt_long:"):
+        st.html(ledger.entry(response))
+
+
+def nothing_imported(*, web: bool) -> None:
+    """The empty state: what is missing, what helps, and what works meanwhile."""
+    with st.container(border=True):
+        st.markdown("**还没有导入法规与案例。**")
+        st.write(
+            "问源不自带法律全文。导入一份公开的法律文本之后，可以按条查看、核验引用，断网也能用。"
+            + ("现在查法规和案例会改用网络搜索。" if web else "现在也没有可用的网络搜索引擎，所以还查不到内容。")
+        )
+        st.button("去导入", type="primary", icon=":material/download:", on_click=open_view, args=(IMPORT,))

@@ -1,0 +1,120 @@
+"""查案例: by keyword and type; a case with what its source really says about it."""
+
+from __future__ import annotations
+
+from functools import partial
+from html import escape
+
+import streamlit as st
+
+from core.errors import AppError, NoLegalIndex
+from core.legal import export
+from core.legal.case import CaseResponse
+from core.legal.desk import LegalDesk
+from core.legal.types import CaseType, CourtCase
+from core.search.types import host_of
+from core.text import one_line, shorten
+from core.ui import legal, render
+from core.ui.escape import label
+from core.ui.legal_check import article_html
+
+QUERY = "case_query"
+TYPE = "case_type"
+ALL = "全部"
+_FIRST_WORDS = 160
+
+
+def draw_search(desk: LegalDesk) -> None:
+    query = st.text_input(
+        "查案例",
+        key=QUERY,
+        persist_state="session",
+        placeholder="案号、案由或争议焦点",
+        icon=":material/search:",
+        label_visibility="collapsed",
+    )
+    chosen = st.segmented_control(
+        "案件类型",
+        (ALL, *CaseType),
+        format_func=str,
+        default=ALL,
+        required=True,
+        key=TYPE,
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    if not query or not query.strip():
+        _draw_start(desk)
+        return
+    try:
+        with st.spinner("正在查找…"):
+            response = desk.cases.search(
+                shorten(query, legal.LONGEST_QUERY), None if chosen == ALL else str(chosen), legal.RESULTS
+            )
+    except AppError as error:
+        render.warning(str(error))
+        return
+    _draw_results(response)
+
+
+def _draw_start(desk: LegalDesk) -> None:
+    index = desk.library.index()
+    if index is None:
+        legal.nothing_imported(web=desk.searches_web)
+        return
+    web = "库中没有的会改用网络搜索。" if desk.searches_web else ""
+    st.caption(f"库中有 {index.counts()['cases']:,} 个案例。{web}先写案由，再写争议焦点，例如「民间借贷 利息」。")
+
+
+def _draw_results(response: CaseResponse) -> None:
+    if response.origin == "web" and response.web is not None:
+        legal.from_web(response.web, "本地案例库")
+    elif not response.results:
+        st.info("本地案例库中没有找到。可以换一个类型，或少写一个词。", icon=":material/search_off:")
+        return
+    else:
+        st.caption(f"本地案例库 · 找到 {len(response.results)} 个 · {response.search_time * 1000:.0f} 毫秒")
+        for case in response.results:
+            _draw_result(case)
+    if response.results:
+        files = {"md": partial(export.cases_markdown, response), "json": partial(export.as_json, response.to_json())}
+        legal.exports(f"查案例 {response.query}", files, key="cases")
+
+
+def _draw_result(case: CourtCase) -> None:
+    words = shorten(one_line(case.verdict or case.summary or case.text), _FIRST_WORDS)
+    with st.container(gap="xxsmall"):
+        legal.link(case.name, {"case": case.number or case.name})
+        facts = legal.facts(export.facts_of_case(case))
+        st.html(f'<div class="wy-law wy-hit"><p>{escape(words)}</p>{facts}</div>')
+
+
+def draw_case(desk: LegalDesk, number_or_name: str) -> None:
+    legal.back_to_search(legal.CASES)
+    try:
+        found = desk.cases.known_as(number_or_name)
+    except NoLegalIndex:
+        found = []
+    if not found:
+        st.header(label(number_or_name), anchor=False)
+        st.info("本地案例库中没有这个案例。可以导入更多案例，或按关键词再查一次。", icon=":material/search_off:")
+    for case in found:
+        _draw_whole(case)
+
+
+def _draw_whole(case: CourtCase) -> None:
+    st.header(label(case.name), anchor=False)
+    st.html(legal.facts([*export.facts_of_case(case), case.source]))
+    if case.url:
+        address = f'href="{escape(case.url)}" target="_blank" rel="noopener noreferrer nofollow"'
+        st.html(f'<div class="wy-law"><a {address}>原文（{escape(host_of(case.url))}）</a></div>')
+    for title, text in (("裁判要点", case.verdict), ("案情", case.summary)):
+        if text:
+            st.subheader(title, anchor=False)
+            st.html(f'<div class="wy-law">{article_html(text)}</div>')
+    whole = st.expander("全文", icon=":material/article:", key=f"whole-{case.id}", on_change="rerun")
+    if whole.open:
+        with whole:
+            st.html(f'<div class="wy-law">{article_html(case.text)}</div>')
+    files = {"md": partial(export.case_markdown, case), "json": partial(export.case_json, case)}
+    legal.exports(case.number or case.name, files, key=f"case-{case.id}")

@@ -1,0 +1,101 @@
+"""核验文稿: a text with citations; each is looked up, counted by its mark, and shown with the article."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from html import escape
+
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from core.errors import AppError
+from core.legal import export
+from core.legal.desk import LegalDesk
+from core.legal.markup import Undecodable, decode
+from core.legal.verify import Mark, Verdict
+from core.text import clean
+from core.ui import legal, render
+from core.ui.escape import label
+from core.ui.legal_check import details, words
+
+TEXT = "draft_text"
+MAX_LENGTH = 200_000
+_UNREADABLE = "这个文件不是文本，或编码无法识别。请另存为 UTF-8 文本，或把内容粘贴到上面。"
+
+
+def draw(desk: LegalDesk) -> None:
+    if desk.library.index() is None:
+        st.write("核验要把引用与法律原文对照，所以要先导入法律文本。")
+        legal.nothing_imported(web=desk.searches_web)
+        return
+    with st.form("draft", border=False):
+        typed = st.text_area(
+            "文稿",
+            key=TEXT,
+            persist_state="session",
+            height=220,
+            max_chars=MAX_LENGTH,
+            placeholder="粘贴一段文字，例如：根据《劳动合同法》第三十八条第一款……",
+            label_visibility="collapsed",
+        )
+        file = st.file_uploader("或上传文本文件", type=["txt", "md"], max_upload_size=2)
+        st.form_submit_button("核验", type="primary", icon=":material/fact_check:")
+    text = _text(typed or "", file)
+    if not text.strip():
+        return
+    try:
+        _draw_verdicts(text, desk.verifier.verify(text))
+    except AppError as error:
+        render.warning(str(error))
+
+
+def _text(typed: str, file: UploadedFile | None) -> str:
+    if file is None:
+        return clean(typed)
+    try:
+        return decode(file.getvalue())[:MAX_LENGTH]
+    except Undecodable:
+        render.warning(_UNREADABLE)
+        return ""
+
+
+def _draw_verdicts(text: str, verdicts: Sequence[Verdict]) -> None:
+    if not verdicts:
+        st.info(
+            "没有找到法条的引用。能识别的写法如：《劳动合同法》第三十八条、民法典第1198条。", icon=":material/info:"
+        )
+        return
+    counts = Counter(verdict.mark for verdict in verdicts)
+    st.subheader(f"共引用 {len(verdicts)} 处", anchor=False)
+    shown = st.pills(
+        "只看",
+        [mark for mark in Mark if counts[mark]],
+        selection_mode="multi",
+        format_func=lambda mark: f"{mark.value} {mark.meaning} {counts[mark]}",
+        label_visibility="collapsed",
+        key="draft_marks",
+    )
+    for number, verdict in enumerate(verdicts):
+        if not shown or verdict.mark in shown:
+            note = f" — {verdict.note}" if verdict.note else ""
+            with st.expander(f"{verdict.mark} {label(words(verdict) + note)}", key=f"draft-{number}"):
+                st.html(details(verdict))
+    with st.expander("在原文中查看", icon=":material/article:"):
+        st.html(f'<div class="wy-question">{_marked(text, verdicts)}</div>')
+    files = {
+        "csv": partial(export.verdicts_csv, verdicts),
+        "json": partial(export.verdicts_json, verdicts),
+    }
+    legal.exports("法条核验", files, key="draft")
+
+
+def _marked(text: str, verdicts: Sequence[Verdict]) -> str:
+    """The text with a mark before each citation."""
+    out, done = [], 0
+    for verdict in verdicts:
+        if verdict.start >= done:
+            out += [escape(text[done : verdict.start]), f"<b>{verdict.mark}</b><u>{escape(verdict.cited)}</u>"]
+            done = verdict.end
+    return "".join([*out, escape(text[done:])])

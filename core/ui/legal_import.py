@@ -1,0 +1,181 @@
+"""导入: what the library holds, the sources to choose from, and the import under way, with its count and a way to end it."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from html import escape
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from core.app import App, shared_app
+from core.errors import AppError
+from core.legal.build import Progress
+from core.legal.download import PUBLIC_CORPORA
+from core.legal.importer import DOWNLOAD, ImportJob
+from core.ui import render
+from core.ui.escape import label
+
+ADDRESS = "import_address"
+UPLOAD = "import_upload"
+PROBLEM = "import_problem"
+_POLL_SECONDS = 0.5
+_SHOWN_REASONS = 100
+_LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
+_REFUSED = {
+    "local": "这里只允许在运行问源的电脑上导入：导入的内容会成为所有人查询和核验的依据。管理员可以设置 LEGAL_IMPORT_BY，或运行 python -m core law import 路径。",
+    "login": "登录之后才能导入：导入的内容会成为所有人查询和核验的依据。",
+    "nobody": "这里不能从页面导入，管理员可以运行 python -m core law import 路径。",
+}
+
+
+def draw(app: App) -> None:
+    index = app.legal.library.index()
+    if index is not None:
+        held = index.counts()
+        st.write(
+            f"库中有 {held['laws']:,} 部法规（{held['versions']:,} 个版本，{held['articles']:,} 条条文）"
+            f"和 {held['cases']:,} 个案例。再导入一份时，同一部法规的同一版本用后导入的文本，其他版本保留。"
+        )
+    job = app.legal.importer.job
+    if job is not None and job.running:
+        _draw_running(job)
+        return
+    if job is not None:
+        _draw_outcome(job)
+    if not may_import(app):
+        st.info(_REFUSED[app.settings.legal.import_by], icon=":material/lock:")
+        return
+    if problem := st.session_state.pop(PROBLEM, ""):
+        render.warning(problem)
+    _draw_sources()
+
+
+def may_import(app: App) -> bool:
+    match app.settings.legal.import_by:
+        case "everyone":
+            return True
+        case "login":
+            return bool(st.user.get("is_logged_in"))
+        case "local":
+            return _on_this_machine(app)
+    return False
+
+
+def _on_this_machine(app: App) -> bool:
+    """Nobody stands between: no address of another machine, no other name in the browser's address bar or in PUBLIC_URL."""
+    opened = (st.context.headers.get("Origin") or "", app.settings.public.url)
+    hosts = {urlsplit(address).hostname for address in opened if address}
+    forwarded = any(name in st.context.headers for name in ("X-Forwarded-For", "Forwarded", "X-Real-Ip"))
+    return st.context.ip_address is None and not forwarded and hosts <= _LOCAL_HOSTS
+
+
+# ── What can be imported ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _draw_sources() -> None:
+    st.subheader("公开的法律文本", anchor=False)
+    for number, corpus in enumerate(PUBLIC_CORPORA):
+        with st.container(border=True):
+            st.markdown(f"**{corpus.name}**")
+            st.caption(corpus.licence)
+            st.button(
+                "下载并导入",
+                key=f"import-corpus-{number}",
+                icon=":material/cloud_download:",
+                on_click=_import_address,
+                args=(corpus.url, corpus.name),
+            )
+    st.subheader("自己的文件", anchor=False)
+    with st.form("upload", border=True, clear_on_submit=True):
+        st.file_uploader(
+            "zip、tar（gz、xz、bz2）或 JSONL",
+            type=["zip", "tar", "gz", "tgz", "xz", "bz2", "jsonl"],
+            key=UPLOAD,
+            help="LawRefBook/Laws、just-laws 的目录结构，或手册「怎么导入法律文本」里说明的 JSONL。",
+        )
+        st.form_submit_button("上传并导入", icon=":material/upload:", on_click=_import_upload)
+    with st.form("address", border=True, clear_on_submit=True):
+        st.text_input("压缩包或 JSONL 的网址", key=ADDRESS, placeholder="https://", max_chars=2000)
+        st.form_submit_button("下载并导入", icon=":material/cloud_download:", on_click=_import_typed_address)
+
+
+def _import_address(url: str, title: str = "") -> None:
+    """These callbacks check again: a page that was drawn earlier may still show the buttons."""
+    app = shared_app()
+    try:
+        if may_import(app):
+            app.legal.importer.from_address(url, title)
+    except AppError as error:
+        st.session_state[PROBLEM] = str(error)
+
+
+def _import_typed_address() -> None:
+    _import_address(st.session_state[ADDRESS].strip())
+
+
+def _import_upload() -> None:
+    app, file = shared_app(), st.session_state[UPLOAD]
+    if file is None:
+        st.session_state[PROBLEM] = "还没有选择文件。"
+        return
+    try:
+        if may_import(app):
+            app.legal.importer.from_upload(file.name, file)
+    except (AppError, OSError) as error:
+        st.session_state[PROBLEM] = str(error) if isinstance(error, AppError) else "文件无法保存，请检查磁盘空间。"
+
+
+# ── An import under way, and how it ended ─────────────────────────────────────────────────────────────────────────
+
+
+@st.fragment(run_every=_POLL_SECONDS)
+def _draw_running(job: ImportJob) -> None:
+    if not job.running:
+        st.rerun()
+    progress = job.progress
+    st.markdown(f"**正在导入** {label(job.title)}")
+    share = progress.done / progress.total if progress.total else 0.0
+    st.progress(min(share, 1.0), text=_said(progress))
+    if job.cancel.is_set():
+        st.caption("正在取消…")
+    elif may_import(shared_app()):
+        st.button("取消导入", icon=":material/close:", on_click=job.cancel.set)
+    st.caption("可以离开这个页面，导入会继续；完成之前仍使用原来的库。")
+
+
+def _said(progress: Progress) -> str:
+    if progress.stage == DOWNLOAD:
+        total = f" / {progress.total / 1e6:.1f}" if progress.total else ""
+        return f"下载 {progress.done / 1e6:.1f}{total} MB"
+    return f"{progress.stage} {progress.done:,} / {progress.total:,}" if progress.total else f"{progress.stage}…"
+
+
+def _draw_outcome(job: ImportJob) -> None:
+    if job.summary is None:
+        render.warning(f"{job.title}：{job.problem}")
+        return
+    found = job.summary
+    st.success(
+        f"已导入 {label(job.title)}：{found['laws']:,} 部法规（{found['articles']:,} 条，其中 {found['unchanged']:,} "
+        f"部与原有文本相同）、{found['cases']:,} 个案例，跳过 {found['skipped']:,} 个文件，用时 {found['seconds']:.1f} 秒。",
+        icon=":material/check_circle:",
+    )
+    if "sha256" in found:
+        st.caption(f"下载了 {found['bytes'] / 1e6:.1f} MB，SHA-256：{found['sha256']}")
+    if found["skipped"]:
+        with st.expander(f"跳过的文件和原因（{found['skipped']:,}）", icon=":material/rule:"):
+            rows = "".join(
+                f"<tr><td>{escape(entry['path'])}</td><td>{escape(entry['reason'])}</td></tr>"
+                for entry in found["reasons"][:_SHOWN_REASONS]
+            )
+            st.html(f'<table class="wy-ledger"><tr><th>文件</th><th>原因</th></tr>{rows}</table>')
+            st.download_button(
+                "导入报告（JSON）",
+                data=partial(json.dumps, found, ensure_ascii=False, indent=2),
+                file_name="导入报告.json",
+                mime="application/json",
+                icon=":material/download:",
+                on_click="ignore",
+            )

@@ -1,0 +1,308 @@
+"""查法规: the search box and its results; a law with its contents and versions; an article with what it refers to."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from html import escape
+
+import streamlit as st
+
+from core.errors import AppError
+from core.legal import export
+from core.legal.address import law_query
+from core.legal.desk import LegalDesk
+from core.legal.index import LawVersion, LegalIndex, StoredArticle
+from core.legal.numerals import ArticleNumber, parse_article_number, to_chinese
+from core.legal.paragraphs import excerpt, paragraphs
+from core.legal.regulation import LegalArticle, RegulationResponse
+from core.legal.types import Status
+from core.text import one_line, shorten
+from core.ui import legal, render
+from core.ui.escape import label
+from core.ui.legal_check import article_html, short_name
+
+QUERY = "legal_query"
+EXAMPLES = ("劳动合同法第38条", "民法典", "公司拖欠工资可以辞职吗")
+_FIRST_WORDS = 140
+_BLOCK = 50
+"""Articles that are drawn at once: the longest laws have over a thousand."""
+_MANY_BLOCKS = 30
+
+
+# ── Looking for a law ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def draw_search(desk: LegalDesk) -> None:
+    query = st.text_input(
+        "查法规",
+        key=QUERY,
+        persist_state="session",
+        placeholder="法律名称、条号或日常用语",
+        icon=":material/search:",
+        label_visibility="collapsed",
+    )
+    if not query or not query.strip():
+        _draw_start(desk)
+        return
+    try:
+        with st.spinner("正在查找…"):
+            response = desk.regulations.search(shorten(query, legal.LONGEST_QUERY), legal.RESULTS)
+    except AppError as error:
+        render.warning(str(error))
+        return
+    _draw_results(response)
+
+
+def _draw_start(desk: LegalDesk) -> None:
+    index = desk.library.index()
+    if index is None:
+        legal.nothing_imported(web=desk.searches_web)
+        return
+    held = index.counts()
+    st.caption(f"库中有 {held['laws']:,} 部法规、{held['articles']:,} 条条文，可以这样查：")
+    for number, example in enumerate(EXAMPLES):
+        st.button(example, key=f"law-example-{number}", on_click=_ask, args=(example,))
+
+
+def _ask(query: str) -> None:
+    st.session_state[QUERY] = query
+
+
+def _draw_results(response: RegulationResponse) -> None:
+    if response.note:
+        st.info(label(response.note), icon=":material/info:")
+    if response.origin == "web" and response.web is not None:
+        legal.from_web(response.web, "本地法规库")
+    elif not response.results:
+        st.info("本地法规库中没有找到。可以换一种说法，或只写法律的名称。", icon=":material/search_off:")
+        return
+    else:
+        st.caption(f"本地法规库 · 找到 {len(response.results)} 条 · {response.search_time * 1000:.0f} 毫秒")
+        for result in response.results:
+            _draw_result(result, whole=len(response.results) == 1)
+    if response.results:
+        files = {"md": partial(export.articles_markdown, response), "json": partial(export.as_json, response.to_json())}
+        legal.exports(f"查法规 {response.query}", files, key="laws")
+
+
+def _draw_result(result: LegalArticle, *, whole: bool) -> None:
+    text = result.excerpt or result.content
+    words = article_html(result.content, result.excerpt) if whole else f"<p>{escape(_first_words(text))}</p>"
+    with st.container(gap="xxsmall"):
+        legal.link(result.citation(), _query(result))
+        st.html(f'<div class="wy-law wy-hit">{words}{legal.facts(export.facts_of_article(result))}</div>')
+
+
+def _query(result: LegalArticle) -> dict[str, str]:
+    """The version is named where the address alone would lead to another one."""
+    other = result.status in {Status.AMENDED, Status.NOT_YET}
+    return law_query(result.law_name, result.article_number, result.published if other else None)
+
+
+def _first_words(text: str) -> str:
+    return shorten(one_line(text), _FIRST_WORDS)
+
+
+# ── A law and its articles ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What the address names, in one index: an import that ends meanwhile changes nothing of what is being drawn."""
+
+    index: LegalIndex
+    law: LawVersion
+    current: LawVersion
+
+    def query(self, article: ArticleNumber | None = None, law: LawVersion | None = None) -> dict[str, str]:
+        law = law or self.law
+        return law_query(law.name, str(article or "") or None, law.published if law != self.current else None)
+
+
+def draw_law(desk: LegalDesk, name: str, article: str, version: str) -> None:
+    legal.back_to_search(legal.LAWS)
+    index = desk.library.index()
+    current = index.resolve(name) if index else None
+    if index is None or current is None:
+        st.header(label(f"《{name}》"), anchor=False)
+        st.info("本地法规库中没有这部法规。可以导入更多法规，或用它的名称再查一次。", icon=":material/search_off:")
+        if index is None:
+            legal.nothing_imported(web=desk.searches_web)
+        return
+    place = _Place(index, _version(index, current, version), current)
+    if not article:
+        _draw_contents(desk, place)
+        return
+    try:
+        found = desk.regulations.article(place.law.id, parse_article_number(article))
+    except (ValueError, AppError):
+        found = None
+    if found is None:
+        highest = to_chinese(index.highest(place.law.id))
+        render.warning(f"《{place.law.name}》的这个版本没有「{shorten(one_line(article), 30)}」，全文共{highest}条。")
+        _draw_contents(desk, place)
+    else:
+        _draw_article(place, found, parse_article_number(article))
+
+
+def _version(index: LegalIndex, current: LawVersion, wanted: str) -> LawVersion:
+    if not wanted:
+        return current
+    found = next((version for version in index.versions(current.key) if version.published == wanted), None)
+    if found is None:
+        render.warning("库中没有这个日期公布的版本，显示的是现行版本。")
+    return found or current
+
+
+def _draw_contents(desk: LegalDesk, place: _Place) -> None:
+    law, index = place.law, place.index
+    st.header(label(f"《{law.name}》"), anchor=False)
+    status = index.status(law)
+    count = [f"共 {law.article_count:,} 条"] if law.article_count else []
+    st.html(legal.facts([*export.facts_of_law(law, status), *count, law.source]))
+    _draw_versions(place, None)
+    blocks = list(_blocks(index.articles(law.id)))
+    if len(blocks) > _MANY_BLOCKS:
+        blocks = _one_part(blocks, key=f"part-{law.id}")
+    for number, block in enumerate(blocks):
+        _draw_block(place, block, before=blocks[number - 1] if number else None)
+    files = {
+        "md": lambda: export.law_markdown(law, status, index.articles(law.id)),
+        "json": lambda: export.law_json(law, status, index.articles(law.id)),
+    }
+    legal.exports(law.name, files, key=f"law-{law.id}")
+
+
+def _blocks(articles: Sequence[StoredArticle]) -> Iterator[list[StoredArticle]]:
+    """One for each line of the table of contents; long ones in pieces."""
+    for _, group in itertools.groupby(articles, key=lambda article: article.path):
+        section = list(group)
+        for start in range(0, len(section), _BLOCK):
+            yield section[start : start + _BLOCK]
+
+
+def _one_part(blocks: list[list[StoredArticle]], *, key: str) -> list[list[StoredArticle]]:
+    """Of a long code only the 编 that the reader chooses."""
+    parts = [list(group) for _, group in itertools.groupby(blocks, key=lambda block: block[0].path[:1])]
+    chosen = st.selectbox(
+        "编或章",
+        range(len(parts)),
+        format_func=lambda number: _titled(parts[number][0][0].path[:1], parts[number][0][0], parts[number][-1][-1]),
+        key=key,
+    )
+    return parts[chosen]
+
+
+def _titled(path: tuple[str, ...], first: StoredArticle, last: StoredArticle) -> str:
+    span = str(first.number) if first == last else f"{first.number}至{last.number}"
+    return f"{path[-1]}（{span}）" if path else span
+
+
+def _draw_block(place: _Place, block: list[StoredArticle], *, before: list[StoredArticle] | None) -> None:
+    first, last = block[0], block[-1]
+    above = first.path[:-1]
+    if above and (before is None or before[0].path[:-1] != above):
+        st.html(f'<div class="wy-law-part">{escape(" · ".join(above))}</div>')
+    if not first.number.number:
+        st.html(f'<div class="wy-law">{article_html(first.text)}</div>')
+        return
+    only = len(block) == place.law.article_count
+    section = st.expander(
+        label(_titled(first.path, first, last)), expanded=only, key=f"section-{first.id}", on_change="rerun"
+    )
+    if section.open:
+        with section:
+            for article in block:
+                with st.container(gap="xxsmall"):
+                    legal.link(str(article.number), place.query(article.number))
+                    st.html(f'<div class="wy-law wy-hit">{article_html(article.text)}</div>')
+
+
+def _draw_article(place: _Place, article: LegalArticle, number: ArticleNumber) -> None:
+    law = place.law
+    legal.link(f"《{law.name}》", place.query(), icon=":material/menu_book:")
+    st.header(label(f"《{short_name(law.name)}》{article.article_number}"), anchor=False)
+    st.html(legal.facts([*export.facts_of_article(article), *article.path, article.source]))
+    st.html(f'<div class="wy-law wy-article">{article_html(article.content)}</div>')
+    _draw_neighbours(place, number)
+    if article.references:
+        st.subheader("提到的条文", anchor=False)
+        for reference in article.references:
+            _draw_reference(place, reference.law_name, reference.article_number, reference.content)
+    _draw_versions(place, number)
+    _draw_citation(article)
+    files = {"md": partial(export.article_markdown, article), "json": partial(export.as_json, article.to_json())}
+    legal.exports(article.citation(), files, key=f"article-{law.id}")
+
+
+def _draw_neighbours(place: _Place, number: ArticleNumber) -> None:
+    numbers = [article.number for article in place.index.articles(place.law.id) if article.number.number]
+    at = numbers.index(number)
+    with st.container(horizontal=True):
+        if at:
+            legal.link(str(numbers[at - 1]), place.query(numbers[at - 1]), icon=":material/chevron_left:")
+        if at + 1 < len(numbers):
+            legal.link(str(numbers[at + 1]), place.query(numbers[at + 1]), icon=":material/chevron_right:")
+
+
+def _draw_reference(place: _Place, law: str, article: str, words: str | None) -> None:
+    own = law == place.law.name
+    name = article if own else f"《{short_name(law)}》{article}"
+    with st.container(gap="xxsmall"):
+        if words is None:
+            st.html(f'<div class="wy-law wy-hit">{escape(name)}<div class="wy-dim">库中没有这一条</div></div>')
+            return
+        legal.link(name, place.query(parse_article_number(article)) if own else law_query(law, article))
+        st.html(f'<div class="wy-law wy-hit"><p>{escape(words)}</p></div>')
+
+
+def _draw_versions(place: _Place, number: ArticleNumber | None) -> None:
+    """Other versions of the law; for an article, whether it reads the same there."""
+    if place.law != place.current:
+        st.info("这不是现行版本，请核对事情发生时适用的是哪一版。", icon=":material/history:")
+        legal.link("查看现行版本", place.query(number, place.current), icon=":material/update:")
+    versions = place.index.versions(place.law.key)
+    if len(versions) < 2:
+        return
+    here = place.index.article(place.law.id, number) if number else None
+    with st.expander(f"历次版本（{len(versions)}）", icon=":material/history:"):
+        for version in versions:
+            published = f"{version.published} 公布" if version.published else "公布日期未知"
+            if version == place.law:
+                st.html(f'<div class="wy-law wy-hit"><b>{escape(published)}</b> · 正在看</div>')
+            else:
+                legal.link(published, place.query(number, version))
+            remarks = [*export.facts_of_law(version, place.index.status(version))[1:], version.source]
+            words = ""
+            if number and here and version != place.law:
+                there = place.index.article(version.id, number)
+                remarks.insert(0, _compared(here, there))
+                words = f"<p>{escape(_first_words(there.text))}</p>" if there and there.text != here.text else ""
+            st.html(f'<div class="wy-law wy-hit">{words}{legal.facts(remarks)}</div>')
+
+
+def _compared(here: StoredArticle, there: StoredArticle | None) -> str:
+    if there is None:
+        return f"没有{here.number}"
+    return "这一条文字相同" if there.text == here.text else "这一条文字不同"
+
+
+def _draw_citation(article: LegalArticle) -> None:
+    """The citation down to the 款 that is meant, alone and with its words."""
+    with st.expander("复制引用", icon=":material/content_copy:"):
+        count = len(paragraphs(article.content))
+        wanted = 0
+        if count > 1:
+            wanted = st.selectbox(
+                "引用到",
+                range(count + 1),
+                format_func=lambda number: f"第{to_chinese(number)}款" if number else "整条",
+                key=f"paragraph-{article.law_id}-{article.article_number}",
+            )
+        if wanted:
+            article = replace(article, paragraph=wanted, excerpt=excerpt(article.content, wanted, None))
+        st.code(article.citation(), language=None, wrap_lines=True)
+        st.code(export.citation_with_text(article), language=None, wrap_lines=True)
