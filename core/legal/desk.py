@@ -23,18 +23,18 @@ class LegalDesk:
         self.regulations = self.regulations_for(None)
         self.cases = self.cases_for(None)
 
-    @property
-    def searches_web(self) -> bool:
-        """Whether the web stands in for what was not imported."""
-        return self._search.available
-
     def close(self) -> None:
         self.importer.close()
 
     @property
+    def searches_web(self) -> bool:
+        """Whether the web stands in for what was not imported."""
+        return self._search.reaches_web
+
+    @property
     def available(self) -> bool:
         """Whether there is anything to look up in: an index, or the web."""
-        return self.library.available or self._search.reaches_web
+        return self.library.available or self.searches_web
 
     def regulations_for(self, user: str | None, session_cache: SessionCache | None = None) -> RegulationService:
         """`user` is whose limit counts a search of the web."""
@@ -45,7 +45,7 @@ class LegalDesk:
 
     def _web(self, kind: SearchType, user: str | None, session_cache: SessionCache | None) -> Fallback | None:
         """What the library does not hold is searched on the web, where there is an engine for it."""
-        if not self._search.reaches_web:
+        if not self.searches_web:
             return None
 
         def search(query: str, limit: int) -> SearchResponse:

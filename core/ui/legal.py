@@ -27,10 +27,10 @@ _NAMES = {"md": "Markdown", "json": "JSON", "csv": "CSV（表格）"}
 
 
 def choose_view() -> str:
+    st.session_state.setdefault(VIEW, LAWS)
     view = st.segmented_control(
         "要做什么",
         VIEWS,
-        default=LAWS,
         required=True,
         key=VIEW,
         persist_state="session",

@@ -14,7 +14,7 @@ from core.legal.desk import LegalDesk
 from core.legal.types import CaseType, CourtCase
 from core.search.types import host_of
 from core.text import one_line, shorten
-from core.ui import legal, render
+from core.ui import keeping, legal, render
 from core.ui.escape import label
 from core.ui.legal_check import article_html
 
@@ -48,7 +48,7 @@ def draw_search(desk: LegalDesk) -> None:
         return
     try:
         with st.spinner("正在查找…"):
-            response = desk.cases.search(
+            response = desk.cases_for(keeping.identity()).search(
                 shorten(query, legal.LONGEST_QUERY), None if chosen == ALL else str(chosen), legal.RESULTS
             )
     except AppError as error:

@@ -41,7 +41,7 @@ def short_name(law: str) -> str:
 
 def details(check: Verdict) -> str:
     """The verdict in words, the article, and the way to its page."""
-    remark = f"{check.mark} {check.mark.meaning}。{check.note}"
+    remark = f"{check.mark} {check.mark.meaning}。{'' if check.mark is Mark.DIFFERS else check.note}"
     force = f"{check.effective_date} 起施行" if check.effective_date else "施行日期未知"
     parts = [f'<div class="wy-line"><b>{escape(remark)}</b></div>']
     if check.mark is Mark.DIFFERS and check.quote and check.text:
@@ -52,7 +52,7 @@ def details(check: Verdict) -> str:
         parts += [
             f'<div class="wy-law-title">{escape(name)} <span class="wy-dim">{escape(force)}</span></div>',
             article_html(check.text),
-            f'<a href="{escape(address)}" target="_blank" rel="noopener">在「法规与案例」页打开</a>',
+            f'<div><a href="{escape(address)}" target="_blank" rel="noopener">在「法规与案例」页打开</a></div>',
         ]
     return f'<div class="wy-law">{"".join(parts)}</div>'
 

@@ -22,6 +22,7 @@ from core.ui.legal_check import details, words
 
 TEXT = "draft_text"
 MAX_LENGTH = 200_000
+_MAX_MEGABYTES = 2
 _UNREADABLE = "这个文件不是文本，或编码无法识别。请另存为 UTF-8 文本，或把内容粘贴到上面。"
 
 
@@ -40,7 +41,9 @@ def draw(desk: LegalDesk) -> None:
             placeholder="粘贴一段文字，例如：根据《劳动合同法》第三十八条第一款……",
             label_visibility="collapsed",
         )
-        file = st.file_uploader("或上传文本文件", type=["txt", "md"], max_upload_size=2)
+        file = st.file_uploader(
+            f"或上传文本文件（txt、md），最大 {_MAX_MEGABYTES} MB", type=["txt", "md"], max_upload_size=_MAX_MEGABYTES
+        )
         st.form_submit_button("核验", type="primary", icon=":material/fact_check:")
     text = _text(typed or "", file)
     if not text.strip():

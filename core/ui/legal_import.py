@@ -87,10 +87,10 @@ def _draw_sources() -> None:
                 on_click=_import_address,
                 args=(corpus.url, corpus.name),
             )
-    st.subheader("自己的文件", anchor=False)
+    st.subheader("自己的文件或网址", anchor=False)
     with st.form("upload", border=True, clear_on_submit=True):
         st.file_uploader(
-            "zip、tar（gz、xz、bz2）或 JSONL",
+            f"zip、tar（gz、xz、bz2）或 JSONL，最大 {st.get_option('server.maxUploadSize')} MB",
             type=["zip", "tar", "gz", "tgz", "xz", "bz2", "jsonl"],
             key=UPLOAD,
             help="LawRefBook/Laws、just-laws 的目录结构，或手册「怎么导入法律文本」里说明的 JSONL。",
@@ -157,20 +157,23 @@ def _draw_outcome(job: ImportJob) -> None:
         render.warning(f"{job.title}：{job.problem}")
         return
     found = job.summary
-    st.success(
-        f"已导入 {label(job.title)}：{found['laws']:,} 部法规（{found['articles']:,} 条，其中 {found['unchanged']:,} "
-        f"部与原有文本相同）、{found['cases']:,} 个案例，跳过 {found['skipped']:,} 个文件，用时 {found['seconds']:.1f} 秒。",
-        icon=":material/check_circle:",
-    )
+    parts = [f"{found['laws']:,} 部法规（{found['articles']:,} 条）"] if found["laws"] else []
+    parts += [f"{found['cases']:,} 个案例"] if found["cases"] else []
+    parts += [f"其中 {found['unchanged']:,} 部与原有文本相同"] if found["unchanged"] else []
+    parts += [
+        f"跳过 {found['skipped']:,} 处" if found["skipped"] else "没有跳过任何内容",
+        f"用时 {found['seconds']:.1f} 秒",
+    ]
+    st.success(f"已导入 {label(job.title)}：{'，'.join(parts)}。", icon=":material/check_circle:")
     if "sha256" in found:
         st.caption(f"下载了 {found['bytes'] / 1e6:.1f} MB，SHA-256：{found['sha256']}")
     if found["skipped"]:
-        with st.expander(f"跳过的文件和原因（{found['skipped']:,}）", icon=":material/rule:"):
+        with st.expander(f"跳过了什么和原因（{found['skipped']:,}）", icon=":material/rule:"):
             rows = "".join(
                 f"<tr><td>{escape(entry['path'])}</td><td>{escape(entry['reason'])}</td></tr>"
                 for entry in found["reasons"][:_SHOWN_REASONS]
             )
-            st.html(f'<table class="wy-ledger"><tr><th>文件</th><th>原因</th></tr>{rows}</table>')
+            st.html(f'<table class="wy-ledger"><tr><th>文件或行</th><th>原因</th></tr>{rows}</table>')
             st.download_button(
                 "导入报告（JSON）",
                 data=partial(json.dumps, found, ensure_ascii=False, indent=2),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +21,7 @@ from core.legal.paragraphs import excerpt, paragraphs
 from core.legal.regulation import LegalArticle, RegulationResponse
 from core.legal.types import Status
 from core.text import one_line, shorten
-from core.ui import legal, render
+from core.ui import keeping, legal, render
 from core.ui.escape import label
 from core.ui.legal_check import article_html, short_name
 
@@ -49,7 +50,9 @@ def draw_search(desk: LegalDesk) -> None:
         return
     try:
         with st.spinner("正在查找…"):
-            response = desk.regulations.search(shorten(query, legal.LONGEST_QUERY), legal.RESULTS)
+            response = desk.regulations_for(keeping.identity()).search(
+                shorten(query, legal.LONGEST_QUERY), legal.RESULTS
+            )
     except AppError as error:
         render.warning(str(error))
         return
@@ -165,10 +168,16 @@ def _draw_contents(desk: LegalDesk, place: _Place) -> None:
     st.html(legal.facts([*export.facts_of_law(law, status), *count, law.source]))
     _draw_versions(place, None)
     blocks = list(_blocks(index.articles(law.id)))
+    shown = 0
     if len(blocks) > _MANY_BLOCKS:
-        blocks = _one_part(blocks, key=f"part-{law.id}")
-    for number, block in enumerate(blocks):
-        _draw_block(place, block, before=blocks[number - 1] if number else None)
+        blocks, shown = _one_part(blocks, key=f"part-{law.id}"), 1
+    above: tuple[str, ...] = ()
+    for block in blocks:
+        headings = block[0].path[shown:-1]
+        if headings and headings != above:
+            st.html(f'<div class="wy-law-part">{escape(" · ".join(headings))}</div>')
+        above = headings
+        _draw_block(place, block)
     files = {
         "md": lambda: export.law_markdown(law, status, index.articles(law.id)),
         "json": lambda: export.law_json(law, status, index.articles(law.id)),
@@ -201,11 +210,8 @@ def _titled(path: tuple[str, ...], first: StoredArticle, last: StoredArticle) ->
     return f"{path[-1]}（{span}）" if path else span
 
 
-def _draw_block(place: _Place, block: list[StoredArticle], *, before: list[StoredArticle] | None) -> None:
+def _draw_block(place: _Place, block: list[StoredArticle]) -> None:
     first, last = block[0], block[-1]
-    above = first.path[:-1]
-    if above and (before is None or before[0].path[:-1] != above):
-        st.html(f'<div class="wy-law-part">{escape(" · ".join(above))}</div>')
     if not first.number.number:
         st.html(f'<div class="wy-law">{article_html(first.text)}</div>')
         return
@@ -270,24 +276,30 @@ def _draw_versions(place: _Place, number: ArticleNumber | None) -> None:
     here = place.index.article(place.law.id, number) if number else None
     with st.expander(f"历次版本（{len(versions)}）", icon=":material/history:"):
         for version in versions:
-            published = f"{version.published} 公布" if version.published else "公布日期未知"
-            if version == place.law:
-                st.html(f'<div class="wy-law wy-hit"><b>{escape(published)}</b> · 正在看</div>')
-            else:
-                legal.link(published, place.query(number, version))
-            remarks = [*export.facts_of_law(version, place.index.status(version))[1:], version.source]
-            words = ""
-            if number and here and version != place.law:
-                there = place.index.article(version.id, number)
-                remarks.insert(0, _compared(here, there))
-                words = f"<p>{escape(_first_words(there.text))}</p>" if there and there.text != here.text else ""
-            st.html(f'<div class="wy-law wy-hit">{words}{legal.facts(remarks)}</div>')
+            with st.container(gap="xxsmall"):
+                _draw_version(place, version, number, here)
+
+
+def _draw_version(place: _Place, version: LawVersion, number: ArticleNumber | None, here: StoredArticle | None) -> None:
+    published = f"{version.published} 公布" if version.published else "公布日期未知"
+    effective = f"{version.effective} 施行" if version.effective else "施行日期未知"
+    remarks, words = [str(place.index.status(version)), effective], ""
+    if version == place.law:
+        st.html(f'<div class="wy-law wy-hit"><b>{escape(published)}</b> · 正在看</div>')
+    else:
+        legal.link(published, place.query(number, version))
+        if here:
+            there = place.index.article(version.id, here.number)
+            remarks.append(_compared(here, there))
+            words = f"<p>{escape(_first_words(there.text))}</p>" if there else ""
+    st.html(f'<div class="wy-law wy-hit">{words}{legal.facts([*remarks, version.source])}</div>')
 
 
 def _compared(here: StoredArticle, there: StoredArticle | None) -> str:
     if there is None:
         return f"没有{here.number}"
-    return "这一条文字相同" if there.text == here.text else "这一条文字不同"
+    same = re.sub(r"\W", "", here.text) == re.sub(r"\W", "", there.text)
+    return f"{here.number}文字{'相同' if same else '不同'}"
 
 
 def _draw_citation(article: LegalArticle) -> None:
