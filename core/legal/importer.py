@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 from typing import IO, Any
 
-from core.errors import AppError, HttpInvalidRequest, ImportBusy, ImportCancelled
+from core.errors import AppError, CorpusError, ImportBusy, ImportCancelled
 from core.legal.build import Progress
 from core.legal.cancel import Cancel
 from core.legal.commands import law_import
@@ -71,7 +71,7 @@ class Importer:
     def from_address(self, url: str, title: str = "") -> ImportJob:
         """A web address. What is not one never becomes a path on this machine."""
         if not url.startswith(("http://", "https://")):
-            raise HttpInvalidRequest("请输入以 http:// 或 https:// 开头的网址。")
+            raise CorpusError("这不是网址，没有导入。", cure="请输入以 http:// 或 https:// 开头的网址。")
         return self._start(title or url, url)
 
     def from_upload(self, name: str, content: IO[bytes]) -> ImportJob:

@@ -10,7 +10,7 @@ import pytest
 from legal import invented
 
 from core import http
-from core.errors import HttpInvalidRequest, ImportBusy
+from core.errors import CorpusError, ImportBusy
 from core.legal import build
 from core.legal.importer import FAILED, Importer, ImportJob
 from core.legal.index import LegalLibrary
@@ -62,7 +62,7 @@ def test_the_name_of_an_upload_is_only_a_name(importer: Importer, tmp_path: Path
 
 @pytest.mark.parametrize("address", ["/etc/passwd", "file:///etc/passwd", "ftp://example.org/x", "", "laws.zip"])
 def test_what_is_no_web_address_is_never_a_path(importer: Importer, address: str) -> None:
-    with pytest.raises(HttpInvalidRequest):
+    with pytest.raises(CorpusError):
         importer.from_address(address)
     assert importer.job is None
 

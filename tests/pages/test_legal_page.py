@@ -1,0 +1,338 @@
+"""The page 法规与案例 without a browser: what it finds, what it links to, and that what was imported stays text."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+from legal import invented
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from core.app import shared_app
+from core.legal.verify import Mark
+from core.ui import legal, legal_cases, legal_draft, legal_laws
+from support.base import ROOT
+from support.pages import html, values
+from support.patience import until
+
+ATTACK = "<script>alert(1)</script>![x](http://evil.example/y)[l](javascript:alert(2)):red[r]"
+HOSTILE = (
+    {
+        "name": f"{ATTACK}条例",
+        "published": "2020-01-01",
+        "source": ATTACK,
+        "issuer": ATTACK,
+        "articles": [
+            {"number": "第一条", "path": [ATTACK], "text": f"{ATTACK}\n依照《{ATTACK}条例》第二条。"},
+            {"number": "第二条", "path": [ATTACK], "text": "航标灯。"},
+        ],
+    },
+    {"type": "case", "caseName": ATTACK, "court": ATTACK, "text": f"{ATTACK}航标灯", "url": "javascript:alert(3)"},
+)
+
+
+@pytest.fixture(autouse=True)
+def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "bundled")
+    monkeypatch.setenv("LEGAL_IMPORT_BY", "everyone")
+
+
+@pytest.fixture
+def _laws(tmp_path: Path) -> None:
+    invented.library(Path(os.environ["DATA_DIR"]), invented.lawrefbook(tmp_path / "laws"))
+
+
+@pytest.fixture
+def _hostile(tmp_path: Path) -> None:
+    invented.library(Path(os.environ["DATA_DIR"]), invented.jsonl(tmp_path / "hostile.jsonl", *HOSTILE))
+
+
+with_laws = pytest.mark.usefixtures("_laws")
+
+
+def opened(**query: str) -> AppTest:
+    page = AppTest.from_file(str(ROOT / "Home.py"), default_timeout=30)
+    for name, value in query.items():
+        page.query_params[name] = value
+    return ran(page)
+
+
+def ran(page: AppTest) -> AppTest:
+    page._page_hash = page._finished_page_script_hash = calc_hash("legal")
+    page.run()
+    assert not page.exception
+    return page
+
+
+def view(name: str, **state: str) -> AppTest:
+    page = opened()
+    for key, value in {legal.VIEW: name, **state}.items():
+        page.session_state[key] = value
+    return ran(page)
+
+
+def links(page: AppTest) -> dict[str, dict[str, str]]:
+    """The links of the page: what they say, and what their addresses name."""
+    return {
+        link.proto.label.replace("\\", ""): {
+            name: values[0] for name, values in parse_qs(link.proto.query_string).items()
+        }
+        for link in page.get("page_link")
+    }
+
+
+def everything(node: Any) -> str:
+    return "\n".join((str(getattr(node, "proto", "")), *map(everything, getattr(node, "children", {}).values())))
+
+
+# ── Laws ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_without_an_index_it_says_what_can_be_done() -> None:
+    page = opened()
+    assert "还没有导入法规与案例" in values(page.markdown)
+    assert "没有可用的网络搜索引擎" in values(page.markdown)
+    page.button[0].click()
+    ran(page)
+    assert [subheader.value for subheader in page.subheader] == ["公开的法律文本", "自己的文件或网址"]
+    assert "没有附带许可证" in values(page.caption)
+    assert "MIT" in values(page.caption)
+
+
+@pytest.mark.parametrize("name", [legal.CASES, legal.DRAFT])
+def test_the_other_parts_say_it_too(name: str) -> None:
+    assert "还没有导入法规与案例" in values(view(name).markdown)
+
+
+def test_a_search_that_cannot_be_made_is_a_sentence() -> None:
+    page = view(legal.LAWS, **{legal_laws.QUERY: "灯塔法"})
+    assert "还没有导入" in page.warning[0].value
+
+
+@with_laws
+def test_an_article_in_any_notation_is_found_in_full() -> None:
+    page = view(legal.LAWS, **{legal_laws.QUERY: "灯塔法实施条例3条"})
+    assert list(links(page)) == ["《灯塔法实施条例》第三条"]
+    assert "本条例自公布之日起施行。" in html(page)
+    assert "行政法规 · 有效 · 国务院 · 2022-04-04 公布 · 2022-04-04 施行" in html(page)
+    assert "本地法规库" in values(page.caption)
+
+
+@with_laws
+def test_everyday_words_and_a_law_that_is_known_by_nothing_but_its_text() -> None:
+    assert "夜班津贴按月发放" in html(view(legal.LAWS, **{legal_laws.QUERY: "夜班有没有津贴"}))
+    page = view(legal.LAWS, **{legal_laws.QUERY: "关于雾号问题的批复"})
+    assert links(page) == {"《关于雾号问题的批复》": {"law": "关于雾号问题的批复"}}
+    assert "施行日期未知" in html(page)
+
+
+@with_laws
+def test_another_version_of_the_article_has_its_own_address() -> None:
+    page = view(legal.LAWS, **{legal_laws.QUERY: "灯塔法第二条"})
+    addresses = [parse_qs(link.proto.query_string).get("version") for link in page.get("page_link")]
+    assert addresses == [None, ["2010-05-01"]]
+    assert set(links(page)) == {"《中华人民共和国灯塔法》第二条"}
+
+
+@with_laws
+def test_no_such_article_says_how_many_there_are() -> None:
+    page = view(legal.LAWS, **{legal_laws.QUERY: "灯塔法第九十九条"})
+    assert "共六条，没有第九十九条" in page.info[0].value
+
+
+@with_laws
+def test_a_law_is_a_table_of_contents_that_opens_chapter_by_chapter() -> None:
+    page = opened(law="中华人民共和国灯塔法")
+    assert page.header[0].value == "《中华人民共和国灯塔法》"
+    labels = [expander.label for expander in page.expander]
+    assert labels == ["历次版本（2）", "第一章 总则（第一条至第二条）", "第一节 亮度（第三条至第六条）"]
+    assert "日落前点灯" not in html(page)
+    page.session_state[f"section-{_first_id('第三条')}"] = True
+    ran(page)
+    assert "守塔人应当在日落前点灯。" in html(page)
+    assert links(page)["第三条之一"] == {"law": "中华人民共和国灯塔法", "article": "第三条之一"}
+
+
+def _first_id(number: str) -> int:
+    index = shared_app().legal.library.index()
+    assert index is not None
+    law = index.resolve("灯塔法")
+    assert law is not None
+    return next(article.id for article in index.articles(law.id) if str(article.number) == number)
+
+
+@with_laws
+def test_an_article_with_its_references_neighbours_and_versions() -> None:
+    page = opened(law="中华人民共和国灯塔法", article="第五条")
+    shown = links(page)
+    assert shown["《浮标法》第二条"] == {"law": "中华人民共和国浮标法", "article": "第二条"}
+    assert shown["第二条"] == {"law": "中华人民共和国灯塔法", "article": "第二条"}
+    assert "浮标由船长登记。" in html(page)
+    assert {"第四条", "第六条"} <= set(shown)
+    assert shown["2010-05-01 公布"] == {"law": "中华人民共和国灯塔法", "article": "第五条", "version": "2010-05-01"}
+    assert "没有第五条" in html(page)
+    assert [code.value for code in page.code] == [
+        "《中华人民共和国灯塔法》第五条",
+        "《中华人民共和国灯塔法》第五条规定：“依照《中华人民共和国浮标法》第二条第一款和本法第二条至第四条的规定处理。”",
+    ]
+
+
+@with_laws
+def test_the_citation_goes_down_to_the_paragraph() -> None:
+    page = opened(law="灯塔法", article="第二条")
+    page.selectbox[0].select_index(2)
+    ran(page)
+    assert page.code[0].value == "《中华人民共和国灯塔法》第二条第二款"
+    assert page.code[1].value == "《中华人民共和国灯塔法》第二条第二款规定：“离岗的守塔人可以申请复核。”"
+
+
+@with_laws
+def test_an_old_version_is_shown_as_such_with_the_way_to_the_current_one() -> None:
+    page = opened(law="中华人民共和国灯塔法", article="第二条", version="2010-05-01")
+    assert "旧规定" in html(page)
+    assert "不是现行版本" in page.info[0].value
+    assert links(page)["查看现行版本"] == {"law": "中华人民共和国灯塔法", "article": "第二条"}
+    assert "第二条文字不同" in html(page)
+
+
+@with_laws
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"law": "月光法"}, "没有这部法规"),
+        ({"law": "灯塔法", "article": "第九十九条"}, "全文共六条"),
+        ({"law": "灯塔法", "article": "<b>"}, "没有「\\<b\\>」"),
+        ({"law": "灯塔法", "version": "1999-01-01"}, "没有这个日期公布的版本"),
+        ({"case": "（2099）京01民初1号"}, "没有这个案例"),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_explained(query: dict[str, str], sentence: str) -> None:
+    page = opened(**query)
+    assert sentence in values(page.info) + values(page.warning)
+
+
+def test_a_long_code_is_drawn_one_part_at_a_time(tmp_path: Path) -> None:
+    articles = [
+        {"number": f"第{n}条", "path": [f"第{n // 300 + 1}编", f"第{n // 20}章"], "text": f"第{n}盏灯。"}
+        for n in range(1, 1201)
+    ]
+    source = invented.jsonl(tmp_path / "code.jsonl", {"name": "中华人民共和国千灯法典", "articles": articles})
+    invented.library(Path(os.environ["DATA_DIR"]), source)
+    page = opened(law="千灯法典")
+    assert len(page.selectbox[0].options) == 5
+    assert len(page.expander) < 20
+    page.selectbox[0].select_index(2)
+    ran(page)
+    assert page.expander[0].label == "第30章（第六百条至第六百一十九条）"
+    assert len(everything(page.main)) < 100_000
+
+
+# ── Cases ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@with_laws
+def test_cases_by_words_and_by_type() -> None:
+    page = view(legal.CASES, **{legal_cases.QUERY: "渔船搁浅"})
+    assert "甲某诉乙灯塔公司海上侵权纠纷案" in links(page)
+    assert "（2021）闽民终345号 · 海天省高级人民法院 · 2021-09-08 · 民事" in html(page)
+    page = view(legal.CASES, **{legal_cases.QUERY: "浮标漂走", legal_cases.TYPE: "行政"})
+    assert list(links(page)) == ["浮标漂走了谁负责"]
+    assert "案号未知 · 法院未知 · 日期未知 · 行政" in html(page)
+    assert "没有找到" in view(legal.CASES, **{legal_cases.QUERY: "浮标漂走", legal_cases.TYPE: "刑事"}).info[0].value
+
+
+@with_laws
+@pytest.mark.parametrize("name", ["（2021）闽民终345号", "(2021)闽民终345号"])
+def test_a_case_by_its_number_in_any_brackets_and_its_text_on_demand(name: str) -> None:
+    page = opened(case=name)
+    assert page.header[0].value == "甲某诉乙灯塔公司海上侵权纠纷案"
+    assert "守塔人擅自熄灯" not in html(page)
+    page.session_state[f"whole-{shared_app().legal.cases.known_as(name)[0].id}"] = True
+    assert "守塔人擅自熄灯" in html(ran(page))
+
+
+@with_laws
+def test_a_case_without_a_number_is_known_by_its_name() -> None:
+    assert opened(case="浮标漂走了谁负责").header[0].value == "浮标漂走了谁负责"
+
+
+# ── Drafts ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+DRAFT = "根据《灯塔法》第三条、第九条，《月光法》第一条，以及灯塔法第四条规定：“违反本法第二条规定的，处罚款。”"
+
+
+@with_laws
+def test_a_draft_is_verified_counted_and_filtered() -> None:
+    page = view(legal.DRAFT, **{legal_draft.TEXT: DRAFT})
+    assert page.subheader[0].value == "共引用 5 处"
+    shown = [expander.label for expander in page.expander]
+    assert shown[0] == "✓ 《灯塔法》第三条"
+    assert shown[1].startswith("✗ 《灯塔法》第九条")
+    assert shown[2] == "？ 《月光法》第一条"
+    assert "违反本法第二条" in html(page)
+    assert "<ins>、第三条之一</ins>" in html(page)
+    page.session_state["draft_marks"] = [Mark.MISSING]
+    assert [expander.label[0] for expander in ran(page).expander] == ["✗", "在"]
+
+
+@with_laws
+def test_a_text_without_citations_says_what_would_be_one() -> None:
+    assert "没有找到法条的引用" in view(legal.DRAFT, **{legal_draft.TEXT: "今天天气很好。"}).info[0].value
+
+
+# ── Import ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_was_imported_is_counted_and_what_was_skipped_is_listed() -> None:
+    job = shared_app().legal.importer.from_upload(
+        "灯.jsonl", io.BytesIO(b'{"name": "a", "articles": [{"text": "b"}]}\n<b>x')
+    )
+    until(lambda: not job.running)
+    page = view(legal.IMPORT)
+    assert "1 部法规（1 条），跳过 1 处" in page.success[0].value
+    assert "<td>灯.jsonl:2</td><td>不是 JSON</td>" in html(page)
+
+
+def test_an_address_that_is_none_is_refused_with_a_sentence() -> None:
+    page = view(legal.IMPORT)
+    page.text_input[0].set_value("/etc/passwd")
+    next(button for button in page.button if button.label == "下载并导入" and button.proto.is_form_submitter).click()
+    assert "这不是网址" in ran(page).warning[0].value
+    assert shared_app().legal.importer.job is None
+
+
+@pytest.mark.parametrize(
+    ("who", "sentence"), [("local", "只允许在运行问源的电脑上"), ("login", "登录之后"), ("nobody", "不能从页面导入")]
+)
+def test_who_may_not_import_is_told_why(monkeypatch: pytest.MonkeyPatch, who: str, sentence: str) -> None:
+    monkeypatch.setenv("LEGAL_IMPORT_BY", who)
+    page = view(legal.IMPORT)
+    assert sentence in page.info[0].value
+    assert not page.button
+
+
+# ── Hostile corpora ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.usefixtures("_hostile")
+@pytest.mark.parametrize(
+    "query", [{"law": f"{ATTACK}条例"}, {"law": f"{ATTACK}条例", "article": "第一条"}, {"case": ATTACK}, {}]
+)
+def test_hostile_text_stays_text(query: dict[str, str]) -> None:
+    page = opened(**query)
+    if not query:
+        page = view(legal.LAWS, **{legal_laws.QUERY: "航标灯"})
+    assert "script" in everything(page.main)
+    assert "<script" not in html(page)
+    assert "href=" not in html(page)
+    for shown in (page.header, page.caption, page.info, page.warning, page.markdown):
+        assert "![" not in values(shown)
+        assert "](" not in values(shown)
+    for text in [*(link.proto.label for link in page.get("page_link")), *(box.label for box in page.expander)]:
+        assert "![" not in text
+        assert "](" not in text
