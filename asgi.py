@@ -66,7 +66,7 @@ class SecurityHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
-                if not known and scope["path"] == "/":
+                if not known and headers.get("content-type", "").startswith("text/html"):
                     headers.append("set-cookie", _visitor_cookie(secure=scope.get("scheme") == "https"))
             await send(message)
 

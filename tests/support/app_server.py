@@ -66,7 +66,7 @@ def app_server(entry: str = "asgi.py", *, secrets: str = "", **environ: str) -> 
                 stderr=subprocess.STDOUT,
             )
         try:
-            _wait(f"{url}/_stcore/health", process, log_path)
+            wait_for(f"{url}/_stcore/health", process, log_path)
             yield AppServer(url, process, log_path)
         finally:
             if process.poll() is None:
@@ -78,7 +78,7 @@ def app_server(entry: str = "asgi.py", *, secrets: str = "", **environ: str) -> 
                 process.wait()
 
 
-def _wait(url: str, process: subprocess.Popen[bytes], log_path: Path, seconds: float = 40) -> None:
+def wait_for(url: str, process: subprocess.Popen[bytes], log_path: Path, seconds: float = 40) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
         try:
