@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.app import shared_app
-from core.ui import keeping, render, sidebar, state
+from core.ui import actions, keeping, render, sidebar, state
 
 render.page_frame()
 
@@ -17,5 +17,6 @@ page = st.navigation([chat, *(other for other in others if other.url_path in sha
 state.begin()
 if page == chat:
     keeping.open_from_address()
+    actions.submit_unheard()
 sidebar.draw(on_chat_page=page == chat)
 page.run()

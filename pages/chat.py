@@ -10,7 +10,8 @@ app = shared_app()
 chat = state.chat()
 
 stop_button = st.bottom.empty()  # above the box
-st.chat_input("问一个问题，Enter 发送，Shift+Enter 换行", key=state.CHAT_INPUT, on_submit=actions.submit)
+typed = st.chat_input("问一个问题，Enter 发送，Shift+Enter 换行", key=state.CHAT_INPUT, on_submit=actions.submit)
+actions.hear(typed)
 actions.start_pending(app)
 keeping.show_in_address()
 

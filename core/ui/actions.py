@@ -27,7 +27,24 @@ NO_ENGINE = "没有可用的搜索引擎，联网搜索无法打开。请在 SEA
 
 def submit() -> None:
     """Enter was pressed in the chat box."""
-    typed = st.session_state[state.CHAT_INPUT] or ""
+    _take(st.session_state[state.CHAT_INPUT] or "")
+
+
+def hear(typed: str | None) -> None:
+    """What was typed into a page that has outlived its session: the server was restarted, or another one took over.
+
+    It begins a new session, in which nothing has a callback yet; the run after this one takes it.
+    """
+    if typed and st.session_state[state.FIRST_RUN]:
+        st.session_state[state.UNHEARD] = typed
+        st.rerun()
+
+
+def submit_unheard() -> None:
+    _take(st.session_state.pop(state.UNHEARD, ""))
+
+
+def _take(typed: str) -> None:
     command = parse(typed)
     if command:
         obey(command)

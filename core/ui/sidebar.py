@@ -88,10 +88,10 @@ def _login() -> None:
 
 
 def _mode_selector() -> None:
+    st.session_state.setdefault(state.MODE, state.CHAT)  # a conversation that was opened may have set it already
     st.segmented_control(
         "模式",
         (state.CHAT, state.AGENT),
-        default=state.CHAT,
         required=True,
         key=state.MODE,
         persist_state="session",

@@ -12,6 +12,8 @@ from core.run import Run
 from core.search.cache import SessionCache
 
 ROUTED = "routed"
+FIRST_RUN = "first_run"
+UNHEARD = "unheard"
 SEARCH_TOGGLE = "search_toggle"
 CHAT_INPUT = "chat_input"
 MODE = "mode"
@@ -91,6 +93,7 @@ def chat() -> ChatState:
 
 def begin() -> None:
     """Home.py calls this first, for whatever page."""
+    st.session_state[FIRST_RUN] = ROUTED not in st.session_state
     st.session_state[ROUTED] = True
     chat().settle()
 

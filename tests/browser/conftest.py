@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from support.app_server import AppServer, app_server
 from support.openai_server import OpenAIServer, openai_server
 from support.visitor import ARGUMENTS, CHROMIUM, Visitor
+
+expect.set_options(timeout=20_000)  # on a busy machine; nobody waits longer than needed
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,7 @@ class Visitor:
         self.page = page
         self.url = url
         self.foreign: list[str] = []
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(45_000)  # on a busy machine; nobody waits longer than needed
         page.on("request", self._note)
         page.goto(url)
         self.settled()
