@@ -138,6 +138,7 @@ def test_when_a_server_dies_its_visitors_go_on_with_another(cluster: Cluster, in
     visitor.ask("第一个问题")
     visitor.answered("内置摘录模型")
     visitor.page.wait_for_url("**/?c=*")
+    assert answered == [guest.server]
     with visitor.page.expect_websocket():
         cluster.servers[guest.server].process.kill()
     visitor.page.wait_for_selector("[data-testid=stApp][data-test-connection-state=CONNECTED]")
