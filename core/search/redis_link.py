@@ -56,7 +56,11 @@ class RedisLink:
     @property
     def warning(self) -> str:
         """A sentence for the settings page while Redis is away; empty otherwise."""
-        return "连接不上 CACHE_URL 指向的 Redis，暂时只用本机的缓存、限流和引擎状态。" if self._away else ""
+        if not self._away:
+            return ""
+        return (
+            "连接不上 CACHE_URL 指向的 Redis，暂时只用本机的缓存、限流和引擎状态。请确认 Redis 已启动、CACHE_URL 正确。"
+        )
 
     def call(self, do: Callable[[Redis], T], otherwise: Callable[[], T]) -> T:
         """What `do` makes of Redis, or of `otherwise` while Redis is away."""
