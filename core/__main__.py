@@ -149,7 +149,7 @@ def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.chat import ChatOptions
 
     def one(question: str) -> int:
-        show = _print_json if output.as_json else _Transcript()
+        show = _print_json if output.as_json else _Transcript(app)
         status = OK
         if options.mode == "agent":
             events = app.agent.stream(question)
@@ -170,6 +170,9 @@ def _print_json(event: RunEvent) -> None:
 class _Transcript:
     """The run as a person reads it: progress on standard error, the answer and its sources on standard output."""
 
+    def __init__(self, app: App) -> None:
+        self._app = app
+
     def __call__(self, event: RunEvent) -> None:
         match event:
             case SearchFinished(response=response, amends=False):
@@ -179,8 +182,10 @@ class _Transcript:
                 print(text, file=sys.stderr)
             case TextDelta(text=text):
                 print(text, end="", flush=True)
-            case Answer(sources=sources):
+            case Answer(text=text, sources=sources):
                 print()
+                if (checked := self._app.check_statutes(text)) and checked.indexed:
+                    print("\n法条核验", *(_verdict_text(verdict.to_json()) for verdict in checked.verdicts), sep="\n")
                 if sources:
                     print("\n参考文献")
                 for source in sources:
@@ -238,12 +243,12 @@ def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.legal.commands import law_verify
 
     document = law_verify(app.legal.verifier, Path(options.file))
-    lines = (
-        f"{entry['mark']} {entry['cited']}：{'；'.join(filter(None, (entry['meaning'], entry['note'])))}"
-        for entry in document["citations"]
-    )
-    output.document(document, lambda: "\n".join(lines) or "没有找到法条引用。")
+    output.document(document, lambda: "\n".join(map(_verdict_text, document["citations"])) or "没有找到法条引用。")
     return OK
+
+
+def _verdict_text(verdict: dict[str, Any]) -> str:
+    return f"{verdict['mark']} {verdict['cited']}：{'；'.join(filter(None, (verdict['meaning'], verdict['note'])))}"
 
 
 def _doctor(app: App, options: argparse.Namespace, output: Output) -> int:

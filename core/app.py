@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from core.chat import ChatService
 from core.errors import EngineError
 from core.http import Deadline
+from core.legal.citations import may_cite
 from core.llm.model import Model
 from core.logs import configure_logging
 from core.loop import LoopThread
@@ -31,7 +32,7 @@ from core.store import ConversationStore, Database, MetricsStore
 if TYPE_CHECKING:
     from core.agent.runner import AgentRunner
     from core.doctor import Diagnosis
-    from core.legal.desk import LegalDesk
+    from core.legal.desk import LegalDesk, StatuteCheck
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +85,16 @@ class App:
         from core.doctor import Diagnosis
 
         return Diagnosis(self)
+
+    def check_statutes(self, text: str) -> StatuteCheck | None:
+        """法条核验 of an answer; None for one without statutes, and when it failed: no answer waits or breaks for it."""
+        if not may_cite(text):
+            return None
+        try:
+            return self.legal.check(text)
+        except Exception:
+            log.exception("the statutes of an answer could not be checked")
+            return None
 
     def warm_up(self) -> None:
         """What the first question needs and no page has to wait for: LangChain, and whether the engines answer."""

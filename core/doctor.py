@@ -69,7 +69,7 @@ def _settings(app: App) -> list[Check]:
 
 
 def _data(app: App) -> list[Check]:
-    return [_data_dir(app), _database(app)]
+    return [_data_dir(app), _database(app), _laws(app)]
 
 
 def _data_dir(app: App) -> Check:
@@ -90,6 +90,17 @@ def _database(app: App) -> Check:
     except AppError as error:
         return Check("对话数据库", False, error.message, error.cure)
     return Check("对话数据库", True, f"{kind} 可用")
+
+
+def _laws(app: App) -> Check:
+    index = app.legal.library.index()
+    if index is None:
+        cure = "可以在「法规与案例」页导入，或运行 python -m core law import 目录、压缩包或网址。"
+        return Check("法规库", True, "没有导入：查法条只能用网络搜索，法条核验不可用", cure, off=True)
+    held = index.counts()
+    newest = max((law.published or "" for law in index.laws()), default="") or "日期不详"
+    size = f"{held['laws']:,} 部法规、{held['articles']:,} 条、{held['cases']:,} 个案例"
+    return Check("法规库", True, f"{size}，最近一次导入于 {index.imported()}，最新的法规公布于 {newest}")
 
 
 def _model(app: App) -> list[Check]:

@@ -1,10 +1,12 @@
-"""A conversation to take away: as Markdown, as one HTML page, as JSON. Each answer brings its references.
+"""A conversation to take away: as Markdown, as one HTML page, as JSON. Each answer brings its references and,
+where it cites statutes, what 法条核验 says of them.
 
 JSON, version 1; fields may be added, none changes its meaning without a new version:
     {"format": "wenyuan-conversation", "version": 1, "title", "exported",
      "messages": [{"id", "role": "user"|"assistant", "label": "问"|"答", "text", "created",
         (of an answer:) "model", "seconds", "complete",
         "references": [{"number", "title", "url", "domain", "summary"}],
+        "statutes": [{"mark": "✓"|"✗"|"≠"|"⌛"|"？", "meaning", "cited", "lawName", "articleNumber", "text", "quote", "note", …}],
         "searches": [{"query", "type", "provider", "results", "seconds", "fromCache"}],
         "notices": [text]}]}
 Times are ISO 8601 with an offset. `text` is Markdown in which `[n]` cites the reference with that number.
@@ -16,10 +18,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -30,6 +32,13 @@ from core.markdown import references_html, render_html
 from core.search.types import SearchResponse, host_of
 from core.text import clean, one_line, shorten
 
+if TYPE_CHECKING:
+    from core.legal.desk import StatuteCheck
+    from core.legal.verify import Verdict
+
+Check = Callable[[str], "StatuteCheck | None"]
+"""法条核验 of an answer's text, as `App.check_statutes` does it."""
+
 FORMAT = "wenyuan-conversation"
 VERSION = 1
 LABELS = {"user": "问", "assistant": "答"}
@@ -37,6 +46,10 @@ UNTITLED = "未命名的对话"
 STOPPED = "已停止，以上是停止前写出的内容。"
 
 _SUMMARY_LENGTH = 120
+
+
+def _unchecked(text: str) -> None:
+    return None
 
 
 # ── What all three say ────────────────────────────────────────────────────────────────────────────────────────────
@@ -86,24 +99,37 @@ def _remarks(message: Message) -> Iterator[str]:
             yield STOPPED
 
 
+def _verdicts(message: Message, check: Check) -> Sequence[Verdict]:
+    checked = check(message.text)
+    return checked.verdicts if checked else ()
+
+
+def _verdict_line(verdict: Verdict) -> str:
+    return f"{verdict.mark} {one_line(verdict.cited)}：{verdict.mark.meaning}。{verdict.note}"
+
+
 # ── Markdown ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def as_markdown(title: str, messages: Sequence[Message], *, zone: tzinfo | None = None) -> str:
+def as_markdown(
+    title: str, messages: Sequence[Message], *, zone: tzinfo | None = None, check: Check = _unchecked
+) -> str:
     parts = [f"# {plain_line(title) or UNTITLED}"]
     for message in _said(messages):
         parts.append(f"## {LABELS[message.role]}")
         if message.role == "user":
             parts += [f"*{_shown_moment(message.created, zone)}*", disarm(message.text)]
         else:
-            parts += [f"*{plain_line(_origin(message, zone))}*", answer_as_markdown(message).rstrip("\n")]
+            parts += [f"*{plain_line(_origin(message, zone))}*", answer_as_markdown(message, check).rstrip("\n")]
             parts += [f"> {plain_line(remark)}" for remark in _remarks(message)]
     return "\n\n".join(parts) + "\n"
 
 
-def answer_as_markdown(message: Message) -> str:
+def answer_as_markdown(message: Message, check: Check = _unchecked) -> str:
     """One answer with its references, for the clipboard."""
     parts = [disarm(message.text)]
+    if verdicts := _verdicts(message, check):
+        parts += ["**法条核验**", "\n".join(f"- {plain_line(_verdict_line(verdict))}" for verdict in verdicts)]
     if message.cited:
         parts += ["**参考文献**", "\n".join(map(_reference, message.cited))]
     return "\n\n".join(parts) + "\n"
@@ -247,20 +273,26 @@ section + section { border-top: 1px solid #8883; }
 """
 
 
-def as_html(title: str, messages: Sequence[Message], *, zone: tzinfo | None = None) -> str:
-    body = "\n".join(_section(message, f"m{number}", zone) for number, message in enumerate(_said(messages), 1))
+def as_html(title: str, messages: Sequence[Message], *, zone: tzinfo | None = None, check: Check = _unchecked) -> str:
+    body = "\n".join(_section(message, f"m{number}", zone, check) for number, message in enumerate(_said(messages), 1))
     return _PAGE.format(title=escape(one_line(title)) or UNTITLED, style=_STYLE, body=body)
 
 
-def _section(message: Message, anchor: str, zone: tzinfo | None) -> str:
+def _section(message: Message, anchor: str, zone: tzinfo | None, check: Check) -> str:
     if message.role == "user":
         origin = _shown_moment(message.created, zone)
         inside = f'<div class="question">{escape(clean(message.text))}</div>'
     else:
         origin = _origin(message, zone)
-        inside = f"<div>{render_html(message.text, message.found, anchor=anchor)}</div>" + _below(message, anchor)
+        text = render_html(message.text, message.found, anchor=anchor)
+        inside = f"<div>{text}</div>" + _statutes(_verdicts(message, check)) + _below(message, anchor)
     heading = f'<h2>{LABELS[message.role]} <span class="origin">{escape(one_line(origin))}</span></h2>'
     return f"<section>{heading}\n{inside}</section>"
+
+
+def _statutes(verdicts: Sequence[Verdict]) -> str:
+    rows = "".join(f"<li>{escape(_verdict_line(verdict))}</li>" for verdict in verdicts)
+    return f"<h3>法条核验</h3><ul>{rows}</ul>" if rows else ""
 
 
 def _below(message: Message, anchor: str) -> str:
@@ -271,18 +303,18 @@ def _below(message: Message, anchor: str) -> str:
 # ── JSON ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def as_json(title: str, messages: Iterable[Message], *, zone: tzinfo | None = None) -> str:
+def as_json(title: str, messages: Iterable[Message], *, zone: tzinfo | None = None, check: Check = _unchecked) -> str:
     document = {
         "format": FORMAT,
         "version": VERSION,
         "title": one_line(title) or UNTITLED,
         "exported": datetime.now(zone).astimezone(zone).isoformat(timespec="seconds"),
-        "messages": [_message_json(message, zone) for message in _said(messages)],
+        "messages": [_message_json(message, zone, check) for message in _said(messages)],
     }
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _message_json(message: Message, zone: tzinfo | None) -> dict[str, Any]:
+def _message_json(message: Message, zone: tzinfo | None, check: Check) -> dict[str, Any]:
     common = {
         "id": message.id,
         "role": message.role,
@@ -297,6 +329,7 @@ def _message_json(message: Message, zone: tzinfo | None) -> dict[str, Any]:
         "seconds": round(message.seconds, 1),
         "complete": message.ending is None and all(notice.kind != "unfinished" for notice in message.notices),
         "references": [_reference_json(source) for source in message.cited],
+        "statutes": [verdict.to_json() for verdict in _verdicts(message, check)],
         "searches": [_search_json(response) for response in _searches(message)],
         "notices": [clean(notice.text) for notice in message.notices],
     }

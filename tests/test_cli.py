@@ -8,9 +8,11 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from legal import invented
 
 from core.__main__ import main
 from support.base import ROOT
@@ -171,6 +173,21 @@ def test_a_real_model_answers_the_same_command(core: Core) -> None:
     assert [source["number"] for source in events[-2]["sources"]] == [1, 2]
     assert events[-1] == {"type": "usage", "input": 11, "output": 7, "total": 18, "estimated": False}
     assert "摘要:" in server.requests[0]["messages"][-1]["content"]
+
+
+def test_statutes_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
+    invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
+    with openai_server() as server:
+        server.script = ["见《灯塔法》第三条和《灯塔法》第九十九条。"]
+        model = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url, "LLM_MODEL": "openai:script:laws"}
+        told = core("ask", "守塔人要做什么？", DATA_DIR=str(tmp_path / "data"), **model)
+        events = lines(core("ask", "守塔人要做什么？", "--json", DATA_DIR=str(tmp_path / "data"), **model))
+        unchecked = core("ask", "守塔人要做什么？", **model)
+    assert told.stdout.endswith(
+        "法条核验\n✓ 《灯塔法》第三条：条文存在\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n"
+    )
+    assert [event["type"] for event in events[-2:]] == ["answer", "usage"]
+    assert "法条核验" not in unchecked.stdout
 
 
 def test_a_failing_model_keeps_the_partial_text_and_ends_with_status_1(core: Core) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
+from legal import invented
 
 from core.app import App
-from core.doctor import Diagnosis, EngineState, engine_states, searxng_settings, try_engine
+from core.doctor import Diagnosis, EngineState, diagnose, engine_states, searxng_settings, try_engine
 from core.errors import EngineMisconfigured, EngineThrottled, EngineUnavailable, SearchError
 from core.search.types import SearchQuery
 from support.worlds import FakeEngine, results, world
@@ -80,3 +82,20 @@ def test_the_settings_for_searxng_have_a_new_key_every_time() -> None:
     first, second = searxng_settings(), searxng_settings()
     assert first != second
     assert "ultrasecretkey" not in first
+
+
+def test_the_law_books(tmp_path: Path) -> None:
+    def laws(data_dir: Path) -> str:
+        with world(says=[], engines=[FakeEngine("fake", results(1))], DATA_DIR=str(data_dir)) as (app, _):
+            (check,) = [str(check) for check in diagnose(app) if check.name == "法规库"]
+        return check
+
+    nothing = laws(tmp_path / "empty")
+    assert nothing.startswith("– 法规库：没有导入")
+    assert "python -m core law import" in nothing
+    invented.library(tmp_path / "full", invented.lawrefbook(tmp_path / "laws"))
+    today = datetime.now(UTC).date()
+    assert laws(tmp_path / "full") in {
+        f"✓ 法规库：7 部法规、22 条、2 个案例，最近一次导入于 {day}，最新的法规公布于 2022-04-04"
+        for day in (today, today - timedelta(days=1))
+    }

@@ -15,6 +15,8 @@ from markdown_it.token import Token
 from core.conversation import Message
 from core.events import Notice, RunEvent, RunFailed, RunStopped, SearchFinished, Source
 from core.export import answer_as_markdown, as_html, as_json, as_markdown, disarm
+from core.legal.desk import StatuteCheck
+from core.legal.verify import Mark, Verdict
 from core.search.types import SearchQuery, SearchResponse
 from support.messages import FULL
 
@@ -187,6 +189,7 @@ def test_json_is_the_documented_document() -> None:
                         "summary": "感情破裂的认定",
                     },
                 ],
+                "statutes": [],
                 "searches": [
                     {
                         "query": "离婚 条件",
@@ -387,3 +390,39 @@ def test_recorded_injections(shared: Path) -> None:
             answer = Message("assistant", text, (), (source,))
             assert links(as_markdown(text, [answer])) == ["https://good.example/"]
             assert Page(as_html(text, [answer])).outside == {"https://good.example/"}
+
+
+# ── 法条核验 ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def checked(text: str) -> StatuteCheck:
+    """A text of a model's own, checked."""
+    wrong = Verdict(
+        Mark.MISSING,
+        0,
+        8,
+        "《灯塔法》<b>[第](http://evil.example)九十九条",
+        "灯塔法",
+        "第九十九条",
+        note="全文共六条。",
+    )
+    return StatuteCheck((wrong,))
+
+
+def test_checked_statutes_stand_between_text_and_references() -> None:
+    markdown = as_markdown("题", TALK, check=checked)
+    text, _, rest = markdown.partition("**法条核验**")
+    assert "感情确已破裂" in text
+    assert rest.lstrip().startswith("- ✗ 《灯塔法》")
+    assert "没有这一条。全文共六条。" in rest.partition("**参考文献**")[0]
+    assert not [link for link in links(markdown) if "evil" in link]
+    page = Page(as_html("题", TALK, check=checked))
+    assert "法条核验✗ 《灯塔法》<b>[第](http://evil.example)九十九条：没有这一条。全文共六条。参考文献" in page.text
+    assert not [link for link in page.outside if "evil" in str(link)]
+    (statute,) = json.loads(as_json("题", TALK, check=checked))["messages"][1]["statutes"]
+    assert (statute["mark"], statute["meaning"], statute["articleNumber"]) == ("✗", "没有这一条", "第九十九条")
+
+
+def test_without_an_index_an_export_says_nothing_about_statutes() -> None:
+    assert "法条核验" not in as_markdown("题", TALK, check=lambda text: StatuteCheck((), indexed=False))
+    assert json.loads(as_json("题", TALK))["messages"][1]["statutes"] == []

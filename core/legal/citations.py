@@ -14,6 +14,7 @@ from core.legal.numerals import NUMERAL, ArticleNumber, plain, to_int
 
 IsKnown = Callable[[str], bool]
 
+_ARTICLE = re.compile(rf"{NUMERAL}\s*条")
 _SUFFIX = rf"(?:\s*之\s*(?:{NUMERAL}))?"
 _DEEPER = rf"(?:\s*第?\s*{NUMERAL}\s*款)?(?:\s*第?\s*\(?\s*{NUMERAL}\s*\)?\s*[项目])?"
 _JOIN = r"\s*(?:、|,|和|以及|及其|及|与|或者|或|至|到|-+)\s*"
@@ -66,6 +67,11 @@ class Citation:
     """The law that the text itself is part of: 本法, or no name at all."""
     back: int = 0
     """前条 is 1, 前两条 is 2; `article` then has no number."""
+
+
+def may_cite(text: str) -> bool:
+    """A glance: whether it is worth looking for citations at all."""
+    return _ARTICLE.search(plain(text)) is not None
 
 
 def find_citations(text: str, is_known: IsKnown | None = None, *, in_statute: bool = False) -> list[Citation]:

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+
 from core.legal.case import CaseService
+from core.legal.citations import find_citations
 from core.legal.importer import Importer
 from core.legal.index import LegalLibrary
 from core.legal.regulation import Fallback, RegulationService
-from core.legal.verify import Verifier
+from core.legal.verify import Verdict, Verifier
 from core.search.cache import SessionCache
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse, SearchType
 from core.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class StatuteCheck:
+    """法条核验 of a text that cites statutes."""
+
+    verdicts: tuple[Verdict, ...]
+    indexed: bool = True
+    """False: nothing was imported, so that nothing could be looked up."""
+
+
+CHECKS_KEPT = 512
 
 
 class LegalDesk:
@@ -22,6 +39,7 @@ class LegalDesk:
         self.importer = Importer(self.library)
         self.regulations = self.regulations_for(None)
         self.cases = self.cases_for(None)
+        self._checked = lru_cache(maxsize=CHECKS_KEPT)(self._check)
 
     def close(self) -> None:
         self.importer.close()
@@ -35,6 +53,17 @@ class LegalDesk:
     def available(self) -> bool:
         """Whether there is anything to look up in: an index, or the web."""
         return self.library.available or self.searches_web
+
+    def check(self, text: str) -> StatuteCheck | None:
+        """None for a text that cites no statute. The same text is looked up once a day and index: pages draw it often."""
+        return self._checked(text, self.library.version, date.today())
+
+    def _check(self, text: str, index: str | None, day: date) -> StatuteCheck | None:
+        if index is None:
+            cites = any(citation.law for citation in find_citations(text))
+            return StatuteCheck((), indexed=False) if cites else None
+        verdicts = {(verdict.mark, verdict.cited, verdict.quote): verdict for verdict in self.verifier.verify(text)}
+        return StatuteCheck(tuple(verdicts.values())) if verdicts else None
 
     def regulations_for(self, user: str | None, session_cache: SessionCache | None = None) -> RegulationService:
         """`user` is whose limit counts a search of the web."""

@@ -278,6 +278,10 @@ class LegalIndex:
         )
         return [_case(*row) for row in rows]
 
+    def imported(self) -> str:
+        """The day of the last import."""
+        return str(self._rows("SELECT max(imported) FROM import")[0][0] or "")[:10]
+
     def counts(self) -> dict[str, int]:
         """What the index holds: laws, versions, articles, cases."""
         articles, cases = self._rows("SELECT (SELECT count(*) FROM article), (SELECT count(*) FROM court_case)")[0]
@@ -321,9 +325,13 @@ class LegalLibrary:
         self._seen: tuple[int, int] | None = None
 
     @property
+    def version(self) -> str | None:
+        """Names the index in use without opening it; another one after each import."""
+        return current_folder(self.folder)
+
+    @property
     def available(self) -> bool:
-        """Whether there is an index, without opening it."""
-        return current_folder(self.folder) is not None
+        return self.version is not None
 
     def index(self) -> LegalIndex | None:
         """None before the first import."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -37,10 +38,16 @@ from core.ui.escape import label
 if TYPE_CHECKING:
     from core.ui.steps import AgentSteps
 
+log = logging.getLogger(__name__)
+
 AVATARS = {"user": ":material/person:", "assistant": ":material/menu_book:"}
 FOLDER = Path(__file__).parent
 
 PARTS = {"thinking": "思考", "tools": "工具", "answer": "回答"}
+NOT_CHECKED = (
+    "法条核验：还没有导入法规库，回答引用的法条没有核对。可以在「"
+    '<a href="/legal" target="_blank" rel="noopener">法规与案例</a>」页导入。'
+)
 SUGGESTIONS = ("怎么打开联网搜索？", "SearXNG 返回 403 怎么办？", "案号里的数字和文字是什么意思？")
 
 
@@ -112,6 +119,7 @@ def agent_steps(place: DeltaGenerator, events: Iterable[RunEvent] = ()) -> Agent
 
 def after_answer(entry: Message, *, is_last: bool) -> None:
     """Everything below the text: how it ended, what was cited, what it cost, what can be done with it."""
+    statutes(entry)
     if entry.cited:
         draw_references(entry.cited, anchor=entry.id)
     uncited = [source for source in entry.found if source not in entry.cited]
@@ -128,6 +136,23 @@ def after_answer(entry: Message, *, is_last: bool) -> None:
     footer(entry, is_last=is_last)
 
 
+def statutes(entry: Message) -> None:
+    """法条核验, where the answer cites any statute."""
+    check = shared_app().check_statutes(entry.text)
+    if check is None:
+        return
+    if not check.indexed:
+        st.html(f'<div class="wy-line wy-dim">{NOT_CHECKED}</div>')
+        return
+    from core.ui import legal_check  # brings the index with it
+
+    try:
+        st.html('<div class="wy-refs-title">法条核验</div>')
+        legal_check.draw(check.verdicts, key=f"statutes-{entry.id}")
+    except Exception:
+        log.exception("the checked statutes of an answer could not be drawn")
+
+
 def footer(entry: Message, *, is_last: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if is_last:
@@ -135,7 +160,7 @@ def footer(entry: Message, *, is_last: bool) -> None:
             _edit_question(entry)
         with st.popover("复制", icon=":material/content_copy:"):
             st.caption("点右上角的按钮，复制回答和参考文献（Markdown）。")
-            st.code(answer_as_markdown(entry), language="markdown", wrap_lines=True)
+            st.code(answer_as_markdown(entry, shared_app().check_statutes), language="markdown", wrap_lines=True)
         if is_last:
             _export(entry)
         st.caption(_cost(entry))
@@ -152,7 +177,9 @@ def _export(entry: Message) -> None:
         ):
             st.download_button(
                 name,
-                data=partial(_exported, make, title, keeping.everything(shared_app())),
+                data=partial(
+                    _exported, partial(make, check=shared_app().check_statutes), title, keeping.everything(shared_app())
+                ),
                 file_name=f"问源-{title}.{ending}",
                 mime=mime,
                 key=f"export-{ending}-{entry.id}",

@@ -1,0 +1,84 @@
+"""法条核验 below an answer: where it stands, what it says without an index, and that it never breaks an answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from legal import invented
+from streamlit.testing.v1 import AppTest
+
+from core.conversation import Message
+from core.events import SearchFinished, Source, ToolFinished, ToolStarted
+from core.search.types import SearchQuery, SearchResponse
+from core.ui import legal_check
+from core.ui.state import ChatState
+from support.pages import html, open_page, rerun
+
+TEXT = "日落前点灯（《灯塔法》第三条）[1]。《灯塔法》第九十九条？《浮标法》第二条规定：“浮标由守塔人登记，每年一次。”"
+SOURCE = Source(1, "灯塔法全文", "https://law.example/", "第三条 守塔人应当在日落前点灯。")
+BY_AGENT = (
+    ToolStarted("web_search", "点灯", "1"),
+    SearchFinished(SearchResponse(SearchQuery("点灯"), provider="fake"), (SOURCE,)),
+    ToolFinished("web_search", True, "找到", "1"),
+)
+
+
+def answered(text: str = TEXT, events: Any = (BY_AGENT[1],)) -> AppTest:
+    page = open_page()
+    message = Message("assistant", text, events, (SOURCE,), id="a")
+    page.session_state["chat"] = ChatState(messages=[Message("user", "问"), message])
+    return rerun(page)
+
+
+@pytest.fixture
+def laws(tmp_path: Path) -> None:
+    invented.library(Path(os.environ["DATA_DIR"]), invented.lawrefbook(tmp_path / "laws"))
+
+
+def chips(page: AppTest) -> list[str]:
+    def labels(element: Any) -> Iterator[str]:
+        for child in element.children.values():
+            if hasattr(child, "children"):
+                label = child.proto.popover.label if child.proto and hasattr(child.proto, "popover") else ""
+                yield from [label] if label else []
+                yield from labels(child)
+
+    return [label for label in labels(page.chat_message[-1]) if label[0] in "✓✗≠⌛？"]
+
+
+@pytest.mark.parametrize("events", [(BY_AGENT[1],), BY_AGENT], ids=["chat", "agent"])
+def test_it_stands_between_the_answer_and_its_references(laws: None, events: Any) -> None:
+    page = answered(events=events)
+    for _ in range(2):
+        assert chips(page) == ["✓ 《灯塔法》第三条", "✗ 《灯塔法》第九十九条", "≠ 《浮标法》第二条"]
+        shown = html(page.chat_message[-1])
+        assert shown.index("日落前点灯") < shown.index(">法条核验<") < shown.index(">参考文献<")
+        assert "浮标由船长登记。" in shown
+        rerun(page)
+
+
+def test_an_answer_without_statutes_has_none(laws: None) -> None:
+    assert "法条核验" not in html(answered("你好[1]。").chat_message[-1])
+
+
+def test_without_an_index_one_line_says_where_to_get_it() -> None:
+    page = answered()
+    shown = html(page.chat_message[-1])
+    assert "还没有导入法规库" in shown
+    assert 'href="/legal"' in shown
+    assert chips(page) == []
+    assert "法条核验" not in html(answered("你好[1]。").chat_message[-1])
+
+
+def test_an_error_while_drawing_leaves_the_answer(
+    laws: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(legal_check, "draw", lambda *_, **__: 1 / 0)
+    page = answered()
+    assert "日落前点灯" in html(page.chat_message[-1])
+    assert ">参考文献<" in html(page.chat_message[-1])
+    assert "could not be drawn" in caplog.text
