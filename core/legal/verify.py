@@ -158,7 +158,7 @@ class _Check:
             older = self._version_with_quote(self._law)
             if older:
                 return self._say(Mark.NOT_IN_FORCE, older[0], older[1], f"引文出自{_named(older[0])}，现行条文已不同。")
-            return self._say(Mark.DIFFERS, self._law, found, "引号中的文字与条文不一致。")
+            return self._say(Mark.DIFFERS, self._law, found)
         if status is Status.IN_FORCE:
             return self._say(Mark.EXISTS, self._law, found)
         return self._say(Mark.NOT_IN_FORCE, self._law, found, self._why(self._law, status))

@@ -21,7 +21,7 @@ _WITHOUT_NAME = re.compile(r"(?:本|该|同|此|上述|前述)\w{1,4}?(?=第)|(?
 def draw(checks: Sequence[Verdict], *, key: str) -> None:
     """The same words with the same result are one chip."""
     different = {(check.mark, words(check), check.quote): check for check in checks}
-    with st.container(horizontal=True, gap="xxsmall"):
+    with st.container(horizontal=True, gap="xsmall"):
         for number, check in enumerate(different.values()):
             with st.popover(f"{check.mark} {label(words(check))}", key=f"{key}-{number}", type="tertiary"):
                 st.html(details(check))

@@ -142,13 +142,14 @@ def statutes(entry: Message) -> None:
     if check is None:
         return
     if not check.indexed:
-        st.html(f'<div class="wy-line wy-dim">{NOT_CHECKED}</div>')
+        st.html(f'<div class="wy-law wy-dim">{NOT_CHECKED}</div>')
         return
     from core.ui import legal_check  # brings the index with it
 
     try:
-        st.html('<div class="wy-refs-title">法条核验</div>')
-        legal_check.draw(check.verdicts, key=f"statutes-{entry.id}")
+        with st.container(horizontal=True, gap="small", vertical_alignment="top"):
+            st.html('<div class="wy-check-title">法条核验</div>', width="content")
+            legal_check.draw(check.verdicts, key=f"statutes-{entry.id}")
     except Exception:
         log.exception("the checked statutes of an answer could not be drawn")
 
