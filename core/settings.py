@@ -17,9 +17,10 @@ import logging
 import os
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, get_args
 from urllib.parse import urlsplit
@@ -43,6 +44,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 log = logging.getLogger(__name__)
 
 ROOT = Path(__file__).resolve().parent.parent
+_PASSWORD = re.compile(r"://[^/@\s:]*:([^/@\s]+)@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -517,8 +519,9 @@ class Settings(BaseSettings):
 
     def secrets(self) -> list[str]:
         """Every secret value, for the log filter that removes them."""
-        values = (value for section in type(self).model_fields for value in dict(getattr(self, section)).values())
-        return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+        values = [value for section in type(self).model_fields for value in dict(getattr(self, section)).values()]
+        keys = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+        return keys + [password for value in values for password in _PASSWORD.findall(str(value))]
 
     @property
     def data_dir(self) -> Path:
@@ -575,13 +578,25 @@ class _YamlSource(PydanticBaseSettingsSource):
             return {}
         if not isinstance(data, dict):
             return self._unusable("应由「分组: 键: 值」组成")
-        return {name: self._section(name, data.get(name)) for name in self.settings_cls.model_fields}
+        known = self.settings_cls.model_fields
+        self._report_unknown("", data, known)
+        return {name: self._section(name, data.get(name)) for name in known}
 
     def _section(self, name: str, value: Any) -> dict[str, Any]:
         if value is None or isinstance(value, dict):
-            return value or {}
+            found = value or {}
+            self._report_unknown(f"{name}.", found, _section_class(self.settings_cls.model_fields[name]).model_fields)
+            return found
         _note(Problem(key=f"{self.path.name} {name}", reason="应是一组键和值", used="该组的默认值"))
         return {}
+
+    def _report_unknown(self, prefix: str, found: Mapping[Any, Any], known: Collection[str]) -> None:
+        """A misspelt name would otherwise look as if it were in force."""
+        for key in found:
+            if key not in known:
+                near = get_close_matches(str(key), known, n=1)
+                reason = f"没有这个设置，是不是想写 {near[0]}" if near else "没有这个设置"
+                _note(Problem(key=f"{self.path.name} {prefix}{key}"[:100], reason=reason, used="默认值"))
 
     def _unusable(self, reason: str) -> dict[str, Any]:
         _note(Problem(key=self.path.name, reason=reason, used="默认配置"))

@@ -127,6 +127,21 @@ def test_secrets_do_not_print() -> None:
     assert set(loaded.values.secrets()) == {"sk-very-secret", "postgresql+psycopg://me:pw@localhost/x"}
 
 
+def test_a_password_inside_an_address_is_a_secret_too() -> None:
+    loaded = load(SEARXNG_URL="http://a.example,http://me:geheim42@b.example", PUBLIC_URL="http://c.example:80")
+    assert loaded.values.secrets() == ["geheim42"]
+
+
+def test_a_misspelt_name_is_reported_with_the_one_that_was_meant(tmp_path: Path) -> None:
+    loaded = load("serach: {timeout: 9}\nsearch: {timeuot: 9, 三: 1}\n", tmp_path)
+    assert loaded.values.search.timeout == 5
+    assert [str(problem) for problem in loaded.problems] == [
+        "settings.yaml serach：没有这个设置，是不是想写 search，已改用 默认值",
+        "settings.yaml search.timeuot：没有这个设置，是不是想写 timeout，已改用 默认值",
+        "settings.yaml search.三：没有这个设置，已改用 默认值",
+    ]
+
+
 def test_lists_are_read_as_people_write_them() -> None:
     loaded = load(SEARCH_PROVIDER_PRIORITY=" searxng ，bundled、ddgs,, ", SEARXNG_URL="http://a:8080/ , https://b/x/")
     assert loaded.values.search.provider_priority == ("searxng", "bundled", "ddgs")
