@@ -98,12 +98,12 @@ class Model:
         mine, wanted = self._settings.llm, settings.llm
         if (wanted.model, wanted.temperature) == (mine.model, mine.temperature):
             return self
-        with self._lock:
-            if len(self._others) >= MAX_OTHERS:
-                self._others.clear()
-            return self._others.setdefault(
-                (wanted.model, wanted.temperature), Model(settings, build=self._build, sleep=self._sleep)
-            )
+        if len(self._others) >= MAX_OTHERS:
+            self._others.clear()
+        # No lock: the one there is may be held for seconds, while the model is built.
+        return self._others.setdefault(
+            (wanted.model, wanted.temperature), Model(settings, build=self._build, sleep=self._sleep)
+        )
 
     def chat(self) -> BaseChatModel:
         with self._lock:
