@@ -32,20 +32,21 @@ def main(wanted: list[str]) -> int:
     missed = 0
     for part in wanted or PARTS:
         rows: list[Row] = []
-        for row in import_module(f"bench.{part}").rows():
+        module = import_module(f"bench.{part}")
+        for row in module.rows():
             print(" · ".join(filter(None, row.cells())), flush=True)
             rows.append(row)
         missed += sum(not row.ok for row in rows)
-        _report(part, rows)
+        _report(part, rows, getattr(module, "NOTE", ""))
     return 1 if missed else 0
 
 
-def _report(part: str, rows: list[Row]) -> None:
+def _report(part: str, rows: list[Row], note: str) -> None:
     """Replaces this part's section and leaves the others as their own last run wrote them."""
     old = REPORT.read_text("utf-8") if REPORT.exists() else ""
     sections = dict(re.findall(r"^## (.+?)\n\n(.*?)(?=^## |\Z)", old, re.MULTILINE | re.DOTALL))
     machine = f"{date.today()}, Python {platform.python_version()}, {os.cpu_count()} cores, {platform.system()}"
-    sections[PARTS[part]] = f"Measured {machine}.\n\n{table(rows)}\n"
+    sections[PARTS[part]] = f"Measured {machine}.\n\n{table(rows)}\n\n{note}"
     text = "".join(f"\n## {title}\n\n{sections[title].strip()}\n" for title in PARTS.values() if title in sections)
     REPORT.write_text(INTRODUCTION + text, "utf-8")
 

@@ -1,7 +1,4 @@
-"""Legal search on the real corpora beside the project (../shared/data/legal); without them there is nothing to measure.
-
-Retrieval weights were chosen on questions outside these 36; docs/benchmarks.md says which.
-"""
+"""Legal search on the real corpora beside the project (../shared/data/legal); without them there is nothing to measure."""
 
 from __future__ import annotations
 
@@ -28,6 +25,25 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data" / "legal"
 SOURCES = ("lawrefbook-national.tar.xz", "just-laws.tar.xz")
 IMPORT = "import sys; from pathlib import Path; from core.legal.build import import_source; import_source(Path(sys.argv[1]), Path(sys.argv[2]))"
+
+OWN_QUESTIONS = Path(__file__).with_name("legal_questions.jsonl")
+"""Everyday questions that the project wrote and labelled itself, after the weights were chosen."""
+
+NOTE = """### What retrieval was tuned on
+
+The weights of the fields, the prior for statutes and the list of lay words (`core/legal/lay_words.py`) were chosen on 107
+everyday questions in the manner of STARD, written and labelled by ourselves from memory of the statutes: recall@10 0.802
+on these. On 47 other such questions, which no choice was made on, it was 0.459: the aim of 0.50 was missed there. Neither set
+is in the repository, so these two figures cannot be repeated from it.
+
+The 36 dev queries of the table were printed and read at each step. The list of lay words was written after reading them;
+two entries that fitted only them were removed. Their figures are therefore not those of unseen questions.
+
+The 70 questions in `bench/legal_questions.jsonl` were written and labelled afterwards, from memory of the statutes and
+checked against their text, and nothing was tuned on them: theirs is the figure to expect, and it misses the aim too. With
+half of them other weights were tried; a stronger prior for statutes gained 0.10 on that half and lost 0.06 on the other,
+so everything was left as it was. Most of them ask for statutes, few for regulations or interpretations.
+"""
 
 Query = dict[str, Any]
 
@@ -91,13 +107,22 @@ def quality(library: LegalLibrary, queries: list[Query]) -> Iterator[Row]:
         of_kind = [query for query in queries if query["type"] == kind]
         yield Row(f"{kind}, {len(of_kind)} queries right", share(map(check, of_kind)), "", 1.0, at_least=True)
     asked = [query for query in queries if query["type"] == "question"]
-    ranks = [gold_ranks(regulations, query) for query in asked]
-    recall = share(sum(0 < rank <= 10 for rank in found) / len(found) for found in ranks)
-    reciprocal = share(max((1 / rank for rank in found if rank), default=0.0) for found in ranks)
+    recall, reciprocal = ranking(regulations, asked)
     yield Row(
         f"question, {len(asked)} queries, recall@10", recall, "", 0.375, "FTS5 bigrams (LEGAL.md)", 0.375, at_least=True
     )
     yield Row(f"question, {len(asked)} queries, MRR@10", reciprocal, "", None, "FTS5 bigrams (LEGAL.md)", 0.275)
+    own = [json.loads(line) for line in OWN_QUESTIONS.read_text("utf-8").splitlines()]
+    recall, reciprocal = ranking(regulations, own)
+    yield Row(f"{len(own)} other questions, untouched by tuning, recall@10", recall, "", 0.5, at_least=True)
+    yield Row("the same, MRR@10", reciprocal, "")
+
+
+def ranking(regulations: RegulationService, asked: Sequence[Query]) -> tuple[float, float]:
+    """Recall@10 and MRR@10."""
+    ranks = [gold_ranks(regulations, query) for query in asked]
+    recall = share(sum(0 < rank <= 10 for rank in found) / len(found) for found in ranks)
+    return recall, share(max((1 / rank for rank in found if rank), default=0.0) for found in ranks)
 
 
 def gold_ranks(regulations: RegulationService, query: Query) -> list[int]:

@@ -12,7 +12,8 @@ _QUESTION = re.compile(
     "这种|这样|这个|那么|那个|情况下|情况|一下|想|谁"
 )
 
-# What people say, and what the law says. Written from general knowledge of the statutes, not from any test question.
+# What people say, and what the law says: from general knowledge of the statutes, by someone who had read the queries of
+# the benchmark (docs/benchmarks.md says what was tuned on what).
 LAY_WORDS = {
     "老板": "用人单位",
     "公司": "用人单位",
