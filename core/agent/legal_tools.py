@@ -78,11 +78,14 @@ class LegalTool(AgentTool):
         if not sources:
             text = f"（{found.note}不要编造条文或来源。）" if found.note else NOTHING_FOUND
             return Observation(text, ok=True, summary=found.note or "没有找到结果"), found.document
+        library = label_of(response.provider)  # its addresses are long, and the model has no use for them
         described = [
-            replace(source, snippet=found.details.get(result.url) or shorten(result.snippet, settings.snippet_length))
+            replace(source, url=library, snippet=found.details[result.url])
+            if result.url in found.details
+            else replace(source, snippet=shorten(result.snippet, settings.snippet_length))
             for source, result in zip(sources, response.results, strict=False)
         ]
-        origin = label_of(response.provider) if response.provider in {LAWS, CASES} else "网络"
+        origin = library if found.details else "网络"
         block = sources_block(described, snippet_length=WHOLE_CASE_LENGTH)
         text = f"（{found.note}以下来自{origin}。）\n{block}"
         return Observation(text, ok=True, summary=f"找到 {response.total_results} 条结果"), found.document

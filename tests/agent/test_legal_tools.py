@@ -73,6 +73,7 @@ class TestStatutes:
         assert "（2020-10-01 起施行，有效）违反本法第二条、第三条之一规定的，处警告。" in read
         assert f"【提到的《{LIGHTHOUSE}》第三条之一：大雾期间" in read
         assert "以下来自本地法规库。" in read
+        assert "%E7" not in read, "an address would only cost tokens"
         (source,) = answer(events).sources
         assert parts(source.url) == ("http://localhost:8501/legal", {"law": [LIGHTHOUSE], "article": ["第四条"]})
         message = message_from_run(events, seconds=1.0)
