@@ -1,0 +1,209 @@
+"""The page 法规与案例 as a person meets it: import, look-up, versions, verification; and a corpus that means harm."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from legal import invented
+from playwright.sync_api import Locator, expect
+
+from support.app_server import AppServer
+from support.visitor import Visitor
+
+pytestmark = pytest.mark.browser
+
+Serve = Callable[..., AppServer]
+Visit = Callable[..., Visitor]
+
+ATTACK = "<script>alert(1)</script><img src=x onerror=alert(2)>![x](http://evil.example/y)[点我](javascript:alert(3))"
+OIL = {"name": "中华人民共和国灯油法", "articles": [{"number": "第一条", "text": "灯油应当清澈。"}]}
+
+
+@pytest.fixture(scope="module")
+def server(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> AppServer:
+    folder = tmp_path_factory.mktemp("legal-page")
+    hostile = (
+        {"name": f"{ATTACK}条例", "articles": [{"number": "第一条", "path": [ATTACK], "text": f"{ATTACK}航标灯。"}]},
+        {"type": "case", "caseName": ATTACK, "court": ATTACK, "text": f"{ATTACK}航标灯", "url": "javascript:alert(4)"},
+    )
+    invented.library(
+        folder / "data", invented.lawrefbook(folder / "laws"), invented.jsonl(folder / "hostile.jsonl", *hostile)
+    )
+    return serve(SEARCH_PROVIDER_PRIORITY="bundled", DATA_DIR=str(folder / "data"))
+
+
+def go(visitor: Visitor, view: str) -> None:
+    visitor.page.get_by_test_id("stMain").get_by_text(view, exact=True).click()
+    visitor.settled()
+
+
+def look_up(visitor: Visitor, box: str, words: str) -> None:
+    field = visitor.page.get_by_role("textbox", name=box)
+    field.fill(words)
+    field.press("Enter")
+    visitor.page.get_by_text("找到").first.wait_for()
+    visitor.settled()
+
+
+def link(visitor: Visitor, text: str) -> Locator:
+    return visitor.page.get_by_test_id("stPageLink").get_by_text(text, exact=True).first
+
+
+def named(visitor: Visitor) -> dict[str, str]:
+    """What the address names."""
+    return {name: values[0] for name, values in parse_qs(urlsplit(visitor.page.url).query).items()}
+
+
+def test_from_a_search_to_an_article_and_where_it_refers_to(server: AppServer, visit: Visit) -> None:
+    visitor = visit(server, path="/legal", width=390)
+    page = visitor.page
+    look_up(visitor, "查法规", "灯塔法")
+    link(visitor, "《中华人民共和国灯塔法》").click()
+    page.get_by_text("第一节 亮度").click()
+    link(visitor, "第五条").click()
+    page.get_by_role("heading", name="《灯塔法》第五条").wait_for()
+    page.wait_for_url("**article=**")
+    assert named(visitor) == {"law": "中华人民共和国灯塔法", "article": "第五条"}
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    link(visitor, "《浮标法》第二条").click()
+    page.get_by_role("heading", name="《浮标法》第二条").wait_for()
+    page.go_back()
+    page.get_by_role("heading", name="《灯塔法》第五条").wait_for()
+    page.get_by_text("复制引用").click()
+    expect(page.get_by_test_id("stCode").first).to_contain_text("《中华人民共和国灯塔法》第五条")
+    page.get_by_text("导出", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_text("Markdown").click()
+    assert "# 《中华人民共和国灯塔法》第五条" in Path(download.value.path()).read_text("utf-8")
+    link(visitor, "查法规").click()
+    expect(page.get_by_role("textbox", name="查法规")).to_have_value("灯塔法")
+    assert named(visitor) == {}
+
+
+def test_versions_of_an_article_side_by_side(server: AppServer, visit: Visit) -> None:
+    address = urlencode({"law": "中华人民共和国灯塔法", "article": "第二条"})
+    visitor = visit(server, path=f"/legal?{address}")
+    page = visitor.page
+    expect(page.get_by_text("离岗的守塔人可以申请复核").first).to_be_visible()
+    page.get_by_text("历次版本").click()
+    expect(page.get_by_text("第二条文字不同")).to_be_visible()
+    link(visitor, "2010-05-01 公布").click()
+    expect(page.get_by_text("这不是现行版本")).to_be_visible()
+    expect(page.locator(".wy-article")).to_have_text("灯塔由守塔人看守，旧规定。")
+    assert named(visitor)["version"] == "2010-05-01"
+    link(visitor, "查看现行版本").click()
+    expect(page.get_by_text("离岗的守塔人可以申请复核").first).to_be_visible()
+
+
+def test_a_draft_is_verified_and_a_click_shows_the_article(server: AppServer, visit: Visit) -> None:
+    visitor = visit(server, path="/legal", width=390, dark=True)
+    page = visitor.page
+    go(visitor, "核验文稿")
+    page.get_by_role("textbox", name="文稿").fill(
+        "根据《灯塔法》第三条规定：“守塔人可以在日落前点灯。”另见《灯塔法》第九条、《月光法》第一条。"
+    )
+    page.get_by_role("button", name="核验").click()
+    expect(page.get_by_text("共引用 3 处")).to_be_visible()
+    for count in ("✗ 没有这一条 1", "≠ 引文与条文不一致 1", "？ 库中没有这部法规 1"):
+        expect(page.get_by_test_id("stMain").get_by_text(count)).to_be_visible()
+    page.locator("summary").filter(has_text="≠").click()
+    expect(page.locator(".wy-diff del").filter(visible=True)).to_have_text("可以")
+    expect(page.locator(".wy-diff ins").filter(visible=True)).to_have_text("应当")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.get_by_text("导出", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_text("CSV").click()
+    assert "✗,没有这一条" in Path(download.value.path()).read_text("utf-8-sig")
+
+
+def test_a_case_in_full(server: AppServer, visit: Visit) -> None:
+    visitor = visit(server, path="/legal")
+    go(visitor, "查案例")
+    look_up(visitor, "查案例", "渔船搁浅")
+    link(visitor, "甲某诉乙灯塔公司海上侵权纠纷案").click()
+    visitor.page.get_by_text("全文", exact=True).click()
+    expect(visitor.page.get_by_text("守塔人擅自熄灯，船舶搁浅的")).to_be_visible()
+    assert named(visitor) == {"case": "（2021）闽民终345号"}
+
+
+def upload(visitor: Visitor, file: Path) -> None:
+    visitor.page.locator("input[type=file]").set_input_files(file)
+    visitor.page.get_by_text(file.name).first.wait_for()
+    visitor.settled()
+    visitor.page.get_by_text("上传并导入").click()
+
+
+def test_an_upload_is_imported_reported_and_in_use_at_once(server: AppServer, visit: Visit, tmp_path: Path) -> None:
+    visitor = visit(server, path="/legal")
+    go(visitor, "导入")
+    upload(visitor, invented.jsonl(tmp_path / "灯油.jsonl", OIL, f"{ATTACK}"))
+    visitor.page.get_by_text("已导入").wait_for()
+    expect(visitor.page.get_by_text("1 部法规（1 条），跳过 1 处")).to_be_visible()
+    visitor.page.get_by_text("跳过了什么和原因").click()
+    expect(visitor.page.get_by_text("灯油.jsonl:2")).to_be_visible()
+    go(visitor, "查法规")
+    look_up(visitor, "查法规", "灯油法第1条")
+    expect(visitor.page.get_by_text("灯油应当清澈。")).to_be_visible()
+
+
+def test_everybody_sees_a_long_import_and_a_cancelled_one_changes_nothing(
+    server: AppServer, visit: Visit, tmp_path: Path
+) -> None:
+    visitor = visit(server, path="/legal")
+    go(visitor, "导入")
+    upload(visitor, _many_laws(tmp_path / "多.zip"))
+    expect(visitor.page.get_by_text("正在导入")).to_be_visible()
+    other = visit(server, path="/legal")
+    go(other, "导入")
+    expect(other.page.get_by_text("多.zip")).to_be_visible()
+    expect(other.page.get_by_test_id("stProgress")).to_be_visible()
+    expect(other.page.get_by_text("上传并导入")).to_have_count(0)
+    other.page.get_by_text("取消导入").click()
+    expect(visitor.page.get_by_text("导入已取消，原有的法规与案例库没有变化")).to_be_visible()
+    visitor.settled()
+    go(visitor, "查法规")
+    look_up(visitor, "查法规", "灯塔法第6条")
+    expect(visitor.page.get_by_text("本法自2010年6月1日起施行。")).to_be_visible()
+
+
+def _many_laws(path: Path) -> Path:
+    """Enough work for a cancel to come in time on any machine."""
+    articles = [
+        {"number": f"第{n}条", "text": f"第{n}盏灯应当由守塔人在日落之前点亮，并记入簿册。" * 3} for n in range(1, 101)
+    ]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(600):
+            archive.writestr(f"{number}.jsonl", json.dumps({"name": f"第{number}号灯法", "articles": articles}))
+    return path
+
+
+def test_a_hostile_corpus_harms_nobody(server: AppServer, visit: Visit) -> None:
+    visitor = visit(server, path="/legal")
+    page = visitor.page
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    look_up(visitor, "查法规", "航标灯")
+    _is_inert(visitor)
+    law = f"{ATTACK}条例"
+    for named in ({"law": law}, {"law": law, "article": "第一条"}, {"case": ATTACK}):
+        page.goto(f"{server.url}/legal?{urlencode(named)}")
+        visitor.settled()
+        page.locator("summary").last.click()
+        visitor.settled()
+        _is_inert(visitor)
+    assert dialogs == []
+    assert [url for url in visitor.foreign if not url.startswith(server.url)] == []
+
+
+def _is_inert(visitor: Visitor) -> None:
+    main = visitor.page.get_by_test_id("stMain")
+    expect(main).to_contain_text("<script>alert(1)</script>")
+    expect(main.locator("script, img, iframe")).to_have_count(0)
+    for anchor in main.locator("a").all():
+        assert re.fullmatch(r"legal(\?(law|case)=\S*)?", anchor.get_attribute("href") or "")
