@@ -1,6 +1,6 @@
 """Articles, laws, cases and verified citations to take away: Markdown to read, JSON for programs, CSV for tables.
 
-The JSON of a law or a case is a record of the documented JSONL (`core.legal.jsonl`): what was exported can be imported.
+A whole law or case is a record of the documented JSONL (`core.legal.jsonl`): what was exported can be imported.
 The texts come from whoever wrote the corpus; in Markdown none of them becomes a link, in CSV none becomes a formula.
 """
 
@@ -123,8 +123,8 @@ def as_json(document: dict[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def law_json(law: LawVersion, status: Status, articles: Iterable[StoredArticle]) -> str:
-    return as_json(
+def law_jsonl(law: LawVersion, status: Status, articles: Iterable[StoredArticle]) -> str:
+    return _record(
         {
             "type": "law",
             "name": law.name,
@@ -142,8 +142,12 @@ def law_json(law: LawVersion, status: Status, articles: Iterable[StoredArticle])
     )
 
 
-def case_json(case: CourtCase) -> str:
-    return as_json({"type": "case", **case.to_json(), "text": case.text})
+def case_jsonl(case: CourtCase) -> str:
+    return _record({"type": "case", **case.to_json(), "text": case.text})
+
+
+def _record(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False) + "\n"
 
 
 def verdicts_json(verdicts: Sequence[Verdict]) -> str:

@@ -22,8 +22,8 @@ VIEWS = (LAWS, CASES, DRAFT, IMPORT)
 RESULTS = 20
 LONGEST_QUERY = 300
 
-_MIMES = {"md": "text/markdown", "json": "application/json", "csv": "text/csv"}
-_NAMES = {"md": "Markdown", "json": "JSON", "csv": "CSV（表格）"}
+_MIMES = {"md": "text/markdown", "json": "application/json", "jsonl": "application/jsonl", "csv": "text/csv"}
+_NAMES = {"md": "Markdown", "json": "JSON", "jsonl": "JSON（可再导入）", "csv": "CSV（表格）"}
 
 
 def choose_view() -> str:

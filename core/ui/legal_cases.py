@@ -116,5 +116,5 @@ def _draw_whole(case: CourtCase) -> None:
     if whole.open:
         with whole:
             st.html(f'<div class="wy-law">{article_html(case.text)}</div>')
-    files = {"md": partial(export.case_markdown, case), "json": partial(export.case_json, case)}
+    files = {"md": partial(export.case_markdown, case), "jsonl": partial(export.case_jsonl, case)}
     legal.exports(case.number or case.name, files, key=f"case-{case.id}")

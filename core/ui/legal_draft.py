@@ -23,6 +23,7 @@ from core.ui.legal_check import details, words
 TEXT = "draft_text"
 MAX_LENGTH = 200_000
 _MAX_MEGABYTES = 2
+_LISTED = 100
 _UNREADABLE = "这个文件不是文本，或编码无法识别。请另存为 UTF-8 文本，或把内容粘贴到上面。"
 
 
@@ -80,11 +81,13 @@ def _draw_verdicts(text: str, verdicts: Sequence[Verdict]) -> None:
         label_visibility="collapsed",
         key="draft_marks",
     )
-    for number, verdict in enumerate(verdicts):
-        if not shown or verdict.mark in shown:
-            note = f" — {verdict.note}" if verdict.note else ""
-            with st.expander(f"{verdict.mark} {label(words(verdict) + note)}", key=f"draft-{number}"):
-                st.html(details(verdict))
+    listed = [(number, verdict) for number, verdict in enumerate(verdicts) if not shown or verdict.mark in shown]
+    for number, verdict in listed[:_LISTED]:
+        note = f" — {verdict.note}" if verdict.note else ""
+        with st.expander(f"{verdict.mark} {label(words(verdict) + note)}", key=f"draft-{number}"):
+            st.html(details(verdict))
+    if len(listed) > _LISTED:
+        st.caption(f"只列出前 {_LISTED} 处；其余请按标记筛选、在原文中查看，或导出表格。")
     with st.expander("在原文中查看", icon=":material/article:"):
         st.html(f'<div class="wy-question">{_marked(text, verdicts)}</div>')
     files = {

@@ -180,7 +180,7 @@ def _draw_contents(desk: LegalDesk, place: _Place) -> None:
         _draw_block(place, block)
     files = {
         "md": lambda: export.law_markdown(law, status, index.articles(law.id)),
-        "json": lambda: export.law_json(law, status, index.articles(law.id)),
+        "jsonl": lambda: export.law_jsonl(law, status, index.articles(law.id)),
     }
     legal.exports(law.name, files, key=f"law-{law.id}")
 

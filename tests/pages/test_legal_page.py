@@ -281,6 +281,14 @@ def test_a_draft_is_verified_counted_and_filtered() -> None:
 
 
 @with_laws
+def test_a_draft_with_very_many_citations_is_not_drawn_at_once() -> None:
+    page = view(legal.DRAFT, **{legal_draft.TEXT: "见《灯塔法》第三条。\n" * 400})
+    assert page.subheader[0].value == "共引用 400 处"
+    assert len(page.expander) == 101
+    assert "只列出前 100 处" in values(page.caption)
+
+
+@with_laws
 def test_a_text_without_citations_says_what_would_be_one() -> None:
     assert "没有找到法条的引用" in view(legal.DRAFT, **{legal_draft.TEXT: "今天天气很好。"}).info[0].value
 
