@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -9,7 +10,7 @@ from legal import invented
 from playwright.sync_api import Locator, expect
 
 from support.app_server import AppServer
-from support.openai_server import OpenAIServer
+from support.openai_server import Call, OpenAIServer, in_turn
 from support.visitor import Visitor
 
 pytestmark = pytest.mark.browser
@@ -29,7 +30,7 @@ def lawful(serve: Serve, model_server: OpenAIServer, tmp_path_factory: pytest.Te
     folder = tmp_path_factory.mktemp("statutes")
     invented.library(folder / "data", invented.lawrefbook(folder / "laws"))
     model = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": model_server.url, "LLM_MODEL": "openai:as-asked"}
-    return serve(**model, SEARCH_PROVIDER_PRIORITY="bundled", DATA_DIR=str(folder / "data"))
+    return serve(**model, SEARCH_PROVIDER_PRIORITY="bundled", AGENT_STRATEGY="tools", DATA_DIR=str(folder / "data"))
 
 
 def chips(visitor: Visitor) -> Locator:
@@ -53,7 +54,37 @@ def test_marks_and_articles_before_and_after_a_reload(
         expect(article).to_contain_text("引文与条文不一致")
         expect(article.locator("del")).to_have_text("三")
         expect(article.locator("ins")).to_have_text("五")
+        address = article.get_by_text("在「法规与案例」页打开").get_attribute("href")
         visitor.page.keyboard.press("Escape")
         visitor.page.reload()
         visitor.answered("tokens")
     assert visitor.foreign == []
+    assert address
+    opened = visit(lawful, path=address)
+    opened.page.get_by_text("登记满五年的，应当重新登记。").first.wait_for()
+
+
+def test_sources_of_the_agent_open_in_the_app(lawful: AppServer, visit: Visit, model_server: OpenAIServer) -> None:
+    # The next turn ends with the tools' results, not with a behaviour: the server's own answer cites [1] and [2].
+    model_server.reply = in_turn(
+        [
+            Call("regulation_search", json.dumps({"law_name": "灯塔法", "article": "第三条之一"})),
+            Call("case_search", json.dumps({"query": "浮标 漂走"})),
+        ]
+    )
+    visitor = visit(lawful)
+    visitor.page.get_by_test_id("stSidebar").get_by_role("radio", name="Agent").click()
+    visitor.page.get_by_text("已切换到 Agent 模式").wait_for()
+    visitor.settled()
+    visitor.ask("雾天怎么办？ reply")
+    visitor.answered("参考文献")
+    steps = visitor.page.get_by_test_id("stChatMessage").last.locator("summary")
+    expect(steps.filter(has_text="查法规「灯塔法 第三条之一」 · 完成")).to_have_count(1)
+    expect(steps.filter(has_text="查案例「浮标 漂走」 · 完成")).to_have_count(1)
+    sources = visitor.page.locator("ol.wy-refs li > a:not(.back)")
+    addresses = {link.inner_text(): link.get_attribute("href") or "" for link in sources.filter(visible=True).all()}
+    assert len(addresses) == 2
+    for title, address in addresses.items():
+        assert address.startswith("/legal?")
+        text = "守塔人应当鸣笛" if "灯塔法" in title else "浮标在风暴中漂走"
+        visit(lawful, path=address).page.get_by_text(text).first.wait_for()
