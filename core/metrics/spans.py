@@ -32,22 +32,20 @@ class Span:
     label: str
     grain: Grain
     count: int
+    """Of minutes, hours or days, the present one included."""
 
     def since(self, now: float) -> int:
-        """So that there are `count` minutes, hours or days, the present one included."""
-        if self.grain is Grain.DAY:
-            today = datetime.fromtimestamp(self.grain.start(now))
-            return int((today - timedelta(days=self.count - 1)).timestamp())
-        seconds = 60 if self.grain is Grain.MINUTE else HOUR
-        return self.grain.start(now) - (self.count - 1) * seconds
+        return self.edges(now)[0]
 
-    def starts(self, now: float) -> list[int]:
-        """Of every minute, hour or day in it."""
+    def edges(self, now: float) -> list[int]:
+        """Where each of them begins, and at last where the present one ends."""
+        present = self.grain.start(now)
         if self.grain is Grain.DAY:
-            first = datetime.fromtimestamp(self.since(now))
-            return [int((first + timedelta(days=n)).timestamp()) for n in range(self.count)]
+            today = datetime.fromtimestamp(present)
+            days = range(1 - self.count, 2)
+            return [int((today + timedelta(days=day)).timestamp()) for day in days]
         seconds = 60 if self.grain is Grain.MINUTE else HOUR
-        return [self.since(now) + n * seconds for n in range(self.count)]
+        return [present + n * seconds for n in range(1 - self.count, 2)]
 
 
 SPANS = (

@@ -1,0 +1,137 @@
+"""The charts of the dashboard. Altair takes about a second to import: nothing but the dashboard imports this module."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from core.metrics.spans import Grain
+
+# The categorical colours of .streamlit/config.toml, by what they mean here.
+TEAL, AMBER, BLUE, RED, GREEN, MAUVE = "#2f6f6a", "#b7791f", "#5a67a8", "#a8505a", "#6b7f3a", "#7a6a8a"
+GREY = "#9a9a94"
+
+# Streamlit fits axes and legend into the height, too.
+UPRIGHT_HEIGHT = 260
+AROUND = 110
+BAR_STEP = 30
+
+_TIMES: dict[Grain, tuple[Any, str]] = {
+    Grain.MINUTE: ("yearmonthdatehoursminutes", "%H:%M"),
+    Grain.HOUR: ("yearmonthdatehours", "%m-%d %H:%M"),
+    Grain.DAY: ("yearmonthdate", "%m-%d"),
+}
+
+Row = dict[str, Any]
+Spec = dict[str, Any]
+"""A chart as Vega-Lite reads it."""
+Colours = dict[str, str]
+"""The words of a legend in their order, each with its colour."""
+
+
+def timeline(rows: Sequence[Row], colours: Colours, *, grain: Grain, unit: str) -> Spec:
+    """Stacked bars: `start` in seconds since 1970, `what` is the word in the legend, `times` the height."""
+    time_unit, format = _TIMES[grain]
+    return _bars(
+        [{**row, "start": row["start"] * 1000} for row in rows],
+        UPRIGHT_HEIGHT,
+        x=alt.X(
+            "start:T",
+            timeUnit=time_unit,
+            title=None,
+            axis=alt.Axis(format=format, labelOverlap=True, labelAngle=0, tickCount=5),
+        ),
+        y=alt.Y("times:Q", title=unit, stack="zero", axis=alt.Axis(tickMinStep=1, format=",d")),
+        color=_colour(rows, colours),
+        order=alt.Order("place:Q"),
+        tooltip=[
+            alt.Tooltip("start:T", timeUnit=time_unit, title="时间", format="%m-%d %H:%M"),
+            alt.Tooltip("what:N", title="结果"),
+            alt.Tooltip("times:Q", title=unit),
+        ],
+    )
+
+
+def stacked(rows: Sequence[Row], colours: Colours, *, unit: str, as_shares: bool = False) -> Spec:
+    """One horizontal bar per `name`, made of parts: `what` and `times`."""
+    names = list(dict.fromkeys(row["name"] for row in rows))
+    return _bars(
+        rows,
+        _height(len(names)),
+        x=alt.X(
+            "times:Q", title=unit, stack="normalize" if as_shares else "zero", axis=_amounts("%" if as_shares else ",d")
+        ),
+        y=_names(names),
+        color=_colour(rows, colours),
+        order=alt.Order("place:Q"),
+        tooltip=[
+            alt.Tooltip("name:N", title="名称"),
+            alt.Tooltip("what:N", title="部分"),
+            alt.Tooltip("times:Q", title="数量", format=","),
+        ],
+    )
+
+
+def side_by_side(rows: Sequence[Row], colours: Colours, *, unit: str) -> Spec:
+    """For each `name` one horizontal bar per `what`, as long as `amount`."""
+    names = list(dict.fromkeys(row["name"] for row in rows))
+    return _bars(
+        rows,
+        _height(len(names), per_name=1.5),
+        x=alt.X("amount:Q", title=unit, axis=_amounts("~g")),
+        y=_names(names),
+        yOffset=alt.YOffset("what:N", sort=list(colours)),
+        color=_colour(rows, colours),
+        tooltip=[
+            alt.Tooltip("name:N", title="名称"),
+            alt.Tooltip("what:N", title="指标"),
+            alt.Tooltip("amount:Q", title=unit, format=".2f"),
+        ],
+    )
+
+
+def columns(rows: Sequence[Row], *, x: str, unit: str) -> Spec:
+    """One upright bar per `name`, in the given order."""
+    names = [row["name"] for row in rows]
+    return _bars(
+        rows,
+        UPRIGHT_HEIGHT,
+        x=alt.X("name:N", title=x, sort=names, axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("times:Q", title=unit, axis=alt.Axis(tickMinStep=1, format=",d")),
+        color=alt.value(TEAL),
+        tooltip=[alt.Tooltip("name:N", title=x), alt.Tooltip("times:Q", title=unit, format=",")],
+    )
+
+
+def _bars(rows: Sequence[Row], height: int, **encoding: Any) -> Spec:
+    """Streamlit would send the rows of a plain chart as Arrow, and import pandas for it. In a layer they stay as they are."""
+    spec: Spec = alt.Chart(alt.NamedData("rows"), height=height).mark_bar().encode(**encoding).to_dict()
+    layer = {name: spec.pop(name) for name in ("mark", "encoding")}
+    del spec["data"]
+    return {**spec, "layer": [{**layer, "data": {"values": list(rows)}}]}
+
+
+def _height(names: int, *, per_name: float = 1.0) -> int:
+    return round(names * per_name * BAR_STEP) + AROUND
+
+
+def _names(names: list[str]) -> alt.Y:
+    return alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=130, labelOverlap=False))
+
+
+def _amounts(format: str) -> alt.Axis:
+    return alt.Axis(format=format, labelOverlap=True, tickCount=5)
+
+
+def _colour(rows: Sequence[Row], colours: Colours) -> alt.Color:
+    """The legend explains what is there, and nothing else."""
+    found = {row["what"] for row in rows}
+    used = {word: colour for word, colour in colours.items() if word in found}
+    return alt.Color(
+        "what:N",
+        title=None,
+        scale=alt.Scale(domain=list(used), range=list(used.values())),
+        legend=alt.Legend(orient="top", columns=3, symbolType="square", offset=4, padding=0),
+    )

@@ -1,0 +1,94 @@
+"""运行看板 as a person meets it: after real questions, with filters, a download, in the dark and on a phone."""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from playwright.sync_api import Page, expect
+from prometheus_client.parser import text_string_to_metric_families
+
+from support.app_server import AppServer, app_server
+from support.visitor import Visitor
+
+pytestmark = pytest.mark.browser
+
+Visit = Callable[..., Visitor]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[AppServer]:
+    with app_server(SEARCH_PROVIDER_PRIORITY="bundled", METRICS_PROMETHEUS="true") as running:
+        yield running
+
+
+@pytest.fixture
+def dashboard(server: AppServer, visit: Visit) -> Visitor:
+    """Opened from the sidebar after a question with search and one without; the figures come a second later."""
+    visitor = visit(server)
+    visitor.ask("你是谁？")
+    visitor.answered("内置摘录模型")
+    visitor.search_on()
+    visitor.ask("怎么打开联网搜索？")
+    visitor.answered("参考文献")
+    time.sleep(2)
+    visitor.page.get_by_test_id("stSidebar").get_by_text("运行看板", exact=True).click()
+    visitor.page.get_by_role("heading", name="最近的记录").wait_for()
+    visitor.settled()
+    return visitor
+
+
+def figure(page: Page, name: str) -> int:
+    metric = page.get_by_test_id("stMetric").filter(has_text=name).first
+    return int(metric.get_by_test_id("stMetricValue").inner_text().split()[0])
+
+
+def fits(page: Page) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
+
+
+def test_real_questions_become_figures_that_can_be_filtered_and_saved(dashboard: Visitor, tmp_path: Path) -> None:
+    page = dashboard.page
+    searches, answers = figure(page, "搜索"), figure(page, "回答")
+    assert searches >= 1
+    assert answers == searches * 2
+    expect(
+        page.locator("[data-testid=stVegaLiteChart] canvas, [data-testid=stVegaLiteChart] svg").first
+    ).to_be_visible()
+    assert dashboard.foreign == []
+
+    page.get_by_test_id("stButtonGroup").get_by_text("1 小时", exact=True).click()
+    dashboard.settled()
+    assert figure(page, "搜索") == searches
+    page.get_by_test_id("stButtonGroup").get_by_text("内置手册").click()
+    dashboard.settled()
+    assert figure(page, "搜索") == searches
+
+    page.get_by_text("表格", exact=True).first.click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="下载 CSV").first.click()
+    download.value.save_as(tmp_path / "searches.csv")
+    with (tmp_path / "searches.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert sum(int(row["有结果（次）"]) for row in rows) == searches
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, True), (390, False)])
+def test_in_the_dark_and_on_a_phone_nothing_scrolls_sideways(
+    server: AppServer, visit: Visit, width: int, dark: bool
+) -> None:
+    visitor = visit(server, path="/dashboard", width=width, dark=dark)
+    expect(visitor.page.get_by_role("heading", name="运行看板")).to_be_visible()
+    visitor.settled()
+    assert fits(visitor.page)
+
+
+def test_prometheus_reads_the_real_server(server: AppServer) -> None:
+    with urlopen(f"{server.url}/metrics") as answer:
+        assert answer.headers["content-type"].startswith("text/plain")
+        names = {family.name for family in text_string_to_metric_families(answer.read().decode())}
+    assert {"wenyuan_searches", "wenyuan_answers", "wenyuan_metrics_dropped"} <= names

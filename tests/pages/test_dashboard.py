@@ -1,0 +1,192 @@
+"""The page 运行看板 without a browser: figures of known records, filters, and what it says when there is nothing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import core.app
+from core.app import App
+from core.errors import StoreError
+from core.metrics.recorder import write
+from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord
+from core.store import MetricsStore
+from core.ui.dashboard import Table, as_csv
+from core.ui.state import ROUTED
+from support.base import ROOT
+from support.pages import html, values
+from support.worlds import world
+
+
+def known() -> list[Record]:
+    """Eight searches and three answers of the last minutes."""
+    at = time.time() - 5
+    asked = SearchRecord(at, "general", "tavily", "ok", "", "", None, 0.5, (AttemptRecord("tavily", "ok", 0.5, ""),))
+    failed = (AttemptRecord("tavily", "failed", 2.0, "timeout"), AttemptRecord("ddgs", "ok", 1.0, ""))
+    return [
+        *[asked] * 4,
+        SearchRecord(at, "general", "ddgs", "ok", "", "", None, 3.0, failed),
+        SearchRecord(at, "news", "tavily", "ok", "", "shared", 60.0, 0.01, ()),
+        SearchRecord(at, "general", "", "refused", "rate_limited", "", None, 0.01, ()),
+        SearchRecord(at, "general", "", "failed", "timeout", "", None, 5.0, failed[:1], "<b>查询</b>"),
+        AnswerRecord(at, "chat", "m", "ok", "", 4.0, 1_000_000, 500_000, False, 0, 0),
+        AnswerRecord(at, "agent", "<i>x</i>", "ok", "", 9.0, 2_000, 100, True, 3, 2),
+        AnswerRecord(at, "chat", "m", "failed", "model_timeout", 9.0, 0, 0, False, 0, 0),
+    ]
+
+
+@contextmanager
+def opened(records: list[Record], **environ: str) -> Iterator[tuple[AppTest, App]]:
+    with world(says=[["答"]], **environ) as (app, _):
+        if records:
+            write(app.metrics.store, records, now=time.time(), keep_days=90)
+        before, core.app._shared = core.app._shared, app
+        try:
+            page = AppTest.from_file(str(ROOT / "pages" / "dashboard.py"), default_timeout=30)
+            page.session_state[ROUTED] = True
+            yield ran(page), app
+        finally:
+            core.app._shared = before
+
+
+def ran(page: AppTest) -> AppTest:
+    page.run()
+    assert not page.exception
+    return page
+
+
+def headlines(page: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in page.metric}
+
+
+def html_parts(page: AppTest) -> list[str]:
+    return [part.proto.body for part in page.get("html")]
+
+
+def charts(page: AppTest) -> list[dict[str, Any]]:
+    return [json.loads(chart.proto.spec) for chart in page.get("vega_lite_chart")]
+
+
+def test_the_figures_of_known_records_are_on_the_page() -> None:
+    with opened(known(), METRICS_PRICES="m=2/10", METRICS_CURRENCY="美元") as (page, _):
+        assert headlines(page) == {
+            "搜索": "8 次",
+            "有结果": "75.0%",
+            "缓存命中": "14.3%",
+            "被限流": "1 次",
+            "回答": "3 次",
+            "估算费用": "7.00 美元",
+        }
+        assert [part.value for part in page.subheader] == [
+            "搜索的次数",
+            "回答的次数",
+            "各引擎的成功与转交",
+            "各引擎的用时",
+            "缓存",
+            "Token 和费用",
+            "回答的用时",
+            "Agent 的循环次数",
+            "错误",
+            "最近的记录",
+        ]
+        text = html(page)
+        assert '<td>Tavily</td><td>66.7%</td><td>33.3%</td><td class="number">4</td>' in text
+        assert '<td>m</td><td class="number">2</td><td class="number">1,000,000</td>' in text
+        assert "&lt;i&gt;x&lt;/i&gt;" in text
+        assert "未设价格" in text
+        assert "<i>x" not in text
+        assert "平均每次运行调用 2.0 次工具" in values(page.caption)
+
+
+def test_every_chart_names_its_unit_and_brings_its_data_along() -> None:
+    with opened(known()) as (page, _):
+        drawn = charts(page)
+        assert len(drawn) == 8
+        for spec in drawn:
+            (bars,) = spec["layer"]
+            assert any(bars["encoding"][axis].get("title") for axis in "xy"), spec
+            assert "http" not in json.dumps(bars)
+        searches = drawn[0]["layer"][0]["data"]["values"]
+        assert {row["what"]: row["times"] for row in searches} == {"有结果": 6, "被限流": 1, "失败": 1}
+
+
+def test_only_the_chosen_engines_are_counted() -> None:
+    with opened(known()) as (page, _):
+        page.session_state["dashboard_engines"] = ["ddgs"]
+        ran(page)
+        assert headlines(page)["搜索"] == "1 次"
+        assert headlines(page)["回答"] == "3 次"
+        (engines,) = (part for part in html_parts(page) if "成功率" in part)
+        assert "DuckDuckGo" in engines
+        assert "Tavily" not in engines
+
+
+def test_a_span_without_records_says_so() -> None:
+    old = [SearchRecord(time.time() - 3 * 86400, "general", "ddgs", "ok", "", "", None, 0.1, ())]
+    with opened(old) as (page, _):
+        assert "还没有记录" in values(page.info)
+        page.session_state["dashboard_span"] = "7 天"
+        assert headlines(ran(page))["搜索"] == "1 次"
+
+
+def test_the_words_of_a_search_that_were_kept_are_shown_as_text() -> None:
+    with opened(known()) as (page, _):
+        assert "&lt;b&gt;查询&lt;/b&gt;" in html(page)
+        assert "<b>查询" not in html(page)
+
+
+def test_without_kept_words_there_is_no_place_for_them() -> None:
+    with opened([record for record in known() if getattr(record, "query", None) is None]) as (page, _):
+        assert "搜索词</th>" not in html(page)
+        assert "不记录搜索词" in values(page.markdown)
+
+
+def test_switched_off_what_was_recorded_before_is_still_shown() -> None:
+    with opened(known(), METRICS_ENABLED="false") as (page, _):
+        assert "记录已经关闭" in values(page.warning)
+        assert headlines(page)["搜索"] == "8 次"
+
+
+def test_a_database_out_of_order_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise StoreError
+
+    with opened([]) as (page, app):
+        assert "还没有记录" in values(page.info)
+        monkeypatch.setattr(MetricsStore, "sums", refuse)
+        app.metrics.dropped = 7
+        ran(page)
+        assert "运行数据暂时读不出来" in values(page.warning)
+        assert "7 条记录没能写进数据库" in values(page.caption)
+
+
+def test_a_table_can_be_taken_into_a_spreadsheet() -> None:
+    table = Table("x", ("模型", "次数"), [("=1+1", 5), ('a,"b"', None), ("好", 0.5), ("", -3)])
+    file = as_csv(table)
+    assert file.startswith(b"\xef\xbb\xbf")
+    rows = list(csv.reader(io.StringIO(file.decode("utf-8-sig"))))
+    assert rows == [["模型", "次数"], ["'=1+1", "5"], ['a,"b"', ""], ["好", "0.5"], ["", "-3"]]
+
+
+def test_the_chat_page_imports_neither_altair_nor_pandas() -> None:
+    code = f"""
+import sys
+from core.app import App
+App.warm_up = lambda self: None
+from streamlit.testing.v1 import AppTest
+app = AppTest.from_file({str(ROOT / "Home.py")!r}, default_timeout=30).run()
+assert not app.exception and app.header[0].value == "问源"
+print([name for name in ("altair", "pandas", "pyarrow", "prometheus_client") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
