@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from legal import invented
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 
 from support.app_server import AppServer
 from support.visitor import Visitor
@@ -51,8 +51,12 @@ def look_up(visitor: Visitor, box: str, words: str) -> None:
     visitor.settled()
 
 
-def link(visitor: Visitor, text: str) -> Locator:
-    return visitor.page.get_by_test_id("stPageLink").get_by_text(text, exact=True).first
+def follow(visitor: Visitor, text: str) -> None:
+    """Clicks a link when the page is at rest: one that is just being replaced takes no click."""
+    link = visitor.page.get_by_test_id("stPageLink").get_by_text(text, exact=True).first
+    link.wait_for()
+    visitor.settled()
+    link.click()
 
 
 def named(visitor: Visitor) -> dict[str, str]:
@@ -64,14 +68,14 @@ def test_from_a_search_to_an_article_and_where_it_refers_to(server: AppServer, v
     visitor = visit(server, path="/legal", width=390)
     page = visitor.page
     look_up(visitor, "查法规", "灯塔法")
-    link(visitor, "《中华人民共和国灯塔法》").click()
+    follow(visitor, "《中华人民共和国灯塔法》")
     page.get_by_text("第一节 亮度").click()
-    link(visitor, "第五条").click()
+    follow(visitor, "第五条")
     page.get_by_role("heading", name="《灯塔法》第五条").wait_for()
     page.wait_for_url("**article=**")
     assert named(visitor) == {"law": "中华人民共和国灯塔法", "article": "第五条"}
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    link(visitor, "《浮标法》第二条").click()
+    follow(visitor, "《浮标法》第二条")
     page.get_by_role("heading", name="《浮标法》第二条").wait_for()
     page.go_back()
     page.get_by_role("heading", name="《灯塔法》第五条").wait_for()
@@ -81,7 +85,7 @@ def test_from_a_search_to_an_article_and_where_it_refers_to(server: AppServer, v
     with page.expect_download() as download:
         page.get_by_text("Markdown").click()
     assert "# 《中华人民共和国灯塔法》第五条" in Path(download.value.path()).read_text("utf-8")
-    link(visitor, "查法规").click()
+    follow(visitor, "查法规")
     expect(page.get_by_role("textbox", name="查法规")).to_have_value("灯塔法")
     assert named(visitor) == {}
 
@@ -93,11 +97,11 @@ def test_versions_of_an_article_side_by_side(server: AppServer, visit: Visit) ->
     expect(page.get_by_text("离岗的守塔人可以申请复核").first).to_be_visible()
     page.get_by_text("历次版本").click()
     expect(page.get_by_text("第二条文字不同")).to_be_visible()
-    link(visitor, "2010-05-01 公布").click()
+    follow(visitor, "2010-05-01 公布")
     expect(page.get_by_text("这不是现行版本")).to_be_visible()
     expect(page.locator(".wy-article")).to_have_text("灯塔由守塔人看守，旧规定。")
     assert named(visitor)["version"] == "2010-05-01"
-    link(visitor, "查看现行版本").click()
+    follow(visitor, "查看现行版本")
     expect(page.get_by_text("离岗的守塔人可以申请复核").first).to_be_visible()
 
 
@@ -126,7 +130,7 @@ def test_a_case_in_full(server: AppServer, visit: Visit) -> None:
     visitor = visit(server, path="/legal")
     go(visitor, "查案例")
     look_up(visitor, "查案例", "渔船搁浅")
-    link(visitor, "甲某诉乙灯塔公司海上侵权纠纷案").click()
+    follow(visitor, "甲某诉乙灯塔公司海上侵权纠纷案")
     visitor.page.get_by_text("全文", exact=True).click()
     expect(visitor.page.get_by_text("守塔人擅自熄灯，船舶搁浅的")).to_be_visible()
     assert named(visitor) == {"case": "（2021）闽民终345号"}
