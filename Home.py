@@ -19,5 +19,7 @@ state.begin()
 if page == chat:
     keeping.open_from_address()
     actions.submit_unheard()
+else:
+    state.chat().interrupt()  # nobody reads along any more
 sidebar.draw(on_chat_page=page == chat)
 page.run()

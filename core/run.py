@@ -2,8 +2,8 @@
 
 The producer is an asynchronous generator on the process-wide loop. Readers on other threads follow it; several may,
 one after the other or at once, because every rerun of a Streamlit page is a new thread that starts before the old
-one has stopped. A run that nobody follows for a moment is cancelled: that is a closed tab, a left page or a pressed
-stop button, while a rerun caused by some other widget finds its run alive and goes on reading.
+one has stopped. A run that nobody follows for a moment is cancelled: that is a closed tab. A rerun caused by some
+other widget says that a reader is coming, finds its run alive and goes on reading.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ OnAnswer = Callable[[str, str, "Run"], None]
 
 GRACE_SECONDS = 0.3
 """Between two reruns nobody follows for some milliseconds; a closed tab never comes back."""
+RERUN_SECONDS = 10.0
+"""On a busy machine a rerun takes its time until it comes to the answer."""
 
 
 class Run:
@@ -86,18 +88,29 @@ class Run:
                 if done:
                     return
 
+    def expect_reader(self, seconds: float = RERUN_SECONDS) -> None:
+        """Somebody is about to follow: until then the run is not abandoned."""
+        self._come()
+        self._loop.call_later(seconds, self._leave)
+
     @contextmanager
     def _followed(self) -> Iterator[None]:
-        with self._changed:
-            self._followers += 1
+        self._come()
         try:
             yield
         finally:
-            with self._changed:
-                self._followers -= 1
-                abandoned = self._followers == 0 and not self._done
-            if abandoned:
-                self._loop.call_later(self._grace, self._cancel_if_abandoned)
+            self._leave()
+
+    def _come(self) -> None:
+        with self._changed:
+            self._followers += 1
+
+    def _leave(self) -> None:
+        with self._changed:
+            self._followers -= 1
+            abandoned = self._followers == 0 and not self._done
+        if abandoned:
+            self._loop.call_later(self._grace, self._cancel_if_abandoned)
 
     def _cancel_if_abandoned(self) -> None:
         if self._followers == 0:

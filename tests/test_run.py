@@ -96,6 +96,28 @@ def test_a_rerun_that_follows_in_time_keeps_the_run_alive(loop: LoopThread) -> N
     assert endless.cancelled.wait(1)
 
 
+def test_a_reader_who_is_expected_may_take_longer(loop: LoopThread) -> None:
+    endless = Endless()
+    run = Run(loop, endless, grace=0.01)
+    batches = run.follow(tick=0.01)
+    next(batches)
+    run.expect_reader(0.5)
+    batches.close()
+    assert not endless.cancelled.wait(0.3)
+    again = run.follow(tick=0.01)
+    next(again)
+    assert not endless.cancelled.wait(0.4), "the reader has come"
+    again.close()
+    assert endless.cancelled.wait(2)
+
+
+def test_a_reader_who_is_expected_in_vain_is_not_waited_for_for_ever(loop: LoopThread) -> None:
+    endless = Endless()
+    run = Run(loop, endless, grace=0.01)
+    run.expect_reader(0.05)
+    assert endless.cancelled.wait(2)
+
+
 def test_a_foreseen_error_becomes_an_event(loop: LoopThread) -> None:
     async def fails() -> AsyncIterator[RunEvent]:
         yield TextDelta("half")

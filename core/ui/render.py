@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_status_container import StatusContainer
+from streamlit.runtime.scriptrunner import RerunException
 
 from core.app import App, shared_app
 from core.conversation import Message
@@ -254,11 +255,15 @@ def live(place: DeltaGenerator, stop: DeltaGenerator, chat: state.ChatState) -> 
     stop.button("停止回答", icon=":material/stop_circle:", key=f"stop-{run.id}", on_click=run.cancel, shortcut="Esc")
     with place.container(), st.chat_message("assistant", avatar=AVATARS["assistant"]):
         view = LiveView(anchor=run.id, agent=chat.run_mode == state.AGENT)
-        for batch in run.follow():
-            state.check_interrupted()
-            for event in batch:
-                view.take(event)
-            view.draw()
+        try:
+            for batch in run.follow():
+                state.check_interrupted()
+                for event in batch:
+                    view.take(event)
+                view.draw()
+        except RerunException:
+            run.expect_reader()
+            raise
         view.finish()
         chat.settle()
         after_answer(chat.messages[-1], is_last=True)
