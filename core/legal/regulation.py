@@ -180,7 +180,7 @@ class RegulationService:
     def article(self, law_id: int, number: ArticleNumber) -> LegalArticle | None:
         index = self._index()
         stored = index.article(law_id, number)
-        return _result(index, stored) if stored else None
+        return article_result(index, stored) if stored else None
 
     def versions(self, name: str) -> list[tuple[LawVersion, Status]]:
         """All versions of a law, the newest first, each with its status today."""
@@ -257,7 +257,7 @@ class _Lookup:
         if stored is None:
             return None
         by = self._index.version(stored.law_id).name
-        return [_result(self._index, stored)], f"《{name}》已由《{by}》{stored.number}废止，库中没有它的条文。"
+        return [article_result(self._index, stored)], f"《{name}》已由《{by}》{stored.number}废止，库中没有它的条文。"
 
     def _law(self, name: str) -> LawVersion | None:
         exact = self._index.resolve(name)
@@ -274,7 +274,7 @@ class _Lookup:
                 letters = re.sub(r"\W", "", stored.text) if stored else ""
                 if stored and letters not in texts:
                     texts.add(letters)
-                    yield _result(self._index, stored, citation)
+                    yield article_result(self._index, stored, citation)
 
     def _loosely_cited(self) -> Citation | None:
         """劳动合同法 38, 刑法120之一, 第38条 劳动合同法: what people type into a search box, not into a text."""
@@ -301,7 +301,7 @@ class _Lookup:
         return [_law_result(self._index, law) for law in laws[: self._limit]]
 
     def _full_text(self) -> list[LegalArticle]:
-        return [_result(self._index, stored) for stored in self._index.search(self._query, self._limit)]
+        return [article_result(self._index, stored) for stored in self._index.search(self._query, self._limit)]
 
 
 def _numbers(citation: Citation) -> list[ArticleNumber]:
@@ -311,7 +311,7 @@ def _numbers(citation: Citation) -> list[ArticleNumber]:
     return [citation.article, *(ArticleNumber(number) for number in range(citation.article.number + 1, last + 1))]
 
 
-def _result(index: LegalIndex, stored: StoredArticle, citation: Citation | None = None) -> LegalArticle:
+def article_result(index: LegalIndex, stored: StoredArticle, citation: Citation | None = None) -> LegalArticle:
     law = index.version(stored.law_id)
     return LegalArticle(
         law_name=law.name,

@@ -43,6 +43,7 @@ def choose_view() -> str:
 def open_view(view: str) -> None:
     """A callback: the next run shows this part of the page."""
     st.session_state[VIEW] = view
+    st.query_params.clear()
 
 
 def link(text: str, query: Mapping[str, str], *, icon: str | None = None) -> None:

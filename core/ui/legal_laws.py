@@ -18,7 +18,7 @@ from core.legal.desk import LegalDesk
 from core.legal.index import LawVersion, LegalIndex, StoredArticle
 from core.legal.numerals import ArticleNumber, parse_article_number, to_chinese
 from core.legal.paragraphs import excerpt, paragraphs
-from core.legal.regulation import LegalArticle, RegulationResponse
+from core.legal.regulation import LegalArticle, RegulationResponse, article_result
 from core.legal.types import Status
 from core.text import one_line, shorten
 from core.ui import keeping, legal, render
@@ -136,19 +136,21 @@ def draw_law(desk: LegalDesk, name: str, article: str, version: str) -> None:
             legal.nothing_imported(web=desk.searches_web)
         return
     place = _Place(index, _version(index, current, version), current)
-    if not article:
-        _draw_contents(desk, place)
+    stored = _stored(place, article)
+    if stored is not None:
+        _draw_article(place, article_result(index, stored), stored.number)
         return
-    try:
-        found = desk.regulations.article(place.law.id, parse_article_number(article))
-    except (ValueError, AppError):
-        found = None
-    if found is None:
+    if article:
         highest = to_chinese(index.highest(place.law.id))
         render.warning(f"《{place.law.name}》的这个版本没有「{shorten(one_line(article), 30)}」，全文共{highest}条。")
-        _draw_contents(desk, place)
-    else:
-        _draw_article(place, found, parse_article_number(article))
+    _draw_contents(place)
+
+
+def _stored(place: _Place, article: str) -> StoredArticle | None:
+    try:
+        return place.index.article(place.law.id, parse_article_number(article))
+    except ValueError:
+        return None
 
 
 def _version(index: LegalIndex, current: LawVersion, wanted: str) -> LawVersion:
@@ -160,7 +162,7 @@ def _version(index: LegalIndex, current: LawVersion, wanted: str) -> LawVersion:
     return found or current
 
 
-def _draw_contents(desk: LegalDesk, place: _Place) -> None:
+def _draw_contents(place: _Place) -> None:
     law, index = place.law, place.index
     st.header(label(f"《{law.name}》"), anchor=False)
     status = index.status(law)

@@ -104,6 +104,13 @@ def test_without_an_index_it_says_what_can_be_done() -> None:
     assert "MIT" in values(page.caption)
 
 
+def test_an_article_that_was_never_imported_leads_to_the_import() -> None:
+    page = opened(law="灯塔法", article="第一条")
+    assert "没有这部法规" in page.info[0].value
+    page.button[0].click()
+    assert ran(page).subheader[0].value == "公开的法律文本"
+
+
 @pytest.mark.parametrize("name", [legal.CASES, legal.DRAFT])
 def test_the_other_parts_say_it_too(name: str) -> None:
     assert "还没有导入法规与案例" in values(view(name).markdown)
