@@ -19,6 +19,7 @@ PARTS = {
     "agent": "Agent mode",
     "google": "Google through Chrome",
     "legal": "Legal search",
+    "dashboard": "Dashboard and recording",
 }
 REPORT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 INTRODUCTION = """# Benchmarks

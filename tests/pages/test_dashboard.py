@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import altair as alt
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -113,6 +114,7 @@ def test_every_chart_names_its_unit_and_brings_its_data_along() -> None:
         drawn = charts(page)
         assert len(drawn) == 8
         for spec in drawn:
+            alt.Chart.from_dict(spec).validate(spec)
             (bars,) = spec["layer"]
             assert any(bars["encoding"][axis].get("title") for axis in "xy"), spec
             assert "http" not in json.dumps(bars)
