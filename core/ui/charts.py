@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from core.metrics.spans import Grain
+from core.metrics.spans import Grain, Span
 
 # The categorical colours of .streamlit/config.toml, by what they mean here.
 TEAL, AMBER, BLUE, RED, GREEN, MAUVE = "#2f6f6a", "#b7791f", "#5a67a8", "#a8505a", "#6b7f3a", "#7a6a8a"
@@ -31,9 +31,11 @@ Colours = dict[str, str]
 """The words of a legend in their order, each with its colour."""
 
 
-def timeline(rows: Sequence[Row], colours: Colours, *, grain: Grain, unit: str) -> Spec:
+def timeline(rows: Sequence[Row], colours: Colours, *, span: Span, now: float, unit: str) -> Spec:
     """Stacked bars: `start` in seconds since 1970, `what` is the word in the legend, `times` the height."""
-    time_unit, format = _TIMES[grain]
+    time_unit, format = _TIMES[span.grain]
+    first, *_, last, _ = span.edges(now)
+    rows = [*({**rows[0], "start": edge, "times": 0} for edge in (first, last)), *rows]  # the axis has the whole span
     return _bars(
         [{**row, "start": row["start"] * 1000} for row in rows],
         UPRIGHT_HEIGHT,
@@ -123,7 +125,8 @@ def _names(names: list[str]) -> alt.Y:
 
 
 def _amounts(format: str) -> alt.Axis:
-    return alt.Axis(format=format, labelOverlap=True, tickCount=5)
+    smallest = 1 if format.endswith("d") else alt.Undefined
+    return alt.Axis(format=format, labelOverlap=True, tickCount=5, tickMinStep=smallest)
 
 
 def _colour(rows: Sequence[Row], colours: Colours) -> alt.Color:

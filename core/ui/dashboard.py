@@ -140,7 +140,7 @@ def _sections(app: App, figures: Figures, span: Span, now: float) -> None:
         "柱子越高，搜索越多；红色是失败，蓝色是超过每分钟上限被拒绝的。",
         _moments(figures.searches, SEARCH_OUTCOMES, "搜索"),
         lambda: charts.timeline(
-            _moment_rows(figures.searches, SEARCH_OUTCOMES), search_colours, grain=span.grain, unit="次数（次）"
+            _moment_rows(figures.searches, SEARCH_OUTCOMES), search_colours, span=span, now=now, unit="次数（次）"
         ),
         shown=bool(figures.searches),
     )
@@ -150,7 +150,7 @@ def _sections(app: App, figures: Figures, span: Span, now: float) -> None:
         "红色是失败；到达上限的 Agent 仍然给出了回答。",
         _moments(figures.answers, ANSWER_ENDINGS, "回答"),
         lambda: charts.timeline(
-            _moment_rows(figures.answers, ANSWER_ENDINGS), answer_colours, grain=span.grain, unit="次数（次）"
+            _moment_rows(figures.answers, ANSWER_ENDINGS), answer_colours, span=span, now=now, unit="次数（次）"
         ),
         shown=bool(figures.answers),
     )

@@ -122,6 +122,13 @@ def test_every_chart_names_its_unit_and_brings_its_data_along() -> None:
         assert {row["what"]: row["times"] for row in searches} == {"有结果": 6, "被限流": 1, "失败": 1}
 
 
+def test_the_axis_of_time_has_the_whole_span() -> None:
+    with opened(known()) as (page, _):
+        searches = charts(page)[0]["layer"][0]["data"]["values"]
+    starts = [row["start"] / 1000 for row in searches]
+    assert max(starts) - min(starts) == 23 * 3600
+
+
 def test_only_the_chosen_engines_are_counted() -> None:
     with opened(known()) as (page, _):
         page.session_state["dashboard_engines"] = ["ddgs"]
