@@ -56,7 +56,8 @@ class Metrics:
         self._limit = queue
         self._gather = gather
         self._retry = retry
-        self._waiting: deque[Record] = deque()
+        self._ended: deque[Callable[[], Record]] = deque()
+        self._records: deque[Record] = deque()
         self._batch: list[Record] = []
         self._tries = 0
         self._writing = threading.Lock()
@@ -70,29 +71,21 @@ class Metrics:
     # ── On the thread of whoever searched or answered ─────────────────────────────────────────────────────────────
 
     def search_ended(self, end: SearchEnd) -> None:
-        self._keep(lambda: SearchRecord.of(end, at=self._clock(), with_query=self.settings.queries))
+        at = self._clock()
+        self._note(lambda: SearchRecord.of(end, at=at, with_query=self.settings.queries))
 
     def answer_ended(self, mode: str, model: str, run: Run) -> None:
-        self._keep(lambda: AnswerRecord.of(mode, model, run, at=self._clock()))
+        at = self._clock()
+        self._note(lambda: AnswerRecord.of(mode, model, run, at=at))
 
-    def _keep(self, make: Callable[[], Record]) -> None:
+    def _note(self, make: Callable[[], Record]) -> None:
+        """What a record needs of a long answer is looked for later, by the thread that writes it."""
         if not (self.settings.enabled or self.exposition):
             return
-        try:
-            record = make()
-            if self.exposition:
-                self.exposition.count(record)
-            if self.settings.enabled:
-                self._queue(record)
-        except Exception:
-            log.exception("a search or an answer could not be recorded")
-            self._drop(1)
-
-    def _queue(self, record: Record) -> None:
-        if len(self._waiting) >= self._limit:
+        if len(self._ended) >= self._limit:
             self._drop(1)
             return
-        self._waiting.append(record)
+        self._ended.append(make)
         if not self._woken.is_set():
             self._woken.set()
             self.start()
@@ -106,15 +99,20 @@ class Metrics:
     def start(self) -> None:
         """Begins to write, and to forget what is too old, unless that has begun."""
         with self._starting:
-            if self._thread is None and not self._closing.is_set():
-                self._thread = threading.Thread(target=self._work, name="wenyuan-metrics", daemon=True)
+            if self._thread is not None or self._closing.is_set():
+                return
+            self._thread = threading.Thread(target=self._work, name="wenyuan-metrics", daemon=True)
+            try:
                 self._thread.start()
+            except RuntimeError:  # the system gives out no more threads
+                log.warning("searches and answers are not recorded for want of a thread")
+                self._thread = None
 
     def _work(self) -> None:
         while not self._closing.is_set():
             try:
-                self._tidy_up()
-                self._woken.wait(TIDY_SECONDS)
+                if not self._woken.wait(TIDY_SECONDS if self._tidy_up() else PAUSE_SECONDS):
+                    continue
                 self._woken.clear()
                 self._closing.wait(self._gather)
                 while not self.flush() and not self._closing.is_set():
@@ -126,12 +124,31 @@ class Metrics:
     def flush(self) -> bool:
         """Writes everything that waits, now and in this thread; whether the database has taken it."""
         with self._writing:
-            while self._batch or self._waiting:
-                while self._waiting and len(self._batch) < BATCH:
-                    self._batch.append(self._waiting.popleft())
+            self._make_records()
+            while self._batch or self._records:
+                while self._records and len(self._batch) < BATCH:
+                    self._batch.append(self._records.popleft())
                 if not self._write():
                     return False
         return True
+
+    def _make_records(self) -> None:
+        """Soon, whether the database is there or not: an answer that has ended is much larger than its record."""
+        while self._ended:
+            try:
+                record = self._ended.popleft()()
+                if self.exposition:
+                    self.exposition.count(record)
+            except Exception:
+                log.exception("a search or an answer could not be recorded")
+                self._drop(1)
+                continue
+            if not self.settings.enabled:
+                continue
+            if len(self._records) < self._limit:
+                self._records.append(record)
+            else:
+                self._drop(1)
 
     def _write(self) -> bool:
         try:
@@ -148,19 +165,20 @@ class Metrics:
         self._batch, self._tries = [], 0
         return True
 
-    def _tidy_up(self) -> None:
+    def _tidy_up(self) -> bool:
+        """One step, when it is time; whether everything is tidy."""
         now = self._clock()
         if now - self._tidied < TIDY_SECONDS:
-            return
-        self._tidied = now
+            return True
         keep = self.settings.keep_days
-        sums_before = {grain.value: grain.kept_since(now, keep) for grain in Grain}
         try:
-            while self.store.forget(now - keep * DAY, sums_before):
-                if self._closing.wait(PAUSE_SECONDS):
-                    return
+            more = self.store.forget(now - keep * DAY, {grain.value: grain.kept_since(now, keep) for grain in Grain})
         except StoreError as error:
             log.warning("old records of searches and answers could not be deleted: %s", error)
+            more = False
+        if not more:
+            self._tidied = now
+        return not more
 
     def close(self, seconds: float = 3.0) -> None:
         """Writes what waits, in one last try."""
@@ -171,7 +189,7 @@ class Metrics:
             self._thread.join(seconds)
         if self._thread is None or not self._thread.is_alive():
             self.flush()
-        if lost := len(self._waiting) + len(self._batch):
+        if lost := len(self._ended) + len(self._records) + len(self._batch):
             log.warning("%d records of searches and answers are lost", lost)
 
 
