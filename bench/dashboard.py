@@ -125,8 +125,7 @@ def _sample(dice: random.Random) -> Record:
 
 def complete(page: Page) -> None:
     """All charts are drawn, and the script has come to its end."""
-    page.locator("[data-testid=stVegaLiteChart]:has(canvas, svg)").nth(7).wait_for()
-    page.get_by_role("heading", name="最近的记录").wait_for()
+    page.locator("[data-testid=stVegaLiteChart]:has(canvas, svg)").nth(1).wait_for()
     page.wait_for_selector(IDLE)
 
 

@@ -37,7 +37,7 @@ def dashboard(server: AppServer, visit: Visit) -> Visitor:
     visitor.answered("参考文献")
     time.sleep(2)
     visitor.page.get_by_test_id("stSidebar").get_by_text("运行看板", exact=True).click()
-    visitor.page.get_by_role("heading", name="最近的记录").wait_for()
+    visitor.page.get_by_role("heading", name="回答的次数").wait_for()
     visitor.settled()
     return visitor
 

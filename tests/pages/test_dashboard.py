@@ -22,8 +22,9 @@ from core.errors import StoreError
 from core.metrics.recorder import write
 from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord
 from core.store import MetricsStore
-from core.ui.dashboard import Table, as_csv
+from core.ui.dashboard import PART, PARTS
 from core.ui.state import ROUTED
+from core.ui.tables import Table, as_csv
 from support.base import ROOT
 from support.pages import html, values
 from support.worlds import world
@@ -66,12 +67,13 @@ def ran(page: AppTest) -> AppTest:
     return page
 
 
+def go(page: AppTest, part: str) -> AppTest:
+    page.session_state[PART] = part
+    return ran(page)
+
+
 def headlines(page: AppTest) -> dict[str, str]:
     return {metric.label: metric.value for metric in page.metric}
-
-
-def html_parts(page: AppTest) -> list[str]:
-    return [part.proto.body for part in page.get("html")]
 
 
 def charts(page: AppTest) -> list[dict[str, Any]]:
@@ -88,37 +90,34 @@ def test_the_figures_of_known_records_are_on_the_page() -> None:
             "回答": "3 次",
             "估算费用": "7.00 美元",
         }
-        assert [part.value for part in page.subheader] == [
-            "搜索的次数",
-            "回答的次数",
-            "各引擎的成功与转交",
-            "各引擎的用时",
-            "缓存",
-            "Token 和费用",
-            "回答的用时",
-            "Agent 的循环次数",
-            "错误",
-            "最近的记录",
-        ]
-        text = html(page)
-        assert '<td>Tavily</td><td>66.7%</td><td>33.3%</td><td class="number">4</td>' in text
+        assert '<td>Tavily</td><td>66.7%</td><td>33.3%</td><td class="number">4</td>' in html(go(page, "引擎"))
+        assert "<td>综合</td><td>0.0%</td>" in html(go(page, "缓存"))
+        text = html(go(page, "模型"))
         assert '<td>m</td><td class="number">2</td><td class="number">1,000,000</td>' in text
         assert "&lt;i&gt;x&lt;/i&gt;" in text
         assert "未设价格" in text
         assert "<i>x" not in text
         assert "平均每次运行调用 2.0 次工具" in values(page.caption)
+        assert "<td>引擎</td><td>Tavily</td><td>搜索超时</td>" in html(go(page, "错误"))
 
 
 def test_every_chart_names_its_unit_and_brings_its_data_along() -> None:
     with opened(known()) as (page, _):
-        drawn = charts(page)
-        assert len(drawn) == 8
-        for spec in drawn:
+        drawn = {part: charts(go(page, part)) for part in PARTS}
+        assert {part: len(specs) for part, specs in drawn.items()} == {
+            "次数": 2,
+            "引擎": 2,
+            "缓存": 1,
+            "模型": 2,
+            "错误": 1,
+            "记录": 0,
+        }
+        for spec in (spec for specs in drawn.values() for spec in specs):
             alt.Chart.from_dict(spec).validate(spec)
             (bars,) = spec["layer"]
             assert any(bars["encoding"][axis].get("title") for axis in "xy"), spec
             assert "http" not in json.dumps(bars)
-        searches = drawn[0]["layer"][0]["data"]["values"]
+        searches = drawn["次数"][0]["layer"][0]["data"]["values"]
         assert {row["what"]: row["times"] for row in searches} == {"有结果": 6, "被限流": 1, "失败": 1}
 
 
@@ -132,10 +131,9 @@ def test_the_axis_of_time_has_the_whole_span() -> None:
 def test_only_the_chosen_engines_are_counted() -> None:
     with opened(known()) as (page, _):
         page.session_state["dashboard_engines"] = ["ddgs"]
-        ran(page)
+        engines = html(go(page, "引擎"))
         assert headlines(page)["搜索"] == "1 次"
         assert headlines(page)["回答"] == "3 次"
-        (engines,) = (part for part in html_parts(page) if "成功率" in part)
         assert "DuckDuckGo" in engines
         assert "Tavily" not in engines
 
@@ -150,13 +148,14 @@ def test_a_span_without_records_says_so() -> None:
 
 def test_the_words_of_a_search_that_were_kept_are_shown_as_text() -> None:
     with opened(known()) as (page, _):
-        assert "&lt;b&gt;查询&lt;/b&gt;" in html(page)
-        assert "<b>查询" not in html(page)
+        text = html(go(page, "记录"))
+        assert "&lt;b&gt;查询&lt;/b&gt;" in text
+        assert "<b>查询" not in text
 
 
 def test_without_kept_words_there_is_no_place_for_them() -> None:
     with opened([record for record in known() if getattr(record, "query", None) is None]) as (page, _):
-        assert "搜索词</th>" not in html(page)
+        assert "搜索词</th>" not in html(go(page, "记录"))
         assert "不记录搜索词" in values(page.markdown)
 
 
