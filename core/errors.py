@@ -210,10 +210,11 @@ class QueryError(SearchError):
 
 class RateLimited(SearchError):
     kind = "rate_limited"
+    happened = "搜索次数已达到每分钟的上限。"
 
     def __init__(self, *, retry_after: float) -> None:
         self.retry_after = max(1, round(retry_after))
-        super().__init__("搜索次数已达到每分钟的上限。", cure=f"请在 {self.retry_after} 秒后重试，或先关闭联网搜索。")
+        super().__init__(cure=f"请在 {self.retry_after} 秒后重试，或先关闭联网搜索。")
 
 
 class NoEngine(SearchError):
