@@ -48,7 +48,7 @@ def article(visitor: Visitor) -> None:
 
 def dashboard(visitor: Visitor) -> None:
     visitor.page.goto(f"{visitor.url}/dashboard")
-    visitor.page.locator("[data-testid=stVegaLiteChart] svg").nth(3).wait_for()
+    visitor.page.locator("[data-testid=stVegaLiteChart] svg").nth(1).wait_for()
     visitor.settled()
 
 
