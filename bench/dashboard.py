@@ -169,8 +169,8 @@ def resident() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def two_hours(questions: int = 3_600) -> Iterator[Row]:
-    """A question every two seconds, without the waiting: search, answer, save, and now and then a look at the pages."""
+def two_hours(questions: int = 2_400) -> Iterator[Row]:
+    """A question every three seconds, without the waiting: search, answer, save, and now and then a look at the pages."""
     from streamlit.testing.v1 import AppTest
 
     import core.app
