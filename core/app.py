@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 from collections.abc import Sequence
@@ -65,6 +66,7 @@ class App:
         """Built when somebody first asks for Agent mode: it brings LangChain's agents with it."""
         from core.agent.runner import AgentRunner
 
+        gc.freeze()  # as after building a model
         return AgentRunner(
             self.settings,
             model=self.model,

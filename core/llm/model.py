@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import threading
 import time
@@ -109,6 +110,9 @@ class Model:
         with self._lock:
             if self._chat is None:
                 self._chat = self._build(self._settings)
+                # LangChain brings some hundred thousand objects that stay; looking through them for garbage again and
+                # again would stop every thread for a tenth of a second each time.
+                gc.freeze()
             return self._chat
 
     async def achat(self) -> BaseChatModel:
