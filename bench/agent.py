@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from bench.rows import Row
+from core.base.settings import ROOT, LoadedSettings, load_settings
 from core.search.types import SearchQuery, SearchResult
-from core.settings import ROOT, LoadedSettings, load_settings
 
 ROUNDS = 30
 ITERATIONS = 4

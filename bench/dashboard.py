@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
 from core.app import build_app  # noqa: E402
+from core.base.settings import load_settings  # noqa: E402
 from core.chat import ChatOptions  # noqa: E402
 from core.conversation import Message, message_from_run  # noqa: E402
 from core.events import RunEvent, TextDelta, Usage  # noqa: E402
@@ -33,7 +34,6 @@ from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchReco
 from core.metrics.spans import DAY  # noqa: E402
 from core.run import Run  # noqa: E402
 from core.search.types import Attempt, Outcome, SearchEnd, SearchQuery, SearchResponse  # noqa: E402
-from core.settings import load_settings  # noqa: E402
 from core.store import Database, MetricsStore  # noqa: E402
 from core.store.backends import SqliteFile  # noqa: E402
 from support.app_server import app_server  # noqa: E402

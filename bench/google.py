@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests")]
 
 from bench.rows import Row, table  # noqa: E402
-from core.http import Deadline  # noqa: E402
+from core.base.http import Deadline  # noqa: E402
 from core.search.browser import Browser, find_chrome  # noqa: E402
 from core.search.engines.google import GoogleEngine, parse_results  # noqa: E402
 from support.chrome import Watched, watched  # noqa: E402

@@ -24,15 +24,15 @@ from typing import Any, Self, cast
 import requests
 
 from bench.rows import Row, table
-from core.errors import AllEnginesFailed, RateLimited
-from core.http import Deadline
+from core.base.errors import AllEnginesFailed, RateLimited
+from core.base.http import Deadline
+from core.base.settings import SearchSettings, Settings
 from core.search.cache import DiskTtlCache, ResultCache, SessionCache
 from core.search.engine import HttpEngine, RawResult, Request, Response, SearchEngine
 from core.search.limits import SearchLimits
 from core.search.results import Found
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResult, SearchType
-from core.settings import SearchSettings, Settings
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS = 400

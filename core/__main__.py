@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.app import App, build_app
-from core.errors import AppError
+from core.base.errors import AppError
 from core.events import Answer, Notice, RunEvent, RunFailed, SearchFinished, TextDelta, Usage
 from core.search.types import SearchQuery, SearchResponse, SearchType
 

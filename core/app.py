@@ -10,13 +10,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from core.base.errors import EngineError
+from core.base.http import Deadline
+from core.base.logs import configure_logging
+from core.base.loop import LoopThread
+from core.base.redis import RedisLink
+from core.base.settings import LoadedSettings, Settings, load_settings, report_problems
 from core.chat import ChatService
-from core.errors import EngineError
-from core.http import Deadline
 from core.legal.citations import may_cite
 from core.llm.model import Model
-from core.logs import configure_logging
-from core.loop import LoopThread
 from core.metrics import Metrics
 from core.recorder import Recorder
 from core.search.cache import ResultCache
@@ -24,10 +26,8 @@ from core.search.engine import CheckedEngine, ClosableEngine, SearchEngine
 from core.search.health import Health
 from core.search.limits import SearchLimits
 from core.search.query import effective_query
-from core.search.redis_link import RedisLink
 from core.search.registry import Chain, build_chain
 from core.search.service import SearchService
-from core.settings import LoadedSettings, Settings, load_settings, report_problems
 from core.store import ConversationStore, Database, MetricsStore
 
 if TYPE_CHECKING:

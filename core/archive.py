@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from core.base.text import clean
 from core.conversation import Message, Role
 from core.events import (
     Answer,
@@ -30,7 +31,6 @@ from core.events import (
     ToolStarted,
     Usage,
 )
-from core.text import clean
 
 log = logging.getLogger(__name__)
 

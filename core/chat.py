@@ -12,10 +12,14 @@ from copy import copy
 from dataclasses import dataclass, replace
 from datetime import date
 
+from core.base.errors import AllEnginesFailed, EngineMisconfigured, ModelCannotSearch, ModelError, SearchError
+from core.base.loop import LoopThread
+from core.base.model_choice import ModelChoice
+from core.base.settings import Settings
+from core.base.text import ago, one_line, shorten
 from core.choices import AS_CONFIGURED, Choices
 from core.citations import cited_sources
 from core.conversation import Message
-from core.errors import AllEnginesFailed, EngineMisconfigured, ModelCannotSearch, ModelError, SearchError
 from core.events import (
     Answer,
     Notice,
@@ -30,8 +34,6 @@ from core.events import (
 from core.llm.model import Model, Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.usage import estimate_tokens
-from core.loop import LoopThread
-from core.model_choice import ModelChoice
 from core.native_chat import NATIVE, NativeAnswer
 from core.prompts import FOLDER, Preview, chat_system, fill
 from core.question import accept
@@ -41,8 +43,6 @@ from core.search.format import NOTHING_FOUND, SEARCH_FAILED, number_results, sou
 from core.search.query import effective_query, limits_in_words
 from core.search.service import SearchService
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse
-from core.settings import Settings
-from core.text import ago, one_line, shorten
 
 log = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+from core.base.settings import Settings
 from core.search.types import TimeRange
-from core.settings import Settings
 
 _SECTIONS = {
     "result_count": ("search",),

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from core.text import fold
+from core.base.text import fold
 
 Name = Literal["search_on", "search_off", "mode_chat", "mode_agent", "clear", "help", "unknown"]
 

@@ -15,12 +15,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from core.app import App
-from core.errors import AppError
+from core.base.errors import AppError
+from core.base.settings import ROOT
+from core.base.text import shorten
 from core.search.health import Rest
 from core.search.registry import label_of
 from core.search.types import SearchQuery, host_of
-from core.settings import ROOT
-from core.text import shorten
 
 SEARXNG_SETTINGS = ROOT / "deploy" / "searxng" / "settings.yml"
 

@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from core.base.text import clean, one_line, shorten
 from core.conversation import Message
 from core.events import RunFailed, RunStopped, SearchFinished, Source
 from core.markdown import references_html, render_html
 from core.search.types import SearchResponse, host_of
-from core.text import clean, one_line, shorten
 
 if TYPE_CHECKING:
     from core.legal.desk import StatuteCheck

@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
-from core.settings import ROOT
-from core.text import clean, one_line
+from core.base.settings import ROOT
+from core.base.text import clean, one_line
 
 log = logging.getLogger(__name__)
 

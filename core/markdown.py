@@ -14,10 +14,10 @@ from urllib.parse import unquote, urlsplit
 
 from markdown_it.token import Token
 
+from core.base.text import clean, one_line, shorten
 from core.citations import holdback, parse, parse_blocks
 from core.events import Source
 from core.search.types import host_of
-from core.text import clean, one_line, shorten
 
 Kind = Literal["paragraph", "heading", "list", "table", "quote", "code", "rule", "math"]
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from core.base.text import one_line, shorten
 from core.citations import cited_sources
 from core.events import Answer, Notice, RunEvent, SearchFinished, SearchStarted, TextDelta, Thought, Usage
 from core.link_citations import LinkCitations
@@ -18,7 +19,6 @@ from core.search.engines.native import plain_url
 from core.search.format import number_results
 from core.search.results import RawResult, canonical, clean_results
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, host_of
-from core.text import one_line, shorten
 
 NATIVE = "native"
 _QUERY_LENGTH = 200

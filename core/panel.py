@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from core.base.model_choice import choose_model
+from core.base.settings import Settings
 from core.choices import Choices
-from core.model_choice import choose_model
 from core.search.query import LANGUAGES, TIME_RANGES
-from core.settings import Settings
 
 _SNIPPET_LENGTHS = (50, 100, 150, 200, 300, 400, 500, 750, 1000)
 _TEMPERATURES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.5, 2.0)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.errors import InputError
-from core.text import clean
+from core.base.errors import InputError
+from core.base.text import clean
 
 
 def accept(question: str, *, limit: int) -> str:

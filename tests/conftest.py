@@ -12,7 +12,7 @@ import pytest
 
 sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent)]
 
-from core.settings import Settings  # noqa: E402
+from core.base.settings import Settings  # noqa: E402
 from support.base import SHARED  # noqa: E402
 
 _CONFIGURED = {

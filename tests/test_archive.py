@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import core.events
 from core.archive import DAMAGED, EVENTS, NO_TEXT, decode, encode
+from core.base.text import clean
 from core.conversation import Message
 from core.events import RunEvent, Thought, Usage
-from core.text import clean
 from support.messages import FULL
 
 texts = st.text(max_size=20).map(clean)

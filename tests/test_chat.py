@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from core.base.errors import EngineTimeout, InputError
 from core.chat import ChatOptions
 from core.conversation import Message, message_from_run
-from core.errors import EngineTimeout, InputError
 from core.events import Answer, Notice, RunEvent, RunFailed, SearchFinished, SearchStarted, TextDelta, Thought, Usage
 from core.search.format import CLOSE_FENCE, OPEN_FENCE
 from support.worlds import FakeEngine, results, world

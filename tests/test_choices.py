@@ -10,13 +10,13 @@ import pytest
 
 from core.agent.runner import AgentOptions
 from core.app import App, build_app
+from core.base.settings import PanelControl, Settings
 from core.chat import ChatOptions
 from core.choices import AS_CONFIGURED, Choices
 from core.events import RunStopped, SearchFinished
 from core.llm.model import Model
 from core.panel import Control, choices, groups
 from core.search.types import Outcome, SearchResult, TimeRange
-from core.settings import PanelControl, Settings
 from support.agents import agent, final, of, search_step
 from support.base import loaded
 from support.openai_server import OpenAIServer, in_turn, openai_server

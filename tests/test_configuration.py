@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
+from core.base.settings import LoadedSettings, Settings, load_settings
 from core.configuration import Entry, entries
-from core.settings import LoadedSettings, Settings, load_settings
 
 
 def load(tmp_path: Path, yaml: str = "", **environ: str) -> LoadedSettings:

@@ -21,7 +21,7 @@ import pytest
 import yaml
 from streamlit import config
 
-from core.settings import Settings
+from core.base.settings import Settings
 from support.app_server import free_port, wait_for
 from support.base import ROOT
 

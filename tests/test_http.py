@@ -1,4 +1,4 @@
-"""core.http against servers that misbehave: it ends in time, in bounded memory, and tells no secrets."""
+"""core.base.http against servers that misbehave: it ends in time, in bounded memory, and tells no secrets."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from typing import TypeVar
 
 import pytest
 
-from core import __version__, http
-from core.errors import (
+from core import __version__
+from core.base import http
+from core.base.errors import (
     HttpCancelled,
     HttpConnectError,
     HttpError,
@@ -34,7 +35,7 @@ from core.errors import (
     HttpTimeout,
     HttpTooLarge,
 )
-from core.http import Deadline, Request, Response, fetch
+from core.base.http import Deadline, Request, Response, fetch
 from support.faults import (
     Behaviour,
     Peer,

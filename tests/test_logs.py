@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from core.logs import RedactingFilter, redact
+from core.base.logs import RedactingFilter, redact
 
 KEY = "tvly-abcdefghij0123456789"
 

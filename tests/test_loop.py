@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from core.loop import LoopThread
+from core.base.loop import LoopThread
 
 
 def threads() -> list[str]:

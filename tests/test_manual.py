@@ -76,7 +76,7 @@ def test_an_unknown_slug_finds_nothing(slug: str) -> None:
 
 
 def test_the_table_of_settings_names_every_setting() -> None:
-    from core.settings import Settings
+    from core.base.settings import Settings
 
     table = find("settings-table")
     assert table is not None

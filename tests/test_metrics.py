@@ -18,8 +18,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import event, text
 
+from core.base.errors import AllEnginesFailed, EngineTimeout, EngineUnavailable, ModelTimeout, RateLimited
+from core.base.settings import MetricsSettings
 from core.chat import ChatOptions
-from core.errors import AllEnginesFailed, EngineTimeout, EngineUnavailable, ModelTimeout, RateLimited
 from core.events import TextDelta
 from core.metrics import Metrics
 from core.metrics.recorder import QUEUE, TRIES, write
@@ -29,7 +30,6 @@ from core.search.cache import DiskTtlCache, ResultCache, SessionCache
 from core.search.limits import SearchLimits
 from core.search.service import SearchService
 from core.search.types import SearchEnd, SearchQuery, SearchResponse, SearchType
-from core.settings import MetricsSettings
 from core.store import ConversationStore, Database, MetricsStore
 from support.agents import final, search_step
 from support.base import loaded

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, text
 
-from core.errors import AppError, StoreError, StoreTooNew
+from core.base.errors import AppError, StoreError, StoreTooNew
 from core.store import ConversationStore, Database
 from core.store.backends import Backend, PostgresServer, SqliteFile
 from core.store.migrations import MIGRATIONS, Migration

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from core.settings import LoadedSettings, Settings, load_settings
+from core.base.settings import LoadedSettings, Settings, load_settings
 from support.base import ROOT
 
 NOWHERE = Path("/nonexistent/settings.yaml")

@@ -18,14 +18,14 @@ import pytest
 from sqlalchemy import event, text
 
 from core.archive import DAMAGED, NO_TEXT
+from core.base.errors import ConversationNotFound, InputError, StoreError
+from core.base.text import clean
 from core.conversation import Message, message_from_run
-from core.errors import ConversationNotFound, InputError, StoreError
 from core.events import TextDelta
 from core.store import ConversationStore, Database
 from core.store.backends import PostgresServer, SqliteFile
 from core.store.conversations import UNFINISHED
 from core.store.migrations import MIGRATIONS
-from core.text import clean
 from support.base import ROOT, loaded
 from support.messages import FULL
 from support.patience import patiently
@@ -369,7 +369,7 @@ WRITER = """
 import sys
 sys.path.insert(0, "tests")
 from core.conversation import Message
-from core.settings import load_settings
+from core.base.settings import load_settings
 from core.store import ConversationStore
 from support.patience import patiently
 store = ConversationStore.from_settings(load_settings().values)

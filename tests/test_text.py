@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text import clean, fold, is_chinese, one_line, shorten, terms
+from core.base.text import clean, fold, is_chinese, one_line, shorten, terms
 
 INVISIBLE = {
     "lone surrogate": "\ud800",

@@ -15,13 +15,13 @@ from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.exceptions import OutputParserException
 
 from core.agent.translate import Translator
-from core.errors import AgentOutputError, BudgetExceeded, LoopDetected, ModelDisconnected
+from core.base.errors import AgentOutputError, BudgetExceeded, LoopDetected, ModelDisconnected
+from core.base.sentences import key_terms
+from core.base.settings import LlmSettings
+from core.base.text import fold
 from core.legal.numerals import NUMERAL, to_int
 from core.llm.errors import translate, worth_retrying
 from core.llm.retry import logged, retrying
-from core.passages import key_terms
-from core.settings import LlmSettings
-from core.text import fold
 
 log = logging.getLogger(__name__)
 

@@ -15,6 +15,7 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel, BeforeValidator, Field
 
 from core.agent.tools import AgentTool, Observation, Result, ToolContext
+from core.base.text import one_line, shorten
 from core.events import SearchFinished
 from core.legal.address import case_address, law_address
 from core.legal.case import CaseResponse
@@ -27,7 +28,6 @@ from core.search.format import NOTHING_FOUND, sources_block
 from core.search.registry import label_of
 from core.search.results import SNIPPET_LENGTH
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType, host_of
-from core.text import one_line, shorten
 
 LAWS, CASES = "laws", "cases"
 """Who answered, as `label_of` knows it."""

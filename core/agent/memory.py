@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from core.base.text import one_line, shorten
 from core.conversation import Message
 from core.events import SearchFinished
 from core.llm.usage import estimate_tokens
-from core.text import one_line, shorten
 
 MESSAGE_LENGTH = 1_000
 TITLES = 3

@@ -15,7 +15,7 @@ from langchain_classic.agents import AgentOutputParser
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.exceptions import OutputParserException
 
-from core.text import fold
+from core.base.text import fold
 
 FORMAT_HINT = (
     "（上面的输出无法识别。需要使用工具时，写「Action: 工具名」和「Action Input: 输入」两行；"

@@ -17,11 +17,11 @@ from string import Template
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import BaseTool
 
+from core.base.model_choice import ModelChoice
+from core.base.settings import ROOT
+from core.base.text import is_chinese
 from core.events import Notice
-from core.model_choice import ModelChoice
 from core.prompts import FOLDER
-from core.settings import ROOT
-from core.text import is_chinese
 
 log = logging.getLogger(__name__)
 

@@ -28,10 +28,7 @@ from core.agent.registry import TOOLS
 from core.agent.strategy import Agents, Strategies, Strategy
 from core.agent.tools import SourceBook, ToolContext, ToolFactory
 from core.agent.translate import Translator
-from core.choices import AS_CONFIGURED, Choices
-from core.citations import cited_sources
-from core.conversation import Message
-from core.errors import (
+from core.base.errors import (
     AgentOutputError,
     AppError,
     BudgetExceeded,
@@ -41,21 +38,24 @@ from core.errors import (
     ModelRefused,
     NoEngine,
 )
+from core.base.loop import LoopThread
+from core.base.model_choice import ModelChoice
+from core.base.settings import Settings
+from core.choices import AS_CONFIGURED, Choices
+from core.citations import cited_sources
+from core.conversation import Message
 from core.events import Answer, Notice, RunEvent, RunFailed, RunStopped, Source, TextDelta, Thought
 from core.legal.desk import LegalDesk
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.model import Model, Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.usage import estimate_tokens
-from core.loop import LoopThread
-from core.model_choice import ModelChoice
 from core.prompts import Preview, chat_system, fill
 from core.question import accept
 from core.run import OnAnswer, Run, drain
 from core.search.cache import SessionCache
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED, sources_block
 from core.search.service import SearchService
-from core.settings import Settings
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from langchain_core.tools import BaseTool
 from core.agent.parser import ReactParser
 from core.agent.prompt import describe
 from core.agent.registry import ALIASES
-from core.model_choice import ModelChoice
+from core.base.model_choice import ModelChoice
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from typing import Annotated, Any, Literal
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, BeforeValidator, Field
 
-from core.errors import AllEnginesFailed, AppError
+from core.base.errors import AllEnginesFailed, AppError
+from core.base.settings import SearchSettings
 from core.events import RunEvent, SearchFinished, SearchStarted, Source
 from core.legal.desk import LegalDesk
 from core.search.cache import SessionCache
@@ -24,7 +25,6 @@ from core.search.format import NOTHING_FOUND, sources_block
 from core.search.results import canonical
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse, SearchResult, SearchType, TimeRange
-from core.settings import SearchSettings
 
 log = logging.getLogger(__name__)
 

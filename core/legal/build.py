@@ -25,7 +25,8 @@ from typing import Any, NamedTuple
 
 import tantivy
 
-from core.errors import ImportBusy, ImportCancelled
+from core.base.errors import ImportBusy, ImportCancelled
+from core.base.text import terms
 from core.legal import corpora
 from core.legal.case_numbers import find_case_numbers
 from core.legal.dates import stated_force
@@ -33,7 +34,6 @@ from core.legal.index import DATABASE, FORMAT, MANIFEST, TEXT, TEXT_SCHEMA, conn
 from core.legal.names import law_key
 from core.legal.records import Skipped
 from core.legal.types import CourtCase, Law
-from core.text import terms
 
 _SCHEMA = """
 CREATE TABLE law (id INTEGER PRIMARY KEY, name TEXT, key TEXT, kind TEXT, issuer TEXT, published TEXT, effective TEXT,

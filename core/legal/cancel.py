@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from threading import Event
 
-from core.http import Deadline
+from core.base.http import Deadline
 
 
 class Cancel(Event):

@@ -6,13 +6,13 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.errors import NoLegalIndex, QueryError
+from core.base.errors import NoLegalIndex, QueryError
+from core.base.text import one_line
 from core.legal.case_numbers import find_case_numbers
 from core.legal.index import LegalIndex, LegalLibrary
 from core.legal.regulation import Fallback, Origin
 from core.legal.types import CaseType, CourtCase
 from core.search.types import SearchResponse, SearchResult
-from core.text import one_line
 
 
 @dataclass(frozen=True, slots=True)

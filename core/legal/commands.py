@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from core.errors import CorpusError
+from core.base.errors import CorpusError
 from core.legal.build import OnProgress, import_source
 from core.legal.cancel import Cancel
 from core.legal.case import CaseService

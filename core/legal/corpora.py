@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import ModuleType
 
-from core.errors import CorpusError
+from core.base.errors import CorpusError
 from core.legal import jsonl, justlaws, lawrefbook
 from core.legal.records import Item
 from core.legal.sources import Entry, entries

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
+from core.base.settings import Settings
 from core.legal.case import CaseService
 from core.legal.citations import find_citations
 from core.legal.importer import Importer
@@ -15,7 +16,6 @@ from core.legal.verify import Verdict, Verifier
 from core.search.cache import SessionCache
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse, SearchType
-from core.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

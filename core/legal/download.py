@@ -1,6 +1,6 @@
 """A corpus from a web address: in pieces that can be resumed, up to a size, with its checksum to show.
 
-Everything goes through `core.http.fetch`, which has a byte cap and follows no redirect. A server that understands
+Everything goes through `core.base.http.fetch`, which has a byte cap and follows no redirect. A server that understands
 Range is asked for one piece after the other; one that does not (GitHub's archives) sends everything in one answer,
 which then has to fit into memory and may take long.
 """
@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from core.errors import CorpusError, HttpCancelled, ImportCancelled
-from core.http import Request, Response, fetch
+from core.base.errors import CorpusError, HttpCancelled, ImportCancelled
+from core.base.http import Request, Response, fetch
 from core.legal.cancel import Cancel
 
 MAX_DOWNLOAD = 400_000_000

@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 from typing import IO, Any
 
-from core.errors import AppError, CorpusError, ImportBusy, ImportCancelled
+from core.base.errors import AppError, CorpusError, ImportBusy, ImportCancelled
 from core.legal.build import Progress
 from core.legal.cancel import Cancel
 from core.legal.commands import law_import

@@ -299,7 +299,7 @@ def _path(stored: str) -> tuple[str, ...]:
 
 
 def _text_schema() -> tantivy.Schema:
-    """Terms are cut by `core.text.terms`, so tantivy only has to split at blanks."""
+    """Terms are cut by `core.base.text.terms`, so tantivy only has to split at blanks."""
     builder = tantivy.SchemaBuilder()
     builder.add_integer_field("id", fast=True)
     for name in (*ARTICLE_FIELDS, *CASE_FIELDS):

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
+from core.base.text import clean, one_line
 from core.legal.case_numbers import find_case_numbers
 from core.legal.dates import parse_iso
 from core.legal.markup import Undecodable, decode
@@ -26,7 +27,6 @@ from core.legal.records import Item, Skipped
 from core.legal.sources import Entry
 from core.legal.types import Article, CaseType, CourtCase, Kind, Law, Status
 from core.search.types import host_of
-from core.text import clean, one_line
 
 NAME = "JSONL"
 

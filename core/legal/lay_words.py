@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.text import fold, terms
+from core.base.text import fold, terms
 
 _QUESTION = re.compile(
     "请问|怎么办|怎么样|怎么|怎样|如何|为什么|为何|什么样|什么|哪些|哪个|哪里|多少|多久|几年|是不是|是否|有没有|能不能|"

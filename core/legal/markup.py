@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from core.base.text import clean
 from core.legal.numerals import NUMERAL, ArticleNumber, to_int
 from core.legal.types import Article
-from core.text import clean
 
 _BLANKS = re.compile(r"[^\S\n]+")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)

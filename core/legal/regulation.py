@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from core.errors import NoLegalIndex, QueryError
+from core.base.errors import NoLegalIndex, QueryError
+from core.base.text import one_line, shorten
 from core.legal.citations import Citation, find_citations
 from core.legal.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
 from core.legal.names import law_key
@@ -16,7 +17,6 @@ from core.legal.numerals import NUMERAL, ArticleNumber, plain, to_chinese, to_in
 from core.legal.paragraphs import excerpt
 from core.legal.types import Kind, Status
 from core.search.types import SearchResponse, SearchResult
-from core.text import one_line, shorten
 
 Fallback = Callable[[str, int], SearchResponse]
 """A web search of type regulation or case: the query and how many results."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from core.errors import NoLegalIndex
+from core.base.errors import NoLegalIndex
 from core.legal.citations import Citation, find_citations
 from core.legal.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
 from core.legal.names import law_key

@@ -20,10 +20,10 @@ from langchain_core.messages import AIMessageChunk, BaseMessage, HumanMessage, S
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 
+from core.base.sentences import coverage, key_phrases, key_terms, rarity, sentences
+from core.base.text import ELLIPSIS, fold, is_chinese, one_line
 from core.llm.usage import estimate_tokens
-from core.passages import coverage, key_phrases, key_terms, rarity, sentences
 from core.search.format import CLOSE_FENCE, NOTHING_FOUND, OPEN_FENCE, SEARCH_FAILED
-from core.text import ELLIPSIS, fold, is_chinese, one_line
 
 PIECE_LENGTH = 4
 MAX_SEARCHES = 2

@@ -6,7 +6,7 @@ connection and timeout errors have the same class names. Going by those keeps ev
 
 from __future__ import annotations
 
-from core.errors import (
+from core.base.errors import (
     ModelAuthError,
     ModelCannotSearch,
     ModelDisconnected,

@@ -13,17 +13,17 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from core.errors import ModelDisconnected, ModelEmptyAnswer, ModelError
+from core.base.errors import ModelDisconnected, ModelEmptyAnswer, ModelError
+from core.base.loop import LoopThread
+from core.base.model_choice import choose_model
+from core.base.settings import LlmSettings, Settings
 from core.llm.errors import translate, worth_retrying
 from core.llm.native import NativeReader, Part, with_search
 from core.llm.pieces import Piece, SearchingPiece, TextPiece, TokenUsage
 from core.llm.retry import logged, retrying
 from core.llm.think import ThinkSplitter
 from core.llm.usage import estimate_tokens
-from core.loop import LoopThread
-from core.model_choice import choose_model
 from core.search.types import SearchQuery
-from core.settings import LlmSettings, Settings
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

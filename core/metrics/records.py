@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from core.errors import AllEnginesFailed, AppError, RateLimited
+from core.base.errors import AllEnginesFailed, AppError, RateLimited
+from core.base.text import clean, one_line, shorten
 from core.events import RunFailed, RunStopped, ToolStarted, Usage
 from core.run import Run
 from core.search.deadline import SearchCancelled
 from core.search.types import Outcome, SearchEnd
-from core.text import clean, one_line, shorten
 
 QUERY_LENGTH = 200
 

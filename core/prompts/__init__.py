@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-from core.model_choice import ModelChoice
-from core.text import is_chinese
+from core.base.model_choice import ModelChoice
+from core.base.text import is_chinese
 
 FOLDER = Path(__file__).parent
 

@@ -4,7 +4,7 @@ Chrome starts with the first page, stays for the next ones and goes when nobody 
 Playwright's driver over a pipe, so no port is open; and the driver, a child of this process, closes Chrome and removes
 its profile folder as soon as its own pipe to this process breaks, however this process ended.
 
-Everything about pages happens on a loop thread of its own. Failures are the `HttpError`s that `core.http` raises.
+Everything about pages happens on a loop thread of its own. Failures are the `HttpError`s that `core.base.http` raises.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies
 
-from core.errors import (
+from core.base.errors import (
     ConnectFailure,
     EngineMisconfigured,
     EngineUnavailable,
@@ -34,9 +34,9 @@ from core.errors import (
     HttpError,
     HttpTimeout,
 )
-from core.http import Deadline
-from core.loop import LoopThread
-from core.settings import harmless_environment
+from core.base.http import Deadline
+from core.base.loop import LoopThread
+from core.base.settings import harmless_environment
 
 if TYPE_CHECKING:  # importing Playwright takes a while
     from playwright.async_api import Browser as PlaywrightBrowser

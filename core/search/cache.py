@@ -21,10 +21,10 @@ from typing import Any, Protocol, TypeVar
 
 import diskcache
 
+from core.base.redis import RedisLink
+from core.base.settings import Settings
 from core.search.codec import decode, encode
-from core.search.redis_link import RedisLink
 from core.search.types import SearchQuery, SearchResponse, SearchType
-from core.settings import Settings
 
 log = logging.getLogger(__name__)
 

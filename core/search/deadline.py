@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from core.http import Deadline
+from core.base.http import Deadline
 
 
 class SearchCancelled(Exception):

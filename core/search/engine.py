@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
-from core.errors import (
+from core.base.errors import (
     EngineBlocked,
     EngineError,
     EngineMisconfigured,
@@ -30,10 +30,10 @@ from core.errors import (
     HttpTimeout,
     HttpTooLarge,
 )
-from core.http import Deadline, Request, Response, fetch
+from core.base.http import Deadline, Request, Response, fetch
+from core.base.settings import Settings
 from core.search.results import Found, RawResult, clean_results
 from core.search.types import SearchQuery, SearchResult
-from core.settings import Settings
 
 DEFAULT_SECONDS = 5.0
 

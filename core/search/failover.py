@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
-from core.errors import AllEnginesFailed, EngineError, EngineTimeout, EngineUnavailable, RateLimited
+from core.base.errors import AllEnginesFailed, EngineError, EngineTimeout, EngineUnavailable, RateLimited
 from core.search.deadline import SearchCancelled, SearchDeadline
 from core.search.engine import SearchEngine
 from core.search.health import Health, Rest

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 
-from core.errors import RateLimited
+from core.base.errors import RateLimited
 from core.search.deadline import SearchCancelled, SearchDeadline
 from core.search.types import SearchResponse
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from core.base.text import one_line, shorten
 from core.events import Source
 from core.search.types import SearchResult
-from core.text import one_line, shorten
 
 OPEN_FENCE = "<sources>"
 CLOSE_FENCE = "</sources>"

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from core.errors import EngineError, EngineThrottled, EngineTimeout
-from core.search.redis_link import RedisLink
+from core.base.errors import EngineError, EngineThrottled, EngineTimeout
+from core.base.redis import RedisLink
 
 log = logging.getLogger(__name__)
 

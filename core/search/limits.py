@@ -14,10 +14,10 @@ from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from core.errors import RateLimited
+from core.base.errors import RateLimited
+from core.base.redis import RedisLink
+from core.base.settings import Settings
 from core.search.deadline import SearchDeadline
-from core.search.redis_link import RedisLink
-from core.settings import Settings
 
 MAX_IDLE_KEYS = 10_000
 

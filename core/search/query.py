@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from core.base.settings import Settings
+from core.base.text import is_chinese, one_line
 from core.search.types import SearchQuery, SearchType, TimeRange
-from core.settings import Settings
-from core.text import is_chinese, one_line
 
 MAX_LENGTH = 400
 """Engines read no more than this, and addresses grow too long for some servers; a question may be a whole page."""

@@ -6,10 +6,10 @@ import logging
 from dataclasses import dataclass
 from importlib import import_module
 
-from core.errors import EngineMisconfigured
+from core.base.errors import EngineMisconfigured
+from core.base.settings import Settings
 from core.search.engine import SearchEngine
 from core.search.types import SearchQuery
-from core.settings import Settings
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from core.base.text import one_line, shorten
 from core.search.types import SearchResult, host_of
-from core.text import one_line, shorten
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from core.errors import AllEnginesFailed, EngineError, NoEngine, QueryError, RateLimited
+from core.base.errors import AllEnginesFailed, EngineError, NoEngine, QueryError, RateLimited
+from core.base.settings import SearchSettings
 from core.search.cache import ResultCache, SessionCache
 from core.search.deadline import SearchDeadline
 from core.search.engine import SearchEngine
@@ -18,7 +19,6 @@ from core.search.health import Health, Rest
 from core.search.limits import SearchLimits
 from core.search.types import Attempt, CacheLayer, Outcome, SearchEnd, SearchQuery, SearchResponse
 from core.search.workers import in_a_thread
-from core.settings import SearchSettings
 
 log = logging.getLogger(__name__)
 

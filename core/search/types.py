@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
-from core.text import fold
+from core.base.text import fold
 
 
 class SearchType(StrEnum):

@@ -25,13 +25,13 @@ from sqlalchemy import (
 )
 
 from core import archive
+from core.base.errors import ConversationNotFound, InputError
+from core.base.settings import Settings
+from core.base.text import clean, one_line, shorten
 from core.conversation import Message
-from core.errors import ConversationNotFound, InputError
 from core.events import Notice
-from core.settings import Settings
 from core.store.database import Database
 from core.store.tables import conversations, messages, visits
-from core.text import clean, one_line, shorten
 
 TITLE_LENGTH = 40
 UNFINISHED = Notice(kind="unfinished", text="这条回答在写完之前中断了，以上是已保存的部分。")

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from core.errors import StoreError, StoreTooNew
-from core.settings import Settings
+from core.base.errors import StoreError, StoreTooNew
+from core.base.settings import Settings
 from core.store.backends import WRITES, Backend, PostgresServer, SqliteFile, first_line, is_busy
 from core.store.migrations import MIGRATIONS, VERSION_TABLE, Migration
 

@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 
 from core.app import App
-from core.errors import AppError
+from core.base.errors import AppError
 from core.metrics.figures import Figures, Moment, read_figures
 from core.metrics.spans import SPANS, Span
 from core.search.registry import label_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.text import one_line
+from core.base.text import one_line
 
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _WORD_JOINER = "\u2060"

@@ -10,8 +10,8 @@ import streamlit as st
 
 from core import VISITOR_COOKIE
 from core.app import App, shared_app
+from core.base.errors import AppError, ConversationNotFound
 from core.conversation import Message
-from core.errors import AppError, ConversationNotFound
 from core.store import Conversation
 from core.ui import state
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from core.base.text import ago
 from core.events import SearchFinished
 from core.search.query import limits_in_words
 from core.search.registry import label_of, unheeded_limits
 from core.search.types import Attempt, Outcome, SearchResponse
-from core.text import ago
 from core.ui import actions
 
 _OUTCOMES = {Outcome.OK: "成功", Outcome.EMPTY: "没有结果", Outcome.SKIPPED: "跳过", Outcome.FAILED: "失败"}

@@ -8,9 +8,9 @@ from html import escape
 
 import streamlit as st
 
+from core.base.text import one_line, shorten
 from core.search.format import number_results
 from core.search.types import SearchResponse
-from core.text import one_line, shorten
 from core.ui import ledger
 from core.ui.answer import draw_list
 from core.ui.escape import label

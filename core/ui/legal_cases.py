@@ -7,13 +7,13 @@ from html import escape
 
 import streamlit as st
 
-from core.errors import AppError, NoLegalIndex
+from core.base.errors import AppError, NoLegalIndex
+from core.base.text import one_line, shorten
 from core.legal import export
 from core.legal.case import CaseResponse
 from core.legal.desk import LegalDesk
 from core.legal.types import CaseType, CourtCase
 from core.search.types import host_of
-from core.text import one_line, shorten
 from core.ui import keeping, legal, render
 from core.ui.escape import label
 from core.ui.legal_check import article_html

@@ -8,10 +8,10 @@ from html import escape
 
 import streamlit as st
 
+from core.base.text import one_line, shorten
 from core.legal.address import law_address
 from core.legal.difference import difference
 from core.legal.verify import Mark, Verdict
-from core.text import one_line, shorten
 from core.ui.escape import label
 
 _WORDS_LENGTH = 40

@@ -10,12 +10,12 @@ from html import escape
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core.errors import AppError
+from core.base.errors import AppError
+from core.base.text import clean
 from core.legal import export
 from core.legal.desk import LegalDesk
 from core.legal.markup import Undecodable, decode
 from core.legal.verify import Mark, Verdict
-from core.text import clean
 from core.ui import legal, render
 from core.ui.escape import label
 from core.ui.legal_check import details, words

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from core.app import App, shared_app
-from core.errors import AppError
+from core.base.errors import AppError
 from core.legal.build import Progress
 from core.legal.download import PUBLIC_CORPORA
 from core.legal.importer import DOWNLOAD, ImportJob

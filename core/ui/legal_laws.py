@@ -11,7 +11,8 @@ from html import escape
 
 import streamlit as st
 
-from core.errors import AppError
+from core.base.errors import AppError
+from core.base.text import one_line, shorten
 from core.legal import export
 from core.legal.address import law_query
 from core.legal.desk import LegalDesk
@@ -20,7 +21,6 @@ from core.legal.numerals import ArticleNumber, parse_article_number, to_chinese
 from core.legal.paragraphs import excerpt, paragraphs
 from core.legal.regulation import LegalArticle, RegulationResponse, article_result
 from core.legal.types import Status
-from core.text import one_line, shorten
 from core.ui import keeping, legal, render
 from core.ui.escape import label
 from core.ui.legal_check import article_html, short_name

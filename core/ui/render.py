@@ -15,6 +15,7 @@ from streamlit.elements.lib.mutable_status_container import StatusContainer
 from streamlit.runtime.scriptrunner import RerunException
 
 from core.app import App, shared_app
+from core.base.text import clean, one_line, shorten
 from core.conversation import Message
 from core.events import (
     Notice,
@@ -31,7 +32,6 @@ from core.events import (
 from core.export import answer_as_markdown, as_html, as_json, as_markdown
 from core.search.format import number_results
 from core.search.types import SearchResponse
-from core.text import clean, one_line, shorten
 from core.ui import actions, keeping, ledger, panel, state
 from core.ui.answer import AnswerView, draw_answer, draw_list, draw_references
 from core.ui.escape import label

@@ -10,9 +10,9 @@ from itertools import groupby
 import streamlit as st
 
 from core.app import App
+from core.base.errors import AppError, ModelError
 from core.configuration import NOT_SET, Entry, entries
 from core.doctor import Check, EngineState, Findings, engine_states, searxng_settings, try_engine
-from core.errors import AppError, ModelError
 from core.events import Source
 from core.llm.usage import estimate_tokens
 from core.prompts import Preview

@@ -8,9 +8,9 @@ import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
 from core.app import App, shared_app
-from core.model_choice import choose_model
+from core.base.model_choice import choose_model
+from core.base.text import one_line, shorten
 from core.store import Conversation
-from core.text import one_line, shorten
 from core.ui import actions, keeping, panel, state
 from core.ui.escape import label
 

@@ -17,10 +17,10 @@ from langchain_community.callbacks.streamlit.streamlit_callback_handler import S
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_status_container import StatusContainer
 
+from core.base.text import clean, one_line, shorten
 from core.events import RunEvent, SearchFinished, Thought, ToolFinished, ToolStarted
 from core.search.format import number_results
 from core.search.types import SearchResponse
-from core.text import clean, one_line, shorten
 from core.ui import ledger
 from core.ui.answer import UPDATES_PER_SECOND, draw_list
 from core.ui.escape import label

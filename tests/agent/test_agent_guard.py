@@ -8,7 +8,7 @@ import pytest
 from langchain_core.agents import AgentAction
 
 from core.agent.guard import Deadline, LoopGuard, let_go, within
-from core.errors import LoopDetected
+from core.base.errors import LoopDetected
 
 
 def steps_until_stopped(turns: list[list[Any]]) -> int | None:

@@ -14,8 +14,8 @@ from langchain_core.tools import BaseTool
 from core.agent.runner import AgentOptions
 from core.agent.tools import AgentTool as Tool
 from core.agent.tools import Observation, Result, ToolContext, web_search
+from core.base.errors import EngineTimeout, InputError, ModelAuthError, ModelUnavailable
 from core.conversation import Message, message_from_run
-from core.errors import EngineTimeout, InputError, ModelAuthError, ModelUnavailable
 from core.events import (
     Answer,
     RunStopped,

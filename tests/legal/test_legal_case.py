@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from legal import invented
 
-from core.errors import NoLegalIndex, QueryError
+from core.base.errors import NoLegalIndex, QueryError
 from core.legal.case import CaseService
 from core.legal.index import LegalLibrary
 from core.search.types import SearchQuery, SearchResponse, SearchResult

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from legal import invented
 
-from core.errors import CorpusError
+from core.base.errors import CorpusError
 from core.legal import commands
 from core.legal.case import CaseService
 from core.legal.index import LegalLibrary

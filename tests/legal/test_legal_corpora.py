@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from legal import invented
 
-from core.errors import CorpusError
+from core.base.errors import CorpusError
 from core.legal import corpora, sources
 from core.legal.dates import adopted, in_force
 from core.legal.numerals import ArticleNumber

@@ -13,7 +13,7 @@ from typing import ClassVar
 import pytest
 from legal import invented
 
-from core.errors import CorpusError, HttpNotPublic, HttpTooLarge, ImportCancelled
+from core.base.errors import CorpusError, HttpNotPublic, HttpTooLarge, ImportCancelled
 from core.legal import commands, download
 from core.legal.cancel import Cancel
 from core.legal.index import LegalLibrary

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from legal import invented
 
-from core import http
-from core.errors import CorpusError, ImportBusy
+from core.base import http
+from core.base.errors import CorpusError, ImportBusy
 from core.legal import build
 from core.legal.importer import FAILED, Importer, ImportJob
 from core.legal.index import LegalLibrary

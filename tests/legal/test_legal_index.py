@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from legal import invented
 
-from core.errors import CorpusError, ImportBusy, ImportCancelled
+from core.base.errors import CorpusError, ImportBusy, ImportCancelled
 from core.legal import build
 from core.legal.build import Progress, import_source, repealed_laws
 from core.legal.index import MANIFEST, LegalIndex, LegalLibrary

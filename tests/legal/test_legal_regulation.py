@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from legal import invented
 
-from core.errors import NoLegalIndex, QueryError
+from core.base.errors import NoLegalIndex, QueryError
 from core.legal.index import LegalLibrary
 from core.legal.numerals import ArticleNumber
 from core.legal.paragraphs import excerpt, paragraphs

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from core.errors import ModelError
+from core.base.errors import ModelError
+from core.base.loop import LoopThread
+from core.base.model_choice import EMBEDDED, ModelChoice, choose_model
 from core.llm.errors import translate
 from core.llm.model import Model
 from core.llm.pieces import Piece, TextPiece, ThoughtPiece, TokenUsage
-from core.loop import LoopThread
-from core.model_choice import EMBEDDED, ModelChoice, choose_model
 from support.base import loaded
 from support.openai_server import ANSWER, OpenAIServer, openai_server
 from support.scripted import ScriptedChatModel

@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 import core.app
 from core.app import App
-from core.errors import StoreError
+from core.base.errors import StoreError
 from core.metrics.recorder import write
 from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord
 from core.store import MetricsStore

@@ -13,9 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 import core.app
 from core.app import App, build_app
-from core.errors import EngineBlocked
+from core.base.errors import EngineBlocked
+from core.base.settings import Settings, load_settings
 from core.search.types import SearchResult
-from core.settings import Settings, load_settings
 from core.ui.settings_page import EXAMPLE_QUESTION, EXAMPLE_SOURCES
 from core.ui.state import ROUTED
 from support.base import ROOT

@@ -11,10 +11,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.base.settings import load_settings
 from core.chat import ChatOptions
 from core.conversation import message_from_run
 from core.events import Answer, Notice, RunEvent, SearchFinished, SearchStarted
-from core.settings import load_settings
 from support.base import ROOT, loaded
 from support.faults import Server, json_answer, keep_alive, send_and_close, silence
 from support.worlds import world
@@ -223,7 +223,7 @@ def test_search_parameters_are_configured() -> None:
 
 
 def test_configuration_is_validated(caplog: pytest.LogCaptureFixture) -> None:
-    from core.settings import report_problems
+    from core.base.settings import report_problems
 
     bad = load_settings(ROOT / "nosuch.yaml", {"SEARCH_RESULT_COUNT": "99", "SEARCH_TIMEOUT": "soon"})
     assert (bad.values.search.result_count, bad.values.search.timeout) == (5, 5.0)

@@ -15,8 +15,8 @@ from langchain_core.tools import BaseTool
 from core.agent.runner import AgentOptions
 from core.agent.tools import Observation, ToolContext, WebSearchTool
 from core.app import App, build_app
+from core.base.errors import EngineTimeout
 from core.chat import ChatOptions
-from core.errors import EngineTimeout
 from core.events import Answer, SearchFinished, ToolStarted
 from core.search.cache import SESSION_SIZE, SessionCache
 from core.search.service import SearchService

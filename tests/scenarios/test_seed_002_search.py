@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.app import App, build_app
-from core.errors import EngineTimeout, EngineUnavailable, NoEngine, RateLimited
+from core.base.errors import EngineTimeout, EngineUnavailable, NoEngine, RateLimited
 from core.search.cache import ResultCache
 from core.search.engine import HttpEngine
 from core.search.query import effective_query

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from core.errors import AllEnginesFailed, QueryError
+from core.base.errors import AllEnginesFailed, QueryError
+from core.base.settings import SearchSettings, Settings
 from core.search import browser as browser_module
 from core.search.engine import SearchEngine
 from core.search.engines.google import GoogleEngine
@@ -21,7 +22,6 @@ from core.search.registry import ENGINES, build_chain
 from core.search.results import Found
 from core.search.service import SearchService
 from core.search.types import Outcome, SearchQuery, SearchResponse
-from core.settings import SearchSettings, Settings
 from support.base import loaded
 from support.chrome import NO_CHROME, Watched, watched
 from support.google_site import GoogleSite, google_site, wait_until

@@ -24,8 +24,8 @@ from core.agent.registry import TOOLS
 from core.agent.runner import AgentOptions
 from core.agent.tools import SourceBook, ToolContext, WebSearchTool
 from core.agent.translate import Translator
+from core.base.errors import EngineTimeout, ModelAuthError, ModelUnavailable
 from core.conversation import Message, message_from_run
-from core.errors import EngineTimeout, ModelAuthError, ModelUnavailable
 from core.events import (
     RunStopped,
     SearchFinished,

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from core.errors import EngineMisconfigured, EngineParseError
+from core.base.errors import EngineMisconfigured, EngineParseError
+from core.base.settings import Secret, Section
 from core.search.types import SearchQuery, SearchType
-from core.settings import Secret, Section
 from support.base import ROOT
 from support.engines import answer, scripted, wire
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import EngineMisconfigured, EngineUnavailable, HttpCancelled, HttpConnectError, HttpTimeout
-from core.http import Deadline
+from core.base.errors import EngineMisconfigured, EngineUnavailable, HttpCancelled, HttpConnectError, HttpTimeout
+from core.base.http import Deadline
 from core.search import browser as module
 from core.search.browser import Browser, Page, find_chrome, install_command
 from core.search.deadline import SearchDeadline
@@ -308,7 +308,7 @@ def test_close_ends_what_is_running_and_is_final(fresh: Browser, watch: Watched,
 OWNER = """
 import sys, time
 sys.path[:0] = [{root!r}]
-from core.http import Deadline
+from core.base.http import Deadline
 from core.search.browser import Browser, find_chrome
 browser = Browser(find_chrome())
 print(len(browser.get_page({url!r}, Deadline(30)).html), flush=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import (
+from core.base.errors import (
     EngineBlocked,
     EngineError,
     EngineMisconfigured,

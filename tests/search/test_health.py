@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from core.errors import (
+from core.base.errors import (
     EngineBlocked,
     EngineError,
     EngineMisconfigured,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import limits.storage.memory as library_memory
 import pytest
 
-from core.errors import RateLimited
+from core.base.errors import RateLimited
 from core.search import limits as our_limits
 from core.search.deadline import SearchCancelled, SearchDeadline
 from core.search.limits import SearchLimits

@@ -10,13 +10,13 @@ import pytest
 from redis.exceptions import ConnectionError as RedisAway
 
 from core.app import build_app
+from core.base.redis import LOOK_AGAIN_SECONDS, RedisLink
+from core.base.settings import SearchSettings
 from core.search.cache import ResultCache
 from core.search.health import Health
 from core.search.limits import SearchLimits
-from core.search.redis_link import LOOK_AGAIN_SECONDS, RedisLink
 from core.search.service import SearchService
 from core.search.types import SearchQuery
-from core.settings import SearchSettings
 from support.base import loaded
 from support.faults import Server, ignore, unused_port
 from support.rooms import Clock, Fake

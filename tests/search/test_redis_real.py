@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from core.errors import EngineBlocked, RateLimited
+from core.base.errors import EngineBlocked, RateLimited
+from core.base.redis import RedisLink
 from core.search.cache import ResultCache
 from core.search.health import Health
 from core.search.limits import SearchLimits
-from core.search.redis_link import RedisLink
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse
 from support.base import ROOT, loaded
@@ -53,7 +53,7 @@ OTHER_PROCESS = """
 import json, sys
 sys.path[:0] = ["tests"]
 from core.app import build_app
-from core.errors import AppError, EngineBlocked
+from core.base.errors import AppError, EngineBlocked
 from core.search.types import SearchQuery
 from support.rooms import Fake
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from core.base.errors import EngineUnavailable, HttpError
+from core.base.http import Deadline, Request, fetch
 from core.doctor import searxng_settings
-from core.errors import EngineUnavailable, HttpError
-from core.http import Deadline, Request, fetch
 from core.search.engines.searxng import NO_TIME_RANGE, SearxngEngine
 from core.search.query import effective_query
 from core.search.types import SearchQuery, SearchType, TimeRange

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.app import build_app
-from core.errors import (
+from core.base.errors import (
     AllEnginesFailed,
     EngineBlocked,
     EngineMisconfigured,
@@ -23,14 +23,14 @@ from core.errors import (
     QueryError,
     RateLimited,
 )
-from core.http import Deadline, Request, fetch
+from core.base.http import Deadline, Request, fetch
+from core.base.settings import SearchSettings
 from core.search.cache import DiskTtlCache, ResultCache, SessionCache
 from core.search.engine import SearchEngine, translate
 from core.search.limits import SearchLimits
 from core.search.results import Found
 from core.search.service import MAX_QUERY_LENGTH, SearchService
 from core.search.types import Outcome, SearchQuery, SearchResponse, SearchType
-from core.settings import SearchSettings
 from support.base import loaded
 from support.faults import Server, drip, head, silence
 from support.rooms import Clock, Fake, Stuck, hung_until_cancelled, results, slow, threads_back_to

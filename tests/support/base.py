@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from core.settings import LoadedSettings, load_settings
+from core.base.settings import LoadedSettings, load_settings
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SHARED = ROOT.parent / "shared"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from core.errors import EngineMisconfigured
+from core.base.errors import EngineMisconfigured
 from core.search.browser import find_chrome
 
 try:

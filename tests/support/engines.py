@@ -11,10 +11,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from requests.structures import CaseInsensitiveDict
 
-from core import http
-from core.http import Request, Response
+from core.base import http
+from core.base.http import Request, Response
+from core.base.settings import Settings
 from core.search.registry import build_chain
-from core.settings import Settings
 from support.base import loaded
 
 HOST = "engine.example"

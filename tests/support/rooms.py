@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from core.errors import EngineTimeout
-from core.http import Deadline
+from core.base.errors import EngineTimeout
+from core.base.http import Deadline
 from core.search.results import Found
 from core.search.types import SearchQuery, SearchResult
 
@@ -73,7 +73,7 @@ def slow(seconds: float, answer: Any) -> Callable[..., Any]:
 
 
 def hung_until_cancelled(query: SearchQuery, deadline: Deadline) -> Found:
-    """As an engine behind `core.http.fetch` hangs: until its time is up, or somebody cuts it off."""
+    """As an engine behind `core.base.http.fetch` hangs: until its time is up, or somebody cuts it off."""
     while not deadline.cancelled and deadline.remaining():
         time.sleep(0.005)
     raise EngineTimeout

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.text import one_line
+from core.base.text import one_line
 from core.ui.escape import label
 
 WORD_JOINER = "\u2060"

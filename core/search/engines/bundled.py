@@ -15,12 +15,12 @@ from pathlib import Path
 from threading import Lock
 from typing import Self
 
-from core.http import Deadline
+from core.base.http import Deadline
+from core.base.sentences import best_passage, key_terms, phrase_terms, plain_text, rarity
+from core.base.settings import Settings
+from core.base.text import is_chinese
 from core.manual import MANUAL_FOLDER, Article, load_manual
-from core.passages import best_passage, key_terms, phrase_terms, plain_text, rarity
 from core.search.types import SearchQuery, SearchResult, SearchType, host_of
-from core.settings import Settings
-from core.text import is_chinese
 
 SNIPPET_LENGTH = 200  # what a model gets to read of it
 

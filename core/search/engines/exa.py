@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
-from core.errors import EngineQuotaExceeded
+from core.base.errors import EngineQuotaExceeded
+from core.base.settings import Settings
 from core.search.engine import KeyedEngine, RawResult, Request, Response, dig, explanation, fetch, objects
 from core.search.query import since
 from core.search.results import SNIPPET_LENGTH
 from core.search.types import SearchQuery, SearchType
-from core.settings import Settings
 
 _BUDGETS = {
     "API_KEY_BUDGET_EXCEEDED": "这个 Exa 密钥用完了为它设定的预算。",

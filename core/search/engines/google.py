@@ -16,7 +16,7 @@ from lxml import html as lxml_html  # type: ignore[import-untyped]
 from lxml.etree import ParserError  # type: ignore[import-untyped]
 from lxml.html import HtmlElement  # type: ignore[import-untyped]
 
-from core.errors import (
+from core.base.errors import (
     EngineBlocked,
     EngineParseError,
     EngineTimeout,
@@ -25,14 +25,14 @@ from core.errors import (
     HttpError,
     HttpTimeout,
 )
-from core.http import Deadline, Response
+from core.base.http import Deadline, Response
+from core.base.settings import Settings
+from core.base.text import one_line
 from core.search.browser import Browser, Page, find_chrome
 from core.search.engine import DEFAULT_SECONDS, Found, RawResult, raise_for_status, translate
 from core.search.query import google_languages, language_code, with_sites
 from core.search.results import clean_results
 from core.search.types import SearchQuery, SearchType
-from core.settings import Settings
-from core.text import one_line
 
 ANOTHER_WAY = "也可以改用其他搜索引擎。"
 PROXY = "在中国大陆连接 Google 需要代理（HTTPS_PROXY）；" + ANOTHER_WAY

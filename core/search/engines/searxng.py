@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
 from core import __version__
-from core.errors import EngineError, EngineMisconfigured, EngineThrottled, EngineUnavailable, HttpError
-from core.http import Deadline
+from core.base.errors import EngineError, EngineMisconfigured, EngineThrottled, EngineUnavailable, HttpError
+from core.base.http import Deadline
+from core.base.settings import Settings
+from core.base.text import one_line, shorten
 from core.search.engine import (
     DEFAULT_SECONDS,
     Found,
@@ -24,8 +26,6 @@ from core.search.engine import (
 from core.search.query import language_code, with_sites
 from core.search.results import clean_results
 from core.search.types import SearchQuery, SearchType
-from core.settings import Settings
-from core.text import one_line, shorten
 
 log = logging.getLogger(__name__)
 

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Self
 
-from core.errors import EngineParseError, EngineUnavailable
+from core.base.errors import EngineParseError, EngineUnavailable
+from core.base.settings import Settings
 from core.search.engine import KeyedEngine, RawResult, Request, Response, dig, fetch, objects
 from core.search.query import google_languages, language_code, since, with_sites
 from core.search.types import SearchQuery, SearchType, TimeRange
-from core.settings import Settings
 
 
 def _google(query: SearchQuery, num_results: int) -> dict[str, str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
-from core.errors import EngineParseError, EngineQuotaExceeded
+from core.base.errors import EngineParseError, EngineQuotaExceeded
+from core.base.settings import Settings
 from core.search.engine import KeyedEngine, RawResult, Request, Response, dig, explanation, fetch, objects
 from core.search.query import recency
 from core.search.types import SearchQuery
-from core.settings import Settings
 
 MOST_CHARACTERS = 70  # a longer query is refused
 MOST_RESULTS = 50

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from core.errors import (
+from core.base.errors import (
     EngineBlocked,
     EngineMisconfigured,
     EngineParseError,
@@ -19,7 +19,7 @@ from core.errors import (
     HttpConnectError,
     HttpTimeout,
 )
-from core.http import Deadline
+from core.base.http import Deadline
 from core.search.browser import Page
 from core.search.engine import SearchEngine
 from core.search.engines.google import (

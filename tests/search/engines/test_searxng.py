@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import (
+from core.base.errors import (
     EngineError,
     EngineMisconfigured,
     EngineParseError,
@@ -17,7 +17,7 @@ from core.errors import (
     EngineTimeout,
     EngineUnavailable,
 )
-from core.http import Deadline
+from core.base.http import Deadline
 from core.search.engines.searxng import DISABLE_LIMITER, ENABLE_JSON, NO_TIME_RANGE, SearxngEngine
 from core.search.types import SearchQuery, SearchType, TimeRange
 from support.base import loaded

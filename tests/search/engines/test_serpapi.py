@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import (
+from core.base.errors import (
     EngineError,
     EngineMisconfigured,
     EngineParseError,

@@ -6,7 +6,7 @@ AppError
 ├─ StoreError                   conversations cannot be kept or read just now; the page goes on in memory
 │  └─ StoreTooNew               a newer version of the program has been at this database
 ├─ ConversationNotFound         there is none with this id, or it is somebody else's
-├─ HttpError                    what core.http raises; engines turn it into an EngineError
+├─ HttpError                    what core.base.http raises; engines turn it into an EngineError
 │  ├─ HttpInvalidRequest        the address or a header is unusable: nothing was sent
 │  ├─ HttpNotPublic             a visitor's address leads to this machine or its network: not connected
 │  ├─ HttpTimeout · HttpCancelled

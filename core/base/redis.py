@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from core.settings import Settings
+from core.base.settings import Settings
 
 if TYPE_CHECKING:
     from redis import Redis

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from core.text import one_line, shorten, terms
+from core.base.text import one_line, shorten, terms
 
 # Words that make a sentence a question, or hold it together, and say nothing about its subject. Longer ones first. Only
 # those are listed that are not part of ordinary nouns: 都 would cut 首都, 请 would cut 申请.

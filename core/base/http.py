@@ -41,7 +41,7 @@ from urllib3.util.connection import allowed_gai_family
 from urllib3.util.ssl_ import create_urllib3_context
 
 from core import __version__
-from core.errors import (
+from core.base.errors import (
     HttpCancelled,
     HttpConnectError,
     HttpError,

@@ -43,7 +43,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 log = logging.getLogger(__name__)
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 _PASSWORD = re.compile(r"://[^/@\s:]*:([^/@\s]+)@")
 
 
