@@ -19,7 +19,7 @@ sys.path[:0] = [str(ROOT / "tests")]
 
 from bench.rows import Row, table  # noqa: E402
 from core.base.http import Deadline  # noqa: E402
-from core.search.browser import Browser, find_chrome  # noqa: E402
+from core.search.chrome import Browser, find_chrome  # noqa: E402
 from core.search.engines.google import GoogleEngine, parse_results  # noqa: E402
 from support.chrome import Watched, watched  # noqa: E402
 from support.google_site import results, wait_until  # noqa: E402

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from core.base.settings import LoadedSettings, Origin, Settings
-from core.manual import find
+from core.search.manual import find
 
 NOT_SET = "未设置"
 _USER_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]*@")

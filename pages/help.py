@@ -4,7 +4,7 @@ import itertools
 
 import streamlit as st
 
-from core.manual import find, manual
+from core.search.manual import find, manual
 from core.ui import actions, state
 
 state.through_router()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from core.manual import Article, find, load_manual, manual
+from core.search.manual import Article, find, load_manual, manual
 from support.base import ROOT
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from core.base.errors import AllEnginesFailed, QueryError
 from core.base.settings import SearchSettings, Settings
-from core.search import browser as browser_module
+from core.search import chrome as browser_module
 from core.search.engine import SearchEngine
 from core.search.engines.google import GoogleEngine
 from core.search.query import effective_query

@@ -17,8 +17,8 @@ import pytest
 
 from core.base.errors import EngineMisconfigured, EngineUnavailable, HttpCancelled, HttpConnectError, HttpTimeout
 from core.base.http import Deadline
-from core.search import browser as module
-from core.search.browser import Browser, Page, find_chrome, install_command
+from core.search import chrome as module
+from core.search.chrome import Browser, Page, find_chrome, install_command
 from core.search.deadline import SearchDeadline
 from support.base import ROOT
 from support.chrome import CHROME, NO_CHROME, Watched, watched
@@ -309,7 +309,7 @@ OWNER = """
 import sys, time
 sys.path[:0] = [{root!r}]
 from core.base.http import Deadline
-from core.search.browser import Browser, find_chrome
+from core.search.chrome import Browser, find_chrome
 browser = Browser(find_chrome())
 print(len(browser.get_page({url!r}, Deadline(30)).html), flush=True)
 {then}

@@ -9,10 +9,10 @@ from unittest.mock import patch
 
 import pytest
 
-from core.manual import load_manual
 from core.search.engine import SearchEngine
 from core.search.engines import bundled
 from core.search.engines.bundled import BundledEngine
+from core.search.manual import load_manual
 from core.search.types import SearchQuery, SearchType
 
 QUESTIONS: list[dict[str, Any]] = [

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from core.base.errors import EngineMisconfigured
-from core.search.browser import find_chrome
+from core.search.chrome import find_chrome
 
 try:
     CHROME = find_chrome()

@@ -19,7 +19,7 @@ from core.base.http import Deadline
 from core.base.sentences import best_passage, key_terms, phrase_terms, plain_text, rarity
 from core.base.settings import Settings
 from core.base.text import is_chinese
-from core.manual import MANUAL_FOLDER, Article, load_manual
+from core.search.manual import MANUAL_FOLDER, Article, load_manual
 from core.search.types import SearchQuery, SearchResult, SearchType, host_of
 
 SNIPPET_LENGTH = 200  # what a model gets to read of it

@@ -28,7 +28,7 @@ from core.base.errors import (
 from core.base.http import Deadline, Response
 from core.base.settings import Settings
 from core.base.text import one_line
-from core.search.browser import Browser, Page, find_chrome
+from core.search.chrome import Browser, Page, find_chrome
 from core.search.engine import DEFAULT_SECONDS, Found, RawResult, raise_for_status, translate
 from core.search.query import google_languages, language_code, with_sites
 from core.search.results import clean_results

@@ -20,7 +20,7 @@ from core.base.errors import (
     HttpTimeout,
 )
 from core.base.http import Deadline
-from core.search.browser import Page
+from core.search.chrome import Page
 from core.search.engine import SearchEngine
 from core.search.engines.google import (
     GoogleCaptcha,
