@@ -17,8 +17,8 @@ from core.events import Answer, Notice, RunEvent, RunFailed, SearchFinished, Tex
 from core.search.types import SearchQuery, SearchResponse, SearchType
 
 if TYPE_CHECKING:
-    from core.legal.build import Progress
-    from core.legal.regulation import LegalArticle
+    from core.legal.imports.build import Progress
+    from core.legal.library.statutes import LegalArticle
 
 OK, FAILED, WRONG_USAGE = 0, 1, 2
 
@@ -199,7 +199,7 @@ class _Transcript:
 
 
 def _import(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.legal.commands import law_import
+    from core.legal.imports.load import law_import
 
     document = law_import(app.legal.library, options.path, on_progress=_progress)
     output.document(document, lambda: json.dumps(document, ensure_ascii=False, indent=2))
@@ -240,7 +240,7 @@ def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
 
 
 def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.legal.commands import law_verify
+    from core.legal.imports.load import law_verify
 
     document = law_verify(app.legal.verifier, Path(options.file))
     output.document(document, lambda: "\n".join(map(_verdict_text, document["citations"])) or "没有找到法条引用。")

@@ -17,7 +17,7 @@ from core.base.loop import LoopThread
 from core.base.redis import RedisLink
 from core.base.settings import LoadedSettings, Settings, load_settings, report_problems
 from core.chat import ChatService
-from core.legal.citations import may_cite
+from core.legal.text.statute_citations import may_cite
 from core.llm.model import Model
 from core.metrics import Metrics
 from core.recorder import Recorder

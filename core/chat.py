@@ -33,7 +33,7 @@ from core.events import (
 )
 from core.llm.model import Model, Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
-from core.llm.usage import estimate_tokens
+from core.llm.tokens import estimate_tokens
 from core.native_chat import NATIVE, NativeAnswer
 from core.prompts import FOLDER, Preview, chat_system, fill
 from core.question import accept

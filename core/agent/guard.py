@@ -19,7 +19,7 @@ from core.base.errors import AgentOutputError, BudgetExceeded, LoopDetected, Mod
 from core.base.sentences import key_terms
 from core.base.settings import LlmSettings
 from core.base.text import fold
-from core.legal.numerals import NUMERAL, to_int
+from core.legal.text.numerals import NUMERAL, to_int
 from core.llm.errors import translate, worth_retrying
 from core.llm.retry import logged, retrying
 

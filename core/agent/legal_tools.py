@@ -18,11 +18,11 @@ from core.agent.tools import AgentTool, Observation, Result, ToolContext
 from core.base.text import one_line, shorten
 from core.events import SearchFinished
 from core.legal.address import case_address, law_address
-from core.legal.case import CaseResponse
-from core.legal.case_numbers import find_case_numbers
 from core.legal.desk import LegalDesk
-from core.legal.numerals import parse_article_number
-from core.legal.regulation import LegalArticle, RegulationResponse
+from core.legal.library.cases import CaseResponse
+from core.legal.library.statutes import LegalArticle, RegulationResponse
+from core.legal.text.case_numbers import find_case_numbers
+from core.legal.text.numerals import parse_article_number
 from core.legal.types import CaseType, CourtCase, Status
 from core.search.format import NOTHING_FOUND, sources_block
 from core.search.registry import label_of

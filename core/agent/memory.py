@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from core.base.text import one_line, shorten
 from core.conversation import Message
 from core.events import SearchFinished
-from core.llm.usage import estimate_tokens
+from core.llm.tokens import estimate_tokens
 
 MESSAGE_LENGTH = 1_000
 TITLES = 3

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from core.agent.parser import AFTER_ANSWER, label
 from core.llm.pieces import TextPiece, ThoughtPiece
-from core.llm.think import ThinkSplitter
+from core.llm.reasoning import ThinkSplitter
 
 Piece = TextPiece | ThoughtPiece
 

@@ -49,7 +49,7 @@ from core.legal.desk import LegalDesk
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.model import Model, Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
-from core.llm.usage import estimate_tokens
+from core.llm.tokens import estimate_tokens
 from core.prompts import Preview, chat_system, fill
 from core.question import accept
 from core.run import OnAnswer, Run, drain

@@ -17,7 +17,7 @@ from core.agent.tools import Observation
 from core.base.text import one_line, shorten
 from core.events import RunEvent, TextDelta, Thought, ToolFinished, ToolStarted, Usage
 from core.llm.pieces import TextPiece, TokenUsage
-from core.llm.usage import estimate_tokens
+from core.llm.tokens import estimate_tokens
 
 log = logging.getLogger(__name__)
 

@@ -7,11 +7,11 @@ from datetime import date
 from functools import lru_cache
 
 from core.base.settings import Settings
-from core.legal.case import CaseService
-from core.legal.citations import find_citations
-from core.legal.importer import Importer
-from core.legal.index import LegalLibrary
-from core.legal.regulation import Fallback, RegulationService
+from core.legal.imports.job import Importer
+from core.legal.library.cases import CaseService
+from core.legal.library.index import LegalLibrary
+from core.legal.library.statutes import Fallback, RegulationService
+from core.legal.text.statute_citations import find_citations
 from core.legal.verify import Verdict, Verifier
 from core.search.cache import SessionCache
 from core.search.service import SearchService

@@ -1,6 +1,6 @@
 """Articles, laws, cases and verified citations to take away: Markdown to read, JSON for programs, CSV for tables.
 
-A whole law or case is a record of the documented JSONL (`core.legal.jsonl`): what was exported can be imported.
+A whole law or case is a record of the documented JSONL (`core.legal.layouts.jsonl`): what was exported can be imported.
 The texts come from whoever wrote the corpus; in Markdown none of them becomes a link, in CSV none becomes a formula.
 """
 
@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from core.export import disarm, link_address, plain_line
-from core.legal.case import CaseResponse
-from core.legal.index import LawVersion, StoredArticle
-from core.legal.regulation import LegalArticle, RegulationResponse
+from core.legal.library.cases import CaseResponse
+from core.legal.library.index import LawVersion, StoredArticle
+from core.legal.library.statutes import LegalArticle, RegulationResponse
 from core.legal.types import CourtCase, Status
 from core.legal.verify import Verdict, report
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from core.legal.numerals import ArticleNumber
+from core.legal.text.numerals import ArticleNumber
 
 
 class Kind(StrEnum):

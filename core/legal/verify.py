@@ -10,11 +10,11 @@ from enum import StrEnum
 from typing import Any
 
 from core.base.errors import NoLegalIndex
-from core.legal.citations import Citation, find_citations
-from core.legal.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
-from core.legal.names import law_key
-from core.legal.numerals import to_chinese
-from core.legal.paragraphs import excerpt
+from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
+from core.legal.text.names import law_key
+from core.legal.text.numerals import to_chinese
+from core.legal.text.paragraphs import excerpt
+from core.legal.text.statute_citations import Citation, find_citations
 from core.legal.types import Status
 
 _SHORTEST_QUOTE = 8

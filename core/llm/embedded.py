@@ -22,7 +22,7 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 
 from core.base.sentences import coverage, key_phrases, key_terms, rarity, sentences
 from core.base.text import ELLIPSIS, fold, is_chinese, one_line
-from core.llm.usage import estimate_tokens
+from core.llm.tokens import estimate_tokens
 from core.search.format import CLOSE_FENCE, NOTHING_FOUND, OPEN_FENCE, SEARCH_FAILED
 
 PIECE_LENGTH = 4

@@ -18,11 +18,11 @@ from core.base.loop import LoopThread
 from core.base.model_choice import choose_model
 from core.base.settings import LlmSettings, Settings
 from core.llm.errors import translate, worth_retrying
-from core.llm.native import NativeReader, Part, with_search
 from core.llm.pieces import Piece, SearchingPiece, TextPiece, TokenUsage
+from core.llm.reasoning import ThinkSplitter
 from core.llm.retry import logged, retrying
-from core.llm.think import ThinkSplitter
-from core.llm.usage import estimate_tokens
+from core.llm.tokens import estimate_tokens
+from core.llm.web_search import NativeReader, Part, with_search
 from core.search.types import SearchQuery
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import streamlit as st
 from core.base.errors import AppError, NoLegalIndex
 from core.base.text import one_line, shorten
 from core.legal import export
-from core.legal.case import CaseResponse
 from core.legal.desk import LegalDesk
+from core.legal.library.cases import CaseResponse
 from core.legal.types import CaseType, CourtCase
 from core.search.types import host_of
 from core.ui import keeping, legal, render

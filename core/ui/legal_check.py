@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.base.text import one_line, shorten
 from core.legal.address import law_address
-from core.legal.difference import difference
+from core.legal.text.difference import difference
 from core.legal.verify import Mark, Verdict
 from core.ui.escape import label
 

@@ -14,7 +14,7 @@ from core.base.errors import AppError
 from core.base.text import clean
 from core.legal import export
 from core.legal.desk import LegalDesk
-from core.legal.markup import Undecodable, decode
+from core.legal.layouts.markup import Undecodable, decode
 from core.legal.verify import Mark, Verdict
 from core.ui import legal, render
 from core.ui.escape import label

@@ -11,9 +11,9 @@ import streamlit as st
 
 from core.app import App, shared_app
 from core.base.errors import AppError
-from core.legal.build import Progress
-from core.legal.download import PUBLIC_CORPORA
-from core.legal.importer import DOWNLOAD, ImportJob
+from core.legal.imports.build import Progress
+from core.legal.imports.download import PUBLIC_CORPORA
+from core.legal.imports.job import DOWNLOAD, ImportJob
 from core.ui import render
 from core.ui.escape import label
 

@@ -16,10 +16,10 @@ from core.base.text import one_line, shorten
 from core.legal import export
 from core.legal.address import law_query
 from core.legal.desk import LegalDesk
-from core.legal.index import LawVersion, LegalIndex, StoredArticle
-from core.legal.numerals import ArticleNumber, parse_article_number, to_chinese
-from core.legal.paragraphs import excerpt, paragraphs
-from core.legal.regulation import LegalArticle, RegulationResponse, article_result
+from core.legal.library.index import LawVersion, LegalIndex, StoredArticle
+from core.legal.library.statutes import LegalArticle, RegulationResponse, article_result
+from core.legal.text.numerals import ArticleNumber, parse_article_number, to_chinese
+from core.legal.text.paragraphs import excerpt, paragraphs
 from core.legal.types import Status
 from core.ui import keeping, legal, render
 from core.ui.escape import label

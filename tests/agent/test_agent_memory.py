@@ -3,7 +3,7 @@ from __future__ import annotations
 from core.agent.memory import remember
 from core.conversation import Message
 from core.events import SearchFinished, Source
-from core.llm.usage import estimate_tokens
+from core.llm.tokens import estimate_tokens
 from core.search.types import SearchQuery, SearchResponse
 
 

@@ -9,8 +9,8 @@ import zipfile
 from datetime import date
 from pathlib import Path
 
-from core.legal.build import import_source
-from core.legal.index import LegalIndex, LegalLibrary
+from core.legal.imports.build import import_source
+from core.legal.library.index import LegalIndex, LegalLibrary
 
 TODAY = date(2026, 3, 1)
 INFO_END = "<!-- INFO END -->"

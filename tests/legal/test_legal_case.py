@@ -8,8 +8,8 @@ import pytest
 from legal import invented
 
 from core.base.errors import NoLegalIndex, QueryError
-from core.legal.case import CaseService
-from core.legal.index import LegalLibrary
+from core.legal.library.cases import CaseService
+from core.legal.library.index import LegalLibrary
 from core.search.types import SearchQuery, SearchResponse, SearchResult
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.legal.case_numbers import find_case_numbers
+from core.legal.text.case_numbers import find_case_numbers
 from core.legal.types import CaseType
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.legal.citations import Citation, find_citations
-from core.legal.names import law_key
+from core.legal.text.names import law_key
+from core.legal.text.statute_citations import Citation, find_citations
 
 KNOWN = {
     "灯塔法",

@@ -13,10 +13,10 @@ import pytest
 from legal import invented
 
 from core.base.errors import CorpusError
-from core.legal import corpora, sources
-from core.legal.dates import adopted, in_force
-from core.legal.numerals import ArticleNumber
-from core.legal.records import Item, Skipped
+from core.legal.layouts import corpora
+from core.legal.layouts.items import Item, Skipped
+from core.legal.text.dates import adopted, in_force
+from core.legal.text.numerals import ArticleNumber
 from core.legal.types import CaseType, CourtCase, Kind, Law
 
 

@@ -9,9 +9,9 @@ import pytest
 from legal import invented
 
 from core.app import App
-from core.legal.build import import_source
-from core.legal.citations import may_cite
-from core.legal.index import LegalIndex
+from core.legal.imports.build import import_source
+from core.legal.library.index import LegalIndex
+from core.legal.text.statute_citations import may_cite
 from core.legal.verify import Mark
 from support.worlds import world
 

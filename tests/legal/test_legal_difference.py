@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.legal.difference import Piece, difference
+from core.legal.text.difference import Piece, difference
 
 ARTICLE = "守塔人应当在日落前点灯。\n大雾期间，守塔人应当鸣笛。"
 

@@ -14,9 +14,9 @@ import pytest
 from legal import invented
 
 from core.base.errors import CorpusError, HttpNotPublic, HttpTooLarge, ImportCancelled
-from core.legal import commands, download
-from core.legal.cancel import Cancel
-from core.legal.index import LegalLibrary
+from core.legal.imports import download, load
+from core.legal.imports.cancel import Cancel
+from core.legal.library.index import LegalLibrary
 from support.faults import Server, silence
 
 DATA = bytes(range(256)) * 4_000
@@ -161,7 +161,7 @@ def test_import_from_an_address(tmp_path: Path) -> None:
     archive = invented.packed(invented.lawrefbook(tmp_path / "laws"), tmp_path / "laws.zip").read_bytes()
     library = LegalLibrary(tmp_path / "data")
     with server(data=archive) as (url, _):
-        document = commands.law_import(library, url)
+        document = load.law_import(library, url)
     assert document["sha256"] == hashlib.sha256(archive).hexdigest()
     assert document["laws"] == 9
     index = library.index()

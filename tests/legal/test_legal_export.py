@@ -12,9 +12,9 @@ from legal import invented
 from markdown_it import MarkdownIt
 
 from core.legal import export
-from core.legal.case import CaseService
-from core.legal.index import LawVersion, LegalLibrary, StoredArticle
-from core.legal.regulation import RegulationService
+from core.legal.library.cases import CaseService
+from core.legal.library.index import LawVersion, LegalLibrary, StoredArticle
+from core.legal.library.statutes import RegulationService
 from core.legal.types import Status
 from core.legal.verify import Mark, Verdict
 

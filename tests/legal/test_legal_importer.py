@@ -11,9 +11,9 @@ from legal import invented
 
 from core.base import http
 from core.base.errors import CorpusError, ImportBusy
-from core.legal import build
-from core.legal.importer import FAILED, Importer, ImportJob
-from core.legal.index import LegalLibrary
+from core.legal.imports import build
+from core.legal.imports.job import FAILED, Importer, ImportJob
+from core.legal.library.index import LegalLibrary
 from support.faults import Server, silence
 from support.patience import until
 

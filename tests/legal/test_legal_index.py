@@ -15,10 +15,10 @@ import pytest
 from legal import invented
 
 from core.base.errors import CorpusError, ImportBusy, ImportCancelled
-from core.legal import build
-from core.legal.build import Progress, import_source, repealed_laws
-from core.legal.index import MANIFEST, LegalIndex, LegalLibrary
-from core.legal.numerals import ArticleNumber
+from core.legal.imports import build
+from core.legal.imports.build import Progress, import_source, repealed_laws
+from core.legal.library.index import MANIFEST, LegalIndex, LegalLibrary
+from core.legal.text.numerals import ArticleNumber
 from core.legal.types import CaseType, Status
 from support.base import ROOT
 
@@ -217,7 +217,7 @@ class TestOneStepOrNotAtAll:
     def test_kill_9(self, tmp_path: Path, corpus: Path, newer: Path, moment: str) -> None:
         library = invented.library(tmp_path / "data", corpus)
         code = (
-            "import sys, time; from pathlib import Path; from core.legal.build import import_source\n"
+            "import sys, time; from pathlib import Path; from core.legal.imports.build import import_source\n"
             "def stop(progress):\n"
             f"    if progress.stage == {moment!r}: print('now', flush=True); time.sleep(60)\n"
             f"import_source(Path({str(library.folder)!r}), Path({str(newer)!r}), on_progress=stop)"

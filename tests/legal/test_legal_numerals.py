@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.legal.numerals import LARGEST, ArticleNumber, parse_article_number, plain, to_chinese, to_int
+from core.legal.text.numerals import LARGEST, ArticleNumber, parse_article_number, plain, to_chinese, to_int
 
 
 @given(st.integers(min_value=0, max_value=LARGEST))

@@ -8,10 +8,10 @@ import pytest
 from legal import invented
 
 from core.base.errors import NoLegalIndex, QueryError
-from core.legal.index import LegalLibrary
-from core.legal.numerals import ArticleNumber
-from core.legal.paragraphs import excerpt, paragraphs
-from core.legal.regulation import RegulationService
+from core.legal.library.index import LegalLibrary
+from core.legal.library.statutes import RegulationService
+from core.legal.text.numerals import ArticleNumber
+from core.legal.text.paragraphs import excerpt, paragraphs
 from core.search.types import SearchQuery, SearchResponse, SearchResult
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from core.legal import corpora
-from core.legal.build import import_source
-from core.legal.case import CaseService
-from core.legal.case_numbers import find_case_numbers
-from core.legal.index import LegalLibrary
-from core.legal.names import law_key
-from core.legal.regulation import RegulationService
+from core.legal.imports.build import import_source
+from core.legal.layouts import corpora
+from core.legal.library.cases import CaseService
+from core.legal.library.index import LegalLibrary
+from core.legal.library.statutes import RegulationService
+from core.legal.text.case_numbers import find_case_numbers
+from core.legal.text.names import law_key
 from core.legal.types import Law
 from core.legal.verify import quotes
 

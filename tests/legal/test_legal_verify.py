@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from legal import invented
 
 from core.base.errors import NoLegalIndex
-from core.legal.index import LegalLibrary
+from core.legal.library.index import LegalLibrary
 from core.legal.verify import Mark, Verdict, Verifier, quotes
 
 GOOD = "守塔人应当在日落前点灯。"

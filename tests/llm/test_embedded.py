@@ -12,7 +12,7 @@ from langchain_core.tools import StructuredTool, tool
 
 from core.events import Source
 from core.llm.embedded import EmbeddedChatModel
-from core.llm.usage import estimate_tokens
+from core.llm.tokens import estimate_tokens
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED, sources_block
 
 MODEL = EmbeddedChatModel()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.llm.usage import estimate_tokens
+from core.llm.tokens import estimate_tokens
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from core.base.errors import CorpusError
-from core.legal.build import OnProgress, import_source
-from core.legal.cancel import Cancel
-from core.legal.case import CaseService
-from core.legal.download import OnBytes, download
-from core.legal.index import LegalLibrary
-from core.legal.markup import Undecodable, decode
-from core.legal.regulation import RegulationService
+from core.legal.imports.build import OnProgress, import_source
+from core.legal.imports.cancel import Cancel
+from core.legal.imports.download import OnBytes, download
+from core.legal.layouts.markup import Undecodable, decode
+from core.legal.library.cases import CaseService
+from core.legal.library.index import LegalLibrary
+from core.legal.library.statutes import RegulationService
 from core.legal.verify import Verifier, report
 
 

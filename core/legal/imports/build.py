@@ -27,12 +27,12 @@ import tantivy
 
 from core.base.errors import ImportBusy, ImportCancelled
 from core.base.text import terms
-from core.legal import corpora
-from core.legal.case_numbers import find_case_numbers
-from core.legal.dates import stated_force
-from core.legal.index import DATABASE, FORMAT, MANIFEST, TEXT, TEXT_SCHEMA, connect_read_only, current_folder
-from core.legal.names import law_key
-from core.legal.records import Skipped
+from core.legal.layouts import corpora
+from core.legal.layouts.items import Skipped
+from core.legal.library.index import DATABASE, FORMAT, MANIFEST, TEXT, TEXT_SCHEMA, connect_read_only, current_folder
+from core.legal.text.case_numbers import find_case_numbers
+from core.legal.text.dates import stated_force
+from core.legal.text.names import law_key
 from core.legal.types import CourtCase, Law
 
 _SCHEMA = """

@@ -19,12 +19,12 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from core.base.text import clean, one_line
-from core.legal.case_numbers import find_case_numbers
-from core.legal.dates import parse_iso
-from core.legal.markup import Undecodable, decode
-from core.legal.numerals import ArticleNumber, parse_article_number
-from core.legal.records import Item, Skipped
-from core.legal.sources import Entry
+from core.legal.imports.archive import Entry
+from core.legal.layouts.items import Item, Skipped
+from core.legal.layouts.markup import Undecodable, decode
+from core.legal.text.case_numbers import find_case_numbers
+from core.legal.text.dates import parse_iso
+from core.legal.text.numerals import ArticleNumber, parse_article_number
 from core.legal.types import Article, CaseType, CourtCase, Kind, Law, Status
 from core.search.types import host_of
 

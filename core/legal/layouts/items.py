@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from core.legal.markup import Undecodable, decode
-from core.legal.sources import Entry
+from core.legal.imports.archive import Entry
+from core.legal.layouts.markup import Undecodable, decode
 from core.legal.types import CourtCase, Law
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.base.text import clean
-from core.legal.numerals import NUMERAL, ArticleNumber, to_int
+from core.legal.text.numerals import NUMERAL, ArticleNumber, to_int
 from core.legal.types import Article
 
 _BLANKS = re.compile(r"[^\S\n]+")

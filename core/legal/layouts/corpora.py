@@ -4,7 +4,7 @@
 |---|---|
 | LawRefBook   | 社会法/劳动合同法(2012-12-28).md …, 案例/…, db.sqlite3 (github.com/LawRefBook/Laws)              |
 | just-laws    | docs/<field>/<law>/README.md, long codes split over several files (github.com/ImCa0/just-laws)  |
-| JSONL        | one law or one case per line (see `core.legal.jsonl`)                                            |
+| JSONL        | one law or one case per line (see `core.legal.layouts.jsonl`)                                            |
 
 A file that cannot be read costs only itself: it becomes a `Skipped` with the reason.
 """
@@ -17,9 +17,9 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 
 from core.base.errors import CorpusError
-from core.legal import jsonl, justlaws, lawrefbook
-from core.legal.records import Item
-from core.legal.sources import Entry, entries
+from core.legal.imports.archive import Entry, entries
+from core.legal.layouts import jsonl, justlaws, lawrefbook
+from core.legal.layouts.items import Item
 
 _LAYOUTS: tuple[ModuleType, ...] = (lawrefbook, justlaws, jsonl)
 

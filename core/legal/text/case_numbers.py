@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from core.legal.numerals import plain
+from core.legal.text.numerals import plain
 from core.legal.types import CaseType
 
 _FORM = re.compile(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from core.legal import dates
-from core.legal.case_numbers import CaseNumber, find_case_numbers
-from core.legal.markup import Heading, blocks
+from core.legal.layouts.markup import Heading, blocks
+from core.legal.text import dates
+from core.legal.text.case_numbers import CaseNumber, find_case_numbers
 from core.legal.types import CaseType, CourtCase
 
 _FACTS = ("基本案情", "案情", "案情回顾", "简要案情", "案情简介", "申请人请求", "原告诉讼请求")

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from core.base.errors import AppError, CorpusError, ImportBusy, ImportCancelled
-from core.legal.build import Progress
-from core.legal.cancel import Cancel
-from core.legal.commands import law_import
-from core.legal.download import safe_name
-from core.legal.index import LegalLibrary
+from core.legal.imports.build import Progress
+from core.legal.imports.cancel import Cancel
+from core.legal.imports.download import safe_name
+from core.legal.imports.load import law_import
+from core.legal.library.index import LegalLibrary
 
 log = logging.getLogger(__name__)
 

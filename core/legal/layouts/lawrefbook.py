@@ -13,13 +13,13 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from core.legal import dates
-from core.legal.cases import parse_case
-from core.legal.issuers import issuer_of
-from core.legal.markup import Heading, blocks, parse_articles
-from core.legal.names import law_key
-from core.legal.records import Item, Skipped, below, text_of
-from core.legal.sources import Entry
+from core.legal.imports.archive import Entry
+from core.legal.layouts.issuers import issuer_of
+from core.legal.layouts.items import Item, Skipped, below, text_of
+from core.legal.layouts.lawrefbook_cases import parse_case
+from core.legal.layouts.markup import Heading, blocks, parse_articles
+from core.legal.text import dates
+from core.legal.text.names import law_key
 from core.legal.types import Kind, Law
 
 NAME = "LawRefBook/Laws"

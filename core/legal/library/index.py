@@ -23,9 +23,9 @@ from typing import Any
 
 import tantivy
 
-from core.legal.lay_words import search_terms
-from core.legal.names import best_match, law_key, spellings
-from core.legal.numerals import ArticleNumber
+from core.legal.text.lay_words import search_terms
+from core.legal.text.names import best_match, law_key, spellings
+from core.legal.text.numerals import ArticleNumber
 from core.legal.types import CaseType, CourtCase, Kind, Status
 
 MANIFEST = "current.json"

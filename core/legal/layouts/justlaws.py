@@ -12,11 +12,11 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any
 
-from core.legal import dates
-from core.legal.issuers import issuer_of
-from core.legal.markup import Heading, blocks, parse_articles
-from core.legal.records import Item, Skipped, text_of
-from core.legal.sources import Entry
+from core.legal.imports.archive import Entry
+from core.legal.layouts.issuers import issuer_of
+from core.legal.layouts.items import Item, Skipped, text_of
+from core.legal.layouts.markup import Heading, blocks, parse_articles
+from core.legal.text import dates
 from core.legal.types import Article, Kind, Law
 
 NAME = "just-laws"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.legal.numerals import NUMERAL, plain, to_int
+from core.legal.text.numerals import NUMERAL, plain, to_int
 
 _ITEM = re.compile(rf"\(\s*({NUMERAL})\s*\)")
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from core.legal.numerals import NUMERAL, ArticleNumber, plain, to_int
+from core.legal.text.numerals import NUMERAL, ArticleNumber, plain, to_int
 
 IsKnown = Callable[[str], bool]
 

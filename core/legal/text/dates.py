@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
-from core.legal.numerals import to_int
+from core.legal.text.numerals import to_int
 
 _NUMERAL = r"[〇○零一二三四五六七八九十\d]"
 _DATE = rf"({_NUMERAL}{{4}})\s*年\s*({_NUMERAL}{{1,3}})\s*月\s*({_NUMERAL}{{1,3}})\s*日"

@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 from core.base.errors import NoLegalIndex, QueryError
 from core.base.text import one_line, shorten
-from core.legal.citations import Citation, find_citations
-from core.legal.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
-from core.legal.names import law_key
-from core.legal.numerals import NUMERAL, ArticleNumber, plain, to_chinese, to_int
-from core.legal.paragraphs import excerpt
+from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
+from core.legal.text.names import law_key
+from core.legal.text.numerals import NUMERAL, ArticleNumber, plain, to_chinese, to_int
+from core.legal.text.paragraphs import excerpt
+from core.legal.text.statute_citations import Citation, find_citations
 from core.legal.types import Kind, Status
 from core.search.types import SearchResponse, SearchResult
 

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from core.base.errors import CorpusError, HttpCancelled, ImportCancelled
 from core.base.http import Request, Response, fetch
-from core.legal.cancel import Cancel
+from core.legal.imports.cancel import Cancel
 
 MAX_DOWNLOAD = 400_000_000
 MAX_IN_ONE_ANSWER = 120_000_000
