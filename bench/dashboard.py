@@ -23,11 +23,11 @@ from bench.rows import Row, table
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
+from core.answer.events import RunEvent, TextDelta, Usage  # noqa: E402
+from core.answer.message import Message, message_from_run  # noqa: E402
 from core.app import build_app  # noqa: E402
 from core.base.settings import load_settings  # noqa: E402
 from core.chat import ChatOptions  # noqa: E402
-from core.conversation import Message, message_from_run  # noqa: E402
-from core.events import RunEvent, TextDelta, Usage  # noqa: E402
 from core.metrics import Metrics  # noqa: E402
 from core.metrics.recorder import write  # noqa: E402
 from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord  # noqa: E402

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.answer.events import Answer, Notice, RunEvent, RunFailed, SearchFinished, TextDelta, Usage
 from core.app import App, build_app
 from core.base.errors import AppError
-from core.events import Answer, Notice, RunEvent, RunFailed, SearchFinished, TextDelta, Usage
 from core.search.types import SearchQuery, SearchResponse, SearchType
 
 if TYPE_CHECKING:

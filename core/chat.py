@@ -12,15 +12,8 @@ from copy import copy
 from dataclasses import dataclass, replace
 from datetime import date
 
-from core.base.errors import AllEnginesFailed, EngineMisconfigured, ModelCannotSearch, ModelError, SearchError
-from core.base.loop import LoopThread
-from core.base.model_choice import ModelChoice
-from core.base.settings import Settings
-from core.base.text import ago, one_line, shorten
-from core.choices import AS_CONFIGURED, Choices
-from core.citations import cited_sources
-from core.conversation import Message
-from core.events import (
+from core.answer.citations import cited_sources
+from core.answer.events import (
     Answer,
     Notice,
     RunEvent,
@@ -31,6 +24,13 @@ from core.events import (
     Thought,
     Usage,
 )
+from core.answer.message import Message
+from core.base.errors import AllEnginesFailed, EngineMisconfigured, ModelCannotSearch, ModelError, SearchError
+from core.base.loop import LoopThread
+from core.base.model_choice import ModelChoice
+from core.base.settings import Settings
+from core.base.text import ago, one_line, shorten
+from core.choices import AS_CONFIGURED, Choices
 from core.llm.model import Model, Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.tokens import estimate_tokens

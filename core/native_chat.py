@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from core.answer.citations import cited_sources
+from core.answer.events import Answer, Notice, RunEvent, SearchFinished, SearchStarted, TextDelta, Thought, Usage
+from core.answer.link_citations import LinkCitations
 from core.base.text import one_line, shorten
-from core.citations import cited_sources
-from core.events import Answer, Notice, RunEvent, SearchFinished, SearchStarted, TextDelta, Thought, Usage
-from core.link_citations import LinkCitations
 from core.llm.pieces import CitationPiece, SearchingPiece, SearchPiece, TextPiece, ThoughtPiece
 from core.search.engines.native import plain_url
 from core.search.format import number_results

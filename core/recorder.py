@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 
+from core.answer.message import Message, message_from_run
 from core.base.errors import AppError
 from core.base.loop import LoopThread
-from core.conversation import Message, message_from_run
 from core.run import Run
 from core.store import ConversationStore
 

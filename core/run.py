@@ -15,9 +15,9 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 
+from core.answer.events import RunEvent, RunFailed, RunStopped
 from core.base.errors import AppError
 from core.base.loop import LoopThread
-from core.events import RunEvent, RunFailed, RunStopped
 
 log = logging.getLogger(__name__)
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import core.events
-from core.archive import DAMAGED, EVENTS, NO_TEXT, decode, encode
+import core.answer.events
+from core.answer.archive import DAMAGED, EVENTS, NO_TEXT, decode, encode
+from core.answer.events import RunEvent, Thought, Usage
+from core.answer.message import Message
 from core.base.text import clean
-from core.conversation import Message
-from core.events import RunEvent, Thought, Usage
 from support.messages import FULL
 
 texts = st.text(max_size=20).map(clean)
@@ -55,7 +55,7 @@ def again(message: Message) -> Message:
 def test_every_event_type_can_be_kept() -> None:
     defined = {
         value.type: value
-        for value in vars(core.events).values()
+        for value in vars(core.answer.events).values()
         if isinstance(value, type) and issubclass(value, RunEvent) and value is not RunEvent
     }
     assert defined == EVENTS

@@ -2,10 +2,20 @@ from __future__ import annotations
 
 import pytest
 
+from core.answer.events import (
+    Answer,
+    Notice,
+    RunEvent,
+    RunFailed,
+    SearchFinished,
+    SearchStarted,
+    TextDelta,
+    Thought,
+    Usage,
+)
+from core.answer.message import Message, message_from_run
 from core.base.errors import EngineTimeout, InputError
 from core.chat import ChatOptions
-from core.conversation import Message, message_from_run
-from core.events import Answer, Notice, RunEvent, RunFailed, SearchFinished, SearchStarted, TextDelta, Thought, Usage
 from core.search.format import CLOSE_FENCE, OPEN_FENCE
 from support.worlds import FakeEngine, results, world
 

@@ -9,11 +9,11 @@ from typing import Any, get_args
 import pytest
 
 from core.agent.runner import AgentOptions
+from core.answer.events import RunStopped, SearchFinished
 from core.app import App, build_app
 from core.base.settings import PanelControl, Settings
 from core.chat import ChatOptions
 from core.choices import AS_CONFIGURED, Choices
-from core.events import RunStopped, SearchFinished
 from core.llm.model import Model
 from core.panel import Control, choices, groups
 from core.search.types import Outcome, SearchResult, TimeRange

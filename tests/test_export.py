@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from core.conversation import Message
-from core.events import Notice, RunEvent, RunFailed, RunStopped, SearchFinished, Source
-from core.export import answer_as_markdown, as_html, as_json, as_markdown, disarm
+from core.answer.events import Notice, RunEvent, RunFailed, RunStopped, SearchFinished, Source
+from core.answer.export import answer_as_markdown, as_html, as_json, as_markdown, disarm
+from core.answer.message import Message
 from core.legal.desk import StatuteCheck
 from core.legal.verify import Mark, Verdict
 from core.search.types import SearchQuery, SearchResponse

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.citations import cited_numbers
-from core.events import Source
-from core.link_citations import HOLD, PATIENCE, LinkCitations
+from core.answer.citations import cited_numbers
+from core.answer.events import Source
+from core.answer.link_citations import HOLD, PATIENCE, LinkCitations
 
 KNOWN = {"https://a.example/1": 1, "https://b.example/x_(y)?q=2": 2, "https://c.example/": 3}
 

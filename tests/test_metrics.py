@@ -18,10 +18,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import event, text
 
+from core.answer.events import TextDelta
 from core.base.errors import AllEnginesFailed, EngineTimeout, EngineUnavailable, ModelTimeout, RateLimited
 from core.base.settings import MetricsSettings
 from core.chat import ChatOptions
-from core.events import TextDelta
 from core.metrics import Metrics
 from core.metrics.recorder import QUEUE, TRIES, write
 from core.metrics.records import AnswerRecord, AttemptRecord, SearchRecord

@@ -11,10 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from core.app import App, build_app
-from core.chat import ChatOptions
-from core.conversation import Message, message_from_run
-from core.events import (
+from core.answer.events import (
     Answer,
     Notice,
     RunEvent,
@@ -25,6 +22,9 @@ from core.events import (
     TextDelta,
     Usage,
 )
+from core.answer.message import Message, message_from_run
+from core.app import App, build_app
+from core.chat import ChatOptions
 from core.llm.model import Model, build_chat_model
 from core.search.types import Outcome
 from support.base import loaded

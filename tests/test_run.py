@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
+from core.answer.events import RunEvent, RunFailed, RunStopped, TextDelta
 from core.base.errors import ModelTimeout
 from core.base.loop import LoopThread
-from core.events import RunEvent, RunFailed, RunStopped, TextDelta
 from core.run import Run, drain
 
 

@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event, text
 
-from core.archive import DAMAGED, NO_TEXT
+from core.answer.archive import DAMAGED, NO_TEXT
+from core.answer.events import TextDelta
+from core.answer.message import Message, message_from_run
 from core.base.errors import ConversationNotFound, InputError, StoreError
 from core.base.text import clean
-from core.conversation import Message, message_from_run
-from core.events import TextDelta
 from core.store import ConversationStore, Database
 from core.store.backends import PostgresServer, SqliteFile
 from core.store.conversations import UNFINISHED
@@ -368,7 +368,7 @@ def test_sqlite_does_as_much_work_for_a_long_conversation() -> None:
 WRITER = """
 import sys
 sys.path.insert(0, "tests")
-from core.conversation import Message
+from core.answer.message import Message
 from core.base.settings import load_settings
 from core.store import ConversationStore
 from support.patience import patiently

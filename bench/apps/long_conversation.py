@@ -9,7 +9,7 @@ import streamlit as st
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
-from core.conversation import Message
+from core.answer.message import Message
 from core.ui import render, sidebar, state
 
 if "chat" not in st.session_state:

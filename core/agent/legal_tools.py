@@ -15,8 +15,8 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel, BeforeValidator, Field
 
 from core.agent.tools import AgentTool, Observation, Result, ToolContext
+from core.answer.events import SearchFinished
 from core.base.text import one_line, shorten
-from core.events import SearchFinished
 from core.legal.address import case_address, law_address
 from core.legal.desk import LegalDesk
 from core.legal.library.cases import CaseResponse

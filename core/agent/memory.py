@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from core.answer.events import SearchFinished
+from core.answer.message import Message
 from core.base.text import one_line, shorten
-from core.conversation import Message
-from core.events import SearchFinished
 from core.llm.tokens import estimate_tokens
 
 MESSAGE_LENGTH = 1_000

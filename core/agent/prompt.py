@@ -17,10 +17,10 @@ from string import Template
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import BaseTool
 
+from core.answer.events import Notice
 from core.base.model_choice import ModelChoice
 from core.base.settings import ROOT
 from core.base.text import is_chinese
-from core.events import Notice
 from core.prompts import FOLDER
 
 log = logging.getLogger(__name__)

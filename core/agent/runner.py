@@ -28,6 +28,9 @@ from core.agent.registry import TOOLS
 from core.agent.strategy import Agents, Strategies, Strategy
 from core.agent.tools import SourceBook, ToolContext, ToolFactory
 from core.agent.translate import Translator
+from core.answer.citations import cited_sources
+from core.answer.events import Answer, Notice, RunEvent, RunFailed, RunStopped, Source, TextDelta, Thought
+from core.answer.message import Message
 from core.base.errors import (
     AgentOutputError,
     AppError,
@@ -42,9 +45,6 @@ from core.base.loop import LoopThread
 from core.base.model_choice import ModelChoice
 from core.base.settings import Settings
 from core.choices import AS_CONFIGURED, Choices
-from core.citations import cited_sources
-from core.conversation import Message
-from core.events import Answer, Notice, RunEvent, RunFailed, RunStopped, Source, TextDelta, Thought
 from core.legal.desk import LegalDesk
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.model import Model, Prompt

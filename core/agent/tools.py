@@ -16,9 +16,9 @@ from typing import Annotated, Any, Literal
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, BeforeValidator, Field
 
+from core.answer.events import RunEvent, SearchFinished, SearchStarted, Source
 from core.base.errors import AllEnginesFailed, AppError
 from core.base.settings import SearchSettings
-from core.events import RunEvent, SearchFinished, SearchStarted, Source
 from core.legal.desk import LegalDesk
 from core.search.cache import SessionCache
 from core.search.format import NOTHING_FOUND, sources_block

@@ -14,8 +14,8 @@ from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResu
 
 from core.agent.react_stream import Piece, Stream
 from core.agent.tools import Observation
+from core.answer.events import RunEvent, TextDelta, Thought, ToolFinished, ToolStarted, Usage
 from core.base.text import one_line, shorten
-from core.events import RunEvent, TextDelta, Thought, ToolFinished, ToolStarted, Usage
 from core.llm.pieces import TextPiece, TokenUsage
 from core.llm.tokens import estimate_tokens
 

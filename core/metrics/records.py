@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from core.answer.events import RunFailed, RunStopped, ToolStarted, Usage
 from core.base.errors import AllEnginesFailed, AppError, RateLimited
 from core.base.text import clean, one_line, shorten
-from core.events import RunFailed, RunStopped, ToolStarted, Usage
 from core.run import Run
 from core.search.deadline import SearchCancelled
 from core.search.types import Outcome, SearchEnd

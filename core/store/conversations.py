@@ -24,12 +24,12 @@ from sqlalchemy import (
     update,
 )
 
-from core import archive
+from core.answer import archive
+from core.answer.events import Notice
+from core.answer.message import Message
 from core.base.errors import ConversationNotFound, InputError
 from core.base.settings import Settings
 from core.base.text import clean, one_line, shorten
-from core.conversation import Message
-from core.events import Notice
 from core.store.database import Database
 from core.store.tables import conversations, messages, visits
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from core.answer.message import Message
 from core.app import App, shared_app
 from core.base.errors import InputError
 from core.base.model_choice import choose_model
 from core.chat import ChatOptions
 from core.choices import Choices
 from core.commands import Command, help_text, parse
-from core.conversation import Message
 from core.run import Run
 from core.ui import keeping, panel, state
 from core.ui.state import SEARCH_TOGGLE, Ask

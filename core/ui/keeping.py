@@ -9,9 +9,9 @@ from contextlib import contextmanager
 import streamlit as st
 
 from core import VISITOR_COOKIE
+from core.answer.message import Message
 from core.app import App, shared_app
 from core.base.errors import AppError, ConversationNotFound
-from core.conversation import Message
 from core.store import Conversation
 from core.ui import state
 

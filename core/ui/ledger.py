@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from core.answer.events import SearchFinished
 from core.base.text import ago
-from core.events import SearchFinished
 from core.search.query import limits_in_words
 from core.search.registry import label_of, unheeded_limits
 from core.search.types import Attempt, Outcome, SearchResponse

@@ -14,10 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_status_container import StatusContainer
 from streamlit.runtime.scriptrunner import RerunException
 
-from core.app import App, shared_app
-from core.base.text import clean, one_line, shorten
-from core.conversation import Message
-from core.events import (
+from core.answer.events import (
     Notice,
     RunEvent,
     RunFailed,
@@ -29,7 +26,10 @@ from core.events import (
     ToolFinished,
     ToolStarted,
 )
-from core.export import answer_as_markdown, as_html, as_json, as_markdown
+from core.answer.export import answer_as_markdown, as_html, as_json, as_markdown
+from core.answer.message import Message
+from core.app import App, shared_app
+from core.base.text import clean, one_line, shorten
 from core.search.format import number_results
 from core.search.types import SearchResponse
 from core.ui import actions, keeping, ledger, panel, state

@@ -9,11 +9,11 @@ from itertools import groupby
 
 import streamlit as st
 
+from core.answer.events import Source
 from core.app import App
 from core.base.errors import AppError, ModelError
 from core.configuration import NOT_SET, Entry, entries
 from core.doctor import Check, EngineState, Findings, engine_states, searxng_settings, try_engine
-from core.events import Source
 from core.llm.tokens import estimate_tokens
 from core.prompts import Preview
 from core.ui import keeping, state

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from core.conversation import Message, message_from_run, new_id
+from core.answer.message import Message, message_from_run, new_id
 from core.run import Run
 from core.search.cache import SessionCache
 

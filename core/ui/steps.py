@@ -17,8 +17,8 @@ from langchain_community.callbacks.streamlit.streamlit_callback_handler import S
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_status_container import StatusContainer
 
+from core.answer.events import RunEvent, SearchFinished, Thought, ToolFinished, ToolStarted
 from core.base.text import clean, one_line, shorten
-from core.events import RunEvent, SearchFinished, Thought, ToolFinished, ToolStarted
 from core.search.format import number_results
 from core.search.types import SearchResponse
 from core.ui import ledger

@@ -8,8 +8,8 @@ import time
 from typing import Any
 
 from core.agent.runner import AgentOptions, AgentRunner
+from core.answer.events import Answer, SearchFinished, ToolFinished, ToolStarted, Usage
 from core.app import build_app
-from core.events import Answer, SearchFinished, ToolFinished, ToolStarted, Usage
 from core.search.cache import SessionCache
 from support.agents import agent, answer, final, of, wired_agent
 from support.base import loaded

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from core.agent.memory import remember
-from core.conversation import Message
-from core.events import SearchFinished, Source
+from core.answer.events import SearchFinished, Source
+from core.answer.message import Message
 from core.llm.tokens import estimate_tokens
 from core.search.types import SearchQuery, SearchResponse
 

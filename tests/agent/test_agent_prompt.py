@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from core.agent.prompt import VARIANTS, agent_prompt
+from core.answer.events import Notice
 from core.base.model_choice import ModelChoice
-from core.events import Notice
 from core.prompts import FOLDER
 from support.agents import agent, answer, final, of
 

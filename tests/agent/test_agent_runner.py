@@ -14,9 +14,7 @@ from langchain_core.tools import BaseTool
 from core.agent.runner import AgentOptions
 from core.agent.tools import AgentTool as Tool
 from core.agent.tools import Observation, Result, ToolContext, web_search
-from core.base.errors import EngineTimeout, InputError, ModelAuthError, ModelUnavailable
-from core.conversation import Message, message_from_run
-from core.events import (
+from core.answer.events import (
     Answer,
     RunStopped,
     SearchFinished,
@@ -27,6 +25,8 @@ from core.events import (
     ToolStarted,
     Usage,
 )
+from core.answer.message import Message, message_from_run
+from core.base.errors import EngineTimeout, InputError, ModelAuthError, ModelUnavailable
 from core.search.cache import SessionCache
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED
 from core.search.types import SearchResult

@@ -11,8 +11,8 @@ import time
 import pytest
 
 from core.agent.runner import AgentRunner
+from core.answer.events import Answer, RunFailed, ToolFinished, ToolStarted, Usage
 from core.app import build_app
-from core.events import Answer, RunFailed, ToolFinished, ToolStarted, Usage
 from support.agents import of
 from support.base import loaded
 from support.worlds import FakeEngine, results

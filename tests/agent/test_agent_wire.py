@@ -11,9 +11,9 @@ import langchain_openai  # noqa: F401 - its import takes seconds, which are not 
 import pytest
 
 from core.agent.strategy import NATIVE, REACT, REACT_WITHOUT_STOP, Strategies
+from core.answer.events import Notice, RunStopped, SearchFinished, TextDelta, Thought, ToolFinished, ToolStarted, Usage
+from core.answer.message import message_from_run
 from core.base.model_choice import ModelChoice
-from core.conversation import message_from_run
-from core.events import Notice, RunStopped, SearchFinished, TextDelta, Thought, ToolFinished, ToolStarted, Usage
 from support.agents import (
     QUESTION,
     SlowEngine,

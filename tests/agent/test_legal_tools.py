@@ -17,10 +17,10 @@ from legal import invented
 from core.agent.legal_tools import CaseSearchTool, RegulationSearchTool
 from core.agent.prompt import NO_TOOLS, NO_WEB
 from core.agent.tools import Observation, ToolContext
-from core.archive import decode, encode
+from core.answer.archive import decode, encode
+from core.answer.events import Notice, SearchFinished, ToolFinished, ToolStarted
+from core.answer.message import Message, message_from_run
 from core.base.errors import EngineTimeout, NoEngine
-from core.conversation import Message, message_from_run
-from core.events import Notice, SearchFinished, ToolFinished, ToolStarted
 from core.legal.types import CaseType
 from core.search.types import Outcome, SearchResult, SearchType
 from core.ui import ledger

@@ -244,14 +244,14 @@ class TestArchives:
 
     @pytest.mark.parametrize("suffix", [".zip", ".tar.gz", ".tar.xz"])
     def test_a_bomb_ends_the_import(self, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sources, "_RATIO_COUNTS_FROM", 1_000_000)
+        monkeypatch.setattr(archive, "_RATIO_COUNTS_FROM", 1_000_000)
         target = tmp_path / f"bomb{suffix}"
         _archive(target, {f"经济法/{n}.md": b" " * 1_000_000 for n in range(30)})
         with pytest.raises(CorpusError, match="压缩比"):
             read(target)
 
     def test_too_many_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sources, "MAX_FILES", 5)
+        monkeypatch.setattr(archive, "MAX_FILES", 5)
         for suffix in (".zip", ".tar"):
             target = tmp_path / f"many{suffix}"
             _archive(target, {f"经济法/{n}.md": b"x" for n in range(9)})
@@ -259,7 +259,7 @@ class TestArchives:
                 read(target)
 
     def test_one_giant_file_is_skipped(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sources, "MAX_FILE", 2_000)
+        monkeypatch.setattr(archive, "MAX_FILE", 2_000)
         for suffix in (".zip", ".tar"):
             target = tmp_path / f"giant{suffix}"
             _archive(target, {"经济法/大.md": b"x" * 3_000, "经济法/好.md": invented.BUOY.encode()})

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.answer.message import Message
 from core.app import shared_app
-from core.conversation import Message
 from core.ui.actions import CHAT_ON
 from core.ui.state import ChatState
 from support.base import ROOT

@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import core.app
+from core.answer.events import SearchFinished
 from core.app import App, build_app
-from core.events import SearchFinished
 from core.search.types import TimeRange
 from core.ui.state import ChatState
 from support.base import loaded

@@ -11,8 +11,8 @@ import pytest
 from legal import invented
 from streamlit.testing.v1 import AppTest
 
-from core.conversation import Message
-from core.events import SearchFinished, Source, ToolFinished, ToolStarted
+from core.answer.events import SearchFinished, Source, ToolFinished, ToolStarted
+from core.answer.message import Message
 from core.search.types import SearchQuery, SearchResponse
 from core.ui import legal_check
 from core.ui.state import ChatState

@@ -11,10 +11,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.answer.events import Answer, Notice, RunEvent, SearchFinished, SearchStarted
+from core.answer.message import message_from_run
 from core.base.settings import load_settings
 from core.chat import ChatOptions
-from core.conversation import message_from_run
-from core.events import Answer, Notice, RunEvent, SearchFinished, SearchStarted
 from support.base import ROOT, loaded
 from support.faults import Server, json_answer, keep_alive, send_and_close, silence
 from support.worlds import world
@@ -190,7 +190,7 @@ def test_no_sources_no_list(page: AppTest) -> None:
 
 
 def test_citations_are_superscripts_with_the_number_in_the_list(searxng: Server) -> None:
-    from core.markdown import references_html, render_html
+    from core.answer.markdown import references_html, render_html
 
     events, _ = ask(searxng.url, says="结论[2]。")
     message = message_from_run(events, seconds=1)

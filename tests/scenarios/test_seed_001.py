@@ -14,10 +14,10 @@ from langchain_core.tools import BaseTool
 
 from core.agent.runner import AgentOptions
 from core.agent.tools import Observation, ToolContext, WebSearchTool
+from core.answer.events import Answer, SearchFinished, ToolStarted
 from core.app import App, build_app
 from core.base.errors import EngineTimeout
 from core.chat import ChatOptions
-from core.events import Answer, SearchFinished, ToolStarted
 from core.search.cache import SESSION_SIZE, SessionCache
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResult

@@ -13,7 +13,7 @@ from legal import invented
 
 from core.agent.legal_tools import CaseSearchTool, RegulationSearchTool
 from core.agent.tools import ToolContext
-from core.events import ToolFinished, ToolStarted
+from core.answer.events import ToolFinished, ToolStarted
 from support.agents import World, agent, answer, final, of
 
 LIGHTHOUSE = "中华人民共和国灯塔法"

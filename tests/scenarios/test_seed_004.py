@@ -24,9 +24,7 @@ from core.agent.registry import TOOLS
 from core.agent.runner import AgentOptions
 from core.agent.tools import SourceBook, ToolContext, WebSearchTool
 from core.agent.translate import Translator
-from core.base.errors import EngineTimeout, ModelAuthError, ModelUnavailable
-from core.conversation import Message, message_from_run
-from core.events import (
+from core.answer.events import (
     RunStopped,
     SearchFinished,
     TextDelta,
@@ -35,6 +33,8 @@ from core.events import (
     ToolStarted,
     Usage,
 )
+from core.answer.message import Message, message_from_run
+from core.base.errors import EngineTimeout, ModelAuthError, ModelUnavailable
 from core.search.cache import SessionCache
 from core.search.types import SearchQuery, SearchResult
 from core.ui.actions import AGENT_ON

@@ -13,9 +13,9 @@ from langchain_core.language_models import BaseChatModel
 from core.agent.registry import TOOLS
 from core.agent.runner import AgentOptions, AgentRunner
 from core.agent.tools import ToolFactory
+from core.answer.events import Answer, Notice, RunEvent, RunFailed, TextDelta, Thought
+from core.answer.message import Message
 from core.app import App, build_app
-from core.conversation import Message
-from core.events import Answer, Notice, RunEvent, RunFailed, TextDelta, Thought
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.model import Model
 from core.search.types import SearchQuery, SearchResult

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from core.conversation import Message
-from core.events import (
+from core.answer.events import (
     Answer,
     Notice,
     RunFailed,
@@ -15,6 +14,7 @@ from core.events import (
     ToolStarted,
     Usage,
 )
+from core.answer.message import Message
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType, TimeRange
 
 FULL = Message(

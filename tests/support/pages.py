@@ -9,7 +9,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 import core.app
-from core.events import RunEvent
+from core.answer.events import RunEvent
 from support.agents import World
 from support.base import ROOT
 

@@ -14,9 +14,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from core.base.text import clean
-from core.conversation import Message, Role
-from core.events import (
+from core.answer.events import (
     Answer,
     Notice,
     RunEvent,
@@ -31,6 +29,8 @@ from core.events import (
     ToolStarted,
     Usage,
 )
+from core.answer.message import Message, Role
+from core.base.text import clean
 
 log = logging.getLogger(__name__)
 

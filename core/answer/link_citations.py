@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from core.citations import cited_numbers
-from core.events import Source
+from core.answer.citations import cited_numbers
+from core.answer.events import Source
 from core.search.types import host_of
 
 HOLD = 2_400

@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from core.answer.events import RunFailed, RunStopped, SearchFinished, Source
+from core.answer.markdown import references_html, render_html
+from core.answer.message import Message
 from core.base.text import clean, one_line, shorten
-from core.conversation import Message
-from core.events import RunFailed, RunStopped, SearchFinished, Source
-from core.markdown import references_html, render_html
 from core.search.types import SearchResponse, host_of
 
 if TYPE_CHECKING:

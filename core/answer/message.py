@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from core.citations import cited_sources
-from core.events import (
+from core.answer.citations import cited_sources
+from core.answer.events import (
     Answer,
     Notice,
     RunEvent,
