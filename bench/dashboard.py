@@ -27,12 +27,12 @@ from core.answer.events import RunEvent, TextDelta, Usage  # noqa: E402
 from core.answer.message import Message, message_from_run  # noqa: E402
 from core.app import build_app  # noqa: E402
 from core.base.settings import load_settings  # noqa: E402
-from core.chat import ChatOptions  # noqa: E402
+from core.chat.service import ChatOptions  # noqa: E402
 from core.metrics import Metrics  # noqa: E402
-from core.metrics.recorder import write  # noqa: E402
 from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord  # noqa: E402
 from core.metrics.spans import DAY  # noqa: E402
-from core.run import Run  # noqa: E402
+from core.metrics.writer import write  # noqa: E402
+from core.run.run import Run  # noqa: E402
 from core.search.types import Attempt, Outcome, SearchEnd, SearchQuery, SearchResponse  # noqa: E402
 from core.store import Database, MetricsStore  # noqa: E402
 from core.store.backends import SqliteFile  # noqa: E402

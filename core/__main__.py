@@ -146,7 +146,7 @@ def _results_text(response: SearchResponse) -> str:
 
 
 def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.chat import ChatOptions
+    from core.chat.service import ChatOptions
 
     def one(question: str) -> int:
         show = _print_json if output.as_json else _Transcript(app)

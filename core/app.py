@@ -16,11 +16,11 @@ from core.base.logs import configure_logging
 from core.base.loop import LoopThread
 from core.base.redis import RedisLink
 from core.base.settings import LoadedSettings, Settings, load_settings, report_problems
-from core.chat import ChatService
+from core.chat.service import ChatService
 from core.legal.text.statute_citations import may_cite
 from core.llm.model import Model
 from core.metrics import Metrics
-from core.recorder import Recorder
+from core.run.keeper import Recorder
 from core.search.cache import ResultCache
 from core.search.engine import CheckedEngine, ClosableEngine, SearchEngine
 from core.search.health import Health

@@ -15,7 +15,7 @@ from core.answer.events import (
 )
 from core.answer.message import Message, message_from_run
 from core.base.errors import EngineTimeout, InputError
-from core.chat import ChatOptions
+from core.chat.service import ChatOptions
 from core.search.format import CLOSE_FENCE, OPEN_FENCE
 from support.worlds import FakeEngine, results, world
 

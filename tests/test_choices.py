@@ -12,10 +12,10 @@ from core.agent.runner import AgentOptions
 from core.answer.events import RunStopped, SearchFinished
 from core.app import App, build_app
 from core.base.settings import PanelControl, Settings
-from core.chat import ChatOptions
-from core.choices import AS_CONFIGURED, Choices
+from core.chat.service import ChatOptions
 from core.llm.model import Model
-from core.panel import Control, choices, groups
+from core.run.choices import AS_CONFIGURED, Choices
+from core.run.panel import Control, choices, groups
 from core.search.types import Outcome, SearchResult, TimeRange
 from support.agents import agent, final, of, search_step
 from support.base import loaded

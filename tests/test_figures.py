@@ -14,9 +14,9 @@ import pytest
 
 from core.base.settings import MetricsSettings
 from core.metrics.figures import Figures, Seconds, read_figures
-from core.metrics.recorder import write
 from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord, seconds_of, step_of
 from core.metrics.spans import DAY, HOUR, SPANS, Grain, Span
+from core.metrics.writer import write
 from core.store import Database, MetricsStore
 from support.base import loaded
 from support.postgres import Postgres, running_postgres

@@ -21,11 +21,11 @@ from sqlalchemy import event, text
 from core.answer.events import TextDelta
 from core.base.errors import AllEnginesFailed, EngineTimeout, EngineUnavailable, ModelTimeout, RateLimited
 from core.base.settings import MetricsSettings
-from core.chat import ChatOptions
+from core.chat.service import ChatOptions
 from core.metrics import Metrics
-from core.metrics.recorder import QUEUE, TRIES, write
 from core.metrics.records import AnswerRecord, AttemptRecord, SearchRecord
 from core.metrics.spans import DAY, HOUR
+from core.metrics.writer import QUEUE, TRIES, write
 from core.search.cache import DiskTtlCache, ResultCache, SessionCache
 from core.search.limits import SearchLimits
 from core.search.service import SearchService

@@ -24,7 +24,7 @@ from core.answer.events import (
 )
 from core.answer.message import Message, message_from_run
 from core.app import App, build_app
-from core.chat import ChatOptions
+from core.chat.service import ChatOptions
 from core.llm.model import Model, build_chat_model
 from core.search.types import Outcome
 from support.base import loaded

@@ -10,7 +10,7 @@ import pytest
 from core.answer.events import RunEvent, RunFailed, RunStopped, TextDelta
 from core.base.errors import ModelTimeout
 from core.base.loop import LoopThread
-from core.run import Run, drain
+from core.run.run import Run, drain
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from core.answer.events import Notice
 from core.base.model_choice import ModelChoice
 from core.base.settings import ROOT
 from core.base.text import is_chinese
-from core.prompts import FOLDER
+from core.run.prompts import FOLDER
 
 log = logging.getLogger(__name__)
 

@@ -24,8 +24,8 @@ from core.agent.guard import Deadline, Guard, GuardedAgent, let_go, within
 from core.agent.memory import remember
 from core.agent.prompt import agent_prompt, describe
 from core.agent.react_stream import ReactStream, ToolCallStream
-from core.agent.registry import TOOLS
 from core.agent.strategy import Agents, Strategies, Strategy
+from core.agent.toolbox import TOOLS
 from core.agent.tools import SourceBook, ToolContext, ToolFactory
 from core.agent.translate import Translator
 from core.answer.citations import cited_sources
@@ -44,15 +44,15 @@ from core.base.errors import (
 from core.base.loop import LoopThread
 from core.base.model_choice import ModelChoice
 from core.base.settings import Settings
-from core.choices import AS_CONFIGURED, Choices
 from core.legal.desk import LegalDesk
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.model import Model, Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.tokens import estimate_tokens
-from core.prompts import Preview, chat_system, fill
-from core.question import accept
-from core.run import OnAnswer, Run, drain
+from core.run.choices import AS_CONFIGURED, Choices
+from core.run.prompts import Preview, chat_system, fill
+from core.run.question import accept
+from core.run.run import OnAnswer, Run, drain
 from core.search.cache import SessionCache
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED, sources_block
 from core.search.service import SearchService

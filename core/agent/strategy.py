@@ -15,7 +15,7 @@ from langchain_core.tools import BaseTool
 
 from core.agent.parser import ReactParser
 from core.agent.prompt import describe
-from core.agent.registry import ALIASES
+from core.agent.toolbox import ALIASES
 from core.base.model_choice import ModelChoice
 
 

@@ -1,5 +1,5 @@
 """Figures about the running installation: recorded in the background, read by the dashboard and by Prometheus."""
 
-from core.metrics.recorder import Metrics
+from core.metrics.writer import Metrics
 
 __all__ = ["Metrics"]

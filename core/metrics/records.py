@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from core.answer.events import RunFailed, RunStopped, ToolStarted, Usage
 from core.base.errors import AllEnginesFailed, AppError, RateLimited
 from core.base.text import clean, one_line, shorten
-from core.run import Run
+from core.run.run import Run
 from core.search.deadline import SearchCancelled
 from core.search.types import Outcome, SearchEnd
 

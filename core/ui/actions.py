@@ -10,10 +10,10 @@ from core.answer.message import Message
 from core.app import App, shared_app
 from core.base.errors import InputError
 from core.base.model_choice import choose_model
-from core.chat import ChatOptions
-from core.choices import Choices
+from core.chat.service import ChatOptions
 from core.commands import Command, help_text, parse
-from core.run import Run
+from core.run.choices import Choices
+from core.run.run import Run
 from core.ui import keeping, panel, state
 from core.ui.state import SEARCH_TOGGLE, Ask
 

@@ -12,8 +12,8 @@ import streamlit as st
 
 from core.app import shared_app
 from core.base.settings import PanelControl
-from core.choices import Choices
-from core.panel import Control, Group, choices, groups
+from core.run.choices import Choices
+from core.run.panel import Control, Group, choices, groups
 from core.ui.escape import label
 
 _ICONS = {"搜索设置": ":material/travel_explore:", "模型与智能体": ":material/tune:"}

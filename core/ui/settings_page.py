@@ -15,7 +15,7 @@ from core.base.errors import AppError, ModelError
 from core.configuration import NOT_SET, Entry, entries
 from core.doctor import Check, EngineState, Findings, engine_states, searxng_settings, try_engine
 from core.llm.tokens import estimate_tokens
-from core.prompts import Preview
+from core.run.prompts import Preview
 from core.ui import keeping, state
 from core.ui.escape import label
 from core.ui.render import warning

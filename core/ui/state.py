@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from core.answer.message import Message, message_from_run, new_id
-from core.run import Run
+from core.run.run import Run
 from core.search.cache import SessionCache
 
 ROUTED = "routed"

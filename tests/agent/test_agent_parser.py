@@ -10,7 +10,7 @@ from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.exceptions import OutputParserException
 
 from core.agent.parser import FORMAT_HINT, ReactParser
-from core.agent.registry import ALIASES
+from core.agent.toolbox import ALIASES
 
 PARSER = ReactParser(tools=("web_search", "case_search"), aliases=ALIASES)
 WIDE = "\uff1a"

@@ -8,7 +8,7 @@ import pytest
 from core.agent.prompt import VARIANTS, agent_prompt
 from core.answer.events import Notice
 from core.base.model_choice import ModelChoice
-from core.prompts import FOLDER
+from core.run.prompts import FOLDER
 from support.agents import agent, answer, final, of
 
 MODEL = ModelChoice("openai", "gpt-5-mini")

@@ -11,7 +11,7 @@ from langchain_core.exceptions import OutputParserException
 
 from core.agent.parser import ReactParser
 from core.agent.react_stream import HELD_FOR_A_CALL, ReactStream, Stream, ToolCallStream
-from core.agent.registry import ALIASES
+from core.agent.toolbox import ALIASES
 from core.llm.pieces import TextPiece
 
 PARSER = ReactParser(tools=("web_search",), aliases=ALIASES)

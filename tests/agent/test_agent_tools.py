@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from core.agent.registry import TOOLS
+from core.agent.toolbox import TOOLS
 from core.agent.tools import Observation, SourceBook, ToolContext, WebSearchTool
 from core.answer.events import RunEvent, SearchFinished, SearchStarted
 from core.app import App, build_app

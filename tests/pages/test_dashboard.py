@@ -19,8 +19,8 @@ from streamlit.testing.v1 import AppTest
 import core.app
 from core.app import App
 from core.base.errors import StoreError
-from core.metrics.recorder import write
 from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord
+from core.metrics.writer import write
 from core.store import MetricsStore
 from core.ui.dashboard import PART, PARTS
 from core.ui.state import ROUTED

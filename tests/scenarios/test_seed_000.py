@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from core.answer.events import Answer, Notice, RunEvent, SearchFinished, SearchStarted
 from core.answer.message import message_from_run
 from core.base.settings import load_settings
-from core.chat import ChatOptions
+from core.chat.service import ChatOptions
 from support.base import ROOT, loaded
 from support.faults import Server, json_answer, keep_alive, send_and_close, silence
 from support.worlds import world

@@ -17,7 +17,7 @@ from core.agent.tools import Observation, ToolContext, WebSearchTool
 from core.answer.events import Answer, SearchFinished, ToolStarted
 from core.app import App, build_app
 from core.base.errors import EngineTimeout
-from core.chat import ChatOptions
+from core.chat.service import ChatOptions
 from core.search.cache import SESSION_SIZE, SessionCache
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResult

@@ -78,7 +78,7 @@ def test_search_type_filtering() -> None:
 
 def test_search_error_handling() -> None:
     from core.answer.events import Answer, Notice
-    from core.chat import ChatOptions
+    from core.chat.service import ChatOptions
     from support.worlds import FakeEngine, world
 
     with world(says=[["照常回答"]], engines=[FakeEngine("fake", EngineTimeout())]) as (app, _):

@@ -20,8 +20,8 @@ from langchain_core.tools import BaseTool
 
 from core.agent import runner as runner_module
 from core.agent.parser import ReactParser
-from core.agent.registry import TOOLS
 from core.agent.runner import AgentOptions
+from core.agent.toolbox import TOOLS
 from core.agent.tools import SourceBook, ToolContext, WebSearchTool
 from core.agent.translate import Translator
 from core.answer.events import (

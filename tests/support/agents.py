@@ -10,8 +10,8 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
-from core.agent.registry import TOOLS
 from core.agent.runner import AgentOptions, AgentRunner
+from core.agent.toolbox import TOOLS
 from core.agent.tools import ToolFactory
 from core.answer.events import Answer, Notice, RunEvent, RunFailed, TextDelta, Thought
 from core.answer.message import Message

@@ -15,7 +15,7 @@ from core.base.settings import MetricsSettings
 from core.metrics.exposition import Exposition
 from core.metrics.records import AnswerRecord, Record, SearchRecord
 from core.metrics.spans import DAY, Grain
-from core.run import Run
+from core.run.run import Run
 from core.search.types import SearchEnd
 from core.store.metrics import MetricsStore, SumKey
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.base.model_choice import choose_model
 from core.base.settings import Settings
-from core.choices import Choices
+from core.run.choices import Choices
 from core.search.query import LANGUAGES, TIME_RANGES
 
 _SNIPPET_LENGTHS = (50, 100, 150, 200, 300, 400, 500, 750, 1000)

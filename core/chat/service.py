@@ -30,14 +30,14 @@ from core.base.loop import LoopThread
 from core.base.model_choice import ModelChoice
 from core.base.settings import Settings
 from core.base.text import ago, one_line, shorten
-from core.choices import AS_CONFIGURED, Choices
+from core.chat.native_answer import NATIVE, NativeAnswer
 from core.llm.model import Model, Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.tokens import estimate_tokens
-from core.native_chat import NATIVE, NativeAnswer
-from core.prompts import FOLDER, Preview, chat_system, fill
-from core.question import accept
-from core.run import OnAnswer, Run, drain
+from core.run.choices import AS_CONFIGURED, Choices
+from core.run.prompts import FOLDER, Preview, chat_system, fill
+from core.run.question import accept
+from core.run.run import OnAnswer, Run, drain
 from core.search.engines.native import NativeEngine, not_supported
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED, number_results, sources_block
 from core.search.query import effective_query, limits_in_words

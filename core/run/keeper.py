@@ -8,7 +8,7 @@ import logging
 from core.answer.message import Message, message_from_run
 from core.base.errors import AppError
 from core.base.loop import LoopThread
-from core.run import Run
+from core.run.run import Run
 from core.store import ConversationStore
 
 log = logging.getLogger(__name__)
