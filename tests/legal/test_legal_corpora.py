@@ -13,6 +13,7 @@ import pytest
 from legal import invented
 
 from core.base.errors import CorpusError
+from core.legal.imports import archive
 from core.legal.layouts import corpora
 from core.legal.layouts.items import Item, Skipped
 from core.legal.text.dates import adopted, in_force
