@@ -3,9 +3,11 @@
 import streamlit as st
 
 from core.app import shared_app
-from core.ui import actions, keeping, render, sidebar, state
+from core.ui import keeping, session
+from core.ui.chat import actions, sidebar
+from core.ui.frame import page_frame
 
-render.page_frame()
+page_frame()
 
 chat = st.Page("pages/chat.py", title="对话", icon=":material/forum:", url_path="chat", default=True)
 others = [
@@ -15,11 +17,11 @@ others = [
     st.Page("pages/help.py", title="帮助", icon=":material/help:", url_path="help"),
 ]
 page = st.navigation([chat, *(other for other in others if other.url_path in shared_app().settings.public.pages)])
-state.begin()
+session.begin()
 if page == chat:
     keeping.open_from_address()
     actions.submit_unheard()
 else:
-    state.chat().interrupt()  # nobody reads along any more
+    session.chat().interrupt()  # nobody reads along any more
 sidebar.draw(on_chat_page=page == chat)
 page.run()

@@ -1,16 +1,18 @@
-"""对话: the conversation. What was typed is handled by callbacks (core/ui/actions.py); this draws what there is."""
+"""对话: the conversation. What was typed is handled by callbacks (core/ui/chat/actions.py); this draws what there is."""
 
 import streamlit as st
 
 from core.app import shared_app
-from core.ui import actions, keeping, render, state
+from core.ui import keeping, session
+from core.ui.chat import actions, render
+from core.ui.frame import warning
 
-state.through_router()
+session.through_router()
 app = shared_app()
-chat = state.chat()
+chat = session.chat()
 
 stop_button = st.bottom.empty()  # above the box
-typed = st.chat_input("问一个问题，Enter 发送，Shift+Enter 换行", key=state.CHAT_INPUT, on_submit=actions.submit)
+typed = st.chat_input("问一个问题，Enter 发送，Shift+Enter 换行", key=session.CHAT_INPUT, on_submit=actions.submit)
 actions.hear(typed)
 actions.start_pending(app)
 keeping.show_in_address()
@@ -21,7 +23,7 @@ first_screen = st.empty()
 if not chat.messages:
     render.welcome(first_screen, app)
 if chat.store_problem:
-    render.warning(chat.store_problem)
+    warning(chat.store_problem)
 render.history(chat)
 answer = st.empty()
 if chat.run is not None:

@@ -1,7 +1,8 @@
 """运行看板: figures about the running installation."""
 
 from core.app import shared_app
-from core.ui import dashboard, state
+from core.ui import session
+from core.ui.dashboard import page
 
-state.through_router()
-dashboard.draw(shared_app())
+session.through_router()
+page.draw(shared_app())

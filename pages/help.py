@@ -5,9 +5,10 @@ import itertools
 import streamlit as st
 
 from core.search.manual import find, manual
-from core.ui import actions, state
+from core.ui import session
+from core.ui.chat import actions
 
-state.through_router()
+session.through_router()
 
 slug = st.query_params.get("article", "")
 article = find(slug) if slug else None

@@ -3,27 +3,28 @@
 import streamlit as st
 
 from core.app import shared_app
-from core.ui import legal, legal_cases, legal_draft, legal_import, legal_laws, state
+from core.ui import session
+from core.ui.legal import cases, draft, frame, imports, laws
 
-state.through_router()
+session.through_router()
 app = shared_app()
 asked = st.query_params.to_dict()
 st.query_params.from_dict(asked)  # a link inside the page brings new ones; the browser's address follows only this
 
 if "law" in asked:
-    legal_laws.draw_law(app.legal, asked["law"], asked.get("article", ""), asked.get("version", ""))
+    laws.draw_law(app.legal, asked["law"], asked.get("article", ""), asked.get("version", ""))
     st.stop()
 if "case" in asked:
-    legal_cases.draw_case(app.legal, asked["case"])
+    cases.draw_case(app.legal, asked["case"])
     st.stop()
 
 st.header("法规与案例", anchor=False)
-match legal.choose_view():
-    case legal.LAWS:
-        legal_laws.draw_search(app.legal)
-    case legal.CASES:
-        legal_cases.draw_search(app.legal)
-    case legal.DRAFT:
-        legal_draft.draw(app.legal)
-    case legal.IMPORT:
-        legal_import.draw(app)
+match frame.choose_view():
+    case frame.LAWS:
+        laws.draw_search(app.legal)
+    case frame.CASES:
+        cases.draw_search(app.legal)
+    case frame.DRAFT:
+        draft.draw(app.legal)
+    case frame.IMPORT:
+        imports.draw(app)

@@ -1,7 +1,8 @@
 """设置: what this installation is made of, whether it works, and what helps where it does not. Nothing is changed here."""
 
 from core.app import shared_app
-from core.ui import settings_page, state
+from core.ui import session
+from core.ui.settings import page
 
-state.through_router()
-settings_page.draw(shared_app())
+session.through_router()
+page.draw(shared_app())

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.commands import HELP, help_text, parse
+from core.ui.chat.commands import HELP, help_text, parse
 
 
 @pytest.mark.parametrize("typed", [command for command, _ in HELP])

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from core.base.settings import LoadedSettings, Settings, load_settings
-from core.configuration import Entry, entries
+from core.ui.settings.configuration import Entry, entries
 
 
 def load(tmp_path: Path, yaml: str = "", **environ: str) -> LoadedSettings:

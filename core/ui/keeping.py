@@ -13,7 +13,7 @@ from core.answer.message import Message
 from core.app import App, shared_app
 from core.base.errors import AppError, ConversationNotFound
 from core.store import Conversation
-from core.ui import state
+from core.ui import session
 
 ADDRESS = "c"
 """The query parameter with the conversation's id."""
@@ -51,7 +51,7 @@ def visitor() -> str | None:
 
 def identity() -> str:
     """Whose rate limit counts: who is logged in, else whom a trusted proxy names, else this browser, else this session."""
-    return owner() or _address_from_proxy() or visitor() or state.chat().session_id
+    return owner() or _address_from_proxy() or visitor() or session.chat().session_id
 
 
 def _address_from_proxy() -> str | None:
@@ -66,7 +66,7 @@ def _address_from_proxy() -> str | None:
 
 
 @contextmanager
-def _tolerant(chat: state.ChatState) -> Iterator[None]:
+def _tolerant(chat: session.ChatState) -> Iterator[None]:
     try:
         yield
         chat.store_problem = ""
@@ -79,12 +79,12 @@ def open_from_address() -> None:
 
     Called before the sidebar is drawn, because the conversation's mode is the value of a widget there.
     """
-    app, chat = shared_app(), state.chat()
+    app, chat = shared_app(), session.chat()
     wanted = st.query_params.get(ADDRESS, "")
     if not wanted or wanted == chat.conversation_id:
         return
     chat.interrupt()
-    fresh = state.ChatState(session_id=chat.session_id)
+    fresh = session.ChatState(session_id=chat.session_id)
     st.session_state.chat = fresh
     try:
         page = app.store.load(wanted, owner=owner())
@@ -98,15 +98,17 @@ def open_from_address() -> None:
     else:
         fresh.conversation_id, fresh.title = wanted, page.conversation.title
         fresh.messages, fresh.has_older = list(page.messages), page.has_more
-        st.session_state[state.MODE] = state.AGENT if page.conversation.mode == state.AGENT.lower() else state.CHAT
+        st.session_state[session.MODE] = (
+            session.AGENT if page.conversation.mode == session.AGENT.lower() else session.CHAT
+        )
 
 
 def keep(app: App, message: Message) -> None:
     """Saves a message that is complete, and gives the conversation its address with the first one."""
-    chat = state.chat()
+    chat = session.chat()
     with _tolerant(chat):
         if chat.conversation_id is None:
-            chat.conversation_id = app.store.create(owner(), mode=state.mode().lower())
+            chat.conversation_id = app.store.create(owner(), mode=session.mode().lower())
             if who := visitor():
                 app.store.remember(who, chat.conversation_id)
             if chat.mode_note:
@@ -118,36 +120,36 @@ def keep(app: App, message: Message) -> None:
 
 def keep_mode(app: App, note: Message) -> None:
     """The next reload opens the conversation in the mode it was left in, with the word that said so."""
-    chat = state.chat()
+    chat = session.chat()
     chat.mode_note = note
     if chat.conversation_id is not None:
         with _tolerant(chat):
-            app.store.set_mode(chat.conversation_id, state.mode().lower(), owner=owner())
+            app.store.set_mode(chat.conversation_id, session.mode().lower(), owner=owner())
             app.store.save(chat.conversation_id, note, owner=owner())
 
 
 def forget_from(app: App, message: Message) -> None:
-    chat = state.chat()
+    chat = session.chat()
     if chat.conversation_id is not None:
         with _tolerant(chat):
             chat.title = app.store.truncate_from(chat.conversation_id, message.id, owner=owner())
 
 
 def record_run(app: App) -> None:
-    chat = state.chat()
+    chat = session.chat()
     if chat.run is not None and chat.conversation_id is not None:
         app.recorder.record(chat.run, chat.conversation_id, owner=owner(), model=chat.run_model)
 
 
 def show_in_address() -> None:
     """After the first message the address names the conversation, so that a reload finds it again."""
-    chat = state.chat()
+    chat = session.chat()
     if chat.conversation_id and st.query_params.get(ADDRESS) != chat.conversation_id:
         st.query_params[ADDRESS] = chat.conversation_id
 
 
 def load_older(app: App) -> None:
-    chat = state.chat()
+    chat = session.chat()
     if not chat.has_older or chat.conversation_id is None or not chat.messages:
         return
     with _tolerant(chat):
@@ -157,7 +159,7 @@ def load_older(app: App) -> None:
 
 
 def recent(app: App) -> tuple[Conversation, ...]:
-    chat = state.chat()
+    chat = session.chat()
     who = visitor()
     found: tuple[Conversation, ...] = ()
     if who is not None:
@@ -167,7 +169,7 @@ def recent(app: App) -> tuple[Conversation, ...]:
 
 
 def rename(app: App, id: str, key: str) -> None:
-    chat = state.chat()
+    chat = session.chat()
     with _tolerant(chat):
         app.store.rename(id, st.session_state[key], owner=owner())
         if id == chat.conversation_id:
@@ -175,12 +177,12 @@ def rename(app: App, id: str, key: str) -> None:
 
 
 def delete(app: App, id: str) -> None:
-    chat = state.chat()
+    chat = session.chat()
     with _tolerant(chat):
         app.store.delete(id, owner=owner())
     if chat.conversation_id == id:
         chat.interrupt()
-        st.session_state.chat = state.ChatState(session_id=chat.session_id)
+        st.session_state.chat = session.ChatState(session_id=chat.session_id)
         st.query_params.clear()
 
 
@@ -190,7 +192,7 @@ def open_conversation(id: str) -> None:
 
 def everything(app: App) -> Callable[[], list[Message]]:
     """Loads every message, also those that are not on the screen: for an export, which is made outside the session."""
-    chat, who = state.chat(), owner()
+    chat, who = session.chat(), owner()
     messages, id, has_older = list(chat.messages), chat.conversation_id, chat.has_older
 
     def load() -> list[Message]:

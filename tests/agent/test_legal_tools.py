@@ -23,7 +23,7 @@ from core.answer.message import Message, message_from_run
 from core.base.errors import EngineTimeout, NoEngine
 from core.legal.types import CaseType
 from core.search.types import Outcome, SearchResult, SearchType
-from core.ui import ledger
+from core.ui.chat import ledger
 from support.agents import World, agent, answer, final, of, wired_agent
 from support.openai_server import Call, in_turn
 from support.pages import drawn_after, html, steps

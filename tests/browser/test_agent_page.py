@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from core.ui.actions import AGENT_DECIDES, AGENT_ON, CHAT_ON
+from core.ui.chat.actions import AGENT_DECIDES, AGENT_ON, CHAT_ON
 from support.app_server import AppServer
 from support.openai_server import OpenAIServer
 from support.visitor import Visitor

@@ -22,8 +22,8 @@ from core.base.errors import StoreError
 from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord
 from core.metrics.writer import write
 from core.store import MetricsStore
-from core.ui.dashboard import PART, PARTS
-from core.ui.state import ROUTED
+from core.ui.dashboard.page import PART, PARTS
+from core.ui.session import ROUTED
 from core.ui.tables import Table, as_csv
 from support.base import ROOT
 from support.pages import html, values

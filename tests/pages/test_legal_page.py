@@ -15,7 +15,10 @@ from streamlit.util import calc_hash
 
 from core.app import shared_app
 from core.legal.verify import Mark
-from core.ui import legal, legal_cases, legal_draft, legal_laws
+from core.ui.legal import cases as legal_cases
+from core.ui.legal import draft as legal_draft
+from core.ui.legal import frame as legal
+from core.ui.legal import laws as legal_laws
 from support.base import ROOT
 from support.pages import html, values
 from support.patience import until

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.answer.message import Message
 from core.app import shared_app
-from core.ui.actions import CHAT_ON
-from core.ui.state import ChatState
+from core.ui.chat.actions import CHAT_ON
+from core.ui.session import ChatState
 from support.base import ROOT
 from support.pages import ask, choose, open_page
 

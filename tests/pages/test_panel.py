@@ -13,7 +13,7 @@ import core.app
 from core.answer.events import SearchFinished
 from core.app import App, build_app
 from core.search.types import TimeRange
-from core.ui.state import ChatState
+from core.ui.session import ChatState
 from support.base import loaded
 from support.google_site import wait_until
 from support.openai_server import openai_server

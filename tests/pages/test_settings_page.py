@@ -16,8 +16,8 @@ from core.app import App, build_app
 from core.base.errors import EngineBlocked
 from core.base.settings import Settings, load_settings
 from core.search.types import SearchResult
-from core.ui.settings_page import EXAMPLE_QUESTION, EXAMPLE_SOURCES
-from core.ui.state import ROUTED
+from core.ui.session import ROUTED
+from core.ui.settings.page import EXAMPLE_QUESTION, EXAMPLE_SOURCES
 from support.base import ROOT
 from support.pages import html, values
 from support.worlds import FakeEngine, results, world

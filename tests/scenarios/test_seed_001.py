@@ -21,7 +21,7 @@ from core.chat.service import ChatOptions
 from core.search.cache import SESSION_SIZE, SessionCache
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResult
-from core.ui.actions import AGENT_DECIDES
+from core.ui.chat.actions import AGENT_DECIDES
 from support.agents import QUESTION, agent, answer, final, of, search_step
 from support.base import loaded
 from support.pages import ask, choose, html, open_page, rerun, values

@@ -37,8 +37,8 @@ from core.answer.message import Message, message_from_run
 from core.base.errors import EngineTimeout, ModelAuthError, ModelUnavailable
 from core.search.cache import SessionCache
 from core.search.types import SearchQuery, SearchResult
-from core.ui.actions import AGENT_ON
-from core.ui.steps import AgentSteps
+from core.ui.chat.actions import AGENT_ON
+from core.ui.chat.steps import AgentSteps
 from support.agents import (
     QUESTION,
     SlowEngine,

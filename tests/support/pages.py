@@ -52,7 +52,7 @@ def agent_page(world: World) -> Iterator[AppTest]:
 def _draw(events: "Sequence[RunEvent]", over: bool) -> None:  # noqa: UP037 - its source is run by itself
     import streamlit as st
 
-    from core.ui.steps import AgentSteps
+    from core.ui.chat.steps import AgentSteps
 
     steps = AgentSteps(st.container())
     for event in events:

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.legal.verify import Mark, Verdict
-from core.ui import legal_check
+from core.ui.legal import verdicts as legal_check
 from support.pages import html
 
 
@@ -18,7 +18,7 @@ def verdict(cited: str, mark: Mark = Mark.EXISTS, **fields: object) -> Verdict:
 
 
 def _draw(checks: "Sequence[Verdict]") -> None:  # noqa: UP037 - its source is run by itself
-    from core.ui import legal_check
+    from core.ui.legal import verdicts as legal_check
 
     legal_check.draw(checks, key="test")
 

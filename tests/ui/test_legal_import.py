@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.ui import legal_import
+from core.ui.legal import imports as legal_import
 
 LOCAL = {"Origin": "http://localhost:8501"}
 

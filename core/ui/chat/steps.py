@@ -21,8 +21,8 @@ from core.answer.events import RunEvent, SearchFinished, Thought, ToolFinished, 
 from core.base.text import clean, one_line, shorten
 from core.search.format import number_results
 from core.search.types import SearchResponse
-from core.ui import ledger
-from core.ui.answer import UPDATES_PER_SECOND, draw_list
+from core.ui.chat import ledger
+from core.ui.chat.answer import UPDATES_PER_SECOND, draw_list
 from core.ui.escape import label
 
 FIRST_RESULTS = 3

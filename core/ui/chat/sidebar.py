@@ -11,7 +11,8 @@ from core.app import App, shared_app
 from core.base.model_choice import choose_model
 from core.base.text import one_line, shorten
 from core.store import Conversation
-from core.ui import actions, keeping, panel, state
+from core.ui import keeping, session
+from core.ui.chat import actions, panel
 from core.ui.escape import label
 
 log = logging.getLogger(__name__)
@@ -39,7 +40,7 @@ def _recent_conversations(app: App) -> None:
     found = keeping.recent(app)
     if not found:
         return
-    current = state.chat().conversation_id
+    current = session.chat().conversation_id
     with st.expander("最近的对话", icon=":material/history:"), st.container(gap="xxsmall"):
         for entry in found:
             with st.container(horizontal=True, wrap=False, gap="xxsmall", vertical_alignment="center"):
@@ -88,12 +89,12 @@ def _login() -> None:
 
 
 def _mode_selector() -> None:
-    st.session_state.setdefault(state.MODE, state.CHAT)  # a conversation that was opened may have set it already
+    st.session_state.setdefault(session.MODE, session.CHAT)  # a conversation that was opened may have set it already
     st.segmented_control(
         "模式",
-        (state.CHAT, state.AGENT),
+        (session.CHAT, session.AGENT),
         required=True,
-        key=state.MODE,
+        key=session.MODE,
         persist_state="session",
         on_change=actions.mode_changed,
         width="stretch",
@@ -101,14 +102,14 @@ def _mode_selector() -> None:
 
 
 def _search_toggle(*, available: bool) -> None:
-    if state.mode() == state.AGENT:
+    if session.mode() == session.AGENT:
         # Another widget than the one of Chat mode, which keeps its value while it is not drawn.
         st.toggle("联网搜索", value=available, disabled=True, key="search_toggle_of_agent")
         st.caption(actions.AGENT_DECIDES)
         return
     on = st.toggle(
         "联网搜索",
-        key=state.SEARCH_TOGGLE,
+        key=session.SEARCH_TOGGLE,
         persist_state="session",
         disabled=not available,
         help="打开后，每个问题会先用你的原话搜索，再带着来源回答。",

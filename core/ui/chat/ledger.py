@@ -12,7 +12,7 @@ from core.base.text import ago
 from core.search.query import limits_in_words
 from core.search.registry import label_of, unheeded_limits
 from core.search.types import Attempt, Outcome, SearchResponse
-from core.ui import actions
+from core.ui.chat import actions
 
 _OUTCOMES = {Outcome.OK: "成功", Outcome.EMPTY: "没有结果", Outcome.SKIPPED: "跳过", Outcome.FAILED: "失败"}
 

@@ -12,13 +12,13 @@ import streamlit as st
 from core.answer.events import Source
 from core.app import App
 from core.base.errors import AppError, ModelError
-from core.configuration import NOT_SET, Entry, entries
 from core.doctor import Check, EngineState, Findings, engine_states, searxng_settings, try_engine
 from core.llm.tokens import estimate_tokens
 from core.run.prompts import Preview
-from core.ui import keeping, state
+from core.ui import keeping, session
 from core.ui.escape import label
-from core.ui.render import warning
+from core.ui.frame import warning
+from core.ui.settings.configuration import NOT_SET, Entry, entries
 
 ENGINE_TESTS = "engine_tests"
 ORIGINS = {"default": "默认", "settings.yaml": "settings.yaml", "environment": "环境变量"}
@@ -235,9 +235,9 @@ def _searxng() -> None:
 def _prompts(app: App) -> None:
     st.caption("模型收到的就是下面的文字。这里只填好模板，不会调用模型。")
     mode = st.segmented_control(
-        "模式", (state.CHAT, state.AGENT), default=state.CHAT, required=True, key="preview_mode"
+        "模式", (session.CHAT, session.AGENT), default=session.CHAT, required=True, key="preview_mode"
     )
-    variants = CHAT_VARIANTS if mode == state.CHAT else AGENT_VARIANTS
+    variants = CHAT_VARIANTS if mode == session.CHAT else AGENT_VARIANTS
     variant = st.selectbox("模板", list(variants), format_func=variants.__getitem__, key=f"preview_{mode}")
     question = st.text_input("示例问题", EXAMPLE_QUESTION, max_chars=200).strip() or EXAMPLE_QUESTION
     try:
@@ -259,6 +259,6 @@ def _prompts(app: App) -> None:
 
 def _preview(app: App, mode: str, question: str, variant: str) -> Preview:
     """Agent mode brings LangChain with it: only who looks at its prompts waits for that."""
-    if mode == state.AGENT:
+    if mode == session.AGENT:
         return app.agent.preview(question, variant)
     return app.chat.preview(question, EXAMPLE_SOURCES, variant)

@@ -6,7 +6,6 @@ import html
 import logging
 from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
@@ -32,17 +31,17 @@ from core.app import App, shared_app
 from core.base.text import clean, one_line, shorten
 from core.search.format import number_results
 from core.search.types import SearchResponse
-from core.ui import actions, keeping, ledger, panel, state
-from core.ui.answer import AnswerView, draw_answer, draw_list, draw_references
+from core.ui import keeping, session
+from core.ui.chat import actions, ledger, panel
+from core.ui.chat.answer import AnswerView, draw_answer, draw_list, draw_references
 from core.ui.escape import label
 
 if TYPE_CHECKING:
-    from core.ui.steps import AgentSteps
+    from core.ui.chat.steps import AgentSteps
 
 log = logging.getLogger(__name__)
 
 AVATARS = {"user": ":material/person:", "assistant": ":material/menu_book:"}
-FOLDER = Path(__file__).parent
 
 PARTS = {"thinking": "思考", "tools": "工具", "answer": "回答"}
 NOT_CHECKED = (
@@ -50,13 +49,6 @@ NOT_CHECKED = (
     '<a href="/legal" target="_blank" rel="noopener">法规与案例</a>」页导入。'
 )
 SUGGESTIONS = ("怎么打开联网搜索？", "SearXNG 返回 403 怎么办？", "案号里的数字和文字是什么意思？")
-
-
-def page_frame() -> None:
-    """Title, icon and style of every page. All of it is local: an icon by name would be fetched from a foreign host."""
-    st.set_page_config(page_title="问源", page_icon=str(FOLDER / "icon.svg"), layout="centered")
-    st.logo(str(FOLDER / "logo.svg"), size="large", icon_image=str(FOLDER / "icon.svg"))
-    st.html(FOLDER / "style.css")
 
 
 def welcome(place: DeltaGenerator, app: App) -> None:
@@ -70,7 +62,7 @@ def welcome(place: DeltaGenerator, app: App) -> None:
             st.caption("当前没有配置语言模型，由内置摘录模型作答：它摘录来源中的原句，并标明出处。")
 
 
-def history(chat: state.ChatState) -> None:
+def history(chat: session.ChatState) -> None:
     hidden = len(chat.messages) - chat.shown
     if hidden > 0 or chat.has_older:
         st.button("显示更早的消息", icon=":material/history:", on_click=actions.show_older, type="tertiary")
@@ -108,7 +100,7 @@ def chat_steps(entry: Message) -> None:
 
 def agent_steps(place: DeltaGenerator, events: Iterable[RunEvent] = ()) -> AgentSteps:
     """The module behind it imports LangChain: only Agent mode pays for that."""
-    from core.ui.steps import AgentSteps
+    from core.ui.chat.steps import AgentSteps
 
     steps = AgentSteps(place)
     for event in events:
@@ -145,12 +137,12 @@ def statutes(entry: Message) -> None:
     if not check.indexed:
         st.html(f'<div class="wy-law wy-dim">{NOT_CHECKED}</div>')
         return
-    from core.ui import legal_check  # brings the index with it
+    from core.ui.legal import verdicts
 
     try:
         with st.container(horizontal=True, gap="small", vertical_alignment="top"):
             st.html('<div class="wy-check-title">法条核验</div>', width="content")
-            legal_check.draw(check.verdicts, key=f"statutes-{entry.id}")
+            verdicts.draw(check.verdicts, key=f"statutes-{entry.id}")
     except Exception:
         log.exception("the checked statutes of an answer could not be drawn")
 
@@ -170,7 +162,7 @@ def footer(entry: Message, *, is_last: bool) -> None:
 
 def _export(entry: Message) -> None:
     """The whole conversation as a file; made only when somebody opens the menu's download."""
-    title = shorten(one_line(state.chat().title or "对话"), 40)
+    title = shorten(one_line(session.chat().title or "对话"), 40)
     with st.popover("导出", icon=":material/download:"):
         for name, ending, mime, make in (
             ("Markdown", "md", "text/markdown", as_markdown),
@@ -195,7 +187,7 @@ def _exported(make: Callable[[str, list[Message]], str], title: str, load: Calla
 
 
 def _edit_question(entry: Message) -> None:
-    question = state.chat().last_question()
+    question = session.chat().last_question()
     if question is None:
         return
     key = f"edit-{entry.id}"
@@ -239,25 +231,21 @@ def search_details(response: SearchResponse) -> None:
         st.html('<div class="wy-line">没有结果。各引擎的情况见回答下方的「搜索账本」。</div>')
 
 
-def warning(text: str) -> None:
-    st.warning(label(text), icon=":material/warning:")
-
-
 def refused(reason: str, text: str) -> None:
     st.warning(label(reason), icon=":material/edit_note:")
     st.text_area("你的原文", text, height=200)
 
 
-def live(place: DeltaGenerator, stop: DeltaGenerator, chat: state.ChatState) -> None:
+def live(place: DeltaGenerator, stop: DeltaGenerator, chat: session.ChatState) -> None:
     """Follows the current run until it is over; a rerun in between starts here again with the same run."""
     run = chat.run
     assert run is not None
     stop.button("停止回答", icon=":material/stop_circle:", key=f"stop-{run.id}", on_click=run.cancel, shortcut="Esc")
     with place.container(), st.chat_message("assistant", avatar=AVATARS["assistant"]):
-        view = LiveView(anchor=run.id, agent=chat.run_mode == state.AGENT)
+        view = LiveView(anchor=run.id, agent=chat.run_mode == session.AGENT)
         try:
             for batch in run.follow():
-                state.check_interrupted()
+                session.check_interrupted()
                 for event in batch:
                     view.take(event)
                 view.draw()
@@ -271,13 +259,13 @@ def live(place: DeltaGenerator, stop: DeltaGenerator, chat: state.ChatState) -> 
     _suggest(chat)
 
 
-def _suggest(chat: state.ChatState) -> None:
+def _suggest(chat: session.ChatState) -> None:
     question, answer = chat.last_question(), chat.messages[-1]
     if question is not None and answer.whole:
         chat.follow_ups = shared_app().chat.follow_ups(question.text, answer.text, panel.chosen())
 
 
-def follow_ups(chat: state.ChatState) -> None:
+def follow_ups(chat: session.ChatState) -> None:
     if chat.follow_ups and chat.run is None:
         st.caption("接下来可以问：")
         for number, question in enumerate(chat.follow_ups):

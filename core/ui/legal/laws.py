@@ -21,9 +21,11 @@ from core.legal.library.statutes import LegalArticle, RegulationResponse, articl
 from core.legal.text.numerals import ArticleNumber, parse_article_number, to_chinese
 from core.legal.text.paragraphs import excerpt, paragraphs
 from core.legal.types import Status
-from core.ui import keeping, legal, render
+from core.ui import keeping
 from core.ui.escape import label
-from core.ui.legal_check import article_html, short_name
+from core.ui.frame import warning
+from core.ui.legal import frame
+from core.ui.legal.verdicts import article_html, short_name
 
 QUERY = "legal_query"
 EXAMPLES = ("劳动合同法第38条", "民法典", "公司拖欠工资可以辞职吗")
@@ -51,10 +53,10 @@ def draw_search(desk: LegalDesk) -> None:
     try:
         with st.spinner("正在查找…"):
             response = desk.regulations_for(keeping.identity()).search(
-                shorten(query, legal.LONGEST_QUERY), legal.RESULTS
+                shorten(query, frame.LONGEST_QUERY), frame.RESULTS
             )
     except AppError as error:
-        render.warning(str(error))
+        warning(str(error))
         return
     _draw_results(response)
 
@@ -62,7 +64,7 @@ def draw_search(desk: LegalDesk) -> None:
 def _draw_start(desk: LegalDesk) -> None:
     index = desk.library.index()
     if index is None:
-        legal.nothing_imported(web=desk.searches_web)
+        frame.nothing_imported(web=desk.searches_web)
         return
     held = index.counts()
     st.caption(f"库中有 {held['laws']:,} 部法规、{held['articles']:,} 条条文，可以这样查：")
@@ -78,7 +80,7 @@ def _draw_results(response: RegulationResponse) -> None:
     if response.note:
         st.info(label(response.note), icon=":material/info:")
     if response.origin == "web" and response.web is not None:
-        legal.from_web(response.web, "本地法规库")
+        frame.from_web(response.web, "本地法规库")
     elif not response.results:
         st.info("本地法规库中没有找到。可以换一种说法，或只写法律的名称。", icon=":material/search_off:")
         return
@@ -88,15 +90,15 @@ def _draw_results(response: RegulationResponse) -> None:
             _draw_result(result, whole=len(response.results) == 1)
     if response.results:
         files = {"md": partial(export.articles_markdown, response), "json": partial(export.as_json, response.to_json())}
-        legal.exports(f"查法规 {response.query}", files, key="laws")
+        frame.exports(f"查法规 {response.query}", files, key="laws")
 
 
 def _draw_result(result: LegalArticle, *, whole: bool) -> None:
     text = result.excerpt or result.content
     words = article_html(result.content, result.excerpt) if whole else f"<p>{escape(_first_words(text))}</p>"
     with st.container(gap="xxsmall"):
-        legal.link(result.citation(), _query(result))
-        st.html(f'<div class="wy-law wy-hit">{words}{legal.facts(export.facts_of_article(result))}</div>')
+        frame.link(result.citation(), _query(result))
+        st.html(f'<div class="wy-law wy-hit">{words}{frame.facts(export.facts_of_article(result))}</div>')
 
 
 def _query(result: LegalArticle) -> dict[str, str]:
@@ -126,14 +128,14 @@ class _Place:
 
 
 def draw_law(desk: LegalDesk, name: str, article: str, version: str) -> None:
-    legal.back_to_search(legal.LAWS)
+    frame.back_to_search(frame.LAWS)
     index = desk.library.index()
     current = index.resolve(name) if index else None
     if index is None or current is None:
         st.header(label(f"《{name}》"), anchor=False)
         st.info("本地法规库中没有这部法规。可以导入更多法规，或用它的名称再查一次。", icon=":material/search_off:")
         if index is None:
-            legal.nothing_imported(web=desk.searches_web)
+            frame.nothing_imported(web=desk.searches_web)
         return
     place = _Place(index, _version(index, current, version), current)
     stored = _stored(place, article)
@@ -142,7 +144,7 @@ def draw_law(desk: LegalDesk, name: str, article: str, version: str) -> None:
         return
     if article:
         highest = to_chinese(index.highest(place.law.id))
-        render.warning(f"《{place.law.name}》的这个版本没有「{shorten(one_line(article), 30)}」，全文共{highest}条。")
+        warning(f"《{place.law.name}》的这个版本没有「{shorten(one_line(article), 30)}」，全文共{highest}条。")
     _draw_contents(place)
 
 
@@ -158,7 +160,7 @@ def _version(index: LegalIndex, current: LawVersion, wanted: str) -> LawVersion:
         return current
     found = next((version for version in index.versions(current.key) if version.published == wanted), None)
     if found is None:
-        render.warning("库中没有这个日期公布的版本，显示的是现行版本。")
+        warning("库中没有这个日期公布的版本，显示的是现行版本。")
     return found or current
 
 
@@ -167,7 +169,7 @@ def _draw_contents(place: _Place) -> None:
     st.header(label(f"《{law.name}》"), anchor=False)
     status = index.status(law)
     count = [f"共 {law.article_count:,} 条"] if law.article_count else []
-    st.html(legal.facts([*export.facts_of_law(law, status), *count, law.source]))
+    st.html(frame.facts([*export.facts_of_law(law, status), *count, law.source]))
     _draw_versions(place, None)
     blocks = list(_blocks(index.articles(law.id)))
     shown = 0
@@ -184,7 +186,7 @@ def _draw_contents(place: _Place) -> None:
         "md": lambda: export.law_markdown(law, status, index.articles(law.id)),
         "jsonl": lambda: export.law_jsonl(law, status, index.articles(law.id)),
     }
-    legal.exports(law.name, files, key=f"law-{law.id}")
+    frame.exports(law.name, files, key=f"law-{law.id}")
 
 
 def _blocks(articles: Sequence[StoredArticle]) -> Iterator[list[StoredArticle]]:
@@ -225,15 +227,15 @@ def _draw_block(place: _Place, block: list[StoredArticle]) -> None:
         with section:
             for article in block:
                 with st.container(gap="xxsmall"):
-                    legal.link(str(article.number), place.query(article.number))
+                    frame.link(str(article.number), place.query(article.number))
                     st.html(f'<div class="wy-law wy-hit">{article_html(article.text)}</div>')
 
 
 def _draw_article(place: _Place, article: LegalArticle, number: ArticleNumber) -> None:
     law = place.law
-    legal.link(f"《{law.name}》", place.query(), icon=":material/menu_book:")
+    frame.link(f"《{law.name}》", place.query(), icon=":material/menu_book:")
     st.header(label(f"《{short_name(law.name)}》{article.article_number}"), anchor=False)
-    st.html(legal.facts([*export.facts_of_article(article), *article.path, article.source]))
+    st.html(frame.facts([*export.facts_of_article(article), *article.path, article.source]))
     st.html(f'<div class="wy-law wy-article">{article_html(article.content)}</div>')
     _draw_neighbours(place, number)
     if article.references:
@@ -243,7 +245,7 @@ def _draw_article(place: _Place, article: LegalArticle, number: ArticleNumber) -
     _draw_versions(place, number)
     _draw_citation(article)
     files = {"md": partial(export.article_markdown, article), "json": partial(export.as_json, article.to_json())}
-    legal.exports(article.citation(), files, key=f"article-{law.id}")
+    frame.exports(article.citation(), files, key=f"article-{law.id}")
 
 
 def _draw_neighbours(place: _Place, number: ArticleNumber) -> None:
@@ -251,9 +253,9 @@ def _draw_neighbours(place: _Place, number: ArticleNumber) -> None:
     at = numbers.index(number)
     with st.container(horizontal=True):
         if at:
-            legal.link(str(numbers[at - 1]), place.query(numbers[at - 1]), icon=":material/chevron_left:")
+            frame.link(str(numbers[at - 1]), place.query(numbers[at - 1]), icon=":material/chevron_left:")
         if at + 1 < len(numbers):
-            legal.link(str(numbers[at + 1]), place.query(numbers[at + 1]), icon=":material/chevron_right:")
+            frame.link(str(numbers[at + 1]), place.query(numbers[at + 1]), icon=":material/chevron_right:")
 
 
 def _draw_reference(place: _Place, law: str, article: str, words: str | None) -> None:
@@ -263,7 +265,7 @@ def _draw_reference(place: _Place, law: str, article: str, words: str | None) ->
         if words is None:
             st.html(f'<div class="wy-law wy-hit">{escape(name)}<div class="wy-dim">库中没有这一条</div></div>')
             return
-        legal.link(name, place.query(parse_article_number(article)) if own else law_query(law, article))
+        frame.link(name, place.query(parse_article_number(article)) if own else law_query(law, article))
         st.html(f'<div class="wy-law wy-hit"><p>{escape(words)}</p></div>')
 
 
@@ -271,7 +273,7 @@ def _draw_versions(place: _Place, number: ArticleNumber | None) -> None:
     """Other versions of the law; for an article, whether it reads the same there."""
     if place.law != place.current:
         st.info("这不是现行版本，请核对事情发生时适用的是哪一版。", icon=":material/history:")
-        legal.link("查看现行版本", place.query(number, place.current), icon=":material/update:")
+        frame.link("查看现行版本", place.query(number, place.current), icon=":material/update:")
     versions = place.index.versions(place.law.key)
     if len(versions) < 2:
         return
@@ -289,12 +291,12 @@ def _draw_version(place: _Place, version: LawVersion, number: ArticleNumber | No
     if version == place.law:
         st.html(f'<div class="wy-law wy-hit"><b>{escape(published)}</b> · 正在看</div>')
     else:
-        legal.link(published, place.query(number, version))
+        frame.link(published, place.query(number, version))
         if here:
             there = place.index.article(version.id, here.number)
             remarks.append(_compared(here, there))
             words = f"<p>{escape(_first_words(there.text))}</p>" if there else ""
-    st.html(f'<div class="wy-law wy-hit">{words}{legal.facts([*remarks, version.source])}</div>')
+    st.html(f'<div class="wy-law wy-hit">{words}{frame.facts([*remarks, version.source])}</div>')
 
 
 def _compared(here: StoredArticle, there: StoredArticle | None) -> str:

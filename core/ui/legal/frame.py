@@ -11,8 +11,8 @@ import streamlit as st
 from core.base.text import one_line, shorten
 from core.search.format import number_results
 from core.search.types import SearchResponse
-from core.ui import ledger
-from core.ui.answer import draw_list
+from core.ui.chat import ledger
+from core.ui.chat.answer import draw_list
 from core.ui.escape import label
 
 PAGE = "pages/legal.py"

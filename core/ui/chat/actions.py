@@ -11,11 +11,12 @@ from core.app import App, shared_app
 from core.base.errors import InputError
 from core.base.model_choice import choose_model
 from core.chat.service import ChatOptions
-from core.commands import Command, help_text, parse
 from core.run.choices import Choices
 from core.run.run import Run
-from core.ui import keeping, panel, state
-from core.ui.state import SEARCH_TOGGLE, Ask
+from core.ui import keeping, session
+from core.ui.chat import panel
+from core.ui.chat.commands import Command, help_text, parse
+from core.ui.session import SEARCH_TOGGLE, Ask
 
 SEARCH_ON = "联网搜索已打开：之后的问题会先搜索，再带着来源回答。"
 SEARCH_OFF = "联网搜索已关闭：之后的问题由模型直接回答。"
@@ -27,7 +28,7 @@ NO_ENGINE = "没有可用的搜索引擎，联网搜索无法打开。请在 SEA
 
 def submit() -> None:
     """Enter was pressed in the chat box."""
-    _take(st.session_state[state.CHAT_INPUT] or "")
+    _take(st.session_state[session.CHAT_INPUT] or "")
 
 
 def hear(typed: str | None) -> None:
@@ -35,13 +36,13 @@ def hear(typed: str | None) -> None:
 
     It begins a new session, in which nothing has a callback yet; the run after this one takes it.
     """
-    if typed and st.session_state[state.FIRST_RUN]:
-        st.session_state[state.UNHEARD] = typed
+    if typed and st.session_state[session.FIRST_RUN]:
+        st.session_state[session.UNHEARD] = typed
         st.rerun()
 
 
 def submit_unheard() -> None:
-    _take(st.session_state.pop(state.UNHEARD, ""))
+    _take(st.session_state.pop(session.UNHEARD, ""))
 
 
 def _take(typed: str) -> None:
@@ -54,7 +55,7 @@ def _take(typed: str) -> None:
 
 def ask(question: Ask) -> None:
     """A question that is too long stays with the reader; any other one replaces what is still being answered."""
-    chat = state.chat()
+    chat = session.chat()
     try:
         accepted = shared_app().chat.accept(question.question)
     except InputError as error:
@@ -72,19 +73,19 @@ def ask(question: Ask) -> None:
 
 def start_pending(app: App) -> None:
     """Called by the page itself: the run belongs to the script that follows it."""
-    chat = state.chat()
+    chat = session.chat()
     pending, chat.pending = chat.pending, None
     if pending is None:
         return
     question, history = chat.messages[-1].text, tuple(chat.messages[:-1])
     choices = panel.chosen()
-    chat.run_mode = state.mode()
+    chat.run_mode = session.mode()
     chat.run_model = choose_model(choices.applied_to(app.settings)).label
-    if chat.run_mode == state.AGENT:
+    if chat.run_mode == session.AGENT:
         chat.run = _start_agent(app, question, history, choices, fresh=pending.fresh)
     else:
         options = ChatOptions(
-            search=state.search_enabled(), fresh=pending.fresh, user=keeping.identity(), choices=choices
+            search=session.search_enabled(), fresh=pending.fresh, user=keeping.identity(), choices=choices
         )
         chat.run = app.chat.start(question, history=history, options=options)
     keeping.record_run(app)
@@ -93,7 +94,7 @@ def start_pending(app: App) -> None:
 def _start_agent(app: App, question: str, history: Sequence[Message], choices: Choices, *, fresh: bool) -> Run:
     from core.agent.runner import AgentOptions
 
-    cache = state.session_cache()
+    cache = session.session_cache()
     if fresh:
         cache.clear()
     options = AgentOptions(user=keeping.identity(), session_cache=cache, choices=choices)
@@ -102,9 +103,9 @@ def _start_agent(app: App, question: str, history: Sequence[Message], choices: C
 
 def mode_changed() -> None:
     """Another mode answers the next question; what is being answered now is kept as far as it got."""
-    chat = state.chat()
+    chat = session.chat()
     chat.interrupt()
-    keeping.keep_mode(shared_app(), chat.note(AGENT_ON if state.mode() == state.AGENT else CHAT_ON))
+    keeping.keep_mode(shared_app(), chat.note(AGENT_ON if session.mode() == session.AGENT else CHAT_ON))
 
 
 def suggest(question: str) -> None:
@@ -119,7 +120,7 @@ def follow_up(question: str) -> None:
 
 def answer_again(*, fresh: bool = False) -> None:
     """Another answer to the last question, in place of the one that is there."""
-    chat = state.chat()
+    chat = session.chat()
     chat.interrupt()
     question = chat.last_question()
     if question is not None:
@@ -132,7 +133,7 @@ def answer_again(*, fresh: bool = False) -> None:
 
 def resend(key: str) -> None:
     """The last question as it was edited in the widget with this key."""
-    chat = state.chat()
+    chat = session.chat()
     question, edited = chat.last_question(), st.session_state[key]
     if question is not None and edited.strip():
         chat.interrupt()
@@ -142,12 +143,12 @@ def resend(key: str) -> None:
 
 
 def obey(command: Command) -> None:
-    chat = state.chat()
+    chat = session.chat()
     match command.name:
         case "mode_chat" | "mode_agent":
-            st.session_state[state.MODE] = state.AGENT if command.name == "mode_agent" else state.CHAT
+            st.session_state[session.MODE] = session.AGENT if command.name == "mode_agent" else session.CHAT
             mode_changed()
-        case "search_on" | "search_off" if state.mode() == state.AGENT:
+        case "search_on" | "search_off" if session.mode() == session.AGENT:
             chat.note(f"{AGENT_DECIDES}；要自己决定，请先切换到 Chat 模式。")
         case "search_on" if not shared_app().search.available:
             chat.note(NO_ENGINE)
@@ -166,15 +167,15 @@ def obey(command: Command) -> None:
 
 
 def clear() -> None:
-    chat = state.chat()
+    chat = session.chat()
     chat.interrupt()
-    st.session_state.chat = state.ChatState(session_id=chat.session_id)
+    st.session_state.chat = session.ChatState(session_id=chat.session_id)
     st.query_params.clear()
 
 
 def show_older() -> None:
-    chat = state.chat()
-    chat.shown += state.PAGE_OF_MESSAGES
+    chat = session.chat()
+    chat.shown += session.PAGE_OF_MESSAGES
     if len(chat.messages) < chat.shown:
         keeping.load_older(shared_app())
 

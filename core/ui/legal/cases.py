@@ -14,9 +14,11 @@ from core.legal.desk import LegalDesk
 from core.legal.library.cases import CaseResponse
 from core.legal.types import CaseType, CourtCase
 from core.search.types import host_of
-from core.ui import keeping, legal, render
+from core.ui import keeping
 from core.ui.escape import label
-from core.ui.legal_check import article_html
+from core.ui.frame import warning
+from core.ui.legal import frame
+from core.ui.legal.verdicts import article_html
 
 QUERY = "case_query"
 TYPE = "case_type"
@@ -49,10 +51,10 @@ def draw_search(desk: LegalDesk) -> None:
     try:
         with st.spinner("正在查找…"):
             response = desk.cases_for(keeping.identity()).search(
-                shorten(query, legal.LONGEST_QUERY), None if chosen == ALL else str(chosen), legal.RESULTS
+                shorten(query, frame.LONGEST_QUERY), None if chosen == ALL else str(chosen), frame.RESULTS
             )
     except AppError as error:
-        render.warning(str(error))
+        warning(str(error))
         return
     _draw_results(response)
 
@@ -60,7 +62,7 @@ def draw_search(desk: LegalDesk) -> None:
 def _draw_start(desk: LegalDesk) -> None:
     index = desk.library.index()
     if index is None:
-        legal.nothing_imported(web=desk.searches_web)
+        frame.nothing_imported(web=desk.searches_web)
         return
     web = "库中没有的会改用网络搜索。" if desk.searches_web else ""
     st.caption(f"库中有 {index.counts()['cases']:,} 个案例。{web}先写案由，再写争议焦点，例如「民间借贷 利息」。")
@@ -68,7 +70,7 @@ def _draw_start(desk: LegalDesk) -> None:
 
 def _draw_results(response: CaseResponse) -> None:
     if response.origin == "web" and response.web is not None:
-        legal.from_web(response.web, "本地案例库")
+        frame.from_web(response.web, "本地案例库")
     elif not response.results:
         st.info("本地案例库中没有找到。可以换一个类型，或少写一个词。", icon=":material/search_off:")
         return
@@ -78,19 +80,19 @@ def _draw_results(response: CaseResponse) -> None:
             _draw_result(case)
     if response.results:
         files = {"md": partial(export.cases_markdown, response), "json": partial(export.as_json, response.to_json())}
-        legal.exports(f"查案例 {response.query}", files, key="cases")
+        frame.exports(f"查案例 {response.query}", files, key="cases")
 
 
 def _draw_result(case: CourtCase) -> None:
     words = shorten(one_line(case.verdict or case.summary or case.text), _FIRST_WORDS)
     with st.container(gap="xxsmall"):
-        legal.link(case.name, {"case": case.number or case.name})
-        facts = legal.facts(export.facts_of_case(case))
+        frame.link(case.name, {"case": case.number or case.name})
+        facts = frame.facts(export.facts_of_case(case))
         st.html(f'<div class="wy-law wy-hit"><p>{escape(words)}</p>{facts}</div>')
 
 
 def draw_case(desk: LegalDesk, number_or_name: str) -> None:
-    legal.back_to_search(legal.CASES)
+    frame.back_to_search(frame.CASES)
     try:
         found = desk.cases.known_as(number_or_name)
     except NoLegalIndex:
@@ -104,7 +106,7 @@ def draw_case(desk: LegalDesk, number_or_name: str) -> None:
 
 def _draw_whole(case: CourtCase) -> None:
     st.header(label(case.name), anchor=False)
-    st.html(legal.facts([*export.facts_of_case(case), case.source]))
+    st.html(frame.facts([*export.facts_of_case(case), case.source]))
     if case.url:
         address = f'href="{escape(case.url)}" target="_blank" rel="noopener noreferrer nofollow"'
         st.html(f'<div class="wy-law"><a {address}>原文（{escape(host_of(case.url))}）</a></div>')
@@ -117,4 +119,4 @@ def _draw_whole(case: CourtCase) -> None:
         with whole:
             st.html(f'<div class="wy-law">{article_html(case.text)}</div>')
     files = {"md": partial(export.case_markdown, case), "jsonl": partial(export.case_jsonl, case)}
-    legal.exports(case.number or case.name, files, key=f"case-{case.id}")
+    frame.exports(case.number or case.name, files, key=f"case-{case.id}")

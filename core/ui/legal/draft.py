@@ -16,9 +16,10 @@ from core.legal import export
 from core.legal.desk import LegalDesk
 from core.legal.layouts.markup import Undecodable, decode
 from core.legal.verify import Mark, Verdict
-from core.ui import legal, render
 from core.ui.escape import label
-from core.ui.legal_check import details, words
+from core.ui.frame import warning
+from core.ui.legal import frame
+from core.ui.legal.verdicts import details, words
 
 TEXT = "draft_text"
 MAX_LENGTH = 200_000
@@ -30,7 +31,7 @@ _UNREADABLE = "这个文件不是文本，或编码无法识别。请另存为 U
 def draw(desk: LegalDesk) -> None:
     if desk.library.index() is None:
         st.write("核验要把引用与法律原文对照，所以要先导入法律文本。")
-        legal.nothing_imported(web=desk.searches_web)
+        frame.nothing_imported(web=desk.searches_web)
         return
     with st.form("draft", border=False):
         typed = st.text_area(
@@ -52,7 +53,7 @@ def draw(desk: LegalDesk) -> None:
     try:
         _draw_verdicts(text, desk.verifier.verify(text))
     except AppError as error:
-        render.warning(str(error))
+        warning(str(error))
 
 
 def _text(typed: str, file: UploadedFile | None) -> str:
@@ -61,7 +62,7 @@ def _text(typed: str, file: UploadedFile | None) -> str:
     try:
         return decode(file.getvalue())[:MAX_LENGTH]
     except Undecodable:
-        render.warning(_UNREADABLE)
+        warning(_UNREADABLE)
         return ""
 
 
@@ -94,7 +95,7 @@ def _draw_verdicts(text: str, verdicts: Sequence[Verdict]) -> None:
         "csv": partial(export.verdicts_csv, verdicts),
         "json": partial(export.verdicts_json, verdicts),
     }
-    legal.exports("法条核验", files, key="draft")
+    frame.exports("法条核验", files, key="draft")
 
 
 def _marked(text: str, verdicts: Sequence[Verdict]) -> str:

@@ -14,8 +14,8 @@ from core.base.errors import AppError
 from core.legal.imports.build import Progress
 from core.legal.imports.download import PUBLIC_CORPORA
 from core.legal.imports.job import DOWNLOAD, ImportJob
-from core.ui import render
 from core.ui.escape import label
+from core.ui.frame import warning
 
 ADDRESS = "import_address"
 UPLOAD = "import_upload"
@@ -48,7 +48,7 @@ def draw(app: App) -> None:
         st.info(_REFUSED[app.settings.legal.import_by], icon=":material/lock:")
         return
     if problem := st.session_state.pop(PROBLEM, ""):
-        render.warning(problem)
+        warning(problem)
     _draw_sources()
 
 
@@ -154,7 +154,7 @@ def _said(progress: Progress) -> str:
 
 def _draw_outcome(job: ImportJob) -> None:
     if job.summary is None:
-        render.warning(f"{job.title}：{job.problem}")
+        warning(f"{job.title}：{job.problem}")
         return
     found = job.summary
     parts = [f"{found['laws']:,} 部法规（{found['articles']:,} 条）"] if found["laws"] else []
