@@ -24,11 +24,11 @@ from typing import Any, Self, cast
 import requests
 
 from bench.rows import Row, table
-from core.base.errors import AllEnginesFailed, RateLimited
 from core.base.http import Deadline
 from core.base.settings import SearchSettings, Settings
 from core.search.cache import DiskTtlCache, ResultCache, SessionCache
 from core.search.engine import HttpEngine, RawResult, Request, Response, SearchEngine
+from core.search.errors import AllEnginesFailed, RateLimited
 from core.search.limits import SearchLimits
 from core.search.results import Found
 from core.search.service import SearchService

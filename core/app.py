@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from core.base.errors import EngineError
 from core.base.http import Deadline
 from core.base.logs import configure_logging
 from core.base.loop import LoopThread
@@ -23,6 +22,7 @@ from core.metrics import Metrics
 from core.run.keeper import Recorder
 from core.search.cache import ResultCache
 from core.search.engine import CheckedEngine, ClosableEngine, SearchEngine
+from core.search.errors import EngineError
 from core.search.health import Health
 from core.search.limits import SearchLimits
 from core.search.query import effective_query

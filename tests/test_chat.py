@@ -14,8 +14,9 @@ from core.answer.events import (
     Usage,
 )
 from core.answer.message import Message, message_from_run
-from core.base.errors import EngineTimeout, InputError
+from core.base.errors import InputError
 from core.chat.service import ChatOptions
+from core.search.errors import EngineTimeout
 from core.search.format import CLOSE_FENCE, OPEN_FENCE
 from support.worlds import FakeEngine, results, world
 

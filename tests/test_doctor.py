@@ -9,8 +9,8 @@ import pytest
 from legal import invented
 
 from core.app import App
-from core.base.errors import EngineMisconfigured, EngineThrottled, EngineUnavailable, SearchError
 from core.doctor import Diagnosis, EngineState, diagnose, engine_states, searxng_settings, try_engine
+from core.search.errors import EngineMisconfigured, EngineThrottled, EngineUnavailable, SearchError
 from core.search.types import SearchQuery
 from support.worlds import FakeEngine, results, world
 

@@ -23,7 +23,8 @@ import pytest
 
 from core import __version__
 from core.base import http
-from core.base.errors import (
+from core.base.http import Deadline, Request, Response, connections, exchange, fetch
+from core.base.http.errors import (
     HttpCancelled,
     HttpConnectError,
     HttpError,
@@ -35,7 +36,6 @@ from core.base.errors import (
     HttpTimeout,
     HttpTooLarge,
 )
-from core.base.http import Deadline, Request, Response, fetch
 from support.faults import (
     Behaviour,
     Peer,
@@ -65,12 +65,24 @@ RESULTS = {"results": [{"title": f"标题 {n}", "url": f"https://example.com/{n}
 @pytest.fixture(autouse=True)
 def _nothing_left_behind() -> Iterator[None]:
     """Every test starts without kept connections, and leaves neither a descriptor nor a thread behind."""
-    http.close_connections()
+    forget_connections()
     threads, descriptors = set(threading.enumerate()), _descriptors()
     yield
-    http.close_connections()
+    forget_connections()
     assert set(threading.enumerate()) <= threads
     assert _descriptors() <= descriptors  # another test may have left one that is closed only now
+
+
+def forget_connections() -> None:
+    """Closes the connections kept for reuse, and forgets which proxies and certificates the environment named."""
+    adapter = connections.adapter
+    for manager in (adapter.poolmanager, *adapter.proxy_manager.values()):
+        for key in manager.pools.keys():  # noqa: SIM118 (this mapping refuses to be iterated)
+            if pool := manager.pools.get(key):
+                pool.close()
+    adapter.close()
+    connections.environment.cache_clear()
+    connections.tls_context.cache_clear()
 
 
 def _descriptors() -> int:
@@ -438,7 +450,7 @@ def test_cancel_never_reaches_a_connection_that_lies_in_the_pool(monkeypatch: py
 
     with Server(keep_alive(json_answer(RESULTS))) as server:
         with monkeypatch.context() as patch:
-            patch.setattr(http, "_decompress", cancel_in_passing)
+            patch.setattr(exchange, "_decompress", cancel_in_passing)
             fetch(Request("GET", server.url), deadline=deadline)
         get(server)
         assert server.connections == 1

@@ -19,14 +19,15 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import event, text
 
 from core.answer.events import TextDelta
-from core.base.errors import AllEnginesFailed, EngineTimeout, EngineUnavailable, ModelTimeout, RateLimited
 from core.base.settings import MetricsSettings
 from core.chat.service import ChatOptions
+from core.llm.errors import ModelTimeout
 from core.metrics import Metrics
 from core.metrics.records import AnswerRecord, AttemptRecord, SearchRecord
 from core.metrics.spans import DAY, HOUR
 from core.metrics.writer import QUEUE, TRIES, write
 from core.search.cache import DiskTtlCache, ResultCache, SessionCache
+from core.search.errors import AllEnginesFailed, EngineTimeout, EngineUnavailable, RateLimited
 from core.search.limits import SearchLimits
 from core.search.service import SearchService
 from core.search.types import SearchEnd, SearchQuery, SearchResponse, SearchType

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, text
 
-from core.base.errors import AppError, StoreError, StoreTooNew
+from core.base.errors import AppError
 from core.store import ConversationStore, Database
 from core.store.backends import Backend, PostgresServer, SqliteFile
+from core.store.errors import StoreError, StoreTooNew
 from core.store.migrations import MIGRATIONS, Migration
 from core.store.tables import metadata
 from support.base import loaded

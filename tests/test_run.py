@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from core.answer.events import RunEvent, RunFailed, RunStopped, TextDelta
-from core.base.errors import ModelTimeout
 from core.base.loop import LoopThread
+from core.llm.errors import ModelTimeout
 from core.run.run import Run, drain
 
 

@@ -20,11 +20,12 @@ from sqlalchemy import event, text
 from core.answer.archive import DAMAGED, NO_TEXT
 from core.answer.events import TextDelta
 from core.answer.message import Message, message_from_run
-from core.base.errors import ConversationNotFound, InputError, StoreError
+from core.base.errors import InputError
 from core.base.text import clean
 from core.store import ConversationStore, Database
 from core.store.backends import PostgresServer, SqliteFile
 from core.store.conversations import UNFINISHED
+from core.store.errors import ConversationNotFound, StoreError
 from core.store.migrations import MIGRATIONS
 from support.base import ROOT, loaded
 from support.messages import FULL

@@ -11,7 +11,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 from core.answer.message import Message
 from core.ui import session
-from core.ui.chat import render, sidebar
+from core.ui.chat import sidebar
+from core.ui.frame import page_frame
 
 if "chat" not in st.session_state:
     count = int(os.environ["BENCH_MESSAGES"])
@@ -19,7 +20,7 @@ if "chat" not in st.session_state:
     st.session_state.chat = session.ChatState(
         messages=[Message("user", question) if n % 2 == 0 else Message("assistant", answer) for n in range(count)]
     )
-render.page_frame()
+page_frame()
 session.begin()
 sidebar.draw(on_chat_page=True)
 runpy.run_path(str(ROOT / "pages" / "chat.py"))

@@ -14,13 +14,13 @@ from langchain_classic.agents.agent import RunnableMultiActionAgent
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.exceptions import OutputParserException
 
+from core.agent.errors import AgentOutputError, BudgetExceeded, LoopDetected
 from core.agent.translate import Translator
-from core.base.errors import AgentOutputError, BudgetExceeded, LoopDetected, ModelDisconnected
 from core.base.sentences import key_terms
 from core.base.settings import LlmSettings
 from core.base.text import fold
 from core.legal.text.numerals import NUMERAL, to_int
-from core.llm.errors import translate, worth_retrying
+from core.llm.errors import ModelDisconnected, translate, worth_retrying
 from core.llm.retry import logged, retrying
 
 log = logging.getLogger(__name__)

@@ -20,6 +20,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import BaseTool
 
+from core.agent.errors import AgentOutputError, BudgetExceeded, LoopDetected
 from core.agent.guard import Deadline, Guard, GuardedAgent, let_go, within
 from core.agent.memory import remember
 from core.agent.prompt import agent_prompt, describe
@@ -31,21 +32,13 @@ from core.agent.translate import Translator
 from core.answer.citations import cited_sources
 from core.answer.events import Answer, Notice, RunEvent, RunFailed, RunStopped, Source, TextDelta, Thought
 from core.answer.message import Message
-from core.base.errors import (
-    AgentOutputError,
-    AppError,
-    BudgetExceeded,
-    LoopDetected,
-    ModelError,
-    ModelNotFound,
-    ModelRefused,
-    NoEngine,
-)
+from core.base.errors import AppError
 from core.base.loop import LoopThread
 from core.base.model_choice import ModelChoice
 from core.base.settings import Settings
 from core.legal.desk import LegalDesk
 from core.llm.embedded import EmbeddedChatModel
+from core.llm.errors import ModelError, ModelNotFound, ModelRefused
 from core.llm.model import Model, Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.tokens import estimate_tokens
@@ -54,6 +47,7 @@ from core.run.prompts import Preview, chat_system, fill
 from core.run.question import accept
 from core.run.run import OnAnswer, Run, drain
 from core.search.cache import SessionCache
+from core.search.errors import NoEngine
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED, sources_block
 from core.search.service import SearchService
 

@@ -17,10 +17,11 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel, BeforeValidator, Field
 
 from core.answer.events import RunEvent, SearchFinished, SearchStarted, Source
-from core.base.errors import AllEnginesFailed, AppError
+from core.base.errors import AppError
 from core.base.settings import SearchSettings
 from core.legal.desk import LegalDesk
 from core.search.cache import SessionCache
+from core.search.errors import AllEnginesFailed
 from core.search.format import NOTHING_FOUND, sources_block
 from core.search.results import canonical
 from core.search.service import SearchService

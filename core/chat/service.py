@@ -25,12 +25,12 @@ from core.answer.events import (
     Usage,
 )
 from core.answer.message import Message
-from core.base.errors import AllEnginesFailed, EngineMisconfigured, ModelCannotSearch, ModelError, SearchError
 from core.base.loop import LoopThread
 from core.base.model_choice import ModelChoice
 from core.base.settings import Settings
 from core.base.text import ago, one_line, shorten
 from core.chat.native_answer import NATIVE, NativeAnswer
+from core.llm.errors import ModelCannotSearch, ModelError
 from core.llm.model import Model, Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.tokens import estimate_tokens
@@ -39,6 +39,7 @@ from core.run.prompts import FOLDER, Preview, chat_system, fill
 from core.run.question import accept
 from core.run.run import OnAnswer, Run, drain
 from core.search.engines.native import NativeEngine, not_supported
+from core.search.errors import AllEnginesFailed, EngineMisconfigured, SearchError
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED, number_results, sources_block
 from core.search.query import effective_query, limits_in_words
 from core.search.service import SearchService

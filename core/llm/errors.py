@@ -6,22 +6,78 @@ connection and timeout errors have the same class names. Going by those keeps ev
 
 from __future__ import annotations
 
-from core.base.errors import (
-    ModelAuthError,
-    ModelCannotSearch,
-    ModelDisconnected,
-    ModelError,
-    ModelNotFound,
-    ModelOverloaded,
-    ModelQuotaExceeded,
-    ModelRefused,
-    ModelTimeout,
-    ModelUnavailable,
-)
+from core.base.errors import AppError
 from core.search.engines.native import lacks_search
 
 _TIMEOUTS = {"APITimeoutError", "TimeoutException", "TimeoutError"}
 _CONNECTIONS = {"APIConnectionError", "TransportError", "ConnectionError", "OSError"}
+
+
+class ModelError(AppError):
+    kind = "model"
+    happened = "模型没有给出回答。"
+    advice = "请稍后重试。"
+
+
+class ModelAuthError(ModelError):
+    kind = "model_auth"
+    happened = "模型服务拒绝了当前的密钥。"
+    advice = "请检查 OPENAI_API_KEY 是否正确、是否属于 OPENAI_BASE_URL 所指的服务。"
+
+
+class ModelNotFound(ModelError):
+    kind = "model_not_found"
+    happened = "模型服务中没有这个模型。"
+    advice = "请检查 LLM_MODEL 的写法（如 openai:模型名）和 OPENAI_BASE_URL。"
+
+
+class ModelCannotSearch(ModelError):
+    kind = "model_cannot_search"
+    happened = "当前的模型或其服务没有自带的联网搜索。"
+
+
+class ModelTimeout(ModelError):
+    kind = "model_timeout"
+    happened = "模型在规定时间内没有继续输出。"
+    advice = "已写出的内容已保留，可以点「重新回答」再试一次。"
+
+
+class ModelUnavailable(ModelError):
+    kind = "model_unavailable"
+    happened = "连接不上模型服务。"
+    advice = "请检查网络、代理和 OPENAI_BASE_URL；本机服务请确认已启动。"
+
+
+class ModelOverloaded(ModelError):
+    kind = "model_overloaded"
+    happened = "模型服务正忙。"
+    advice = "已自动重试仍未成功，请过一会儿再问。"
+
+
+class ModelQuotaExceeded(ModelError):
+    kind = "model_quota"
+    happened = "模型服务的额度已用完。"
+    advice = "请到模型服务商处充值，或在设置中改用其他模型。"
+
+
+class ModelRefused(ModelError):
+    """The service understood the request and will not do it: too long, a parameter it does not know, a filter."""
+
+    kind = "model_refused"
+    happened = "模型服务拒绝了这次请求。"
+    advice = "可能是内容过长或触发了服务商的限制，请缩短问题或新建对话后再试。"
+
+
+class ModelEmptyAnswer(ModelError):
+    kind = "model_empty"
+    happened = "模型返回了空的回答。"
+    advice = "请换一种问法，或点「重新回答」。"
+
+
+class ModelDisconnected(ModelError):
+    kind = "model_disconnected"
+    happened = "与模型服务的连接在回答途中断开。"
+    advice = "已写出的内容已保留，可以点「重新回答」再试一次。"
 
 
 def translate(error: BaseException, *, mid_stream: bool = False, searching: bool = False) -> ModelError:

@@ -13,11 +13,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from core.base.errors import ModelDisconnected, ModelEmptyAnswer, ModelError
 from core.base.loop import LoopThread
 from core.base.model_choice import choose_model
 from core.base.settings import LlmSettings, Settings
-from core.llm.errors import translate, worth_retrying
+from core.llm.errors import ModelDisconnected, ModelEmptyAnswer, ModelError, translate, worth_retrying
 from core.llm.pieces import Piece, SearchingPiece, TextPiece, TokenUsage
 from core.llm.reasoning import ThinkSplitter
 from core.llm.retry import logged, retrying

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
-from core.base.errors import ModelError
 from core.base.settings import LlmSettings
+from core.llm.errors import ModelError
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from core.base.errors import RateLimited
 from core.base.model_choice import EMBEDDED_LABEL
 from core.base.settings import MetricsSettings
 from core.metrics.records import (
@@ -28,6 +27,7 @@ from core.metrics.records import (
     seconds_of,
 )
 from core.metrics.spans import Span
+from core.search.errors import RateLimited
 from core.search.types import CacheLayer, Outcome
 from core.store.metrics import MetricsStore, Sum, TimedSum
 

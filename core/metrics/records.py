@@ -13,10 +13,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from core.answer.events import RunFailed, RunStopped, ToolStarted, Usage
-from core.base.errors import AllEnginesFailed, AppError, RateLimited
+from core.base.errors import AppError
+from core.base.http import Cancelled
 from core.base.text import clean, one_line, shorten
 from core.run.run import Run
-from core.search.deadline import SearchCancelled
+from core.search.errors import AllEnginesFailed, RateLimited
 from core.search.types import Outcome, SearchEnd
 
 QUERY_LENGTH = 200
@@ -129,7 +130,7 @@ def _outcome(end: SearchEnd) -> tuple[str, str]:
             return (Outcome.OK if end.response and end.response.results else Outcome.EMPTY).value, ""
         case RateLimited():
             return REFUSED, end.error.kind
-        case SearchCancelled():
+        case Cancelled():
             return CANCELLED, ""
         case AllEnginesFailed():
             return FAILED, end.error.cause or end.error.kind

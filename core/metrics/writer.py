@@ -10,13 +10,13 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from core.base.errors import StoreError
 from core.base.settings import MetricsSettings
 from core.metrics.exposition import Exposition
 from core.metrics.records import AnswerRecord, Record, SearchRecord
 from core.metrics.spans import DAY, Grain
 from core.run.run import Run
 from core.search.types import SearchEnd
+from core.store.errors import StoreError
 from core.store.metrics import MetricsStore, SumKey
 
 log = logging.getLogger(__name__)

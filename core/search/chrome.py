@@ -25,18 +25,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies
 
-from core.base.errors import (
-    ConnectFailure,
-    EngineMisconfigured,
-    EngineUnavailable,
-    HttpCancelled,
-    HttpConnectError,
-    HttpError,
-    HttpTimeout,
-)
 from core.base.http import Deadline
+from core.base.http.errors import ConnectFailure, HttpCancelled, HttpConnectError, HttpError, HttpTimeout
 from core.base.loop import LoopThread
 from core.base.settings import harmless_environment
+from core.search.errors import EngineMisconfigured, EngineUnavailable
 
 if TYPE_CHECKING:  # importing Playwright takes a while
     from playwright.async_api import Browser as PlaywrightBrowser

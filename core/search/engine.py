@@ -11,15 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
-from core.base.errors import (
-    EngineBlocked,
-    EngineError,
-    EngineMisconfigured,
-    EngineParseError,
-    EngineQuotaExceeded,
-    EngineThrottled,
-    EngineTimeout,
-    EngineUnavailable,
+from core.base.http import Deadline, Request, Response, fetch
+from core.base.http.errors import (
     HttpCancelled,
     HttpConnectError,
     HttpError,
@@ -30,8 +23,17 @@ from core.base.errors import (
     HttpTimeout,
     HttpTooLarge,
 )
-from core.base.http import Deadline, Request, Response, fetch
 from core.base.settings import Settings
+from core.search.errors import (
+    EngineBlocked,
+    EngineError,
+    EngineMisconfigured,
+    EngineParseError,
+    EngineQuotaExceeded,
+    EngineThrottled,
+    EngineTimeout,
+    EngineUnavailable,
+)
 from core.search.results import Found, RawResult, clean_results
 from core.search.types import SearchQuery, SearchResult
 

@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
-from core.base.errors import AllEnginesFailed, EngineError, EngineTimeout, EngineUnavailable, RateLimited
-from core.search.deadline import SearchCancelled, SearchDeadline
+from core.base.http import Cancelled, Deadline
 from core.search.engine import SearchEngine
+from core.search.errors import AllEnginesFailed, EngineError, EngineTimeout, EngineUnavailable, RateLimited
 from core.search.health import Health, Rest
 from core.search.results import Found, RawResult, clean_results
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResult
@@ -45,7 +45,7 @@ class Failover:
         health: Health,
         *,
         hedge_after: float,
-        take_turn: Callable[[str, SearchDeadline], None] | None = None,
+        take_turn: Callable[[str, Deadline], None] | None = None,
         workers: Workers | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -57,7 +57,7 @@ class Failover:
         self.clock = clock
 
     def run(
-        self, engines: Sequence[SearchEngine], query: SearchQuery, deadline: SearchDeadline, *, wake: bool = False
+        self, engines: Sequence[SearchEngine], query: SearchQuery, deadline: Deadline, *, wake: bool = False
     ) -> Raced:
         """`wake` asks engines that rest, too."""
         return _Race(self, engines, query, deadline, wake=wake).run()
@@ -65,7 +65,7 @@ class Failover:
 
 @dataclass(slots=True)
 class _Running:
-    deadline: SearchDeadline
+    deadline: Deadline
     started: float
     asked: float | None = None
     """When the engine itself began; before that the attempt waits for our own quota."""
@@ -86,7 +86,7 @@ class _Race:
         room: Failover,
         engines: Sequence[SearchEngine],
         query: SearchQuery,
-        deadline: SearchDeadline,
+        deadline: Deadline,
         *,
         wake: bool,
     ) -> None:
@@ -109,7 +109,7 @@ class _Race:
         winner = self._race()
         if self._deadline.cancelled:
             self._stop_running()
-            raise SearchCancelled
+            raise Cancelled
         self._settle_running(winner)
         found = winner.found if winner and winner.found else Found()
         return Raced(found, winner.engine if winner else "", tuple(self._attempts.values()), self._bug)

@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 
-from core.base.errors import RateLimited
-from core.search.deadline import SearchCancelled, SearchDeadline
+from core.base.http import Cancelled, Deadline
+from core.search.errors import RateLimited
 from core.search.types import SearchResponse
 
 # These tell of the one who led the search, not of the search: whoever waited for it goes on alone.
-_PERSONAL = (RateLimited, SearchCancelled)
+_PERSONAL = (RateLimited, Cancelled)
 
 
 class Flights:
@@ -19,7 +19,7 @@ class Flights:
         self._lock = threading.Lock()
         self._flights: dict[str, Future[SearchResponse]] = {}
 
-    def share(self, key: str, deadline: SearchDeadline, do: Callable[[], SearchResponse]) -> SearchResponse:
+    def share(self, key: str, deadline: Deadline, do: Callable[[], SearchResponse]) -> SearchResponse:
         """What `do` returns or raises, for everybody who asks for the same key while it runs.
 
         Raises TimeoutError when somebody else's search has not ended by this deadline.

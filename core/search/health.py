@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from core.base.errors import EngineError, EngineThrottled, EngineTimeout
 from core.base.redis import RedisLink
+from core.search.errors import EngineError, EngineThrottled, EngineTimeout
 
 log = logging.getLogger(__name__)
 

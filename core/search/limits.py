@@ -14,10 +14,10 @@ from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from core.base.errors import RateLimited
+from core.base.http import Deadline
 from core.base.redis import RedisLink
 from core.base.settings import Settings
-from core.search.deadline import SearchDeadline
+from core.search.errors import RateLimited
 
 MAX_IDLE_KEYS = 10_000
 
@@ -54,7 +54,7 @@ class SearchLimits:
         if not self._counter.hit(self._per_user, "user", user):
             raise RateLimited(retry_after=self._counter.wait(self._per_user, "user", user))
 
-    def take_turn(self, engine: str, deadline: SearchDeadline) -> None:
+    def take_turn(self, engine: str, deadline: Deadline) -> None:
         """Counts one request to the engine, when its quota has room: at once, or before the deadline.
 
         A wait that would outlast the deadline is not begun: RateLimited.

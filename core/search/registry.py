@@ -6,9 +6,9 @@ import logging
 from dataclasses import dataclass
 from importlib import import_module
 
-from core.base.errors import EngineMisconfigured
 from core.base.settings import Settings
 from core.search.engine import SearchEngine
+from core.search.errors import EngineMisconfigured
 from core.search.types import SearchQuery
 
 log = logging.getLogger(__name__)

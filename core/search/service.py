@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from core.base.errors import AllEnginesFailed, EngineError, NoEngine, QueryError, RateLimited
+from core.base.http import Deadline
 from core.base.settings import SearchSettings
 from core.search.cache import ResultCache, SessionCache
-from core.search.deadline import SearchDeadline
 from core.search.engine import SearchEngine
+from core.search.errors import AllEnginesFailed, EngineError, NoEngine, QueryError, RateLimited
 from core.search.failover import Failover, Raced, all_failed
 from core.search.flights import Flights
 from core.search.health import Health, Rest
@@ -36,7 +36,7 @@ class _Search:
     key: str
     engine: str | None
     user: str | None
-    deadline: SearchDeadline
+    deadline: Deadline
     started: float
     layer: CacheLayer = CacheLayer.NONE
     """Who had the results already, as far as is known."""
@@ -105,7 +105,7 @@ class SearchService:
             try:
                 if user is not None:
                     self._limits.admit(user)
-                self._limits.take_turn(engine, SearchDeadline(0, self._clock))
+                self._limits.take_turn(engine, Deadline(0, self._clock))
             except RateLimited:
                 return False
         return True
@@ -133,7 +133,7 @@ class SearchService:
         `user` is whose limit counts the search, unless a cache or another search under way answers it; None is the
         operator, who has no limit.
         """
-        deadline = SearchDeadline(self._settings.timeout, self._clock)
+        deadline = Deadline(self._settings.timeout, self._clock)
         return self._search(query, user, engine, session_cache, fresh, deadline)
 
     async def asearch(
@@ -146,7 +146,7 @@ class SearchService:
         fresh: bool = False,
     ) -> SearchResponse:
         """The same; cancelling the task that awaits it cancels the search."""
-        deadline = SearchDeadline(self._settings.timeout, self._clock)
+        deadline = Deadline(self._settings.timeout, self._clock)
         try:
             return await in_a_thread(
                 lambda: self._search(query, user, engine, session_cache, fresh, deadline), name="search"
@@ -168,7 +168,7 @@ class SearchService:
         engine: str | None,
         session: SessionCache | None,
         fresh: bool,
-        deadline: SearchDeadline,
+        deadline: Deadline,
     ) -> SearchResponse:
         started = self._clock()
         _refuse_unusable(asked)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import DBAPIError, TimeoutError
 
-from core.base.errors import StoreError
+from core.store.errors import StoreError
 
 log = logging.getLogger(__name__)
 

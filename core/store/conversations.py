@@ -27,10 +27,11 @@ from sqlalchemy import (
 from core.answer import archive
 from core.answer.events import Notice
 from core.answer.message import Message
-from core.base.errors import ConversationNotFound, InputError
+from core.base.errors import InputError
 from core.base.settings import Settings
 from core.base.text import clean, one_line, shorten
 from core.store.database import Database
+from core.store.errors import ConversationNotFound
 from core.store.tables import conversations, messages, visits
 
 TITLE_LENGTH = 40

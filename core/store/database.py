@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from core.base.errors import StoreError, StoreTooNew
 from core.base.settings import Settings
 from core.store.backends import WRITES, Backend, PostgresServer, SqliteFile, first_line, is_busy
+from core.store.errors import StoreError, StoreTooNew
 from core.store.migrations import MIGRATIONS, VERSION_TABLE, Migration
 
 log = logging.getLogger(__name__)

@@ -11,8 +11,9 @@ import streamlit as st
 from core import VISITOR_COOKIE
 from core.answer.message import Message
 from core.app import App, shared_app
-from core.base.errors import AppError, ConversationNotFound
+from core.base.errors import AppError
 from core.store import Conversation
+from core.store.errors import ConversationNotFound
 from core.ui import session
 
 ADDRESS = "c"

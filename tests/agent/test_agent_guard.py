@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from langchain_core.agents import AgentAction
 
+from core.agent.errors import LoopDetected
 from core.agent.guard import Deadline, LoopGuard, let_go, within
-from core.base.errors import LoopDetected
 
 
 def steps_until_stopped(turns: list[list[Any]]) -> int | None:

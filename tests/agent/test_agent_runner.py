@@ -26,8 +26,10 @@ from core.answer.events import (
     Usage,
 )
 from core.answer.message import Message, message_from_run
-from core.base.errors import EngineTimeout, InputError, ModelAuthError, ModelUnavailable
+from core.base.errors import InputError
+from core.llm.errors import ModelAuthError, ModelUnavailable
 from core.search.cache import SessionCache
+from core.search.errors import EngineTimeout
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED
 from core.search.types import SearchResult
 from support.agents import (

@@ -9,8 +9,8 @@ from core.agent.toolbox import TOOLS
 from core.agent.tools import Observation, SourceBook, ToolContext, WebSearchTool
 from core.answer.events import RunEvent, SearchFinished, SearchStarted
 from core.app import App, build_app
-from core.base.errors import EngineTimeout
 from core.search.cache import SessionCache
+from core.search.errors import EngineTimeout
 from core.search.format import NOTHING_FOUND
 from core.search.types import SearchResult, SearchType
 from support.base import loaded

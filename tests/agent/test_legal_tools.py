@@ -20,8 +20,8 @@ from core.agent.tools import Observation, ToolContext
 from core.answer.archive import decode, encode
 from core.answer.events import Notice, SearchFinished, ToolFinished, ToolStarted
 from core.answer.message import Message, message_from_run
-from core.base.errors import EngineTimeout, NoEngine
 from core.legal.types import CaseType
+from core.search.errors import EngineTimeout, NoEngine
 from core.search.types import Outcome, SearchResult, SearchType
 from core.ui.chat import ledger
 from support.agents import World, agent, answer, final, of, wired_agent

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from legal import invented
 
-from core.base.errors import NoLegalIndex, QueryError
+from core.legal.errors import NoLegalIndex
 from core.legal.library.cases import CaseService
 from core.legal.library.index import LegalLibrary
+from core.search.errors import QueryError
 from core.search.types import SearchQuery, SearchResponse, SearchResult
 
 

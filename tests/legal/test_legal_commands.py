@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from legal import invented
 
-from core.base.errors import CorpusError
+from core.legal.errors import CorpusError
 from core.legal.imports import load
 from core.legal.library.cases import CaseService
 from core.legal.library.index import LegalLibrary

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from legal import invented
 
-from core.base.errors import CorpusError
+from core.legal.errors import CorpusError
 from core.legal.imports import archive
 from core.legal.layouts import corpora
 from core.legal.layouts.items import Item, Skipped

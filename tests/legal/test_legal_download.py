@@ -13,9 +13,10 @@ from typing import ClassVar
 import pytest
 from legal import invented
 
-from core.base.errors import CorpusError, HttpNotPublic, HttpTooLarge, ImportCancelled
+from core.base.http import Deadline
+from core.base.http.errors import HttpNotPublic, HttpTooLarge
+from core.legal.errors import CorpusError, ImportCancelled
 from core.legal.imports import download, load
-from core.legal.imports.cancel import Cancel
 from core.legal.library.index import LegalLibrary
 from support.faults import Server, silence
 
@@ -88,11 +89,11 @@ def test_a_file_arrives_whole_with_its_checksum(tmp_path: Path, ranges: bool) ->
 
 
 def test_a_broken_download_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    cancel = Cancel()
+    until = Deadline(float("inf"))
     with server() as (url, handler):
         with pytest.raises(ImportCancelled):
             download.download(
-                url, tmp_path, on_bytes=lambda done, _: cancel.set() if done > 500_000 else None, cancel=cancel
+                url, tmp_path, on_bytes=lambda done, _: until.cancel() if done > 500_000 else None, until=until
             )
         handler.asked.clear()
         assert download.download(url, tmp_path).path.read_bytes() == DATA
@@ -100,10 +101,10 @@ def test_a_broken_download_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 
 def test_a_server_that_falls_silent_can_be_cancelled(tmp_path: Path) -> None:
-    cancel = Cancel()
-    threading.Timer(0.2, cancel.set).start()
+    until = Deadline(float("inf"))
+    threading.Timer(0.2, until.cancel).start()
     with Server(silence) as silent, pytest.raises(ImportCancelled):
-        download.download(f"{silent.url}/laws.zip", tmp_path, cancel=cancel)
+        download.download(f"{silent.url}/laws.zip", tmp_path, until=until)
 
 
 def test_what_a_visitor_typed_never_leads_into_our_own_network(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from legal import invented
 
-from core.base import http
-from core.base.errors import CorpusError, ImportBusy
+from core.base.http import connections
+from core.legal.errors import CorpusError, ImportBusy
 from core.legal.imports import build
 from core.legal.imports.job import FAILED, Importer, ImportJob
 from core.legal.library.index import LegalLibrary
@@ -78,13 +78,13 @@ def test_a_second_import_waits_for_the_first_and_a_cancelled_one_changes_nothing
     importer: Importer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     over(upload(importer, tmp_path, LAW))
-    monkeypatch.setattr(http, "is_public", lambda _: True)
+    monkeypatch.setattr(connections, "is_public", lambda _: True)
     with Server(silence) as server:
         job = importer.from_address(f"{server.url}laws.zip")
         with pytest.raises(ImportBusy):
             upload(importer, tmp_path, LAW)
         assert job.running
-        job.cancel.set()
+        job.cancel()
         over(job)
     assert "已取消" in job.problem
     assert known(importer, "灯油法")
@@ -103,7 +103,7 @@ def test_a_cancel_between_two_files(importer: Importer, tmp_path: Path, monkeypa
     monkeypatch.setattr(build._Import, "_report", slowly)
     job = upload(importer, tmp_path, LAW)
     assert reading.wait(5)
-    job.cancel.set()
+    job.cancel()
     go_on.set()
     assert "已取消" in over(job).problem
     assert not known(importer, "灯油法")

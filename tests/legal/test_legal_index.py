@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from legal import invented
 
-from core.base.errors import CorpusError, ImportBusy, ImportCancelled
+from core.base.http import Deadline
+from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
 from core.legal.imports import build
 from core.legal.imports.build import Progress, import_source, repealed_laws
 from core.legal.library.index import MANIFEST, LegalIndex, LegalLibrary
@@ -196,13 +197,13 @@ class TestOneStepOrNotAtAll:
     @pytest.mark.parametrize("stage", ["读取", "建立索引"])
     def test_cancel(self, tmp_path: Path, corpus: Path, newer: Path, stage: str) -> None:
         library = invented.library(tmp_path / "data", corpus)
-        cancel = threading.Event()
+        until = Deadline(float("inf"))
         with pytest.raises(ImportCancelled):
             import_source(
                 library.folder,
                 newer,
-                on_progress=lambda progress: cancel.set() if progress.stage == stage else None,
-                cancel=cancel,
+                on_progress=lambda progress: until.cancel() if progress.stage == stage else None,
+                until=until,
             )
         assert_in_use(library)
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from legal import invented
 
-from core.base.errors import NoLegalIndex, QueryError
+from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LegalLibrary
 from core.legal.library.statutes import RegulationService
 from core.legal.text.numerals import ArticleNumber
 from core.legal.text.paragraphs import excerpt, paragraphs
+from core.search.errors import QueryError
 from core.search.types import SearchQuery, SearchResponse, SearchResult
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from legal import invented
 
-from core.base.errors import NoLegalIndex
+from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LegalLibrary
 from core.legal.verify import Mark, Verdict, Verifier, quotes
 

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from core.base.errors import ModelError
 from core.base.loop import LoopThread
 from core.base.model_choice import EMBEDDED, ModelChoice, choose_model
-from core.llm.errors import translate
+from core.llm.errors import ModelError, translate
 from core.llm.model import Model
 from core.llm.pieces import Piece, TextPiece, ThoughtPiece, TokenUsage
 from support.base import loaded

@@ -18,10 +18,10 @@ from streamlit.testing.v1 import AppTest
 
 import core.app
 from core.app import App
-from core.base.errors import StoreError
 from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord
 from core.metrics.writer import write
 from core.store import MetricsStore
+from core.store.errors import StoreError
 from core.ui.dashboard.page import PART, PARTS
 from core.ui.session import ROUTED
 from core.ui.tables import Table, as_csv

@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 import core.app
 from core.app import App, build_app
-from core.base.errors import EngineBlocked
 from core.base.settings import Settings, load_settings
+from core.search.errors import EngineBlocked
 from core.search.types import SearchResult
 from core.ui.session import ROUTED
 from core.ui.settings.page import EXAMPLE_QUESTION, EXAMPLE_SOURCES

@@ -16,9 +16,9 @@ from core.agent.runner import AgentOptions
 from core.agent.tools import Observation, ToolContext, WebSearchTool
 from core.answer.events import Answer, SearchFinished, ToolStarted
 from core.app import App, build_app
-from core.base.errors import EngineTimeout
 from core.chat.service import ChatOptions
 from core.search.cache import SESSION_SIZE, SessionCache
+from core.search.errors import EngineTimeout
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResult
 from core.ui.chat.actions import AGENT_DECIDES

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from core.app import App, build_app
-from core.base.errors import EngineTimeout, EngineUnavailable, NoEngine, RateLimited
 from core.search.cache import ResultCache
 from core.search.engine import HttpEngine
+from core.search.errors import EngineTimeout, EngineUnavailable, NoEngine, RateLimited
 from core.search.query import effective_query
 from core.search.registry import build_chain
 from core.search.service import SearchService

@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from core.base.errors import AllEnginesFailed, QueryError
 from core.base.settings import SearchSettings, Settings
 from core.search import chrome as browser_module
 from core.search.engine import SearchEngine
 from core.search.engines.google import GoogleEngine
+from core.search.errors import AllEnginesFailed, QueryError
 from core.search.query import effective_query
 from core.search.registry import ENGINES, build_chain
 from core.search.results import Found

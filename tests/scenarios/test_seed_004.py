@@ -34,8 +34,9 @@ from core.answer.events import (
     Usage,
 )
 from core.answer.message import Message, message_from_run
-from core.base.errors import EngineTimeout, ModelAuthError, ModelUnavailable
+from core.llm.errors import ModelAuthError, ModelUnavailable
 from core.search.cache import SessionCache
+from core.search.errors import EngineTimeout
 from core.search.types import SearchQuery, SearchResult
 from core.ui.chat.actions import AGENT_ON
 from core.ui.chat.steps import AgentSteps

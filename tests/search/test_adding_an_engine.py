@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from core.base.errors import EngineMisconfigured, EngineParseError
 from core.base.settings import Secret, Section
+from core.search.errors import EngineMisconfigured, EngineParseError
 from core.search.types import SearchQuery, SearchType
 from support.base import ROOT
 from support.engines import answer, scripted, wire

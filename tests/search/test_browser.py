@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from core.base.errors import EngineMisconfigured, EngineUnavailable, HttpCancelled, HttpConnectError, HttpTimeout
 from core.base.http import Deadline
+from core.base.http.errors import HttpCancelled, HttpConnectError, HttpTimeout
 from core.search import chrome as module
 from core.search.chrome import Browser, Page, find_chrome, install_command
-from core.search.deadline import SearchDeadline
+from core.search.errors import EngineMisconfigured, EngineUnavailable
 from support.base import ROOT
 from support.chrome import CHROME, NO_CHROME, Watched, watched
 from support.faults import unused_port
@@ -173,9 +173,8 @@ def test_a_script_that_never_lets_go_holds_nobody_up(watch: Watched, site: Googl
     browser.close()
 
 
-@pytest.mark.parametrize("kind", [Deadline, SearchDeadline])
-def test_cancelling_closes_the_page_at_once(kept: Get, site: GoogleSite, kind: type[Deadline]) -> None:
-    deadline = kind(20.0)
+def test_cancelling_closes_the_page_at_once(kept: Get, site: GoogleSite) -> None:
+    deadline = Deadline(20.0)
     threading.Thread(target=lambda: (wait_until(lambda: site.running > 0, 10), deadline.cancel())).start()
     with pytest.raises(HttpCancelled):
         kept("silent", deadline)

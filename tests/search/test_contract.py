@@ -7,15 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.base.errors import (
-    EngineBlocked,
-    EngineError,
-    EngineMisconfigured,
-    EngineParseError,
-    EngineQuotaExceeded,
-    EngineThrottled,
-    EngineTimeout,
-    EngineUnavailable,
+from core.base.http.errors import (
     HttpCancelled,
     HttpConnectError,
     HttpInvalidRequest,
@@ -25,6 +17,16 @@ from core.base.errors import (
     HttpTooLarge,
 )
 from core.search.engine import SearchEngine
+from core.search.errors import (
+    EngineBlocked,
+    EngineError,
+    EngineMisconfigured,
+    EngineParseError,
+    EngineQuotaExceeded,
+    EngineThrottled,
+    EngineTimeout,
+    EngineUnavailable,
+)
 from core.search.query import effective_query
 from core.search.registry import ENGINES, build_chain, unheeded_limits
 from core.search.types import SearchQuery, SearchResult, SearchType, TimeRange

@@ -8,14 +8,8 @@ from typing import Any
 
 import pytest
 
-from core.base.errors import (
-    EngineBlocked,
-    EngineMisconfigured,
-    EngineTimeout,
-    EngineUnavailable,
-    RateLimited,
-)
-from core.search.deadline import SearchCancelled, SearchDeadline
+from core.base.http import Cancelled, Deadline
+from core.search.errors import EngineBlocked, EngineMisconfigured, EngineTimeout, EngineUnavailable, RateLimited
 from core.search.failover import Failover, Raced, all_failed
 from core.search.health import Health
 from core.search.results import Found
@@ -31,7 +25,7 @@ def room(engines: Sequence[Fake], *, hedge_after: float = 5.0, **parts: Any) -> 
 
 
 def run(engines: Sequence[Fake], *, seconds: float = 2.0, hedge_after: float = 5.0, **parts: Any) -> Raced:
-    return room(engines, hedge_after=hedge_after, **parts).run(engines, QUERY, SearchDeadline(seconds))
+    return room(engines, hedge_after=hedge_after, **parts).run(engines, QUERY, Deadline(seconds))
 
 
 def outcomes(raced: Raced) -> list[tuple[str, str, str]]:
@@ -48,7 +42,7 @@ def test_the_first_engine_answers_and_the_others_are_left_alone() -> None:
 
 def test_the_engine_gets_the_query_unchanged_and_a_deadline_of_its_own() -> None:
     engine = Fake("a")
-    common = SearchDeadline(2)
+    common = Deadline(2)
     room([engine]).run([engine], QUERY, common)
     assert engine.asked == [QUERY]
     (own,) = engine.deadlines
@@ -131,10 +125,10 @@ def test_stuck_engines_are_abandoned_and_their_threads_end_with_them() -> None:
 
 def test_cancelling_ends_the_search_and_its_engines_at_once() -> None:
     engine = Fake("a", hung_until_cancelled)
-    deadline = SearchDeadline(30)
+    deadline = Deadline(30)
     threading.Timer(0.1, deadline.cancel).start()
     began = time.monotonic()
-    with pytest.raises(SearchCancelled):
+    with pytest.raises(Cancelled):
         room([engine]).run([engine], QUERY, deadline)
     assert time.monotonic() - began < 1
     assert engine.deadlines[0] is not None
@@ -158,8 +152,8 @@ def test_a_bug_is_handed_on_when_nobody_wins() -> None:
 def test_a_bug_does_not_let_an_engine_rest() -> None:
     engines = [Fake("buggy", KeyError("oops"), results("buggy"))]
     failover = room(engines)
-    failover.run(engines, QUERY, SearchDeadline(1))
-    assert failover.run(engines, QUERY, SearchDeadline(1)).provider == "buggy"
+    failover.run(engines, QUERY, Deadline(1))
+    assert failover.run(engines, QUERY, Deadline(1)).provider == "buggy"
 
 
 def test_an_engine_that_returns_none_is_a_bug() -> None:
@@ -184,8 +178,8 @@ def test_results_of_engines_that_do_not_clean_are_cleaned_and_deduplicated() -> 
 def test_a_resting_engine_is_skipped_with_its_reason() -> None:
     engines = [Fake("a", EngineBlocked("需要验证码。")), Fake("b")]
     failover = room(engines)
-    failover.run(engines, QUERY, SearchDeadline(1))
-    raced = failover.run(engines, QUERY, SearchDeadline(1))
+    failover.run(engines, QUERY, Deadline(1))
+    raced = failover.run(engines, QUERY, Deadline(1))
     assert engines[0].calls == 1
     assert outcomes(raced) == [("a", "skipped", "blocked"), ("b", "ok", "")]
     assert "需要验证码" in raced.attempts[0].reason
@@ -196,7 +190,7 @@ def test_engines_after_the_winner_are_not_listed_even_when_they_rest() -> None:
     engines = [Fake("a"), Fake("b", EngineBlocked())]
     failover = room(engines)
     failover.health.failed("b", EngineBlocked())
-    assert outcomes(failover.run(engines, QUERY, SearchDeadline(1))) == [("a", "ok", "")]
+    assert outcomes(failover.run(engines, QUERY, Deadline(1))) == [("a", "ok", "")]
 
 
 def test_when_everybody_rests_the_one_that_rests_least_is_asked() -> None:
@@ -205,7 +199,7 @@ def test_when_everybody_rests_the_one_that_rests_least_is_asked() -> None:
     failover.health.failed("a", EngineUnavailable())
     failover.health.failed("b", EngineTimeout())
     failover.health.failed("c", EngineBlocked())
-    raced = failover.run(engines, QUERY, SearchDeadline(1))
+    raced = failover.run(engines, QUERY, Deadline(1))
     assert raced.provider == "b"
     assert [engine.calls for engine in engines] == [0, 1, 0]
 
@@ -215,7 +209,7 @@ def test_engines_that_want_to_be_left_alone_are_left_alone_even_then() -> None:
     failover = room(engines)
     failover.health.failed("a", EngineBlocked())
     failover.health.failed("b", EngineMisconfigured("密钥不对。"))
-    raced = failover.run(engines, QUERY, SearchDeadline(1))
+    raced = failover.run(engines, QUERY, Deadline(1))
     assert outcomes(raced) == [("a", "skipped", "blocked"), ("b", "skipped", "misconfigured")]
     assert "修改设置" in raced.attempts[1].reason
 
@@ -224,22 +218,22 @@ def test_a_named_engine_is_asked_although_it_rests() -> None:
     engines = [Fake("a")]
     failover = room(engines)
     failover.health.failed("a", EngineBlocked())
-    assert failover.run(engines, QUERY, SearchDeadline(1), wake=True).provider == "a"
+    assert failover.run(engines, QUERY, Deadline(1), wake=True).provider == "a"
 
 
 def test_an_engine_that_was_overtaken_three_times_rests() -> None:
     engines = [Fake("slow", hung_until_cancelled), Fake("quick", slow(0.05, results("quick")))]
     failover = room(engines, hedge_after=0.1)
     for _ in range(3):
-        assert outcomes(failover.run(engines, QUERY, SearchDeadline(5)))[0] == ("slow", "skipped", "abandoned")
-    assert outcomes(failover.run(engines, QUERY, SearchDeadline(5)))[0] == ("slow", "skipped", "timeout")
+        assert outcomes(failover.run(engines, QUERY, Deadline(5)))[0] == ("slow", "skipped", "abandoned")
+    assert outcomes(failover.run(engines, QUERY, Deadline(5)))[0] == ("slow", "skipped", "timeout")
     assert engines[0].calls == 3
 
 
 def test_an_engine_that_hung_until_the_deadline_rests_but_one_started_late_does_not() -> None:
     engines = [Fake("hung", hung_until_cancelled), Fake("late", hung_until_cancelled)]
     failover = room(engines, hedge_after=0.6)
-    failover.run(engines, QUERY, SearchDeadline(0.65))
+    failover.run(engines, QUERY, Deadline(0.65))
     states = failover.health.states()
     assert states["hung"] is not None
     assert states["late"] is None
@@ -257,7 +251,7 @@ def test_an_engine_whose_time_ran_out_before_it_had_a_chance_is_not_blamed() -> 
 
     engines = [Fake("slow", after(4.5, EngineUnavailable())), Fake("late", after(0.6, EngineTimeout()))]
     failover = room(engines, hedge_after=60, clock=clock)
-    failover.run(engines, QUERY, SearchDeadline(5, clock))
+    failover.run(engines, QUERY, Deadline(5, clock))
     states = failover.health.states()
     assert states["slow"] is not None
     assert states["late"] is None
@@ -266,7 +260,7 @@ def test_an_engine_whose_time_ran_out_before_it_had_a_chance_is_not_blamed() -> 
 def test_a_quick_timeout_of_the_engine_itself_counts() -> None:
     engines = [Fake("gateway", EngineTimeout("网关超时（504）。")), Fake("b")]
     failover = room(engines)
-    failover.run(engines, QUERY, SearchDeadline(5))
+    failover.run(engines, QUERY, Deadline(5))
     assert failover.health.states()["gateway"] is not None
 
 
@@ -274,27 +268,27 @@ def test_a_quick_timeout_of_the_engine_itself_counts() -> None:
 
 
 def test_an_engine_without_quota_is_skipped_and_does_not_rest() -> None:
-    def no_turn(engine: str, deadline: SearchDeadline) -> None:
+    def no_turn(engine: str, deadline: Deadline) -> None:
         if engine == "a":
             raise RateLimited(retry_after=42)
 
     engines = [Fake("a"), Fake("b")]
     failover = room(engines, take_turn=no_turn)
-    raced = failover.run(engines, QUERY, SearchDeadline(1))
+    raced = failover.run(engines, QUERY, Deadline(1))
     assert outcomes(raced) == [("a", "skipped", "rate_limited"), ("b", "ok", "")]
     assert "42 秒" in raced.attempts[0].reason
     assert failover.health.states()["a"] is None
 
 
 def test_waiting_for_our_own_quota_is_not_held_against_the_engine() -> None:
-    def wait(engine: str, deadline: SearchDeadline) -> None:
+    def wait(engine: str, deadline: Deadline) -> None:
         if engine == "a":
             deadline.sleep(30)
 
     engines = [Fake("a"), Fake("b")]
     failover = room(engines, hedge_after=0.02, take_turn=wait)
     for _ in range(5):
-        assert failover.run(engines, QUERY, SearchDeadline(1)).provider == "b"
+        assert failover.run(engines, QUERY, Deadline(1)).provider == "b"
     assert failover.health.states()["a"] is None
     assert engines[0].calls == 0
 
@@ -315,8 +309,7 @@ def test_no_more_threads_than_allowed_and_nobody_starves_for_a_hedge() -> None:
     before = threading.active_count()
     found: list[Raced] = []
     searches = [
-        threading.Thread(target=lambda: found.append(failover.run(engines, QUERY, SearchDeadline(10))))
-        for _ in range(8)
+        threading.Thread(target=lambda: found.append(failover.run(engines, QUERY, Deadline(10)))) for _ in range(8)
     ]
     for search in searches:
         search.start()
@@ -340,7 +333,7 @@ def test_a_hedge_that_found_no_free_thread_is_tried_again() -> None:
 def test_without_a_free_thread_the_attempt_says_so() -> None:
     workers = Workers(limit=1)
     stuck = Stuck()
-    assert workers.start(lambda: stuck(QUERY, SearchDeadline(1)) and None)
+    assert workers.start(lambda: stuck(QUERY, Deadline(1)) and None)
     raced = run([Fake("a")], seconds=0.1, workers=workers)
     stuck.release.set()
     assert outcomes(raced) == [("a", "failed", "busy")]

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from core.base.errors import (
+from core.search.errors import (
     EngineBlocked,
     EngineError,
     EngineMisconfigured,

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import limits.storage.memory as library_memory
 import pytest
 
-from core.base.errors import RateLimited
+from core.base.http import Cancelled, Deadline
 from core.search import limits as our_limits
-from core.search.deadline import SearchCancelled, SearchDeadline
+from core.search.errors import RateLimited
 from core.search.limits import SearchLimits
 from support.base import loaded
 from support.rooms import Clock
@@ -23,7 +23,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-class Sleepless(SearchDeadline):
+class Sleepless(Deadline):
     """Lets the clock run instead of waiting."""
 
     def __init__(self, seconds: float, clock: Clock) -> None:
@@ -130,10 +130,10 @@ def test_a_wait_past_the_deadline_is_not_begun(clock: Clock) -> None:
 
 def test_whoever_waits_in_the_queue_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = SearchLimits(per_user=10, per_engine=1)
-    limits.take_turn("exa", SearchDeadline(100))
-    deadline = SearchDeadline(100)
+    limits.take_turn("exa", Deadline(100))
+    deadline = Deadline(100)
     threading.Timer(0.05, deadline.cancel).start()
-    with pytest.raises(SearchCancelled):
+    with pytest.raises(Cancelled):
         limits.take_turn("exa", deadline)
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from core.base.errors import EngineBlocked, RateLimited
 from core.base.redis import RedisLink
 from core.search.cache import ResultCache
+from core.search.errors import EngineBlocked, RateLimited
 from core.search.health import Health
 from core.search.limits import SearchLimits
 from core.search.service import SearchService

@@ -16,10 +16,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from core.base.errors import EngineUnavailable, HttpError
 from core.base.http import Deadline, Request, fetch
+from core.base.http.errors import HttpError
 from core.doctor import searxng_settings
 from core.search.engines.searxng import NO_TIME_RANGE, SearxngEngine
+from core.search.errors import EngineUnavailable
 from core.search.query import effective_query
 from core.search.types import SearchQuery, SearchType, TimeRange
 from support.base import loaded

@@ -12,21 +12,21 @@ from typing import Any
 import pytest
 
 from core.app import build_app
-from core.base.errors import (
+from core.base.http import Deadline, Request, fetch
+from core.base.http.errors import HttpError
+from core.base.settings import SearchSettings
+from core.search.cache import DiskTtlCache, ResultCache, SessionCache
+from core.search.engine import SearchEngine, translate
+from core.search.errors import (
     AllEnginesFailed,
     EngineBlocked,
     EngineMisconfigured,
     EngineTimeout,
     EngineUnavailable,
-    HttpError,
     NoEngine,
     QueryError,
     RateLimited,
 )
-from core.base.http import Deadline, Request, fetch
-from core.base.settings import SearchSettings
-from core.search.cache import DiskTtlCache, ResultCache, SessionCache
-from core.search.engine import SearchEngine, translate
 from core.search.limits import SearchLimits
 from core.search.results import Found
 from core.search.service import MAX_QUERY_LENGTH, SearchService

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from core.base.errors import EngineMisconfigured
 from core.search.chrome import find_chrome
+from core.search.errors import EngineMisconfigured
 
 try:
     CHROME = find_chrome()

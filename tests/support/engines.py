@@ -11,8 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from requests.structures import CaseInsensitiveDict
 
-from core.base import http
-from core.base.http import Request, Response
+from core.base.http import Request, Response, exchange
 from core.base.settings import Settings
 from core.search.registry import build_chain
 from support.base import loaded
@@ -62,7 +61,7 @@ class Wire:
 
 
 def wire(request: Request) -> Wire:
-    prepared, _ = http._prepare(request)
+    prepared, _ = exchange._prepare(request)
     assert prepared.url is not None
     prepared.url.encode("ascii")
     parts = urlsplit(prepared.url)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from core.base.errors import StoreError
+from core.store.errors import StoreError
 
 T = TypeVar("T")
 

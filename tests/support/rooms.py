@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from core.base.errors import EngineTimeout
 from core.base.http import Deadline
+from core.search.errors import EngineTimeout
 from core.search.results import Found
 from core.search.types import SearchQuery, SearchResult
 

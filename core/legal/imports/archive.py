@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from core.base.errors import CorpusError
+from core.legal.errors import CorpusError
 
 MAX_FILE = 32_000_000
 MAX_JSONL = 100_000_000

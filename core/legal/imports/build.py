@@ -20,13 +20,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Event
 from typing import Any, NamedTuple
 
 import tantivy
 
-from core.base.errors import ImportBusy, ImportCancelled
+from core.base.http import Deadline
 from core.base.text import terms
+from core.legal.errors import ImportBusy, ImportCancelled
 from core.legal.layouts import corpora
 from core.legal.layouts.items import Skipped
 from core.legal.library.index import DATABASE, FORMAT, MANIFEST, TEXT, TEXT_SCHEMA, connect_read_only, current_folder
@@ -98,11 +98,11 @@ OnProgress = Callable[[Progress], None]
 
 
 def import_source(
-    folder: Path, source: Path, *, on_progress: OnProgress = lambda _: None, cancel: Event | None = None
+    folder: Path, source: Path, *, on_progress: OnProgress = lambda _: None, until: Deadline | None = None
 ) -> ImportSummary:
     """Adds a source to the index in `folder` (`LegalLibrary.folder`)."""
     started = time.perf_counter()
-    cancel = cancel or Event()
+    until = until or Deadline(float("inf"))
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(folder):
         old = current_folder(folder)
@@ -110,8 +110,8 @@ def import_source(
         new = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:8]}"
         new.mkdir()
         try:
-            summary = _Import(source, new, on_progress, cancel).run(folder / old / DATABASE if old else None)
-            if cancel.is_set():
+            summary = _Import(source, new, on_progress, until).run(folder / old / DATABASE if old else None)
+            if until.cancelled:
                 raise ImportCancelled
             _put_in_use(folder, new)
         except BaseException:
@@ -158,11 +158,11 @@ def _flush(*paths: Path) -> None:
 
 
 class _Import:
-    def __init__(self, source: Path, new: Path, on_progress: OnProgress, cancel: Event) -> None:
+    def __init__(self, source: Path, new: Path, on_progress: OnProgress, until: Deadline) -> None:
         self._source = source
         self._new = new
         self._on_progress = on_progress
-        self._cancel = cancel
+        self._until = until
 
     def run(self, old: Path | None) -> ImportSummary:
         survey = corpora.survey(self._source)
@@ -212,7 +212,7 @@ class _Import:
         writer.wait_merging_threads()
 
     def _report(self, stage: str, done: int, total: int) -> None:
-        if self._cancel.is_set():
+        if self._until.cancelled:
             raise ImportCancelled
         self._on_progress(Progress(stage, done, max(total, done)))
 

@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from core.base.errors import CorpusError, HttpCancelled, ImportCancelled
-from core.base.http import Request, Response, fetch
-from core.legal.imports.cancel import Cancel
+from core.base.http import Deadline, Request, Response, fetch
+from core.base.http.errors import HttpCancelled
+from core.legal.errors import CorpusError, ImportCancelled
 
 MAX_DOWNLOAD = 400_000_000
 MAX_IN_ONE_ANSWER = 120_000_000
@@ -65,14 +65,14 @@ def download(
     max_bytes: int = MAX_DOWNLOAD,
     public_only: bool = False,
     on_bytes: OnBytes = lambda _done, _total: None,
-    cancel: Cancel | None = None,
+    until: Deadline | None = None,
 ) -> Downloaded:
     """The file at the address, in `folder`. What an earlier try left behind is continued, not fetched again.
 
     `public_only`: for an address that somebody typed into the page.
     """
     address = direct_address(url)
-    cancel = cancel or Cancel()
+    until = until or Deadline(float("inf"))
     folder.mkdir(parents=True, exist_ok=True)
     part = folder / f"{hashlib.sha256(address.encode()).hexdigest()[:16]}.part"
     total: int | None = None
@@ -83,7 +83,7 @@ def download(
         try:
             answer = fetch(
                 Request("GET", address, headers=_range(done)),
-                deadline=cancel.deadline(ANSWER_SECONDS),
+                deadline=until.within(ANSWER_SECONDS),
                 max_bytes=min(max_bytes, MAX_IN_ONE_ANSWER),
                 public_only=public_only,
                 on_bytes=partial(_tell, on_bytes, done, total),

@@ -12,9 +12,10 @@ import threading
 from pathlib import Path
 from typing import IO, Any
 
-from core.base.errors import AppError, CorpusError, ImportBusy, ImportCancelled
+from core.base.errors import AppError
+from core.base.http import Deadline
+from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
 from core.legal.imports.build import Progress
-from core.legal.imports.cancel import Cancel
 from core.legal.imports.download import safe_name
 from core.legal.imports.load import law_import
 from core.legal.library.index import LegalLibrary
@@ -35,7 +36,15 @@ class ImportJob:
         """What was read and what was skipped, as `law_import` says it."""
         self.problem = ""
         self.running = True
-        self.cancel = Cancel()
+        self._until = Deadline(float("inf"))
+
+    def cancel(self) -> None:
+        """Reading and indexing end at the next file, and a download in the middle of a wait."""
+        self._until.cancel()
+
+    @property
+    def cancelled(self) -> bool:
+        return self._until.cancelled
 
     def run(self, library: LegalLibrary, path_or_url: str) -> None:
         try:
@@ -45,7 +54,7 @@ class ImportJob:
                 public_only=True,
                 on_progress=self._on_progress,
                 on_bytes=lambda done, total: self._on_progress(Progress(DOWNLOAD, done, total or 0)),
-                cancel=self.cancel,
+                until=self._until,
             )
         except ImportCancelled as error:
             self.problem = str(error)
@@ -101,4 +110,4 @@ class Importer:
 
     def close(self) -> None:
         if self.job is not None:
-            self.job.cancel.set()
+            self.job.cancel()

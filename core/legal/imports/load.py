@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from core.base.errors import CorpusError
+from core.base.http import Deadline
+from core.legal.errors import CorpusError
 from core.legal.imports.build import OnProgress, import_source
-from core.legal.imports.cancel import Cancel
 from core.legal.imports.download import OnBytes, download
 from core.legal.layouts.markup import Undecodable, decode
 from core.legal.library.cases import CaseService
@@ -24,18 +24,18 @@ def law_import(
     public_only: bool = False,
     on_progress: OnProgress = lambda _: None,
     on_bytes: OnBytes = lambda _done, _total: None,
-    cancel: Cancel | None = None,
+    until: Deadline | None = None,
 ) -> dict[str, Any]:
     """Imports a folder, an archive, a JSONL file or a web address; `case import` is the same."""
     if not path_or_url.startswith(("http://", "https://")):
-        summary = import_source(library.folder, Path(path_or_url), on_progress=on_progress, cancel=cancel)
+        summary = import_source(library.folder, Path(path_or_url), on_progress=on_progress, until=until)
         return summary.to_json()
     fetched = library.folder / "download"
-    got = download(path_or_url, fetched, public_only=public_only, on_bytes=on_bytes, cancel=cancel)
+    got = download(path_or_url, fetched, public_only=public_only, on_bytes=on_bytes, until=until)
     aside = library.folder / f"{got.sha256[:16]}-{got.path.name}"  # folders are cleared when an import begins
     got.path.replace(aside)
     try:
-        summary = import_source(library.folder, aside, on_progress=on_progress, cancel=cancel)
+        summary = import_source(library.folder, aside, on_progress=on_progress, until=until)
     finally:
         aside.unlink(missing_ok=True)
         shutil.rmtree(fetched, ignore_errors=True)

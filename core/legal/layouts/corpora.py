@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import ModuleType
 
-from core.base.errors import CorpusError
+from core.legal.errors import CorpusError
 from core.legal.imports.archive import Entry, entries
 from core.legal.layouts import jsonl, justlaws, lawrefbook
 from core.legal.layouts.items import Item

@@ -6,12 +6,13 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.base.errors import NoLegalIndex, QueryError
 from core.base.text import one_line
+from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.statutes import Fallback, Origin
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.types import CaseType, CourtCase
+from core.search.errors import QueryError
 from core.search.types import SearchResponse, SearchResult
 
 

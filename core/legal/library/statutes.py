@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from core.base.errors import NoLegalIndex, QueryError
 from core.base.text import one_line, shorten
+from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
 from core.legal.text.names import law_key
 from core.legal.text.numerals import NUMERAL, ArticleNumber, plain, to_chinese, to_int
 from core.legal.text.paragraphs import excerpt
 from core.legal.text.statute_citations import Citation, find_citations
 from core.legal.types import Kind, Status
+from core.search.errors import QueryError
 from core.search.types import SearchResponse, SearchResult
 
 Fallback = Callable[[str, int], SearchResponse]

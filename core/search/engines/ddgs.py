@@ -6,10 +6,10 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from core.base.errors import EngineParseError, EngineThrottled, EngineTimeout, EngineUnavailable
 from core.base.http import Deadline
 from core.base.settings import Settings
 from core.search.engine import DEFAULT_SECONDS, Found, RawResult
+from core.search.errors import EngineParseError, EngineThrottled, EngineTimeout, EngineUnavailable
 from core.search.query import with_sites
 from core.search.results import clean_results
 from core.search.types import SearchQuery, SearchType

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
-from core.base.errors import EngineQuotaExceeded
 from core.base.settings import Settings
 from core.search.engine import KeyedEngine, RawResult, Request, Response, dig, explanation, fetch, objects
+from core.search.errors import EngineQuotaExceeded
 from core.search.query import since
 from core.search.results import SNIPPET_LENGTH
 from core.search.types import SearchQuery, SearchType

@@ -16,20 +16,13 @@ from lxml import html as lxml_html  # type: ignore[import-untyped]
 from lxml.etree import ParserError  # type: ignore[import-untyped]
 from lxml.html import HtmlElement  # type: ignore[import-untyped]
 
-from core.base.errors import (
-    EngineBlocked,
-    EngineParseError,
-    EngineTimeout,
-    EngineUnavailable,
-    HttpConnectError,
-    HttpError,
-    HttpTimeout,
-)
 from core.base.http import Deadline, Response
+from core.base.http.errors import HttpConnectError, HttpError, HttpTimeout
 from core.base.settings import Settings
 from core.base.text import one_line
 from core.search.chrome import Browser, Page, find_chrome
 from core.search.engine import DEFAULT_SECONDS, Found, RawResult, raise_for_status, translate
+from core.search.errors import EngineBlocked, EngineParseError, EngineTimeout, EngineUnavailable
 from core.search.query import google_languages, language_code, with_sites
 from core.search.results import clean_results
 from core.search.types import SearchQuery, SearchType

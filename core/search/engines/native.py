@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from core.base.errors import EngineMisconfigured, EngineParseError, EngineUnavailable
 from core.base.model_choice import choose_model
 from core.base.settings import Settings
 from core.search.engine import HttpEngine, RawResult, Request, Response, dig, fetch, missing_key, objects
+from core.search.errors import EngineMisconfigured, EngineParseError, EngineUnavailable
 from core.search.query import language_code, recency, with_sites
 from core.search.types import SearchQuery
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
 from core import __version__
-from core.base.errors import EngineError, EngineMisconfigured, EngineThrottled, EngineUnavailable, HttpError
 from core.base.http import Deadline
+from core.base.http.errors import HttpError
 from core.base.settings import Settings
 from core.base.text import one_line, shorten
 from core.search.engine import (
@@ -23,6 +23,7 @@ from core.search.engine import (
     objects,
     translate,
 )
+from core.search.errors import EngineError, EngineMisconfigured, EngineThrottled, EngineUnavailable
 from core.search.query import language_code, with_sites
 from core.search.results import clean_results
 from core.search.types import SearchQuery, SearchType

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Self
 
-from core.base.errors import EngineParseError, EngineUnavailable
 from core.base.settings import Settings
 from core.search.engine import KeyedEngine, RawResult, Request, Response, dig, fetch, objects
+from core.search.errors import EngineParseError, EngineUnavailable
 from core.search.query import google_languages, language_code, since, with_sites
 from core.search.types import SearchQuery, SearchType, TimeRange
 

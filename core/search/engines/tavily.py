@@ -6,8 +6,8 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from core.base.errors import EngineQuotaExceeded, EngineThrottled
 from core.search.engine import HttpEngine, KeyedEngine, RawResult, Request, Response, dig, explanation, objects
+from core.search.errors import EngineQuotaExceeded, EngineThrottled
 from core.search.query import language_code
 from core.search.types import SearchQuery, SearchType
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Self
 
-from core.base.errors import EngineBlocked
 from core.base.settings import Settings
 from core.search.engine import Response
 from core.search.engines.tavily import TavilyApi
+from core.search.errors import EngineBlocked
 
 
 class TavilyKeylessEngine(TavilyApi):

@@ -7,10 +7,11 @@ from html import escape
 
 import streamlit as st
 
-from core.base.errors import AppError, NoLegalIndex
+from core.base.errors import AppError
 from core.base.text import one_line, shorten
 from core.legal import export
 from core.legal.desk import LegalDesk
+from core.legal.errors import NoLegalIndex
 from core.legal.library.cases import CaseResponse
 from core.legal.types import CaseType, CourtCase
 from core.search.types import host_of

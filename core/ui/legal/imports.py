@@ -138,10 +138,10 @@ def _draw_running(job: ImportJob) -> None:
     st.markdown(f"**正在导入** {label(job.title)}")
     share = progress.done / progress.total if progress.total else 0.0
     st.progress(min(share, 1.0), text=_said(progress))
-    if job.cancel.is_set():
+    if job.cancelled:
         st.caption("正在取消…")
     elif may_import(shared_app()):
-        st.button("取消导入", icon=":material/close:", on_click=job.cancel.set)
+        st.button("取消导入", icon=":material/close:", on_click=job.cancel)
     st.caption("可以离开这个页面，导入会继续；完成之前仍使用原来的库。")
 
 

@@ -11,8 +11,9 @@ import streamlit as st
 
 from core.answer.events import Source
 from core.app import App
-from core.base.errors import AppError, ModelError
+from core.base.errors import AppError
 from core.doctor import Check, EngineState, Findings, engine_states, searxng_settings, try_engine
+from core.llm.errors import ModelError
 from core.llm.tokens import estimate_tokens
 from core.run.prompts import Preview
 from core.ui import keeping, session

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from core.base.errors import EngineError, EngineMisconfigured, EngineParseError, EngineQuotaExceeded, EngineThrottled
+from core.search.errors import EngineError, EngineMisconfigured, EngineParseError, EngineQuotaExceeded, EngineThrottled
 from core.search.types import SearchQuery, SearchType, TimeRange
 from support.engines import KEY, answer, scripted, usable, wire
 

@@ -9,10 +9,10 @@ import pytest
 from ddgs.ddgs import DDGS
 from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
 
-from core.base.errors import EngineError, EngineParseError, EngineThrottled, EngineTimeout, EngineUnavailable
 from core.base.http import Deadline
 from core.search.engines import ddgs
 from core.search.engines.ddgs import DdgsEngine
+from core.search.errors import EngineError, EngineParseError, EngineThrottled, EngineTimeout, EngineUnavailable
 from core.search.types import SearchQuery, SearchType, TimeRange
 from support.base import loaded
 

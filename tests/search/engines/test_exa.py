@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from core.base.errors import EngineError, EngineMisconfigured, EngineQuotaExceeded, EngineThrottled
+from core.search.errors import EngineError, EngineMisconfigured, EngineQuotaExceeded, EngineThrottled
 from core.search.types import SearchQuery, SearchType, TimeRange
 from support.engines import KEY, answer, scripted, usable, wire
 

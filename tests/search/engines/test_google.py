@@ -9,17 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from core.base.errors import (
-    EngineBlocked,
-    EngineMisconfigured,
-    EngineParseError,
-    EngineTimeout,
-    EngineUnavailable,
-    HttpCancelled,
-    HttpConnectError,
-    HttpTimeout,
-)
 from core.base.http import Deadline
+from core.base.http.errors import HttpCancelled, HttpConnectError, HttpTimeout
 from core.search.chrome import Page
 from core.search.engine import SearchEngine
 from core.search.engines.google import (
@@ -30,6 +21,7 @@ from core.search.engines.google import (
     GoogleLayoutChanged,
     parse_results,
 )
+from core.search.errors import EngineBlocked, EngineMisconfigured, EngineParseError, EngineTimeout, EngineUnavailable
 from core.search.query import effective_query
 from core.search.registry import ENGINES, build_chain
 from core.search.types import SearchQuery, SearchType, TimeRange

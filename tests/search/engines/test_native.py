@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from core.base.errors import (
+from core.search.engines.native import NativeEngine
+from core.search.errors import (
     EngineError,
     EngineMisconfigured,
     EngineParseError,
@@ -12,7 +13,6 @@ from core.base.errors import (
     EngineThrottled,
     EngineUnavailable,
 )
-from core.search.engines.native import NativeEngine
 from core.search.types import SearchQuery, SearchType
 from support.base import loaded
 from support.engines import KEY, answer, scripted, usable, wire

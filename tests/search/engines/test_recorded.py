@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.base.errors import EngineError, EngineMisconfigured, EngineParseError, EngineThrottled, EngineUnavailable
+from core.search.errors import EngineError, EngineMisconfigured, EngineParseError, EngineThrottled, EngineUnavailable
 from support.engines import answer, scripted, usable
 
 pytestmark = pytest.mark.shared

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from core.base.errors import (
+from core.base.http import Deadline
+from core.search.engines.searxng import DISABLE_LIMITER, ENABLE_JSON, NO_TIME_RANGE, SearxngEngine
+from core.search.errors import (
     EngineError,
     EngineMisconfigured,
     EngineParseError,
@@ -17,8 +19,6 @@ from core.base.errors import (
     EngineTimeout,
     EngineUnavailable,
 )
-from core.base.http import Deadline
-from core.search.engines.searxng import DISABLE_LIMITER, ENABLE_JSON, NO_TIME_RANGE, SearxngEngine
 from core.search.types import SearchQuery, SearchType, TimeRange
 from support.base import loaded
 from support.engines import WORLDS, answer, scripted, usable, wire

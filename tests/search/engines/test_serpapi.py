@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from core.base.errors import (
+from core.search.errors import (
     EngineError,
     EngineMisconfigured,
     EngineParseError,

@@ -1,0 +1,30 @@
+"""Which addresses are public: outside of this machine and its network."""
+
+from __future__ import annotations
+
+import ipaddress
+from urllib.parse import urlsplit
+
+# Behind a proxy like Clash every name resolves into this range, which nobody routes.
+_FAKE_ADDRESSES = ipaddress.ip_network("198.18.0.0/15")
+# Addresses that stand for an IPv4 address, whichever it is.
+_TRANSLATED = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")))
+
+
+def is_public(address: str) -> bool:
+    """Whether a numeric address lies outside of this machine and its network."""
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip.ipv4_mapped is None:
+            return ip.is_global and not ip.is_multicast and not any(ip in network for network in _TRANSLATED)
+        ip = ip.ipv4_mapped
+    return ip in _FAKE_ADDRESSES or (ip.is_global and not ip.is_multicast)
+
+
+def is_private_name(netloc: str) -> bool:
+    """What can be told without asking a resolver: a proxy may be the one who asks it."""
+    host = (urlsplit(f"//{netloc}").hostname or "").rstrip(".").lower()
+    try:
+        return not is_public(host)
+    except ValueError:
+        return "." not in host or host.endswith((".localhost", ".local", ".internal"))

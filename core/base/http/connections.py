@@ -1,0 +1,195 @@
+"""Connections that know the deadline of the request that travels on them.
+
+requests and urllib3 wait anew for every piece of an answer; here every wait (connect, proxy tunnel, TLS, sending, each
+read) gets only what is left of one wall-clock deadline, and `Deadline.cancel` can cut the socket.
+"""
+
+from __future__ import annotations
+
+import functools
+import http.client
+import io
+import os
+import socket
+import ssl
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+import requests
+from requests.adapters import DEFAULT_CA_BUNDLE_PATH, HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import NewConnectionError
+from urllib3.util.connection import allowed_gai_family
+from urllib3.util.ssl_ import create_urllib3_context
+
+from core.base.http.addresses import is_public
+from core.base.http.deadline import Deadline
+from core.base.http.errors import HttpNotPublic
+
+MAX_KEPT_CONNECTIONS = 64
+
+
+class Running(threading.local):
+    """The fetch under way in this thread. urllib3 has no way to hand it to a connection."""
+
+    deadline: Deadline
+    reused: bool
+    """Whether the request travels on a connection that served an earlier one."""
+    public_only: bool
+
+
+running = Running()
+
+
+def _insist_on_public(connection: HTTPConnection, addresses: Iterable[str]) -> None:
+    """For a direct connection; where a proxy stands between, the proxy decides whom it connects to."""
+    if running.public_only and connection.proxy is None and not all(map(is_public, addresses)):
+        connection.close()
+        raise HttpNotPublic(host=connection.host)
+
+
+class _PatientReader(io.RawIOBase):
+    """Reads a socket; no wait is longer than what the whole request may still take."""
+
+    def __init__(self, source: io.RawIOBase, sock: socket.socket) -> None:
+        self._source = source
+        self._sock = sock
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._sock.settimeout(running.deadline.patience())
+        return self._source.readinto(buffer)
+
+    def close(self) -> None:
+        self._source.close()
+        super().close()
+
+
+class _PatientResponse(http.client.HTTPResponse):
+    def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
+        super().__init__(sock, *args, **kwargs)
+        self.fp = io.BufferedReader(_PatientReader(self.fp.detach(), sock))
+
+
+class _PatientConnection(HTTPConnection):
+    response_class = _PatientResponse
+
+    def _new_conn(self) -> socket.socket:
+        running.reused = False
+        host = self._dns_host.strip("[]")
+        addresses = socket.getaddrinfo(host, self.port, allowed_gai_family(), socket.SOCK_STREAM)
+        _insist_on_public(self, (str(address[0]) for *_, address in addresses))
+        failure: OSError | None = None
+        for tried, (family, kind, protocol, _, address) in enumerate(addresses):
+            try:
+                return self._connect_to(address, socket.socket(family, kind, protocol), share=len(addresses) - tried)
+            except OSError as error:
+                failure = error
+        # urllib3 takes a bare reset for one that struck while sending, and would go on to read.
+        raise NewConnectionError(self, "no address answered") from failure
+
+    def _connect_to(self, address: Any, sock: socket.socket, *, share: int) -> socket.socket:
+        """`share` addresses are left to try, and each gets an equal part of the time."""
+        deadline = running.deadline
+        try:
+            deadline.hold(sock.fileno())
+            for option in self.socket_options or ():
+                sock.setsockopt(*option)
+            sock.settimeout(deadline.patience() / share)
+            sock.connect(address)
+            sock.settimeout(deadline.patience())  # the TLS handshake inherits this, as one limit for the whole of it
+        except BaseException:
+            sock.close()
+            raise
+        return sock
+
+    def _tunnel(self) -> None:
+        super()._tunnel()
+        self.sock.settimeout(running.deadline.patience())
+
+    def send(self, data: Any) -> None:
+        if self.sock is not None:
+            self.sock.settimeout(running.deadline.patience())
+        super().send(data)
+
+
+class _PatientTlsConnection(_PatientConnection, HTTPSConnection):
+    pass
+
+
+class _HoldingPool(HTTPConnectionPool):
+    """Whoever has taken a connection out can have it cut by `cancel`; nobody can cut one that lies in the pool."""
+
+    ConnectionCls = _PatientConnection
+
+    def _get_conn(self, timeout: float | None = None) -> Any:
+        connection: Any = super()._get_conn(timeout)
+        if connection.sock is not None:
+            with suppress(OSError):  # not connected any more: it will connect anew
+                _insist_on_public(connection, [connection.sock.getpeername()[0]])
+            running.deadline.hold(connection.sock.fileno())
+        return connection
+
+    def _put_conn(self, conn: Any) -> None:
+        running.deadline.let_go()
+        if conn is not None and running.deadline.cancelled:
+            conn.close()
+        super()._put_conn(conn)
+
+
+class _HoldingTlsPool(_HoldingPool, HTTPSConnectionPool):
+    ConnectionCls = _PatientTlsConnection
+
+
+_POOLS = {"http": _HoldingPool, "https": _HoldingTlsPool}
+
+
+class _Adapter(HTTPAdapter):
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        super().init_poolmanager(*args, **kwargs)
+        self.poolmanager.pool_classes_by_scheme = _POOLS
+
+    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
+        if proxy.lower().startswith("socks"):  # urllib3's SOCKS connections would not know the deadline
+            raise requests.exceptions.InvalidProxyURL
+        manager = super().proxy_manager_for(proxy, **kwargs)
+        manager.pool_classes_by_scheme = _POOLS
+        return manager
+
+    def build_connection_pool_key_attributes(self, request: Any, verify: Any, cert: Any = None) -> Any:
+        host, _ = super().build_connection_pool_key_attributes(request, verify, cert)
+        return host, {"ssl_context": tls_context(verify)} if host["scheme"] == "https" else {}
+
+    def cert_verify(self, conn: Any, url: Any, verify: Any, cert: Any) -> None:
+        """Nothing to add: the TLS context already holds the certificates and demands verification."""
+
+
+@functools.cache
+def tls_context(ca_bundle: str) -> ssl.SSLContext:
+    """Loading the certificates takes some 40 ms, which requests spends on every new connection."""
+    context = create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED)
+    try:
+        if os.path.isdir(ca_bundle):
+            context.load_verify_locations(capath=ca_bundle)
+        else:
+            context.load_verify_locations(cafile=ca_bundle)
+    except OSError as error:
+        raise ssl.SSLError("the CA bundle cannot be read") from error
+    return context
+
+
+@functools.lru_cache(maxsize=256)
+def environment(origin: str) -> tuple[dict[str, str], str]:
+    """The proxies and the CA bundle that the environment names for this scheme, host and port."""
+    with requests.Session() as session:
+        found = session.merge_environment_settings(origin, {}, stream=None, verify=None, cert=None)
+    ca_bundle = found["verify"]
+    return dict(found["proxies"]), ca_bundle if isinstance(ca_bundle, str) else DEFAULT_CA_BUNDLE_PATH
+
+
+adapter = _Adapter(pool_connections=32, pool_maxsize=MAX_KEPT_CONNECTIONS)

@@ -1,0 +1,141 @@
+"""What can go wrong with a search.
+
+SearchError
+├─ QueryError                the query is blank or too long: nothing was sent
+├─ RateLimited               our own limit, per user or for the whole installation
+├─ NoEngine                  the chain of usable engines is empty
+├─ EngineError               eligible for failover; the class decides how long the engine rests
+│  ├─ EngineTimeout
+│  ├─ EngineUnavailable
+│  ├─ EngineThrottled        the engine said 429; it may say for how long
+│  ├─ EngineBlocked          captcha, consent page, 403
+│  ├─ EngineMisconfigured    wrong key, JSON switched off, no Chrome: carries the cure
+│  ├─ EngineQuotaExceeded
+│  └─ EngineParseError       the answer was not what the engine's API promises
+└─ AllEnginesFailed          every engine was tried; carries the attempts
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from core.base.errors import AppError
+from core.search.types import Attempt
+
+UNTIL_SETTINGS_CHANGE = float("inf")
+
+
+class SearchError(AppError):
+    kind = "search"
+    happened = "搜索没有成功。"
+
+
+class QueryError(SearchError):
+    """The query was refused before anything was sent."""
+
+    kind = "query"
+    happened = "搜索词为空，没有执行搜索。"
+    advice = "请输入要查找的内容。"
+
+
+class RateLimited(SearchError):
+    kind = "rate_limited"
+    happened = "搜索次数已达到每分钟的上限。"
+
+    def __init__(self, *, retry_after: float) -> None:
+        self.retry_after = max(1, round(retry_after))
+        super().__init__(cure=f"请在 {self.retry_after} 秒后重试，或先关闭联网搜索。")
+
+
+class NoEngine(SearchError):
+    kind = "no_engine"
+    happened = "没有可用的搜索引擎。"
+    advice = "请在设置中配置至少一个搜索引擎。"
+
+
+class EngineError(SearchError):
+    """One engine failed; the next one in the chain takes over."""
+
+    kind = "engine"
+    happened = "搜索引擎返回了错误。"
+    rest_seconds: ClassVar[float] = 60.0
+
+    @property
+    def rest(self) -> float:
+        """How long this engine is left alone."""
+        return self.rest_seconds
+
+
+class EngineTimeout(EngineError):
+    kind = "timeout"
+    happened = "搜索超时。"
+    advice = "可以稍后重试，或在设置中调大 SEARCH_TIMEOUT。"
+    rest_seconds = 15.0
+
+
+class EngineUnavailable(EngineError):
+    kind = "unavailable"
+    happened = "搜索服务不可用。"
+    advice = "请检查网络或服务地址。"
+    rest_seconds = 30.0
+
+
+class EngineThrottled(EngineError):
+    kind = "throttled"
+    happened = "搜索引擎要求放慢速度（429）。"
+    rest_seconds = 60.0
+
+    def __init__(self, message: str = "", *, cure: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, cure=cure)
+        self.retry_after = retry_after
+
+    @property
+    def rest(self) -> float:
+        return self.rest_seconds if self.retry_after is None else min(max(self.retry_after, 1.0), 3600.0)
+
+
+class EngineBlocked(EngineError):
+    kind = "blocked"
+    happened = "搜索引擎拒绝了自动访问。"
+    advice = "需要人工处理，程序不会反复尝试。"
+    rest_seconds = 3600.0
+
+
+class EngineMisconfigured(EngineError):
+    kind = "misconfigured"
+    happened = "搜索引擎的配置有误。"
+    rest_seconds = UNTIL_SETTINGS_CHANGE
+
+    def __init__(self, message: str = "", *, cure: str = "", state: str = "不可用") -> None:
+        super().__init__(message, cure=cure)
+        self.state = state
+        """The engine's state in a word or two, for a list of engines."""
+
+
+class EngineQuotaExceeded(EngineError):
+    kind = "quota"
+    happened = "搜索引擎的额度已用完。"
+    advice = "请到服务商处充值，或改用其他引擎。"
+    rest_seconds = UNTIL_SETTINGS_CHANGE
+
+
+class EngineParseError(EngineError):
+    kind = "parse"
+    happened = "搜索引擎返回的内容无法读取。"
+    rest_seconds = 60.0
+
+
+class AllEnginesFailed(SearchError):
+    """No engine answered and nothing was kept from before; `attempts` says what each one did."""
+
+    kind = "all_failed"
+    happened = "所有搜索引擎都没有成功。"
+    advice = "可以稍后重试，检查网络，或先关闭联网搜索。"
+
+    def __init__(
+        self, message: str = "", *, cure: str = "", attempts: tuple[Attempt, ...] = (), cause: str = ""
+    ) -> None:
+        super().__init__(message, cure=cure)
+        self.attempts = attempts
+        self.cause = cause
+        """The `kind` of what most engines met: timeout, unavailable, …"""

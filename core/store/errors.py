@@ -1,0 +1,29 @@
+"""What can go wrong with what is kept."""
+
+from __future__ import annotations
+
+from core.base.errors import AppError
+
+
+class StoreError(AppError):
+    kind = "store"
+    happened = "对话记录暂时无法保存或读取。"
+    advice = "可以继续提问，但关闭页面后新的内容可能丢失；请检查 DATA_DIR 的空间和权限，或 DATABASE_URL。"
+
+
+class StoreTooNew(StoreError):
+    kind = "store_too_new"
+
+    def __init__(self, *, found: int, known: int) -> None:
+        super().__init__(
+            f"对话数据库由更新版本的程序写成（格式 {found}，本程序只认识到 {known}），没有改动它。",
+            cure="请升级本程序，或改用另一个 DATA_DIR 或 DATABASE_URL。",
+        )
+
+
+class ConversationNotFound(AppError):
+    """The same sentence for a foreign and for an unknown id: nobody can find out which ids exist."""
+
+    kind = "conversation_not_found"
+    happened = "没有找到这个对话。"
+    advice = "它可能已被删除，或属于另一个帐号；可以开始新对话。"
