@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, sync_playwright
 from bench.answers import long_answer
 from bench.page import ARGUMENTS, CHROMIUM, visiting
 from bench.rows import Row
-from core.answer.events import Source
 from core.answer.markdown import Blocks, render_html
+from core.search.types import Source
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.answer.citations import LONGEST, cited_numbers, cited_sources, holdback
-from core.answer.events import Source
+from core.search.types import Source
 
 SOURCES = tuple(Source(number, f"标题{number}", f"https://site{number}.example/", "摘要") for number in range(1, 6))
 

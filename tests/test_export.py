@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from core.answer.events import Notice, RunEvent, RunFailed, RunStopped, SearchFinished, Source
-from core.answer.export import answer_as_markdown, as_html, as_json, as_markdown, disarm
+from core.answer.events import Notice, RunEvent, RunFailed, RunStopped, SearchFinished
+from core.answer.export import answer_as_markdown, as_html, as_json, as_markdown
 from core.answer.message import Message
+from core.base.inert_markdown import disarm
 from core.legal.desk import StatuteCheck
 from core.legal.verify import Mark, Verdict
-from core.search.types import SearchQuery, SearchResponse
+from core.search.types import SearchQuery, SearchResponse, Source
 from support.messages import FULL
 
 SHANGHAI = timezone(timedelta(hours=8))

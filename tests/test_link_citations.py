@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.answer.citations import cited_numbers
-from core.answer.events import Source
 from core.answer.link_citations import HOLD, PATIENCE, LinkCitations
+from core.search.types import Source
 
 KNOWN = {"https://a.example/1": 1, "https://b.example/x_(y)?q=2": 2, "https://c.example/": 3}
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.answer.events import Source
 from core.answer.markdown import Block, Blocks, references_html, render_html, split_blocks
+from core.search.types import Source
 
 APP = "http://localhost:8501"
 MANUAL = f"{APP}/help"

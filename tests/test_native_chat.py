@@ -11,22 +11,12 @@ from typing import Any, TypeVar
 
 import pytest
 
-from core.answer.events import (
-    Answer,
-    Notice,
-    RunEvent,
-    RunFailed,
-    SearchFinished,
-    SearchStarted,
-    Source,
-    TextDelta,
-    Usage,
-)
+from core.answer.events import Answer, Notice, RunEvent, RunFailed, SearchFinished, SearchStarted, TextDelta, Usage
 from core.answer.message import Message, message_from_run
 from core.app import App, build_app
 from core.chat.service import ChatOptions
 from core.llm.model import Model, build_chat_model
-from core.search.types import Outcome
+from core.search.types import Outcome, Source
 from support.base import loaded
 from support.openai_server import ANSWER, DISCONNECT, OpenAIServer, in_turn, openai_server
 from support.responses import Cite, Failed, Open, Refuse, Remark, Search

@@ -30,7 +30,7 @@ from core.agent.toolbox import TOOLS
 from core.agent.tools import SourceBook, ToolContext, ToolFactory
 from core.agent.translate import Translator
 from core.answer.citations import cited_sources
-from core.answer.events import Answer, Notice, RunEvent, RunFailed, RunStopped, Source, TextDelta, Thought
+from core.answer.events import Answer, Notice, RunEvent, RunFailed, RunStopped, TextDelta, Thought
 from core.answer.message import Message
 from core.base.errors import AppError
 from core.base.loop import LoopThread
@@ -50,6 +50,7 @@ from core.search.cache import SessionCache
 from core.search.errors import NoEngine
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED, sources_block
 from core.search.service import SearchService
+from core.search.types import Source
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, BeforeValidator, Field
 
-from core.answer.events import RunEvent, SearchFinished, SearchStarted, Source
+from core.answer.events import RunEvent, SearchFinished, SearchStarted
 from core.base.errors import AppError
 from core.base.settings import SearchSettings
 from core.legal.desk import LegalDesk
@@ -25,7 +25,7 @@ from core.search.errors import AllEnginesFailed
 from core.search.format import NOTHING_FOUND, sources_block
 from core.search.results import canonical
 from core.search.service import SearchService
-from core.search.types import SearchQuery, SearchResponse, SearchResult, SearchType, TimeRange
+from core.search.types import SearchQuery, SearchResponse, SearchResult, SearchType, Source, TimeRange
 
 log = logging.getLogger(__name__)
 

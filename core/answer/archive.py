@@ -22,7 +22,6 @@ from core.answer.events import (
     RunStopped,
     SearchFinished,
     SearchStarted,
-    Source,
     TextDelta,
     Thought,
     ToolFinished,
@@ -31,6 +30,7 @@ from core.answer.events import (
 )
 from core.answer.message import Message, Role
 from core.base.text import clean
+from core.search.types import Source
 
 log = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 
-from core.answer.events import Source
 from core.base.text import clean
+from core.search.types import Source
 
 InlineRule = Callable[[StateInline, bool], bool]
 

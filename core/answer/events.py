@@ -9,21 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from core.search.types import SearchResponse
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What `[number]` points to: one number per URL in one turn."""
-
-    number: int
-    title: str
-    url: str
-    snippet: str
-    engine: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        return {"number": self.number, "title": self.title, "url": self.url, "snippet": self.snippet}
+from core.search.types import SearchResponse, Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ import re
 from collections.abc import Callable
 
 from core.answer.citations import cited_numbers
-from core.answer.events import Source
-from core.search.types import host_of
+from core.search.types import Source, host_of
 
 HOLD = 2_400
 """No link is longer, nor is more than this held back for one that has not ended."""

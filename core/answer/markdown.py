@@ -15,9 +15,8 @@ from urllib.parse import unquote, urlsplit
 from markdown_it.token import Token
 
 from core.answer.citations import holdback, parse, parse_blocks
-from core.answer.events import Source
 from core.base.text import clean, one_line, shorten
-from core.search.types import host_of
+from core.search.types import Source, host_of
 
 Kind = Literal["paragraph", "heading", "list", "table", "quote", "code", "rule", "math"]
 

@@ -16,12 +16,12 @@ from core.answer.events import (
     RunFailed,
     RunStopped,
     SearchFinished,
-    Source,
     TextDelta,
     Thought,
     ToolStarted,
     Usage,
 )
+from core.search.types import Source
 
 Role = Literal["user", "assistant", "note"]
 """A note is a word of the program's: shown, kept, and never sent to a model."""

@@ -13,17 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from core.answer.citations import cited_sources
-from core.answer.events import (
-    Answer,
-    Notice,
-    RunEvent,
-    SearchFinished,
-    SearchStarted,
-    Source,
-    TextDelta,
-    Thought,
-    Usage,
-)
+from core.answer.events import Answer, Notice, RunEvent, SearchFinished, SearchStarted, TextDelta, Thought, Usage
 from core.answer.message import Message
 from core.base.loop import LoopThread
 from core.base.model_choice import ModelChoice
@@ -43,7 +33,7 @@ from core.search.errors import AllEnginesFailed, EngineMisconfigured, SearchErro
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED, number_results, sources_block
 from core.search.query import effective_query, limits_in_words
 from core.search.service import SearchService
-from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse
+from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, Source
 
 log = logging.getLogger(__name__)
 

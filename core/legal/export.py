@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from core.answer.export import disarm, link_address, plain_line
+from core.base.inert_markdown import disarm, link_address, plain_line
 from core.legal.library.cases import CaseResponse
 from core.legal.library.index import LawVersion, StoredArticle
 from core.legal.library.statutes import LegalArticle, RegulationResponse

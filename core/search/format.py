@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from core.answer.events import Source
 from core.base.text import one_line, shorten
-from core.search.types import SearchResult
+from core.search.types import SearchResult, Source
 
 OPEN_FENCE = "<sources>"
 CLOSE_FENCE = "</sources>"

@@ -58,6 +58,20 @@ class SearchResult:
         return {"title": self.title, "url": self.url, "snippet": self.snippet, "source": self.source}
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What `[number]` points to: one number per URL in one turn."""
+
+    number: int
+    title: str
+    url: str
+    snippet: str
+    engine: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"number": self.number, "title": self.title, "url": self.url, "snippet": self.snippet}
+
+
 class Outcome(StrEnum):
     OK = "ok"
     EMPTY = "empty"

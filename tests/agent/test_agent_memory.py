@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from core.agent.memory import remember
-from core.answer.events import SearchFinished, Source
+from core.answer.events import SearchFinished
 from core.answer.message import Message
 from core.llm.tokens import estimate_tokens
-from core.search.types import SearchQuery, SearchResponse
+from core.search.types import SearchQuery, SearchResponse, Source
 
 
 def searched(query: str, *titles: str) -> SearchFinished:

@@ -10,10 +10,10 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.prompts import PromptTemplate
 from langchain_core.tools import StructuredTool, tool
 
-from core.answer.events import Source
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.tokens import estimate_tokens
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED, sources_block
+from core.search.types import Source
 
 MODEL = EmbeddedChatModel()
 

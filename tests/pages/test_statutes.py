@@ -11,9 +11,9 @@ import pytest
 from legal import invented
 from streamlit.testing.v1 import AppTest
 
-from core.answer.events import SearchFinished, Source, ToolFinished, ToolStarted
+from core.answer.events import SearchFinished, ToolFinished, ToolStarted
 from core.answer.message import Message
-from core.search.types import SearchQuery, SearchResponse
+from core.search.types import SearchQuery, SearchResponse, Source
 from core.ui.legal import verdicts as legal_check
 from core.ui.session import ChatState
 from support.pages import html, open_page, rerun

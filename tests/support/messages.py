@@ -8,14 +8,13 @@ from core.answer.events import (
     RunFailed,
     RunStopped,
     SearchFinished,
-    Source,
     Thought,
     ToolFinished,
     ToolStarted,
     Usage,
 )
 from core.answer.message import Message
-from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType, TimeRange
+from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType, Source, TimeRange
 
 FULL = Message(
     "assistant",

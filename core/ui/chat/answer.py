@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.answer.events import Source
 from core.answer.markdown import Block, Blocks, references_html, render_html, split_blocks
 from core.app import shared_app
+from core.search.types import Source
 
 UPDATES_PER_SECOND = 20
 BYTES_PER_SECOND = 60_000

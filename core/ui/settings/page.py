@@ -9,13 +9,13 @@ from itertools import groupby
 
 import streamlit as st
 
-from core.answer.events import Source
 from core.app import App
 from core.base.errors import AppError
 from core.doctor import Check, EngineState, Findings, engine_states, searxng_settings, try_engine
 from core.llm.errors import ModelError
 from core.llm.tokens import estimate_tokens
 from core.run.prompts import Preview
+from core.search.types import Source
 from core.ui import keeping, session
 from core.ui.escape import label
 from core.ui.frame import warning
