@@ -12,7 +12,6 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from legal import invented
 
 from core.agent.legal_tools import CaseSearchTool, RegulationSearchTool
 from core.agent.prompt import NO_TOOLS, NO_WEB
@@ -24,6 +23,7 @@ from core.legal.types import CaseType
 from core.search.errors import EngineTimeout, NoEngine
 from core.search.types import Outcome, SearchResult, SearchType
 from core.ui.chat import ledger
+from support import invented
 from support.agents import World, agent, answer, final, of, wired_agent
 from support.openai_server import Call, in_turn
 from support.pages import drawn_after, html, steps

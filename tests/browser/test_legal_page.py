@@ -10,9 +10,9 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from legal import invented
 from playwright.sync_api import expect
 
+from support import invented
 from support.app_server import AppServer
 from support.visitor import Visitor
 

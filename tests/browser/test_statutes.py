@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 
 import pytest
-from legal import invented
 from playwright.sync_api import Locator, expect
 
+from support import invented
 from support.app_server import AppServer
 from support.openai_server import Call, OpenAIServer, in_turn
 from support.visitor import Visitor

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from legal import invented
 
 from core.agent.legal_tools import CaseSearchTool, RegulationSearchTool
 from core.agent.tools import ToolContext
 from core.answer.events import ToolFinished, ToolStarted
+from support import invented
 from support.agents import World, agent, answer, final, of
 
 LIGHTHOUSE = "中华人民共和国灯塔法"

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from legal import invented
 
 from core.app import App
 from core.legal.imports.build import import_source
 from core.legal.library.index import LegalIndex
 from core.legal.text.statute_citations import may_cite
 from core.legal.verify import Mark
+from support import invented
 from support.worlds import world
 
 ANSWER = """守塔人应当在日落前点灯（《灯塔法》第三条）[1]。《灯塔法》第九十九条不存在。

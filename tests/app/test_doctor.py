@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from legal import invented
 
 from core.app import App
 from core.doctor import Diagnosis, EngineState, diagnose, engine_states, searxng_settings, try_engine
 from core.search.errors import EngineMisconfigured, EngineThrottled, EngineUnavailable, SearchError
 from core.search.types import SearchQuery
+from support import invented
 from support.worlds import FakeEngine, results, world
 
 NOON = datetime(2026, 1, 2, 12, 0, tzinfo=timezone(timedelta(hours=8)))

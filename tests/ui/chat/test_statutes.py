@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from legal import invented
 from streamlit.testing.v1 import AppTest
 
 from core.answer.events import SearchFinished, ToolFinished, ToolStarted
@@ -16,6 +15,7 @@ from core.answer.message import Message
 from core.search.types import SearchQuery, SearchResponse, Source
 from core.ui.legal import verdicts as legal_check
 from core.ui.session import ChatState
+from support import invented
 from support.pages import html, open_page, rerun
 
 TEXT = "日落前点灯（《灯塔法》第三条）[1]。《灯塔法》第九十九条？《浮标法》第二条规定：“浮标由守塔人登记，每年一次。”"

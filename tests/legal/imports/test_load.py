@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from legal import invented
 
 from core.legal.errors import CorpusError
 from core.legal.imports import load
@@ -16,6 +15,7 @@ from core.legal.library.cases import CaseService
 from core.legal.library.index import LegalLibrary
 from core.legal.library.statutes import RegulationService
 from core.legal.verify import Verifier
+from support import invented
 from support.base import ROOT
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from legal import invented
 
 from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LegalLibrary
 from core.legal.verify import Mark, Verdict, Verifier, quotes
+from support import invented
 
 GOOD = "守塔人应当在日落前点灯。"
 

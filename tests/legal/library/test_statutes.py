@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from legal import invented
 
 from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LegalLibrary
@@ -14,6 +13,7 @@ from core.legal.text.numerals import ArticleNumber
 from core.legal.text.paragraphs import excerpt, paragraphs
 from core.search.errors import QueryError
 from core.search.types import SearchQuery, SearchResponse, SearchResult
+from support import invented
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
-from legal import invented
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
@@ -19,6 +18,7 @@ from core.ui.legal import cases as legal_cases
 from core.ui.legal import draft as legal_draft
 from core.ui.legal import frame as legal
 from core.ui.legal import laws as legal_laws
+from support import invented
 from support.base import ROOT
 from support.pages import html, values
 from support.patience import until

@@ -7,13 +7,13 @@ import threading
 from pathlib import Path
 
 import pytest
-from legal import invented
 
-from core.base.http import connections
+from core.base.http import addresses, connections
 from core.legal.errors import CorpusError, ImportBusy
 from core.legal.imports import build
 from core.legal.imports.job import FAILED, Importer, ImportJob
 from core.legal.library.index import LegalLibrary
+from support import invented
 from support.faults import Server, silence
 from support.patience import until
 
@@ -78,7 +78,8 @@ def test_a_second_import_waits_for_the_first_and_a_cancelled_one_changes_nothing
     importer: Importer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     over(upload(importer, tmp_path, LAW))
-    monkeypatch.setattr(connections, "is_public", lambda _: True)
+    for module in (addresses, connections):
+        monkeypatch.setattr(module, "is_public", lambda _: True)
     with Server(silence) as server:
         job = importer.from_address(f"{server.url}laws.zip")
         with pytest.raises(ImportBusy):

@@ -10,7 +10,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from legal import invented
 
 from core.legal.errors import CorpusError
 from core.legal.imports import archive
@@ -19,6 +18,7 @@ from core.legal.layouts.items import Item, Skipped
 from core.legal.text.dates import adopted, in_force
 from core.legal.text.numerals import ArticleNumber
 from core.legal.types import CaseType, CourtCase, Kind, Law
+from support import invented
 
 
 def read(source: Path) -> list[Item]:

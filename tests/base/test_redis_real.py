@@ -53,7 +53,8 @@ OTHER_PROCESS = """
 import json, sys
 sys.path[:0] = ["tests"]
 from core.app import build_app
-from core.base.errors import AppError, EngineBlocked
+from core.base.errors import AppError
+from core.search.errors import EngineBlocked
 from core.search.types import SearchQuery
 from support.rooms import Fake
 

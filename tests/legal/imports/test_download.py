@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from legal import invented
 
 from core.base.http import Deadline
 from core.base.http.errors import HttpNotPublic, HttpTooLarge
 from core.legal.errors import CorpusError, ImportCancelled
 from core.legal.imports import download, load
 from core.legal.library.index import LegalLibrary
+from support import invented
 from support.faults import Server, silence
 
 DATA = bytes(range(256)) * 4_000

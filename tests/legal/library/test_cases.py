@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from legal import invented
 
 from core.legal.errors import NoLegalIndex
 from core.legal.library.cases import CaseService
 from core.legal.library.index import LegalLibrary
 from core.search.errors import QueryError
 from core.search.types import SearchQuery, SearchResponse, SearchResult
+from support import invented
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from legal import invented
 
 from core.base.http import Deadline
 from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
@@ -21,6 +20,7 @@ from core.legal.imports.build import Progress, import_source, repealed_laws
 from core.legal.library.index import MANIFEST, LegalIndex, LegalLibrary
 from core.legal.text.numerals import ArticleNumber
 from core.legal.types import CaseType, Status
+from support import invented
 from support.base import ROOT
 
 

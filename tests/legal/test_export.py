@@ -8,7 +8,6 @@ import json
 from pathlib import Path
 
 import pytest
-from legal import invented
 from markdown_it import MarkdownIt
 
 from core.legal import export
@@ -17,6 +16,7 @@ from core.legal.library.index import LawVersion, LegalLibrary, StoredArticle
 from core.legal.library.statutes import RegulationService
 from core.legal.types import Status
 from core.legal.verify import Mark, Verdict
+from support import invented
 
 ATTACK = "<script>alert(1)</script>![x](http://evil.example/y)[l](http://evil.example) "
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from legal import invented
 
 from core.__main__ import main
+from support import invented
 from support.base import ROOT
 from support.openai_server import ANSWER, openai_server
 
