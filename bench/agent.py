@@ -134,9 +134,10 @@ def _app(chat: Any) -> Any:
 def _instant_tool() -> Callable[[Any], Any]:
     """The same for everybody: a text of five sources, at once."""
     from core.agent.tools import AgentTool, Observation, Result, WebSearchInput
-    from core.search.format import number_results, sources_block
+    from core.run.evidence import Evidence
+    from core.search.format import sources_block
 
-    sources = number_results(_results(5))
+    sources = Evidence().number(_results(5))
     text = Observation(sources_block(sources, snippet_length=200), ok=True, summary="找到 5 条结果")
 
     class InstantSearch(AgentTool):
@@ -155,7 +156,7 @@ def _contenders(app: Any) -> dict[str, Callable[[], Awaitable[Any]]]:
     from langchain_classic.agents import AgentExecutor, create_react_agent
 
     from core.agent.prompt import agent_prompt, describe
-    from core.agent.runner import AgentOptions, AgentRunner
+    from core.agent.runner import AgentRunner
     from core.agent.tools import ToolContext
 
     instant_tool = _instant_tool()
@@ -168,7 +169,7 @@ def _contenders(app: Any) -> dict[str, Callable[[], Awaitable[Any]]]:
     runner = AgentRunner(app.settings, model=app.model, search=app.search, loop=app.loop, tools=[instant_tool])
 
     async def ours() -> Any:
-        events = [event async for event in runner.events(question, (), AgentOptions())]
+        events = [event async for event in runner.events(runner.question(question))]
         assert events[-2].to_json()["text"] == ANSWER
         return events
 

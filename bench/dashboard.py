@@ -27,11 +27,11 @@ from core.answer.events import RunEvent, TextDelta, Usage  # noqa: E402
 from core.answer.message import Message, message_from_run  # noqa: E402
 from core.app import build_app  # noqa: E402
 from core.base.settings import load_settings  # noqa: E402
-from core.chat.service import ChatOptions  # noqa: E402
 from core.metrics import Metrics  # noqa: E402
 from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord  # noqa: E402
 from core.metrics.spans import DAY  # noqa: E402
 from core.metrics.writer import write  # noqa: E402
+from core.run.question import AnswerOptions  # noqa: E402
 from core.run.run import Run  # noqa: E402
 from core.search.types import Attempt, Outcome, SearchEnd, SearchQuery, SearchResponse  # noqa: E402
 from core.store import Database, MetricsStore  # noqa: E402
@@ -51,7 +51,7 @@ DATABASE = Path("database") / "wenyuan.sqlite3"
 class Ended:
     """A run of 2,000 tokens that is over."""
 
-    seconds = 20.0
+    mode, model, seconds = "chat", "m", 20.0
     events: tuple[RunEvent, ...] = (*(TextDelta(piece) for piece in long_answer()), Usage(3_000, 2_000))
 
 
@@ -66,7 +66,7 @@ def recording(count: int = 3_000) -> Iterator[Row]:
         answer: Run = Ended()  # type: ignore[assignment]
         for name, record in (
             ("a search", lambda: metrics.search_ended(search)),
-            ("an answer of 2,000 tokens", lambda: metrics.answer_ended("chat", "m", answer)),
+            ("an answer of 2,000 tokens", lambda: metrics.answer_ended(answer)),
         ):
             times = []
             for _ in range(count):
@@ -194,7 +194,7 @@ def two_hours(questions: int = 2_400) -> Iterator[Row]:
             if number % 10 == 0:
                 events = list(app.agent.stream(question))
             else:
-                events = list(app.chat.stream(question, options=ChatOptions(search=number % 3 > 0)))
+                events = list(app.chat.stream(question, options=AnswerOptions(search=number % 3 > 0)))
             app.store.save(conversation, message_from_run(events, seconds=1.0))
             if number % 60 == 59:
                 for page in pages:

@@ -9,11 +9,26 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
-from core.answer.events import Answer, Notice, RunEvent, RunFailed, SearchFinished, TextDelta, Usage
+from core.answer.events import (
+    Answer,
+    Notice,
+    RunEvent,
+    RunFailed,
+    RunStopped,
+    SearchFinished,
+    SearchStarted,
+    TextDelta,
+    Thought,
+    ToolFinished,
+    ToolStarted,
+    Usage,
+)
 from core.app import App, build_app
 from core.base.errors import AppError
+from core.run.question import AnswerOptions
+from core.run.service import AnswerService
 from core.search.types import SearchQuery, SearchResponse, SearchType
 
 if TYPE_CHECKING:
@@ -146,16 +161,12 @@ def _results_text(response: SearchResponse) -> str:
 
 
 def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.chat.service import ChatOptions
+    service: AnswerService = app.agent if options.mode == "agent" else app.chat
 
     def one(question: str) -> int:
         show = _print_json if output.as_json else _Transcript(app)
         status = OK
-        if options.mode == "agent":
-            events = app.agent.stream(question)
-        else:
-            events = app.chat.stream(question, options=ChatOptions(search=options.search))
-        for event in events:
+        for event in service.stream(question, options=AnswerOptions(search=options.search)):
             show(event)
             status = FAILED if isinstance(event, RunFailed) else status
         return status
@@ -194,8 +205,10 @@ class _Transcript:
                 print(f"{event.total:,} tokens{'（估算）' if estimated else ''}", file=sys.stderr)
             case RunFailed(message=message):
                 print(f"\n{message}", file=sys.stderr)
-            case _:
+            case SearchStarted() | SearchFinished() | Thought() | ToolStarted() | ToolFinished() | RunStopped():
                 pass
+            case _:
+                assert_never(event)
 
 
 def _import(app: App, options: argparse.Namespace, output: Output) -> int:

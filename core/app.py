@@ -19,7 +19,7 @@ from core.chat.service import ChatService
 from core.legal.text.statute_citations import may_cite
 from core.llm.model import Model
 from core.metrics import Metrics
-from core.run.keeper import Recorder
+from core.run.keeper import Keeper
 from core.search.cache import ResultCache
 from core.search.engine import CheckedEngine, ClosableEngine, SearchEngine
 from core.search.errors import EngineError
@@ -52,7 +52,7 @@ class App:
     chat: ChatService
     database: Database
     store: ConversationStore
-    recorder: Recorder
+    keeper: Keeper
     metrics: Metrics
     redis: RedisLink | None = None
     _warmed: threading.Event = field(default_factory=threading.Event)
@@ -165,7 +165,7 @@ def build_app(
         chat=chat,
         database=database,
         store=store,
-        recorder=Recorder(store, loop),
+        keeper=Keeper(store, loop),
         metrics=metrics,
         redis=redis,
     )

@@ -123,11 +123,15 @@ def test_streamlit_stays_in_the_page() -> None:
 
 def test_langchain_stays_in_models_and_agent() -> None:
     for package in ("langchain", "langchain_core", "langchain_classic", "langchain_community", "langchain_openai"):
-        assert within(importers(package), "core/llm/", "core/agent/", "core/ui/chat/steps.py")
+        assert within(importers(package), "core/llm/", "core/agent/", "core/ui/chat/callback_handler.py")
 
 
 def test_the_community_package_is_imported_in_one_module() -> None:
-    assert importers("langchain_community") == {"core/ui/chat/steps.py"}
+    assert importers("langchain_community") == {"core/ui/chat/callback_handler.py"}
+
+
+def test_the_classic_agents_are_imported_in_one_module() -> None:
+    assert importers("langchain_classic") == {"core/agent/classic.py"}
 
 
 def test_requests_stay_in_one_package() -> None:

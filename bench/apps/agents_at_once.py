@@ -21,7 +21,8 @@ from core.app import shared_app
 
 
 def answer(question: str) -> bool:
-    run = shared_app().agent.start(question)
+    agent = shared_app().agent
+    run = agent.start(agent.question(question))
     for _ in run.follow():  # as the page does, in a thread of its own
         pass
     return run.events[-1].type == "usage"

@@ -10,12 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from langchain_classic.agents.agent import RunnableMultiActionAgent
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.exceptions import OutputParserException
 
+from core.agent.classic import RunnableMultiActionAgent
 from core.agent.errors import AgentOutputError, BudgetExceeded, LoopDetected
 from core.agent.translate import Translator
+from core.base.http import Deadline
 from core.base.sentences import key_terms
 from core.base.settings import LlmSettings
 from core.base.text import fold
@@ -35,24 +36,17 @@ RESERVE_SHARE, MAX_RESERVE = 0.25, 30.0
 CANCEL_ATTEMPTS, CANCEL_PATIENCE = 5, 0.08
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
-    """On the event loop's clock. The last answer needs time too: acting ends before the whole run does."""
-
-    acting: float
-    end: float
-
-    @classmethod
-    def after(cls, seconds: float, now: float) -> Deadline:
-        return cls(acting=now + seconds - min(seconds * RESERVE_SHARE, MAX_RESERVE), end=now + seconds)
+def acting_part(whole: Deadline) -> Deadline:
+    """The last answer needs time too: acting ends before the whole run does."""
+    seconds = whole.remaining()
+    return whole.within(seconds - min(seconds * RESERVE_SHARE, MAX_RESERVE))
 
 
-async def within(work: Coroutine[Any, Any, T], until: Callable[[], float]) -> T:
-    """The work's result, or a TimeoutError. `until` may move while the work goes on."""
-    now = asyncio.get_running_loop().time
+async def within(work: Coroutine[Any, Any, T], time: Callable[[], Deadline]) -> T:
+    """The work's result, or a TimeoutError. How much time there is may change while the work goes on."""
     task = asyncio.create_task(work)
     try:
-        while not task.done() and (left := until() - now()) > 0:
+        while not task.done() and (left := time().remaining()) > 0:
             await asyncio.wait({task}, timeout=left)
         if not task.done():
             raise TimeoutError

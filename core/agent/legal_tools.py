@@ -73,7 +73,7 @@ class LegalTool(AgentTool):
 
     def _told(self, found: Found) -> Result:
         response, settings = found.response, self.context.settings
-        sources = self.context.sources.number(response.results[: settings.result_count])
+        sources = self.context.evidence.number(response.results[: settings.result_count])
         self.context.emit(SearchFinished(response, sources))
         if not sources:
             text = f"（{found.note}不要编造条文或来源。）" if found.note else NOTHING_FOUND

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from core.answer.events import SearchFinished
 from core.answer.message import Message
 from core.base.text import one_line, shorten
-from core.llm.tokens import estimate_tokens
+from core.run.history import newest
 
 MESSAGE_LENGTH = 1_000
 TITLES = 3
@@ -18,22 +18,13 @@ _CITATION = re.compile(r"\s?\[\d{1,3}\]")  # the numbers of an earlier run mean 
 
 def remember(history: Sequence[Message], budget: int) -> str:
     """Oldest first, one line per message, so that nothing in it can pass for a label of the ReAct format."""
-    kept: list[str] = []
-    for message in reversed(history):
-        line = _line(message)
-        budget -= estimate_tokens(line)
-        if budget < 0:
-            break
-        if line:
-            kept.append(line)
+    kept = [line for _, line in newest(history, budget, _line) if line]
     if not kept:
         return ""
-    return "\n".join(("此前的对话（只是背景，不是这次的问题）：", *reversed(kept), ""))
+    return "\n".join(("此前的对话（只是背景，不是这次的问题）：", *kept, ""))
 
 
 def _line(message: Message) -> str:
-    if message.role == "note":
-        return ""
     text = shorten(_CITATION.sub("", one_line(message.text)), MESSAGE_LENGTH)
     if message.role == "user":
         return f"用户：{text}" if text else ""

@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_classic.agents import AgentOutputParser
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.exceptions import OutputParserException
 
+from core.agent.classic import AgentOutputParser
 from core.base.text import fold
 
 FORMAT_HINT = (

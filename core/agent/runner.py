@@ -9,48 +9,42 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, field
 from typing import Literal
 
-from langchain_classic.agents import AgentExecutor
 from langchain_core.language_models import BaseChatModel
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import BaseTool
 
+from core.agent.classic import AgentExecutor
 from core.agent.errors import AgentOutputError, BudgetExceeded, LoopDetected
-from core.agent.guard import Deadline, Guard, GuardedAgent, let_go, within
+from core.agent.guard import Guard, GuardedAgent, acting_part, let_go, within
 from core.agent.memory import remember
 from core.agent.prompt import agent_prompt, describe
 from core.agent.react_stream import ReactStream, ToolCallStream
 from core.agent.strategy import Agents, Strategies, Strategy
 from core.agent.toolbox import TOOLS
-from core.agent.tools import SourceBook, ToolContext, ToolFactory
+from core.agent.tools import ToolContext, ToolFactory
 from core.agent.translate import Translator
 from core.answer.citations import cited_sources
 from core.answer.events import Answer, Notice, RunEvent, RunFailed, RunStopped, TextDelta, Thought
-from core.answer.message import Message
 from core.base.errors import AppError
-from core.base.loop import LoopThread
+from core.base.http import Deadline
 from core.base.model_choice import ModelChoice
-from core.base.settings import Settings
 from core.legal.desk import LegalDesk
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.errors import ModelError, ModelNotFound, ModelRefused
-from core.llm.model import Model, Prompt
+from core.llm.model import Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.tokens import estimate_tokens
-from core.run.choices import AS_CONFIGURED, Choices
-from core.run.prompts import Preview, chat_system, fill
-from core.run.question import accept
-from core.run.run import OnAnswer, Run, drain
-from core.search.cache import SessionCache
+from core.run.evidence import Evidence, within_budget
+from core.run.prompts import Preview, answer_prompt, chat_system
+from core.run.question import Question
+from core.run.service import AnswerService
 from core.search.errors import NoEngine
-from core.search.format import NOTHING_FOUND, SEARCH_FAILED, sources_block
-from core.search.service import SearchService
-from core.search.types import Source
+from core.search.format import NOTHING_FOUND, SEARCH_FAILED
 
 log = logging.getLogger(__name__)
 
@@ -66,62 +60,16 @@ PLAIN_SEARCHES = ("web_search", "regulation_search")
 Reason = Literal["iterations", "time", "loop"]
 
 
-@dataclass(frozen=True, slots=True)
-class AgentOptions:
-    user: str = "local"
-    session_cache: SessionCache | None = None
-    """What was searched before in this session; it lives and dies with the session."""
-    choices: Choices = AS_CONFIGURED
+@dataclass(kw_only=True, eq=False)
+class AgentRunner(AnswerService):
+    """`tools` and `sleep` are arguments for other tools, and for tests."""
 
-
-class AgentRunner:
-    """The same shape as ChatService. `tools`, `today` and `sleep` are arguments for other tools, and for tests."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        *,
-        model: Model,
-        search: SearchService,
-        loop: LoopThread,
-        legal: LegalDesk | None = None,
-        tools: Sequence[ToolFactory] = TOOLS,
-        today: Callable[[], date] = date.today,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        on_answer: OnAnswer = lambda mode, model, run: None,
-    ) -> None:
-        self.settings = settings
-        self.model = model
-        self.search = search
-        self.legal = legal
-        self.tools = tools
-        self.today = today
-        self.sleep = sleep
-        self.agents = Agents()
-        self._strategies: dict[ModelChoice, Strategies] = {}
-        self._loop = loop
-        self._on_answer = on_answer
-
-    def accept(self, question: str) -> str:
-        return accept(question, limit=self.settings.chat.max_question_length)
-
-    def start(self, question: str, history: Sequence[Message] = (), options: AgentOptions | None = None) -> Run:
-        """Answers in the background; the page follows the run."""
-        question = self.accept(question)
-        options = options or AgentOptions()
-        return Run(self._loop, lambda: self.events(question, history, options), on_end=self._when_ended(options))
-
-    def stream(
-        self, question: str, history: Sequence[Message] = (), options: AgentOptions | None = None
-    ) -> Iterator[RunEvent]:
-        """The same as a plain generator."""
-        question = self.accept(question)
-        options = options or AgentOptions()
-        return drain(self._loop, lambda: self.events(question, history, options), on_end=self._when_ended(options))
-
-    def _when_ended(self, options: AgentOptions) -> Callable[[Run], None]:
-        model = self.model.under(options.choices.applied_to(self.settings)).label
-        return lambda run: self._on_answer("agent", model, run)
+    mode = "agent"
+    legal: LegalDesk | None = None
+    tools: Sequence[ToolFactory] = TOOLS
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    agents: Agents = field(default_factory=Agents)
+    _strategies: dict[ModelChoice, Strategies] = field(default_factory=dict, init=False)
 
     def strategies(self, model: ModelChoice) -> Strategies:
         return self._strategies.setdefault(model, Strategies(self.settings.agent.strategy, model))
@@ -156,8 +104,8 @@ class AgentRunner:
         messages = [(message.type, str(message.text)) for message in filled]
         return Preview(prompt.path, messages, prompt.notice.text if prompt.notice else "")
 
-    async def events(self, question: str, history: Sequence[Message], options: AgentOptions) -> AsyncIterator[RunEvent]:
-        work = _Work(self, question, history, options)
+    async def events(self, question: Question) -> AsyncIterator[RunEvent]:
+        work = _Work(self, question)
         task = asyncio.create_task(work.run())
         try:
             while (event := await work.queue.get()) is not None:
@@ -170,24 +118,24 @@ class AgentRunner:
 class _Work:
     """One question being answered. Everything here belongs to that one run."""
 
-    def __init__(self, runner: AgentRunner, question: str, history: Sequence[Message], options: AgentOptions) -> None:
-        settings = options.choices.applied_to(runner.settings)
+    def __init__(self, runner: AgentRunner, question: Question) -> None:
         self.queue: asyncio.Queue[RunEvent | None] = asyncio.Queue()
         self._runner = runner
-        self._settings = settings
-        self._model = runner.model.under(settings)
-        self._question = question
-        self._history = remember(history, settings.agent.history_tokens)
-        self._deadline = Deadline.after(settings.agent.max_execution_time, asyncio.get_running_loop().time())
-        self._sources = SourceBook()
+        self._settings = settings = question.settings
+        self._model = question.model
+        self._question = question.text
+        self._history = remember(question.history, settings.agent.history_tokens)
+        self._deadline = Deadline(settings.agent.max_execution_time)
+        self._acting = acting_part(self._deadline)
+        self._evidence = Evidence()
         self._translator = Translator(self._emit, estimated=self._model.choice.embedded, verbose=settings.agent.verbose)
         context = ToolContext(
             search=runner.search,
-            sources=self._sources,
-            user=options.user,
-            session_cache=options.session_cache,
+            evidence=self._evidence,
+            user=question.options.user,
+            session_cache=question.options.session_cache,
             settings=settings.search,
-            time_range=options.choices.time_range,
+            time_range=question.options.choices.time_range,
             legal=runner.legal,
             emit=self._emit,
         )
@@ -204,7 +152,7 @@ class _Work:
             if answer is not None:
                 if self._settings.agent.verbose:
                     log.info("answer: %s", answer)
-                self._emit(Answer(answer, cited_sources(answer, self._sources.sources)))
+                self._emit(Answer(answer, cited_sources(answer, self._evidence.sources)))
                 self._emit(self._translator.tokens.usage(iterations=self._translator.turns))
         finally:
             self._translator.close_steps(CANCELLED)
@@ -223,7 +171,7 @@ class _Work:
     async def _act_or_stop(self) -> str:
         limits = self._settings.agent
         try:
-            return await within(self._act(), self._acting_ends)
+            return await within(self._act(), self._time_to_act)
         except TimeoutError:
             return await self._after_stop("time", f"已达到 {limits.max_execution_time:g} 秒的时间上限，")
         except BudgetExceeded:
@@ -236,9 +184,9 @@ class _Work:
 
     # ── Thinking and acting ───────────────────────────────────────────────────────────────────────────────────────
 
-    def _acting_ends(self) -> float:
+    def _time_to_act(self) -> Deadline:
         """An answer that is being written already may go on to the very end."""
-        return self._deadline.end if self._translator.answer else self._deadline.acting
+        return self._deadline if self._translator.answer else self._acting
 
     async def _act(self) -> str:
         chat = await self._model.achat()
@@ -309,14 +257,14 @@ class _Work:
         """The model cannot keep to the format: the program searches, and the model only has to write."""
         search: BaseTool | None = next((tool for tool in self._tools if tool.name in PLAIN_SEARCHES), None)
         try:
-            if search and not self._sources.sources:
-                await within(search.arun(self._question, callbacks=[self._translator]), self._acting_ends)
+            if search and not self._evidence.sources:
+                await within(search.arun(self._question, callbacks=[self._translator]), self._time_to_act)
         except TimeoutError:
             log.info("the plain search took too long")
         return await self._write()
 
     async def _after_failure(self, kind: str, message: str) -> str | None:
-        if self._translator.answer or not self._sources.sources:
+        if self._translator.answer or not self._evidence.sources:
             self._emit(RunFailed(kind, f"{message}{TRY_CHAT}"))
             return None
         self._emit(Notice(kind, f"{message}下面是已经找到的资料的摘录。{TRY_CHAT}"))
@@ -326,12 +274,12 @@ class _Work:
         """One last call of the model, from what was found; where it breaks off, the sources speak for themselves."""
         written: list[str] = []
         try:
-            await within(self._stream_into(written), lambda: self._deadline.end)
+            await within(self._stream_into(written), lambda: self._deadline)
             return "".join(written).strip()
         except TimeoutError:
             log.info("the last answer was not finished in time")
         except ModelError as error:
-            if not self._sources.sources:
+            if not self._evidence.sources:
                 raise
             self._emit(Notice(error.kind, str(error)))
         if written:
@@ -355,7 +303,7 @@ class _Work:
     async def _quote(self) -> str:
         """Without a model: the sentences of the sources that speak about the question, each with its number."""
         text = EMPTY_HANDED
-        if self._sources.sources:
+        if self._evidence.sources:
             text = str((await EmbeddedChatModel().ainvoke(list(self._plain_prompt()))).text)
         self._emit(TextDelta(text))
         return text
@@ -363,22 +311,13 @@ class _Work:
     def _plain_prompt(self) -> Prompt:
         """As in Chat mode: the sources, or why there are none, then the question."""
         nothing = NOTHING_FOUND if self._translator.tool_succeeded else SEARCH_FAILED
-        context = _within(self._settings, self._sources.sources) or nothing
-        asked = fill("chat_question", context=context, question=self._question)
-        system = chat_system(self._settings.chat.prompt, question=self._question, model=self._model.choice)
-        return [
-            ("system", fill(system, date=self._runner.today().isoformat())),
-            ("human", f"{self._history}\n{asked}" if self._history else asked),
-        ]
-
-
-def _within(settings: Settings, sources: Sequence[Source]) -> str:
-    """As many of the first sources as the budget holds."""
-    for count in range(len(sources), 0, -1):
-        block = sources_block(sources[:count], snippet_length=settings.search.snippet_length)
-        if count == 1 or estimate_tokens(block) <= settings.chat.source_tokens:
-            return block
-    return ""
+        return answer_prompt(
+            self._question,
+            within_budget(self._evidence.sources, self._settings)[1] or nothing,
+            system=chat_system(self._settings.chat.prompt, question=self._question, model=self._model.choice),
+            today=self._runner.today(),
+            before=self._history,
+        )
 
 
 def _text(output: object) -> str:

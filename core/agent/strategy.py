@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_classic.agents import create_react_agent, create_tool_calling_agent
 from langchain_core.language_models import BaseChatModel
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
+from core.agent.classic import create_react_agent, create_tool_calling_agent
 from core.agent.parser import ReactParser
 from core.agent.prompt import describe
 from core.agent.toolbox import ALIASES

@@ -7,8 +7,7 @@ comes back to the model as a sentence, because an exception would end the whole 
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
@@ -20,40 +19,14 @@ from core.answer.events import RunEvent, SearchFinished, SearchStarted
 from core.base.errors import AppError
 from core.base.settings import SearchSettings
 from core.legal.desk import LegalDesk
+from core.run.evidence import Evidence
 from core.search.cache import SessionCache
 from core.search.errors import AllEnginesFailed
 from core.search.format import NOTHING_FOUND, sources_block
-from core.search.results import canonical
 from core.search.service import SearchService
-from core.search.types import SearchQuery, SearchResponse, SearchResult, SearchType, Source, TimeRange
+from core.search.types import SearchQuery, SearchResponse, SearchType, TimeRange
 
 log = logging.getLogger(__name__)
-
-
-class SourceBook:
-    """The sources of one run: numbered from 1 in the order in which the model met them, one number per address."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._by_address: dict[str, Source] = {}
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        return tuple(self._by_address.values())
-
-    def number(self, results: Sequence[SearchResult]) -> tuple[Source, ...]:
-        with self._lock:
-            return tuple(self._numbered(result) for result in results)
-
-    def _numbered(self, result: SearchResult) -> Source:
-        source = Source(
-            number=len(self._by_address) + 1,
-            title=result.title,
-            url=result.url,
-            snippet=result.snippet,
-            engine=result.engine,
-        )
-        return self._by_address.setdefault(canonical(result.url), source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +34,7 @@ class ToolContext:
     """What one run lends to its tools."""
 
     search: SearchService
-    sources: SourceBook = field(default_factory=SourceBook)
+    evidence: Evidence = field(default_factory=Evidence)
     user: str | None = "local"
     session_cache: SessionCache | None = None
     settings: SearchSettings = field(default_factory=SearchSettings)
@@ -190,7 +163,7 @@ class WebSearchTool(AgentTool):
         )
 
     def _told(self, found: SearchResponse) -> Result:
-        sources = self.context.sources.number(found.results[: self.context.settings.result_count])
+        sources = self.context.evidence.number(found.results[: self.context.settings.result_count])
         self.context.emit(SearchFinished(found, sources))
         text = sources_block(sources, snippet_length=self.context.settings.snippet_length) if sources else NOTHING_FOUND
         summary = f"找到 {found.total_results} 条结果" if sources else "没有找到结果"

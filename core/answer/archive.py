@@ -8,27 +8,15 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Iterable
 from dataclasses import asdict
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from core.answer.events import (
-    Answer,
-    Notice,
-    RunEvent,
-    RunFailed,
-    RunStopped,
-    SearchFinished,
-    SearchStarted,
-    TextDelta,
-    Thought,
-    ToolFinished,
-    ToolStarted,
-    Usage,
-)
-from core.answer.message import Message, Role
+from core.answer.events import Notice, RunEvent, ToolStarted, Usage
+from core.answer.message import Message, Mode, Role
 from core.base.text import clean
 from core.search.types import Source
 
@@ -36,22 +24,7 @@ log = logging.getLogger(__name__)
 
 VERSION = 1
 
-EVENTS: dict[str, type[RunEvent]] = {
-    event.type: event
-    for event in (
-        SearchStarted,
-        SearchFinished,
-        Thought,
-        ToolStarted,
-        ToolFinished,
-        TextDelta,
-        Notice,
-        Answer,
-        Usage,
-        RunStopped,
-        RunFailed,
-    )
-}
+EVENTS: dict[str, type[RunEvent]] = {event.type: event for event in get_args(RunEvent)}
 
 DAMAGED = Notice(kind="damaged", text="这条消息保存的搜索记录或来源已损坏，只能显示其余部分。")
 NO_TEXT = "（这条消息已损坏，无法显示。）"
@@ -65,6 +38,7 @@ def encode(message: Message) -> str:
         "cited": [asdict(source) for source in message.cited],
         "seconds": message.seconds,
         "model": message.model,
+        "mode": message.mode,
     }
     return json.dumps(_cleaned(document), ensure_ascii=False, separators=(",", ":"))
 
@@ -73,20 +47,26 @@ def decode(document: object, *, id: str, role: str, text: object, created: objec
     """The message again. `object`: where a disk has turned some bits, a column may hold anything."""
     events: tuple[RunEvent, ...] = ()
     cited: tuple[Source, ...] = ()
-    seconds, model = 0.0, ""
+    seconds, model, mode = 0.0, "", ""
     shown = text if isinstance(text, str) else ""
     time = float(created) if isinstance(created, int | float) else 0.0
     try:
         found = json.loads(_text(document))
         events = _events(found["events"])
-        seconds, model = float(found["seconds"]), str(found["model"])
+        seconds, model, mode = float(found["seconds"]), str(found["model"]), str(found.get("mode", ""))
         cited = tuple(_readers()["source"].validate_python(source) for source in found["cited"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         log.warning("a stored message is damaged; what is left of it is shown")
         events = (*(event for event in events if event != DAMAGED), DAMAGED)
         shown = shown or NO_TEXT
     known: Role = "user" if role == "user" else "note" if role == "note" else "assistant"
-    return Message(known, shown, events, cited, seconds, str(id), model, time)
+    by: Mode = "agent" if mode == "agent" or (not mode and _told_by_agent(events)) else "chat"
+    return Message(known, shown, events, cited, seconds, str(id), model, by, time)
+
+
+def _told_by_agent(events: Iterable[RunEvent]) -> bool:
+    """Documents from before the mode was kept: only the agent uses tools and tells what its tokens were for."""
+    return any(isinstance(event, ToolStarted) or (isinstance(event, Usage) and event.parts) for event in events)
 
 
 def _events(stored: list[dict[str, Any]]) -> tuple[RunEvent, ...]:

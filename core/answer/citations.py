@@ -80,8 +80,9 @@ def cited_numbers(markdown: str, sources: Iterable[Source]) -> tuple[int, ...]:
 
 
 def cited_sources(markdown: str, sources: Sequence[Source]) -> tuple[Source, ...]:
+    """Ascending, whatever the order in which the text cites them."""
     by_number = {source.number: source for source in sources}
-    return tuple(by_number[number] for number in cited_numbers(markdown, sources))
+    return tuple(by_number[number] for number in sorted(cited_numbers(markdown, sources)))
 
 
 def parse(markdown: str) -> list[Token]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from core.search.types import SearchResponse, Source
+from core.search.results import canonical
+from core.search.types import SearchResponse, SearchResult, Source
 
 
 @dataclass(frozen=True, slots=True)
-class RunEvent:
+class _Event:
     type: ClassVar[str]
 
     def to_json(self) -> dict[str, Any]:
@@ -21,13 +22,13 @@ class RunEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchStarted(RunEvent):
+class SearchStarted(_Event):
     type = "search_started"
     query: str
 
 
 @dataclass(frozen=True, slots=True)
-class SearchFinished(RunEvent):
+class SearchFinished(_Event):
     type = "search_finished"
     response: SearchResponse
     sources: tuple[Source, ...] = ()
@@ -35,19 +36,25 @@ class SearchFinished(RunEvent):
     amends: bool = False
     """The same search as told before, now that more is known about it: stands in place of the last one."""
 
+    @property
+    def not_handed_over(self) -> tuple[SearchResult, ...]:
+        """What was found besides: the model was not shown it, so that it has no number."""
+        shown = {canonical(source.url) for source in self.sources}
+        return tuple(result for result in self.response.results if canonical(result.url) not in shown)
+
     def to_json(self) -> dict[str, Any]:
         found = self.response.to_json()
         return {"type": self.type, "searchType": found.pop("type"), **found}
 
 
 @dataclass(frozen=True, slots=True)
-class Thought(RunEvent):
+class Thought(_Event):
     type = "thought"
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class ToolStarted(RunEvent):
+class ToolStarted(_Event):
     type = "tool_started"
     tool: str
     input: str
@@ -58,7 +65,7 @@ class ToolStarted(RunEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolFinished(RunEvent):
+class ToolFinished(_Event):
     type = "tool_finished"
     tool: str
     ok: bool
@@ -70,13 +77,13 @@ class ToolFinished(RunEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class TextDelta(RunEvent):
+class TextDelta(_Event):
     type = "text_delta"
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Notice(RunEvent):
+class Notice(_Event):
     """A sentence for the reader about how the run went; never an error that ended it."""
 
     type = "notice"
@@ -85,7 +92,7 @@ class Notice(RunEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(RunEvent):
+class Answer(_Event):
     """The whole answer with `[n]` in it, and the sources that it really cites."""
 
     type = "answer"
@@ -97,7 +104,7 @@ class Answer(RunEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class Usage(RunEvent):
+class Usage(_Event):
     type = "usage"
     input: int
     output: int
@@ -122,13 +129,29 @@ class Usage(RunEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class RunStopped(RunEvent):
+class RunStopped(_Event):
     type = "run_stopped"
     reason: Literal["iterations", "time", "loop", "user"]
 
 
 @dataclass(frozen=True, slots=True)
-class RunFailed(RunEvent):
+class RunFailed(_Event):
     type = "run_failed"
     kind: str
     message: str
+
+
+RunEvent = (
+    SearchStarted
+    | SearchFinished
+    | Thought
+    | ToolStarted
+    | ToolFinished
+    | TextDelta
+    | Notice
+    | Answer
+    | Usage
+    | RunStopped
+    | RunFailed
+)
+"""All there are: whoever draws, keeps, prints or exports a run handles each, and the type checker says who does not."""

@@ -16,7 +16,7 @@ from markdown_it.token import Token
 
 from core.answer.citations import holdback, parse, parse_blocks
 from core.base.text import clean, one_line, shorten
-from core.search.types import Source, host_of
+from core.search.types import SearchResult, Source, host_of
 
 Kind = Literal["paragraph", "heading", "list", "table", "quote", "code", "rule", "math"]
 
@@ -122,20 +122,29 @@ def references_html(sources: Iterable[Source], *, anchor: str = "", app_url: str
     return f'<ol class="wy-refs">{rows}</ol>'
 
 
+def results_html(results: Iterable[SearchResult], *, app_url: str = "") -> str:
+    """Search results without numbers: no text can cite them."""
+    rows = "".join(f"<li>{_entry(result.title, result.url, result.snippet, app_url)}</li>" for result in results)
+    return f'<ul class="wy-refs">{rows}</ul>'
+
+
 def _reference(source: Source, anchor: str, app_url: str) -> str:
-    title = escape(shorten(one_line(source.title), _TITLE_LENGTH)) or "（无标题）"
-    domain = escape(_place(source.url, app_url))
-    summary = escape(shorten(one_line(source.snippet), _SUMMARY_LENGTH))
-    href = _href(source.url, app_url)
     identity = f' id="{escape(anchor)}-ref-{source.number}"' if anchor else ""
     back = f' <a class="back" href="#{escape(anchor)}-cite-{source.number}" title="回到正文">↩</a>' if anchor else ""
+    entry = _entry(source.title, source.url, source.snippet, app_url, back)
+    return f'<li value="{source.number}"{identity}>{entry}</li>'
+
+
+def _entry(title: str, url: str, snippet: str, app_url: str, back: str = "") -> str:
+    title = escape(shorten(one_line(title), _TITLE_LENGTH)) or "（无标题）"
+    domain = escape(_place(url, app_url))
+    summary = escape(shorten(one_line(snippet), _SUMMARY_LENGTH))
+    href = _href(url, app_url)
     return (
-        f'<li value="{source.number}"{identity}>'
-        + (f"<a {_link(href)}>{title}</a>" if href else f"<span>{title}</span>")
+        (f"<a {_link(href)}>{title}</a>" if href else f"<span>{title}</span>")
         + (f' <span class="domain">{domain}</span>' if domain else "")
         + back
         + (f'<span class="summary">{summary}</span>' if summary else "")
-        + "</li>"
     )
 
 

@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, assert_never
 
 from core.answer.citations import cited_sources
 from core.answer.events import (
@@ -16,8 +16,10 @@ from core.answer.events import (
     RunFailed,
     RunStopped,
     SearchFinished,
+    SearchStarted,
     TextDelta,
     Thought,
+    ToolFinished,
     ToolStarted,
     Usage,
 )
@@ -25,6 +27,7 @@ from core.search.types import Source
 
 Role = Literal["user", "assistant", "note"]
 """A note is a word of the program's: shown, kept, and never sent to a model."""
+Mode = Literal["chat", "agent"]
 
 
 def new_id() -> str:
@@ -42,6 +45,8 @@ class Message:
     id: str = field(default_factory=new_id)
     model: str = ""
     """Who answered, as the reader knows it."""
+    mode: Mode = "chat"
+    """How it was answered."""
     created: float = field(default_factory=time.time, compare=False)
 
     @property
@@ -55,11 +60,6 @@ class Message:
     @property
     def tool_calls(self) -> int:
         return sum(isinstance(event, ToolStarted) for event in self.events)
-
-    @property
-    def by_agent(self) -> bool:
-        """Only the agent tells what its tokens were for."""
-        return self.tool_calls > 0 or bool(self.usage and self.usage.parts)
 
     @property
     def whole(self) -> bool:
@@ -85,27 +85,37 @@ class Message:
         return next((event for event in self.events if isinstance(event, RunFailed | RunStopped)), None)
 
 
-def message_from_run(events: Iterable[RunEvent], *, seconds: float, id: str = "", model: str = "") -> Message:
+def message_from_run(
+    events: Iterable[RunEvent], *, seconds: float, id: str = "", model: str = "", mode: Mode = "chat"
+) -> Message:
     """The assistant's message: the whole answer if there is one, else as much of it as was written."""
     written: list[str] = []
     kept: list[RunEvent] = []
     answer: Answer | None = None
     for event in events:
-        if isinstance(event, TextDelta):
-            written.append(event.text)
-        elif isinstance(event, Thought) and kept and isinstance(kept[-1], Thought):
-            kept[-1] = Thought(kept[-1].text + event.text)
-        elif isinstance(event, SearchFinished) and event.amends:
-            _amend(kept, event)
-        else:
-            kept.append(event)
-            answer = event if isinstance(event, Answer) else answer
-            if isinstance(event, ToolStarted):
+        match event:
+            case TextDelta(text=text):
+                written.append(text)
+            case Thought(text=text) if kept and isinstance(kept[-1], Thought):
+                kept[-1] = Thought(kept[-1].text + text)
+            case SearchFinished(amends=True):
+                _amend(kept, event)
+            case ToolStarted():
+                kept.append(event)
                 written.clear()  # what the model announced before it called a tool is told as a thought
+            case Answer():
+                kept.append(event)
+                answer = event
+            case SearchStarted() | SearchFinished() | Thought() | ToolFinished() | Notice() | Usage():
+                kept.append(event)
+            case RunStopped() | RunFailed():
+                kept.append(event)
+            case _:
+                assert_never(event)
     found = sources_in(kept)
     text = answer.text if answer else "".join(written)
     cited = answer.sources if answer else cited_sources(text, found)
-    return Message("assistant", text, tuple(kept), cited, seconds=seconds, id=id or new_id(), model=model)
+    return Message("assistant", text, tuple(kept), cited, seconds, id or new_id(), model, mode)
 
 
 def _amend(events: list[RunEvent], search: SearchFinished) -> None:
@@ -118,6 +128,6 @@ def _amend(events: list[RunEvent], search: SearchFinished) -> None:
 
 
 def sources_in(events: Iterable[RunEvent]) -> tuple[Source, ...]:
-    """Every source that the model was shown, each number once."""
+    """Every source that the model was shown, each number once, ascending."""
     shown = (source for event in events if isinstance(event, SearchFinished) for source in event.sources)
-    return tuple({source.number: source for source in shown}.values())
+    return tuple(sorted({source.number: source for source in shown}.values(), key=lambda source: source.number))

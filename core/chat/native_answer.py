@@ -16,9 +16,8 @@ from core.answer.link_citations import LinkCitations
 from core.base.text import one_line, shorten
 from core.llm.pieces import CitationPiece, SearchingPiece, SearchPiece, TextPiece, ThoughtPiece
 from core.search.engines.native import plain_url
-from core.search.format import number_results
 from core.search.results import RawResult, canonical, clean_results
-from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, host_of
+from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, Source, host_of
 
 NATIVE = "native"
 _QUERY_LENGTH = 200
@@ -57,7 +56,7 @@ class NativeAnswer:
             case _:
                 yield from self.broken_off()
                 yield from self._remarks()
-                yield Answer(self._text, cited_sources(self._text, number_results(self._pages.values())))
+                yield Answer(self._text, cited_sources(self._text, self._sources()))
                 yield Usage(piece.input, piece.output, piece.estimated)
 
     def broken_off(self) -> Iterator[RunEvent]:
@@ -102,6 +101,9 @@ class NativeAnswer:
         page = self._pages.get(canonical(url)) if host_of(url) else None
         return page.rank if page else None
 
+    def _sources(self) -> tuple[Source, ...]:
+        return tuple(Source.of(page, number=page.rank) for page in self._pages.values())
+
     # ── Events ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _say(self, text: str) -> Iterator[RunEvent]:
@@ -132,7 +134,7 @@ class NativeAnswer:
             provider="" if failed else NATIVE,
             search_time=self._seconds,
         )
-        return SearchFinished(response, number_results(results))
+        return SearchFinished(response, self._sources())
 
     def _remarks(self) -> Iterator[RunEvent]:
         if not self._searches:

@@ -157,7 +157,7 @@ class AnswerRecord:
     tool_calls: int
 
     @classmethod
-    def of(cls, mode: str, model: str, run: Run, *, at: float) -> AnswerRecord:
+    def of(cls, run: Run, *, at: float) -> AnswerRecord:
         told = [event for event in run.events if type(event) in _COUNTED]  # a long answer has thousands of others
         usage = next((event for event in told if isinstance(event, Usage)), None)
         ending, kind = OK, ""
@@ -168,8 +168,8 @@ class AnswerRecord:
                 ending, kind = STOPPED, event.reason
         return cls(
             at=at,
-            mode=mode,
-            model=shorten(clean(model), QUERY_LENGTH),
+            mode=run.mode,
+            model=shorten(clean(run.model), QUERY_LENGTH),
             ending=ending,
             kind=kind,
             seconds=run.seconds,

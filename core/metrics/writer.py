@@ -74,9 +74,9 @@ class Metrics:
         at = self._clock()
         self._note(lambda: SearchRecord.of(end, at=at, with_query=self.settings.queries))
 
-    def answer_ended(self, mode: str, model: str, run: Run) -> None:
+    def answer_ended(self, run: Run) -> None:
         at = self._clock()
-        self._note(lambda: AnswerRecord.of(mode, model, run, at=at))
+        self._note(lambda: AnswerRecord.of(run, at=at))
 
     def _note(self, make: Callable[[], Record]) -> None:
         """What a record needs of a long answer is looked for later, by the thread that writes it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from core.answer.message import Message, message_from_run
+from core.answer.message import Message
 from core.base.errors import AppError
 from core.base.loop import LoopThread
 from core.run.run import Run
@@ -17,22 +17,22 @@ SAVE_EVERY = 1.0
 LOOK_EVERY = 0.1
 
 
-class Recorder:
+class Keeper:
     def __init__(self, store: ConversationStore, loop: LoopThread) -> None:
         self._store = store
         self._loop = loop
 
-    def record(self, run: Run, conversation_id: str, *, owner: str | None, model: str) -> None:
+    def keep(self, run: Run, conversation_id: str, *, owner: str | None) -> None:
         """Follows the run to its end, whether a page is looking or not."""
-        self._loop.submit(self._record(run, conversation_id, owner, model))
+        self._loop.submit(self._keep(run, conversation_id, owner))
 
-    async def _record(self, run: Run, conversation_id: str, owner: str | None, model: str) -> None:
+    async def _keep(self, run: Run, conversation_id: str, owner: str | None) -> None:
         saved, waited = 0, 0.0
         while True:
-            done, said = run.done, len(run.events)
+            done, said = run.done, run.told
             if done or (said > saved and waited >= SAVE_EVERY):
                 saved, waited = said, 0.0
-                message = await asyncio.to_thread(_as_message, run, model)
+                message = await asyncio.to_thread(run.message)
                 await asyncio.to_thread(self._save, conversation_id, owner, message, done)
             if done:
                 return
@@ -44,7 +44,3 @@ class Recorder:
             self._store.save(conversation_id, message, owner=owner, finished=finished)
         except AppError as error:
             log.warning("an answer could not be kept: %s", error)
-
-
-def _as_message(run: Run, model: str) -> Message:
-    return message_from_run(run.events, seconds=run.elapsed, id=run.id, model=model)

@@ -1,9 +1,41 @@
-"""What may be asked, in either mode."""
+"""A question on its way to an answer, in either mode, with everything that holds for it alone."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.answer.message import Message
 from core.base.errors import InputError
+from core.base.settings import Settings
 from core.base.text import clean
+from core.llm.model import Model
+from core.run.choices import AS_CONFIGURED, Choices
+from core.search.cache import SessionCache
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOptions:
+    search: bool = False
+    """Chat mode: search the web first. The agent decides for itself."""
+    fresh: bool = False
+    """Search anew, past the caches."""
+    user: str = "local"
+    """Whose limits count."""
+    session_cache: SessionCache | None = None
+    """Agent mode: what was searched before in this session; it lives and dies with the session."""
+    choices: Choices = AS_CONFIGURED
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    text: str
+    history: Sequence[Message]
+    options: AnswerOptions
+    settings: Settings
+    """With what the reader has chosen."""
+    model: Model
+    """The one that these settings mean."""
 
 
 def accept(question: str, *, limit: int) -> str:

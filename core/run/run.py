@@ -16,13 +16,14 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 
 from core.answer.events import RunEvent, RunFailed, RunStopped
+from core.answer.message import Message, Mode, message_from_run
 from core.base.errors import AppError
 from core.base.loop import LoopThread
 
 log = logging.getLogger(__name__)
 
-OnAnswer = Callable[[str, str, "Run"], None]
-"""Is told of every answer that has ended: the mode, the model, and the run. Must neither raise nor wait."""
+OnAnswer = Callable[["Run"], None]
+"""Is told of every run that has ended, once, in whatever thread it ends. Must neither raise nor wait."""
 
 GRACE_SECONDS = 0.3
 """Between two reruns nobody follows for some milliseconds; a closed tab never comes back."""
@@ -36,10 +37,14 @@ class Run:
         loop: LoopThread,
         produce: Callable[[], AsyncIterator[RunEvent]],
         *,
+        mode: Mode = "chat",
+        model: str = "",
         grace: float = GRACE_SECONDS,
-        on_end: Callable[[Run], None] = lambda run: None,
+        on_end: OnAnswer = lambda run: None,
     ) -> None:
-        """`on_end` is told once, in whatever thread the run ends; it must neither raise nor wait."""
+        """`model`: who answers, as the reader knows it."""
+        self.mode = mode
+        self.model = model
         self.id = secrets.token_urlsafe(8)
         self.started = time.monotonic()
         self.seconds = 0.0
@@ -65,6 +70,15 @@ class Run:
         with self._changed:
             return tuple(self._events)
 
+    @property
+    def told(self) -> int:
+        """How many events there are so far."""
+        return len(self._events)
+
+    def message(self) -> Message:
+        """What the run has come to so far: all of it, when it is over."""
+        return message_from_run(self.events, seconds=self.elapsed, id=self.id, model=self.model, mode=self.mode)
+
     def cancel(self) -> None:
         """Stops the producer; what it produced stays. Harmless on a finished run."""
         if not self._done:
@@ -87,6 +101,11 @@ class Run:
                 yield batch
                 if done:
                     return
+
+    def drained(self) -> Iterator[RunEvent]:
+        """The events one by one: for the command line, and for tests. Closing it lets go of the run."""
+        for batch in self.follow():
+            yield from batch
 
     def expect_reader(self, seconds: float = RERUN_SECONDS) -> None:
         """Somebody is about to follow: until then the run is not abandoned."""
@@ -142,15 +161,3 @@ class Run:
             self.seconds = time.monotonic() - self.started
             self._changed.notify_all()
         self._on_end(self)
-
-
-def drain(
-    loop: LoopThread,
-    produce: Callable[[], AsyncIterator[RunEvent]],
-    *,
-    on_end: Callable[[Run], None] = lambda run: None,
-) -> Iterator[RunEvent]:
-    """A run as a plain generator of events: for the command line, and for tests. Closing it cancels the run."""
-    run = Run(loop, produce, grace=0.0, on_end=on_end)
-    for batch in run.follow():
-        yield from batch

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from core.base.text import one_line, shorten
-from core.search.types import SearchResult, Source
+from core.search.types import Source
 
 OPEN_FENCE = "<sources>"
 CLOSE_FENCE = "</sources>"
@@ -16,13 +16,6 @@ SEARCH_FAILED = "（本次搜索没有成功，没有任何搜索结果。请根
 
 # Retrieved text must not be able to close the fence it stands in, nor open a second one.
 _FENCE_TAG = re.compile(r"<\s*(/?)\s*(sources?)", re.IGNORECASE)
-
-
-def number_results(results: Iterable[SearchResult], *, start: int = 1) -> tuple[Source, ...]:
-    return tuple(
-        Source(number=number, title=result.title, url=result.url, snippet=result.snippet, engine=result.engine)
-        for number, result in enumerate(results, start)
-    )
 
 
 def sources_block(sources: Sequence[Source], *, snippet_length: int) -> str:

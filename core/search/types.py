@@ -68,6 +68,10 @@ class Source:
     snippet: str
     engine: str = ""
 
+    @classmethod
+    def of(cls, result: SearchResult, *, number: int) -> Source:
+        return cls(number, result.title, result.url, result.snippet, result.engine)
+
     def to_json(self) -> dict[str, Any]:
         return {"number": self.number, "title": self.title, "url": self.url, "snippet": self.snippet}
 

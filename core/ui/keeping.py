@@ -136,10 +136,10 @@ def forget_from(app: App, message: Message) -> None:
             chat.title = app.store.truncate_from(chat.conversation_id, message.id, owner=owner())
 
 
-def record_run(app: App) -> None:
+def keep_run(app: App) -> None:
     chat = session.chat()
     if chat.run is not None and chat.conversation_id is not None:
-        app.recorder.record(chat.run, chat.conversation_id, owner=owner(), model=chat.run_model)
+        app.keeper.keep(chat.run, chat.conversation_id, owner=owner())
 
 
 def show_in_address() -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from core.answer.message import Message, message_from_run, new_id
+from core.answer.message import Message, new_id
+from core.run.question import Question
 from core.run.run import Run
 from core.search.cache import SessionCache
 
@@ -21,27 +22,14 @@ CHAT, AGENT = "Chat", "Agent"
 PAGE_OF_MESSAGES = 20
 
 
-@dataclass(frozen=True)
-class Ask:
-    """A question on its way: the next run of the page starts answering it."""
-
-    question: str
-    fresh: bool = False
-    """Search anew, past the caches."""
-    again: bool = False
-    """The question is the last message already."""
-
-
 @dataclass
 class ChatState:
     """The conversation on the screen. The widgets keep their own values under their own keys."""
 
     messages: list[Message] = field(default_factory=list)
     run: Run | None = None
-    run_mode: str = CHAT
-    run_model: str = ""
-    """Who answers, as the reader knows it."""
-    pending: Ask | None = None
+    pending: Question | None = None
+    """Accepted; the next run of the page starts answering it."""
     shown: int = PAGE_OF_MESSAGES
     """How many of the newest messages are drawn: Streamlit sends all of them again on every rerun."""
     refused: tuple[str, str] | None = None
@@ -62,8 +50,7 @@ class ChatState:
         run = self.run
         if run is not None and run.done:
             self.run = None
-            message = message_from_run(run.events, seconds=run.seconds, id=run.id, model=self.run_model)
-            self.messages.append(message)
+            self.messages.append(run.message())
 
     def interrupt(self) -> None:
         """Ends the current run, if any, and keeps what it wrote."""

@@ -8,7 +8,8 @@ import pytest
 from langchain_core.agents import AgentAction
 
 from core.agent.errors import LoopDetected
-from core.agent.guard import Deadline, LoopGuard, let_go, within
+from core.agent.guard import LoopGuard, acting_part, let_go, within
+from core.base.http import Deadline
 
 
 def steps_until_stopped(turns: list[list[Any]]) -> int | None:
@@ -60,9 +61,8 @@ def test_circles_are_recognised_and_progress_is_not(turns: list[list[Any]], stop
 
 @pytest.mark.parametrize(("seconds", "reserve"), [(10, 2.5), (60, 15), (300, 30)])
 def test_time_is_kept_for_the_last_answer(seconds: float, reserve: float) -> None:
-    deadline = Deadline.after(seconds, now=100.0)
-    assert deadline.end == 100 + seconds
-    assert deadline.end - deadline.acting == reserve
+    whole = Deadline(seconds, clock=lambda: 100.0)
+    assert whole.remaining() - acting_part(whole).remaining() == reserve
 
 
 async def stubborn(times: int) -> str:
@@ -79,7 +79,7 @@ async def stubborn(times: int) -> str:
 @pytest.mark.parametrize("times", [0, 1, 2])
 def test_work_ends_at_its_deadline_even_if_it_forgets_that_it_was_cancelled(times: int) -> None:
     async def run() -> None:
-        end = asyncio.get_running_loop().time() + 0.2
+        end = Deadline(0.2)
         with pytest.raises(TimeoutError):
             await within(stubborn(times), lambda: end)
         assert len(asyncio.all_tasks()) == 1
@@ -91,8 +91,7 @@ def test_work_ends_at_its_deadline_even_if_it_forgets_that_it_was_cancelled(time
 
 def test_a_deadline_may_move_while_the_work_goes_on() -> None:
     async def run() -> str:
-        now = asyncio.get_running_loop().time
-        first, second = now() + 0.1, now() + 5
+        first, second = Deadline(0.1), Deadline(5)
         begun = asyncio.Event()
 
         async def work() -> str:
@@ -111,14 +110,14 @@ def test_an_error_of_the_work_is_its_own() -> None:
 
     async def run() -> None:
         with pytest.raises(KeyError):
-            await within(broken(), lambda: asyncio.get_running_loop().time() + 1)
+            await within(broken(), lambda: Deadline(1))
 
     asyncio.run(run())
 
 
 def test_cancelling_the_one_who_waits_cancels_the_work() -> None:
     async def run() -> None:
-        waiting = asyncio.create_task(within(stubborn(1), lambda: asyncio.get_running_loop().time() + 9))
+        waiting = asyncio.create_task(within(stubborn(1), lambda: Deadline(9)))
         await asyncio.sleep(0.05)
         await let_go(waiting)
         assert waiting.cancelled()

@@ -7,9 +7,10 @@ import threading
 import time
 from typing import Any
 
-from core.agent.runner import AgentOptions, AgentRunner
+from core.agent.runner import AgentRunner
 from core.answer.events import Answer, SearchFinished, ToolFinished, ToolStarted, Usage
 from core.app import build_app
+from core.run.question import AnswerOptions
 from core.search.cache import SessionCache
 from support.agents import agent, answer, final, of, wired_agent
 from support.base import loaded
@@ -57,7 +58,9 @@ def test_twenty_runs_at_once_keep_to_themselves() -> None:
         assert world.server
         world.server.reply = reply
         runs = {
-            f"人物{n:02}": world.runner.start(f"人物{n:02} 是谁？", (), AgentOptions(session_cache=SessionCache()))
+            f"人物{n:02}": world.runner.start(
+                world.runner.question(f"人物{n:02} 是谁？", (), AnswerOptions(session_cache=SessionCache()))
+            )
             for n in range(20)
         }
         events = {name: [event for batch in run.follow() for event in batch] for name, run in runs.items()}
@@ -74,7 +77,7 @@ def test_nothing_is_left_after_many_runs() -> None:
     with agent(chat=None) as world:
         world.ask("标题1")
         threads, before = set(threading.enumerate()), world.app.loop.submit(tasks()).result()
-        runs = [world.runner.start("标题1") for _ in range(10)]
+        runs = [world.runner.start(world.runner.question("标题1")) for _ in range(10)]
         for run in runs[::2]:
             run.cancel()
         for run in runs[1::2]:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from langchain_core.tools import BaseTool
 
-from core.agent.runner import AgentOptions
 from core.agent.tools import AgentTool as Tool
 from core.agent.tools import Observation, Result, ToolContext, web_search
 from core.answer.events import (
@@ -28,6 +27,7 @@ from core.answer.events import (
 from core.answer.message import Message, message_from_run
 from core.base.errors import InputError
 from core.llm.errors import ModelAuthError, ModelUnavailable
+from core.run.question import AnswerOptions
 from core.search.cache import SessionCache
 from core.search.errors import EngineTimeout
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED
@@ -138,7 +138,7 @@ def test_a_blank_or_too_long_question_is_refused() -> None:
     with agent(final("x")) as world:
         for question in (" ", "\u200b", "长" * 30_000):
             with pytest.raises(InputError):
-                world.runner.start(question)
+                world.runner.question(question)
 
 
 def test_the_finished_run_becomes_a_message_with_its_steps() -> None:
@@ -387,7 +387,7 @@ def test_the_next_question_knows_the_conversation_and_its_searches() -> None:
 
 def test_what_was_searched_in_this_session_is_not_searched_again() -> None:
     engine = FakeEngine("fake", results(9))
-    session = AgentOptions(session_cache=SessionCache())
+    session = AnswerOptions(session_cache=SessionCache())
     with agent(search_step("x"), final("一。"), search_step("x"), final("二。"), engines=[engine]) as world:
         world.ask(options=session)
         events = world.ask(options=session)

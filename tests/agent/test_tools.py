@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from core.agent.toolbox import TOOLS
-from core.agent.tools import Observation, SourceBook, ToolContext, WebSearchTool
+from core.agent.tools import Observation, ToolContext, WebSearchTool
 from core.answer.events import RunEvent, SearchFinished, SearchStarted
 from core.app import App, build_app
+from core.run.evidence import Evidence
 from core.search.cache import SessionCache
 from core.search.errors import EngineTimeout
 from core.search.format import NOTHING_FOUND
@@ -96,8 +97,8 @@ def test_the_type_is_read_generously(app: App, engine: FakeEngine, written: str,
 
 
 def test_numbers_go_on_and_an_address_keeps_its_own(app: App, engine: FakeEngine) -> None:
-    book = SourceBook()
-    search = tool(app, sources=book)
+    book = Evidence()
+    search = tool(app, evidence=book)
     search.run("一")
     engine.answer = [*results(1), *results(1, host="other.example")]
     assert "[1] 标题1\nURL: https://example.org/1" in (second := search.run("二"))
@@ -106,10 +107,10 @@ def test_numbers_go_on_and_an_address_keeps_its_own(app: App, engine: FakeEngine
 
 
 def test_the_same_page_under_another_address_is_one_source() -> None:
-    book = SourceBook()
+    book = Evidence()
     pages = ["https://www.a.example/x/", "http://a.example/x#part", "https://a.example/x?utm_source=y"]
     numbered = book.number([SearchResult("t", url, "s", "a.example") for url in pages])
-    assert [source.number for source in numbered] == [1, 1, 1]
+    assert [source.number for source in numbered] == [1]
 
 
 @pytest.mark.parametrize(

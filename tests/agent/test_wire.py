@@ -306,7 +306,7 @@ def until(condition: Any, seconds: float = 2.0) -> bool:
 def test_stopping_lets_go_of_a_hanging_model_at_once() -> None:
     with wired_agent() as world:
         world.server.reply = in_turn(["Thought: " + "想" * 30, *["想" * 10, 0.05] * 400])
-        run = world.runner.start(QUESTION)
+        run = world.runner.start(world.runner.question(QUESTION))
         assert until(lambda: of(run.events, Thought))
         run.cancel()
         assert until(lambda: world.server.broken_off == 1, 0.5), "the connection is closed"
@@ -318,7 +318,7 @@ def test_stopping_lets_go_of_a_hanging_tool_at_once() -> None:
     with wired_agent(engines=[engine]) as world:
         world.server.reply = in_turn(step("x"), final("好。"))
         before = _tasks(world)
-        run = world.runner.start(QUESTION)
+        run = world.runner.start(world.runner.question(QUESTION))
         assert until(lambda: of(run.events, ToolStarted))
         run.cancel()
         assert until(lambda: _tasks(world) == before, 0.5), "no task is left"

@@ -98,8 +98,8 @@ def test_numbers_without_a_source_are_not_cited() -> None:
     assert cited_numbers("一[1]", ()) == ()
 
 
-def test_sources_come_in_the_order_of_first_citation() -> None:
-    assert cited_sources("先[3]后[1]再[3]", SOURCES) == (SOURCES[2], SOURCES[0])
+def test_cited_sources_are_ascending() -> None:
+    assert cited_sources("先[3]后[1]再[3]", SOURCES) == (SOURCES[0], SOURCES[2])
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ import pytest
 from core.answer.events import Answer, Notice, RunEvent, RunFailed, SearchFinished, SearchStarted, TextDelta, Usage
 from core.answer.message import Message, message_from_run
 from core.app import App, build_app
-from core.chat.service import ChatOptions
 from core.llm.model import Model, build_chat_model
+from core.run.question import AnswerOptions
 from core.search.types import Outcome, Source
 from support.base import loaded
 from support.openai_server import ANSWER, DISCONNECT, OpenAIServer, in_turn, openai_server
@@ -23,7 +23,7 @@ from support.responses import Cite, Failed, Open, Refuse, Remark, Search
 from support.worlds import FakeEngine, results
 
 Event = TypeVar("Event", bound=RunEvent)
-SEARCH = ChatOptions(search=True)
+SEARCH = AnswerOptions(search=True)
 GOV, LAW, NEWS = "https://gov.example/a", "https://law.example/b?id=1", "https://www.news.example/c"
 
 
@@ -51,7 +51,7 @@ def app(server: OpenAIServer, *others: FakeEngine, **environ: str) -> Iterator[A
         running.close()
 
 
-def ask(running: App, options: ChatOptions = SEARCH, question: str = "新规何时施行？") -> list[RunEvent]:
+def ask(running: App, options: AnswerOptions = SEARCH, question: str = "新规何时施行？") -> list[RunEvent]:
     return list(running.chat.stream(question, options=options))
 
 
@@ -129,8 +129,8 @@ def test_what_is_asked_of_the_service(server: OpenAIServer) -> None:
     server.searching = in_turn([Search("q"), "答"])
     with app(server) as running:
         ask(running)
-        ask(running, ChatOptions(search=True, fresh=True))
-        ask(running, ChatOptions(search=False))
+        ask(running, AnswerOptions(search=True, fresh=True))
+        ask(running, AnswerOptions(search=False))
     first, fresh, off = server.requests
     tool = {"type": "web_search", "user_location": {"type": "approximate", "country": "CN"}}
     assert (first["tools"], first["include"], first["store"]) == ([tool], ["web_search_call.action.sources"], False)
@@ -330,7 +330,7 @@ def test_a_disconnect_in_mid_answer_keeps_text_and_sources(server: OpenAIServer)
 def test_stopping_ends_the_request_and_keeps_what_was_shown(server: OpenAIServer) -> None:
     server.searching = in_turn([Search("q", [GOV]), "甲", link(GOV, "gov.example"), *["乙", 0.05] * 200])
     with app(server) as running:
-        run = running.chat.start("问题", options=SEARCH)
+        run = running.chat.start(running.chat.question("问题", options=SEARCH))
         for _ in run.follow():
             if sum(isinstance(event, TextDelta) for event in run.events) > 4:
                 run.cancel()
@@ -348,7 +348,7 @@ def test_a_native_search_counts_towards_the_users_limit(server: OpenAIServer) ->
     with app(server, FakeEngine("other", results(1)), SEARCH_RATE_LIMIT="1") as running:
         ask(running)
         events = ask(running)
-        others = ask(running, ChatOptions(search=True, user="somebody else"))
+        others = ask(running, AnswerOptions(search=True, user="somebody else"))
     assert "每分钟的上限" in only(events, Notice).text
     assert [event.type for event in others][:2] == ["search_started", "search_finished"]
     assert ["messages" in request for request in server.requests] == [False, True, False]

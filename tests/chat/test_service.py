@@ -15,12 +15,12 @@ from core.answer.events import (
 )
 from core.answer.message import Message, message_from_run
 from core.base.errors import InputError
-from core.chat.service import ChatOptions
+from core.run.question import AnswerOptions
 from core.search.errors import EngineTimeout
 from core.search.format import CLOSE_FENCE, OPEN_FENCE
 from support.worlds import FakeEngine, results, world
 
-SEARCH = ChatOptions(search=True)
+SEARCH = AnswerOptions(search=True)
 WHOLE = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
 """Said at the end of a stream: the server's word that this was all."""
 
@@ -55,7 +55,7 @@ def test_with_search_the_results_stand_in_the_prompt_and_only_cited_sources_are_
     assert "[6]" not in prompt
     answer = events[-2]
     assert isinstance(answer, Answer)
-    assert [source.number for source in answer.sources] == [2, 1]
+    assert [source.number for source in answer.sources] == [1, 2]
     assert isinstance(events[-1], Usage)
     assert events[-1].estimated
 

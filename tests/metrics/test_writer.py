@@ -20,12 +20,12 @@ from sqlalchemy import event, text
 
 from core.answer.events import TextDelta
 from core.base.settings import MetricsSettings
-from core.chat.service import ChatOptions
 from core.llm.errors import ModelTimeout
 from core.metrics import Metrics
 from core.metrics.records import AnswerRecord, AttemptRecord, SearchRecord
 from core.metrics.spans import DAY, HOUR
 from core.metrics.writer import QUEUE, TRIES, write
+from core.run.question import AnswerOptions
 from core.search.cache import DiskTtlCache, ResultCache, SessionCache
 from core.search.errors import AllEnginesFailed, EngineTimeout, EngineUnavailable, RateLimited
 from core.search.limits import SearchLimits
@@ -255,7 +255,7 @@ def test_the_app_records_searches_and_answers_of_both_modes() -> None:
     usage = {"input_tokens": 120, "output_tokens": 30, "total_tokens": 150}
     says = [["答。[1]", usage], search_step("甲"), search_step("乙"), final("好。[1]"), [ModelTimeout()]]
     with world(says=says, engines=[FakeEngine("fake", found(3))], LLM_MODEL="ollama:m", LLM_ATTEMPTS="1") as (app, _):
-        list(app.chat.stream("问题", options=ChatOptions(search=True)))
+        list(app.chat.stream("问题", options=AnswerOptions(search=True)))
         list(app.agent.stream("问题"))
         list(app.chat.stream("问题"))
         assert app.metrics.flush()
@@ -274,7 +274,7 @@ def test_the_app_records_searches_and_answers_of_both_modes() -> None:
 
 def test_a_stopped_answer_says_who_stopped_it() -> None:
     with world(says=[["一", 0.05, "二", 30, "三"]]) as (app, _):
-        run = app.chat.start("问题")
+        run = app.chat.start(app.chat.question("问题"))
         for batch in run.follow():
             if any(isinstance(told, TextDelta) for told in batch):
                 run.cancel()

@@ -8,14 +8,13 @@ from typing import Any, get_args
 
 import pytest
 
-from core.agent.runner import AgentOptions
 from core.answer.events import RunStopped, SearchFinished
 from core.app import App, build_app
 from core.base.settings import PanelControl, Settings
-from core.chat.service import ChatOptions
 from core.llm.model import Model
 from core.run.choices import AS_CONFIGURED, Choices
 from core.run.panel import Control, choices, groups
+from core.run.question import AnswerOptions
 from core.search.types import Outcome, SearchResult, TimeRange
 from support.agents import agent, final, of, search_step
 from support.base import loaded
@@ -23,11 +22,11 @@ from support.openai_server import OpenAIServer, in_turn, openai_server
 from support.responses import Refuse, Search
 from support.worlds import FakeEngine, results, world
 
-SEARCH = ChatOptions(search=True)
+SEARCH = AnswerOptions(search=True)
 LONG = SearchResult("标题", "https://a.example/", "字" * 900, "a.example", engine="fake")
 
 
-def search(**chosen: Any) -> ChatOptions:
+def search(**chosen: Any) -> AnswerOptions:
     return replace(SEARCH, choices=Choices(**chosen))
 
 
@@ -60,9 +59,9 @@ def test_nothing_chosen_changes_nothing() -> None:
 
 
 def test_the_model_and_its_temperature(app: App, server: OpenAIServer) -> None:
-    list(app.chat.stream("甲", options=ChatOptions(choices=Choices(model="echo", temperature=0.4))))
+    list(app.chat.stream("甲", options=AnswerOptions(choices=Choices(model="echo", temperature=0.4))))
     list(app.chat.stream("乙"))
-    list(app.chat.stream("丙", options=ChatOptions(choices=Choices(temperature=1.0))))
+    list(app.chat.stream("丙", options=AnswerOptions(choices=Choices(temperature=1.0))))
     asked = [(request["model"], request.get("temperature")) for request in server.requests]
     assert asked == [("echo", 0.4), ("ok", None), ("ok", 1.0)]
 
@@ -116,7 +115,7 @@ def test_automatic_is_a_language_too() -> None:
 def test_the_prompt() -> None:
     with world(says=[["好"]]) as (app, model):
         for prompt in ("chinese", "english", "small"):
-            list(app.chat.stream("问题", options=ChatOptions(choices=Choices(prompt=prompt))))
+            list(app.chat.stream("问题", options=AnswerOptions(choices=Choices(prompt=prompt))))
     assert len({str(asked[0].content) for asked in model.asked}) == 3
 
 
@@ -127,7 +126,7 @@ def test_the_agent_searches_as_chosen_and_stops_at_the_chosen_round() -> None:
         max_iterations=2, language="en", time_range=TimeRange.DAY, result_count=4, snippet_length=50, prompt="english"
     )
     with agent(*steps, engines=[engine], environ={"AGENT_MAX_ITERATIONS": "5"}) as world:
-        events = world.ask(options=AgentOptions(choices=chosen))
+        events = world.ask(options=AnswerOptions(choices=chosen))
         prompts = world.prompts
     assert [event.reason for event in of(events, RunStopped)] == ["iterations"]
     assert [(query.language, query.time_range) for query in engine.queries] == [("en", TimeRange.DAY)] * 2
@@ -139,14 +138,14 @@ def test_the_agent_searches_as_chosen_and_stops_at_the_chosen_round() -> None:
 
 def test_the_agent_has_the_chosen_time() -> None:
     with agent([30.0, "太晚了"], final("好")) as world:
-        events = world.ask(options=AgentOptions(choices=Choices(max_execution_time=0.5)))
+        events = world.ask(options=AnswerOptions(choices=Choices(max_execution_time=0.5)))
     assert [event.reason for event in of(events, RunStopped)] == ["time"]
 
 
 def test_the_agent_asks_the_chosen_model(app: App, server: OpenAIServer) -> None:
     server.reply = in_turn(["Final Answer: 好"])
     for name in ("reply", "echo"):
-        list(app.agent.stream("问题", options=AgentOptions(choices=Choices(model=name, temperature=0.6))))
+        list(app.agent.stream("问题", options=AnswerOptions(choices=Choices(model=name, temperature=0.6))))
     list(app.agent.stream("问题"))
     models = list(dict.fromkeys((request["model"], request.get("temperature")) for request in server.requests))
     assert models == [("reply", 0.6), ("echo", 0.6), ("ok", None)]

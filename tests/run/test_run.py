@@ -10,7 +10,7 @@ import pytest
 from core.answer.events import RunEvent, RunFailed, RunStopped, TextDelta
 from core.base.loop import LoopThread
 from core.llm.errors import ModelTimeout
-from core.run.run import Run, drain
+from core.run.run import Run
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_a_foreseen_error_becomes_an_event(loop: LoopThread) -> None:
         yield TextDelta("half")
         raise ModelTimeout
 
-    events = list(drain(loop, fails))
+    events = list(Run(loop, fails, grace=0.0).drained())
     assert events[0] == TextDelta("half")
     assert isinstance(events[1], RunFailed)
     assert events[1].kind == "model_timeout"
@@ -134,7 +134,7 @@ def test_a_bug_becomes_a_sentence_without_its_text(loop: LoopThread, caplog: pyt
         yield TextDelta("half")
         raise KeyError("secret detail")
 
-    failed = list(drain(loop, buggy))[-1]
+    failed = list(Run(loop, buggy, grace=0.0).drained())[-1]
     assert isinstance(failed, RunFailed)
     assert failed.kind == "internal"
     assert "secret" not in failed.message
@@ -143,7 +143,7 @@ def test_a_bug_becomes_a_sentence_without_its_text(loop: LoopThread, caplog: pyt
 
 def test_closing_the_generator_cancels(loop: LoopThread) -> None:
     endless = Endless()
-    events = drain(loop, endless)
+    events = Run(loop, endless, grace=0.0).drained()
     assert next(events) == TextDelta("said")
     events.close()  # type: ignore[attr-defined]
     assert endless.cancelled.wait(1)

@@ -14,12 +14,12 @@ from streamlit.testing.v1 import AppTest
 from core.answer.events import Answer, Notice, RunEvent, SearchFinished, SearchStarted
 from core.answer.message import message_from_run
 from core.base.settings import load_settings
-from core.chat.service import ChatOptions
+from core.run.question import AnswerOptions
 from support.base import ROOT, loaded
 from support.faults import Server, json_answer, keep_alive, send_and_close, silence
 from support.worlds import world
 
-SEARCH = ChatOptions(search=True)
+SEARCH = AnswerOptions(search=True)
 HOME = str(ROOT / "Home.py")
 
 
@@ -44,7 +44,7 @@ def searxng() -> Iterator[Server]:
 
 
 def ask(
-    url: str, says: str = "回答[1]。", *, options: ChatOptions = SEARCH, **environ: str
+    url: str, says: str = "回答[1]。", *, options: AnswerOptions = SEARCH, **environ: str
 ) -> tuple[list[RunEvent], str]:
     """Every event of one question, and the prompt that the model got."""
     with world(says=[[says]], engines=None, SEARCH_PROVIDER_PRIORITY="searxng", SEARXNG_URL=url, **environ) as (
@@ -135,7 +135,7 @@ def test_sending_a_message_triggers_a_search(searxng: Server) -> None:
 
 
 def test_no_search_when_not_enabled(searxng: Server) -> None:
-    events, prompt = ask(searxng.url, options=ChatOptions(search=False))
+    events, prompt = ask(searxng.url, options=AnswerOptions(search=False))
     assert searxng.requests == []
     assert prompt == "离婚冷静期是多久"
     assert not [event for event in events if isinstance(event, SearchStarted | SearchFinished)]

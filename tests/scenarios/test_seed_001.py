@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 from langchain_core.tools import BaseTool
 
-from core.agent.runner import AgentOptions
 from core.agent.tools import Observation, ToolContext, WebSearchTool
 from core.answer.events import Answer, SearchFinished, ToolStarted
 from core.app import App, build_app
-from core.chat.service import ChatOptions
+from core.run.question import AnswerOptions
 from core.search.cache import SESSION_SIZE, SessionCache
 from core.search.errors import EngineTimeout
 from core.search.service import SearchService
@@ -60,7 +59,7 @@ def _embedded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_search_in_chat_mode(engine: FakeEngine) -> None:
     """Chat 模式搜索"""
     with world(says=[["是黄仁勋[1]。"]], engines=[engine]) as (app, model):
-        events = list(app.chat.stream(QUESTION, options=ChatOptions(search=True)))
+        events = list(app.chat.stream(QUESTION, options=AnswerOptions(search=True)))
     assert [query.text for query in engine.queries] == [QUESTION]
     assert FIRST in str(model.asked[0][-1].content)
     (said,) = of(events, Answer)
@@ -81,7 +80,7 @@ def test_search_as_a_tool_of_the_agent(engine: FakeEngine) -> None:
 def test_format_of_results(engine: FakeEngine, tool: WebSearchTool) -> None:
     """搜索结果格式化"""
     with world(says=[["好。"]], engines=[engine]) as (app, model):
-        list(app.chat.stream(QUESTION, options=ChatOptions(search=True)))
+        list(app.chat.stream(QUESTION, options=AnswerOptions(search=True)))
     injected, returned = str(model.asked[0][-1].content), tool.run("英伟达")
     for text in (injected, returned):
         for number in range(1, 6):
@@ -215,7 +214,7 @@ def test_results_are_kept_in_the_session() -> None:
 
 def test_kept_results_are_used(engine: FakeEngine, caplog: pytest.LogCaptureFixture) -> None:
     """使用缓存结果"""
-    session = AgentOptions(session_cache=SessionCache())
+    session = AnswerOptions(session_cache=SessionCache())
     says = (search_step("英伟达 CEO"), final("一。"), search_step("英伟达  CEO"), final("二。"))
     with agent(*says, engines=[engine], environ=NO_SHARED_CACHE) as world, caplog.at_level(logging.INFO):
         (first,) = of(world.ask(options=session), SearchFinished)

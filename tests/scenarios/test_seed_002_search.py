@@ -78,11 +78,11 @@ def test_search_type_filtering() -> None:
 
 def test_search_error_handling() -> None:
     from core.answer.events import Answer, Notice
-    from core.chat.service import ChatOptions
+    from core.run.question import AnswerOptions
     from support.worlds import FakeEngine, world
 
     with world(says=[["照常回答"]], engines=[FakeEngine("fake", EngineTimeout())]) as (app, _):
-        events = list(app.chat.stream("问题", options=ChatOptions(search=True)))
+        events = list(app.chat.stream("问题", options=AnswerOptions(search=True)))
     assert any(isinstance(event, Notice) and "超时" in event.text for event in events)
     assert any(isinstance(event, Answer) for event in events)
 

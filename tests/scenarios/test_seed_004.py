@@ -20,9 +20,8 @@ from langchain_core.tools import BaseTool
 
 from core.agent import runner as runner_module
 from core.agent.parser import ReactParser
-from core.agent.runner import AgentOptions
 from core.agent.toolbox import TOOLS
-from core.agent.tools import SourceBook, ToolContext, WebSearchTool
+from core.agent.tools import ToolContext, WebSearchTool
 from core.agent.translate import Translator
 from core.answer.events import (
     RunStopped,
@@ -35,11 +34,13 @@ from core.answer.events import (
 )
 from core.answer.message import Message, message_from_run
 from core.llm.errors import ModelAuthError, ModelUnavailable
+from core.run.evidence import Evidence
+from core.run.question import AnswerOptions
 from core.search.cache import SessionCache
 from core.search.errors import EngineTimeout
 from core.search.types import SearchQuery, SearchResult
 from core.ui.chat.actions import AGENT_ON
-from core.ui.chat.steps import AgentSteps
+from core.ui.chat.callback_handler import AgentSteps
 from support.agents import (
     QUESTION,
     SlowEngine,
@@ -87,7 +88,7 @@ def test_agent_mode_is_chosen() -> None:
     assert page.session_state["mode"] == "Agent"
     assert page.info[-1].value == AGENT_ON
     ask(page, MANUAL)
-    assert page.session_state["chat"].messages[-1].by_agent
+    assert page.session_state["chat"].messages[-1].mode == "agent"
 
 
 def test_the_agent_decides_whether_to_search() -> None:
@@ -584,7 +585,7 @@ def test_the_agent_is_stopped() -> None:
     """Agent 停止"""
     with agent(search_step("x"), final("好。"), engines=[SlowEngine(1.0, results(3))]) as world:
         before = tasks(world)
-        run = world.runner.start(QUESTION)
+        run = world.runner.start(world.runner.question(QUESTION))
         assert until(lambda: of(run.events, ToolStarted))
         run.cancel()
         assert until(lambda: tasks(world) == before)
@@ -596,7 +597,7 @@ def test_the_agent_is_stopped() -> None:
 
 def test_memory() -> None:
     """Agent 内存管理"""
-    session = AgentOptions(session_cache=SessionCache())
+    session = AnswerOptions(session_cache=SessionCache())
     engine = FakeEngine("fake", results(9))
     says = (search_step("英伟达 CEO"), final("是黄仁勋[1]。"), search_step("英伟达 CEO"), final("1963 年。"))
     with agent(*says, engines=[engine], environ={"SEARCH_CACHE_TTL": "0"}) as world:
@@ -606,7 +607,7 @@ def test_memory() -> None:
     assert f"用户：{QUESTION}\n助手：是黄仁勋。（当时搜索过：「英伟达 CEO」找到 《标题1》" in told
     assert len(engine.queries) == 1
     assert [source.number for source in of(events, SearchFinished)[0].sources] == [1, 2, 3, 4, 5], "numbered anew"
-    assert SourceBook().sources == ()
+    assert Evidence().sources == ()
     assert streamed(events) == "1963 年。"
     assert thoughts(events)
     another = choose(open_page(), "Agent")

@@ -10,7 +10,7 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
-from core.agent.runner import AgentOptions, AgentRunner
+from core.agent.runner import AgentRunner
 from core.agent.toolbox import TOOLS
 from core.agent.tools import ToolFactory
 from core.answer.events import Answer, Notice, RunEvent, RunFailed, TextDelta, Thought
@@ -18,6 +18,7 @@ from core.answer.message import Message
 from core.app import App, build_app
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.model import Model
+from core.run.question import AnswerOptions
 from core.search.types import SearchQuery, SearchResult
 from support.base import loaded
 from support.openai_server import OpenAIServer, openai_server
@@ -55,7 +56,7 @@ class World:
     server: OpenAIServer | None = None
 
     def ask(
-        self, question: str = QUESTION, history: Sequence[Message] = (), options: AgentOptions | None = None
+        self, question: str = QUESTION, history: Sequence[Message] = (), options: AnswerOptions | None = None
     ) -> list[RunEvent]:
         return list(self.runner.stream(question, history, options))
 

@@ -48,5 +48,6 @@ FULL = Message(
     3.25,
     "id1",
     "gpt-5-mini",
+    "agent",
     1_700_000_000.5,
 )

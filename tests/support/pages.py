@@ -42,6 +42,7 @@ def ask(page: AppTest, question: str) -> AppTest:
 def agent_page(world: World) -> Iterator[AppTest]:
     """The page in Agent mode, answered by this world."""
     world.app.__dict__["agent"] = world.runner
+    world.app.chat.settings = world.runner.settings  # the page asks Chat mode what holds for a question
     before, core.app._shared = core.app._shared, world.app
     try:
         yield choose(open_page(), "Agent")
@@ -52,7 +53,7 @@ def agent_page(world: World) -> Iterator[AppTest]:
 def _draw(events: "Sequence[RunEvent]", over: bool) -> None:  # noqa: UP037 - its source is run by itself
     import streamlit as st
 
-    from core.ui.chat.steps import AgentSteps
+    from core.ui.chat.callback_handler import AgentSteps
 
     steps = AgentSteps(st.container())
     for event in events:

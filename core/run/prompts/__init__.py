@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from pathlib import Path
 from string import Template
@@ -43,3 +44,15 @@ def chat_system(wanted: str, *, question: str, model: ModelChoice) -> str:
     if wanted == "auto":
         wanted = "small" if model.small else "chinese" if is_chinese(question) else "english"
     return "chat_system" if wanted == "chinese" else f"chat_system_{wanted}"
+
+
+def answer_prompt(
+    question: str, context: str, *, system: str, today: date, turns: Sequence[tuple[str, str]] = (), before: str = ""
+) -> list[tuple[str, str]]:
+    """`context`: the sources, or why there are none; `turns` and `before`: what was said before, as messages or as text."""
+    asked = fill("chat_question", context=context, question=question) if context else question
+    return [
+        ("system", fill(system, date=today.isoformat())),
+        *turns,
+        ("human", f"{before}\n{asked}" if before else asked),
+    ]

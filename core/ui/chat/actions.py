@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
 from core.answer.message import Message
 from core.app import App, shared_app
 from core.base.errors import InputError
-from core.base.model_choice import choose_model
-from core.chat.service import ChatOptions
-from core.run.choices import Choices
-from core.run.run import Run
+from core.run.question import AnswerOptions
+from core.run.service import AnswerService
 from core.ui import keeping, session
 from core.ui.chat import panel
 from core.ui.chat.commands import Command, help_text, parse
-from core.ui.session import SEARCH_TOGGLE, Ask
+from core.ui.session import SEARCH_TOGGLE
 
 SEARCH_ON = "联网搜索已打开：之后的问题会先搜索，再带着来源回答。"
 SEARCH_OFF = "联网搜索已关闭：之后的问题由模型直接回答。"
@@ -50,55 +48,49 @@ def _take(typed: str) -> None:
     if command:
         obey(command)
     elif typed.strip():
-        ask(Ask(typed))
+        ask(typed)
 
 
-def ask(question: Ask) -> None:
-    """A question that is too long stays with the reader; any other one replaces what is still being answered."""
-    chat = session.chat()
+def ask(text: str, *, fresh: bool = False, again: bool = False) -> None:
+    """A question that is too long stays with the reader; any other one replaces what is still being answered.
+
+    `again`: the question is the last message already.
+    """
+    chat, app = session.chat(), shared_app()
+    options = AnswerOptions(
+        search=session.search_enabled(),
+        fresh=fresh,
+        user=keeping.identity(),
+        session_cache=session.session_cache(),
+        choices=panel.chosen(),
+    )
     try:
-        accepted = shared_app().chat.accept(question.question)
+        question = app.chat.question(text, options=options)
     except InputError as error:
-        chat.refused = (str(error), question.question)
+        chat.refused = (str(error), text)
         return
     chat.refused = None
     chat.follow_ups = []
     chat.interrupt()
-    if not question.again:
-        message = Message("user", accepted)
+    if not again:
+        message = Message("user", question.text)
         chat.messages.append(message)
-        keeping.keep(shared_app(), message)
-    chat.pending = question
+        keeping.keep(app, message)
+    chat.pending = replace(question, history=tuple(chat.messages[:-1]))
 
 
 def start_pending(app: App) -> None:
     """Called by the page itself: the run belongs to the script that follows it."""
     chat = session.chat()
-    pending, chat.pending = chat.pending, None
-    if pending is None:
+    question, chat.pending = chat.pending, None
+    if question is None:
         return
-    question, history = chat.messages[-1].text, tuple(chat.messages[:-1])
-    choices = panel.chosen()
-    chat.run_mode = session.mode()
-    chat.run_model = choose_model(choices.applied_to(app.settings)).label
-    if chat.run_mode == session.AGENT:
-        chat.run = _start_agent(app, question, history, choices, fresh=pending.fresh)
-    else:
-        options = ChatOptions(
-            search=session.search_enabled(), fresh=pending.fresh, user=keeping.identity(), choices=choices
-        )
-        chat.run = app.chat.start(question, history=history, options=options)
-    keeping.record_run(app)
-
-
-def _start_agent(app: App, question: str, history: Sequence[Message], choices: Choices, *, fresh: bool) -> Run:
-    from core.agent.runner import AgentOptions
-
-    cache = session.session_cache()
-    if fresh:
-        cache.clear()
-    options = AgentOptions(user=keeping.identity(), session_cache=cache, choices=choices)
-    return app.agent.start(question, history, options)
+    agent = session.mode() == session.AGENT
+    if agent and question.options.fresh:
+        session.session_cache().clear()
+    service: AnswerService = app.agent if agent else app.chat
+    chat.run = service.start(question)
+    keeping.keep_run(app)
 
 
 def mode_changed() -> None:
@@ -111,11 +103,11 @@ def mode_changed() -> None:
 def suggest(question: str) -> None:
     """A question to click on the first screen: it is asked with search, so that the sources can be seen."""
     st.session_state[SEARCH_TOGGLE] = True
-    ask(Ask(question))
+    ask(question)
 
 
 def follow_up(question: str) -> None:
-    ask(Ask(question))
+    ask(question)
 
 
 def answer_again(*, fresh: bool = False) -> None:
@@ -128,7 +120,7 @@ def answer_again(*, fresh: bool = False) -> None:
         if chat.messages[after:]:
             keeping.forget_from(shared_app(), chat.messages[after])
         del chat.messages[after:]
-        ask(Ask(question.text, fresh=fresh, again=True))
+        ask(question.text, fresh=fresh, again=True)
 
 
 def resend(key: str) -> None:
@@ -139,7 +131,7 @@ def resend(key: str) -> None:
         chat.interrupt()
         keeping.forget_from(shared_app(), question)
         chat.cut_from(question)
-        ask(Ask(edited))
+        ask(edited)
 
 
 def obey(command: Command) -> None:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.answer.markdown import Block, Blocks, references_html, render_html, split_blocks
+from core.answer.markdown import Block, Blocks, references_html, render_html, results_html, split_blocks
 from core.app import shared_app
-from core.search.types import Source
+from core.search.types import SearchResult, Source
 
 UPDATES_PER_SECOND = 20
 BYTES_PER_SECOND = 60_000
@@ -33,6 +33,11 @@ def draw_references(sources: Sequence[Source], *, anchor: str) -> None:
 def draw_list(sources: Sequence[Source]) -> None:
     """Sources that are only listed: nothing in the text points to them."""
     st.html(references_html(sources, app_url=app_url()))
+
+
+def draw_results(results: Iterable[SearchResult]) -> None:
+    """What was found and has no number: no text can cite it."""
+    st.html(results_html(results, app_url=app_url()))
 
 
 def _draw_blocks(blocks: Iterable[Block], sources: Sequence[Source], anchor: str) -> None:

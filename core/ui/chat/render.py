@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import html
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, assert_never
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
-from streamlit.elements.lib.mutable_status_container import StatusContainer
 from streamlit.runtime.scriptrunner import RerunException
 
 from core.answer.events import (
+    Answer,
     Notice,
     RunEvent,
     RunFailed,
@@ -24,20 +24,21 @@ from core.answer.events import (
     Thought,
     ToolFinished,
     ToolStarted,
+    Usage,
 )
 from core.answer.export import answer_as_markdown, as_html, as_json, as_markdown
 from core.answer.message import Message
 from core.app import App, shared_app
-from core.base.text import clean, one_line, shorten
-from core.search.format import number_results
-from core.search.types import SearchResponse
+from core.base.text import one_line, shorten
+from core.run.run import Run
 from core.ui import keeping, session
 from core.ui.chat import actions, ledger, panel
 from core.ui.chat.answer import AnswerView, draw_answer, draw_list, draw_references
+from core.ui.chat.steps import Steps, draw_steps
 from core.ui.escape import label
 
 if TYPE_CHECKING:
-    from core.ui.chat.steps import AgentSteps
+    from core.ui.chat.callback_handler import AgentSteps
 
 log = logging.getLogger(__name__)
 
@@ -79,35 +80,11 @@ def message(entry: Message, *, is_last: bool) -> None:
         if entry.role == "user":
             st.html(f'<div class="wy-question">{html.escape(entry.text)}</div>')
             return
-        if entry.by_agent:
-            agent_steps(st.container(), entry.events)
-        else:
-            chat_steps(entry)
+        draw_steps(entry.events)
         for remark in entry.notices:
             notice(st.container(), remark)
         draw_answer(entry.text, entry.found, anchor=entry.id)
         after_answer(entry, is_last=is_last)
-
-
-def chat_steps(entry: Message) -> None:
-    for search in entry.searches:
-        with st.status(search_label(search.response), state=search_state(search.response)):
-            search_details(search.response)
-    if entry.thought:
-        with st.status("思考过程", state="complete"):
-            thought_text(entry.thought)
-
-
-def agent_steps(place: DeltaGenerator, events: Iterable[RunEvent] = ()) -> AgentSteps:
-    """The module behind it imports LangChain: only Agent mode pays for that."""
-    from core.ui.chat.steps import AgentSteps
-
-    steps = AgentSteps(place)
-    for event in events:
-        steps.take(event)
-    if events:
-        steps.finish()
-    return steps
 
 
 def after_answer(entry: Message, *, is_last: bool) -> None:
@@ -215,22 +192,6 @@ def notice(place: DeltaGenerator, remark: Notice) -> None:
     place.info(label(remark.text), icon=":material/info:")
 
 
-def search_label(response: SearchResponse) -> str:
-    return f"搜索 · {label(ledger.summary(response))}"
-
-
-def search_state(response: SearchResponse) -> Literal["complete", "error"]:
-    return "complete" if response.provider or ledger.was_not_tried(response) else "error"
-
-
-def search_details(response: SearchResponse) -> None:
-    """The results as the engine gave them: the first thing a doubting reader wants to see."""
-    if response.results:
-        draw_list(number_results(response.results))
-    else:
-        st.html('<div class="wy-line">没有结果。各引擎的情况见回答下方的「搜索账本」。</div>')
-
-
 def refused(reason: str, text: str) -> None:
     st.warning(label(reason), icon=":material/edit_note:")
     st.text_area("你的原文", text, height=200)
@@ -242,7 +203,7 @@ def live(place: DeltaGenerator, stop: DeltaGenerator, chat: session.ChatState) -
     assert run is not None
     stop.button("停止回答", icon=":material/stop_circle:", key=f"stop-{run.id}", on_click=run.cancel, shortcut="Esc")
     with place.container(), st.chat_message("assistant", avatar=AVATARS["assistant"]):
-        view = LiveView(anchor=run.id, agent=chat.run_mode == session.AGENT)
+        view = LiveView(run)
         try:
             for batch in run.follow():
                 session.check_interrupted()
@@ -272,79 +233,55 @@ def follow_ups(chat: session.ChatState) -> None:
             st.button(label(question), key=f"follow-up-{number}", on_click=actions.follow_up, args=(question,))
 
 
-AGENT_EVENTS = (Thought, ToolStarted, ToolFinished, SearchStarted, SearchFinished)
-
-
 class LiveView:
     """One run while it happens: each event changes one thing on the page."""
 
-    def __init__(self, *, anchor: str, agent: bool) -> None:
-        self._steps = st.container()
+    def __init__(self, run: Run) -> None:
+        place = st.container()
+        self._mode = run.mode
+        self._steps = _agent_steps(place) if run.mode == "agent" else Steps(place)
         self._notices = st.container()
-        self._agent = agent_steps(self._steps) if agent else None
         self._waiting = st.empty()
-        self._answer = AnswerView((), anchor=anchor)
-        self._search: StatusContainer | None = None
-        self._details = self._steps.empty()
-        self._thinking: StatusContainer | None = None
-        self._thought: list[str] = []
+        self._answer = AnswerView((), anchor=run.id)
+        self._wait()
+
+    def _wait(self) -> None:
         self._waiting.caption("正在等待模型…")
 
     def take(self, event: RunEvent) -> None:
-        if self._agent is not None and isinstance(event, AGENT_EVENTS):
-            self._waiting.empty()
-            if isinstance(event, ToolStarted):
-                self._answer.restart()  # what some models announce before they call a tool
-            self._agent.take(event)
-            if isinstance(event, SearchFinished):
-                self._answer.sources = (*self._answer.sources, *event.sources)
-            return
+        self._steps.take(event)
         match event:
-            case SearchStarted(query=query):
+            case SearchStarted() | Thought() | ToolFinished():
                 self._waiting.empty()
-                self._search = self._steps.status(f"搜索中：{label(shorten(query, 60))}", state="running")
-                self._details = self._search.empty()
-            case SearchFinished(response=response, sources=sources):
-                self._answer.sources = sources
-                if self._search is not None:
-                    with self._details.container():
-                        search_details(response)
-                    self._search.update(label=search_label(response), state=search_state(response), expanded=False)
-                if not event.amends:
-                    self._waiting.caption("正在等待模型…")
+            case ToolStarted():
+                self._waiting.empty()
+                self._answer.restart()  # what some models announce before they call a tool
+            case SearchFinished(sources=sources):
+                self._answer.sources = sources if event.amends else (*self._answer.sources, *sources)
+                if not event.amends and self._mode == "chat":
+                    self._wait()
             case Notice():
                 notice(self._notices, event)
-            case Thought(text=text):
-                self._waiting.empty()
-                if self._thinking is None:
-                    self._thinking = self._steps.status("思考中…", state="running")
-                self._thought.append(text)
             case TextDelta(text=text):
                 self._waiting.empty()
-                self._end_thinking()
-                if self._agent is not None:
-                    self._agent.end_thinking()
                 self._answer.feed(text)
+            case Answer() | Usage() | RunStopped() | RunFailed():
+                pass
+            case _:
+                assert_never(event)
 
     def draw(self) -> None:
         self._answer.draw()
-        if self._agent is not None:
-            self._agent.draw()
+        self._steps.draw()
 
     def finish(self) -> None:
         self._waiting.empty()
-        if self._agent is not None:
-            self._agent.finish()
-        self._end_thinking()
+        self._steps.finish()
         self._answer.finish()
 
-    def _end_thinking(self) -> None:
-        if self._thinking is not None:
-            with self._thinking:
-                thought_text("".join(self._thought))
-            self._thinking.update(label="思考过程", state="complete", expanded=False)
-            self._thinking = None
 
+def _agent_steps(place: DeltaGenerator) -> AgentSteps:
+    """The module behind it imports LangChain: only Agent mode pays for that."""
+    from core.ui.chat.callback_handler import AgentSteps
 
-def thought_text(text: str) -> None:
-    st.html(f'<div class="wy-thought">{html.escape(clean(text))}</div>')
+    return AgentSteps(place)

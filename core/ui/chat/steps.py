@@ -1,100 +1,106 @@
-"""The agent's steps: 思考 → 搜索「…」 → 找到 N 条 → …, live while they happen and the same on every rerun.
+"""The steps of a run: 思考 → 搜索「…」 → 找到 N 条 → …, in both modes, live while they happen and the same on every rerun.
 
-LangChain's own handler stops drawing after about 960 tokens in one turn, shows only the first of several tool calls and
-leaves a failed step without its reason, so this subclass replaces all of its drawing: one `st.status` per step, keyed by
-the call's id, one `st.empty` per growing text, at most 20 updates a second.
+One `st.status` per step, one `st.empty` per growing text, at most 20 updates a second. A source shows the number that
+the text cites; what was found and not handed to the model has none.
 """
 
 from __future__ import annotations
 
 import html
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Literal, assert_never
 
 import streamlit as st
-from langchain_community.callbacks.streamlit.streamlit_callback_handler import StreamlitCallbackHandler
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_status_container import StatusContainer
 
-from core.answer.events import RunEvent, SearchFinished, Thought, ToolFinished, ToolStarted
+from core.answer.events import (
+    Answer,
+    Notice,
+    RunEvent,
+    RunFailed,
+    RunStopped,
+    SearchFinished,
+    SearchStarted,
+    TextDelta,
+    Thought,
+    ToolFinished,
+    ToolStarted,
+    Usage,
+)
 from core.base.text import clean, one_line, shorten
-from core.search.format import number_results
 from core.search.types import SearchResponse
 from core.ui.chat import ledger
-from core.ui.chat.answer import UPDATES_PER_SECOND, draw_list
+from core.ui.chat.answer import UPDATES_PER_SECOND, draw_list, draw_results
 from core.ui.escape import label
 
 FIRST_RESULTS = 3
 TOOL_NAMES = {"web_search": "搜索", "regulation_search": "查法规", "case_search": "查案例"}
 
 
-class AgentSteps(StreamlitCallbackHandler):
-    """Draws into `place`. `take` accepts the events of a run, `on_…` are LangChain's names for the same."""
+class Steps:
+    """Draws into `place`."""
 
     def __init__(self, place: DeltaGenerator, *, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(place)
         self._place = place
         self._clock = clock
         self._thinking: _Thinking | None = None
+        self._search: _SearchStep | None = None
         self._tools: dict[str, _ToolStep] = {}
 
     def take(self, event: RunEvent) -> None:
         match event:
             case Thought(text=text):
-                self.on_llm_new_token(token=text)
+                self.think(text)
+            case SearchStarted(query=query):
+                self._search_started(query)
+            case SearchFinished():
+                self._search_finished(event)
             case ToolStarted():
-                self.on_tool_start({"name": event.tool}, event.input, run_id=event.call_id)
-            case SearchFinished(response=response):
-                self._found(response)
-            case ToolFinished(ok=True):
-                self.on_tool_end(event.summary, run_id=event.call_id)
+                self.tool_started(event.call_id, event.tool, event.input)
             case ToolFinished():
-                self.on_tool_error(event.summary, run_id=event.call_id)
+                self.tool_finished(event.call_id, event.summary, ok=event.ok)
+            case TextDelta():
+                self.end_thinking()
+            case Notice() | Answer() | Usage() | RunStopped() | RunFailed():
+                pass
+            case _:
+                assert_never(event)
 
-    def on_llm_start(self, *args: Any, **kwargs: Any) -> None:
-        self.end_thinking()
-
-    def on_llm_new_token(self, token: Any, **kwargs: Any) -> None:
+    def think(self, text: str) -> None:
         if self._thinking is None:
             self._thinking = _Thinking(self._place, self._clock)
-        self._thinking.add(str(token))
-
-    def on_llm_end(self, *args: Any, **kwargs: Any) -> None:
-        self.end_thinking()
-
-    def on_llm_error(self, *args: Any, **kwargs: Any) -> None:
-        self.end_thinking()
-
-    def on_tool_start(self, serialized: dict[str, Any], input_str: str, **kwargs: Any) -> None:
-        self.end_thinking()
-        self._tools[str(kwargs.get("run_id"))] = _ToolStep(self._place, str(serialized["name"]), input_str)
-
-    def on_tool_end(self, output: Any, *args: Any, **kwargs: Any) -> None:
-        if step := self._tools.pop(str(kwargs.get("run_id")), None):
-            step.done(str(output))
-
-    def on_tool_error(self, error: Any, **kwargs: Any) -> None:
-        if step := self._tools.pop(str(kwargs.get("run_id")), None):
-            step.failed(str(error))
-
-    def on_agent_action(self, *args: Any, **kwargs: Any) -> None:
-        pass
-
-    def on_agent_finish(self, *args: Any, **kwargs: Any) -> None:
-        self.finish()
-
-    def _found(self, response: SearchResponse) -> None:
-        """Several calls may run at once: the results belong to the one that asked for them."""
-        for step in self._tools.values():
-            if step.response is None and step.asks(response.query.text):
-                step.response = response
-                return
+        self._thinking.add(text)
 
     def end_thinking(self) -> None:
         if self._thinking is not None:
             self._thinking.done()
             self._thinking = None
+
+    def tool_started(self, call_id: str, tool: str, asked: str) -> None:
+        self.end_thinking()
+        self._tools[call_id] = _ToolStep(self._place, tool, asked)
+
+    def tool_finished(self, call_id: str, summary: str, *, ok: bool) -> None:
+        if step := self._tools.pop(call_id, None):
+            step.done(summary) if ok else step.failed(summary)
+
+    def _search_started(self, query: str) -> None:
+        if not self._tools:  # else the search is what one of the tools does
+            self.end_thinking()
+            self._search = _SearchStep(self._place, query)
+
+    def _search_finished(self, found: SearchFinished) -> None:
+        """Several calls may run at once: the results belong to the one that asked for them."""
+        if self._tools:
+            asking = (step for step in self._tools.values() if step.asks(found.response.query.text))
+            if step := next((step for step in asking if step.found is None), None):
+                step.found = found
+            return
+        if self._search is None or (self._search.finished and not found.amends):
+            self._search = _SearchStep(self._place, found.response.query.text)
+        self._search.done(found)
 
     def draw(self) -> None:
         if self._thinking is not None:
@@ -103,9 +109,19 @@ class AgentSteps(StreamlitCallbackHandler):
     def finish(self) -> None:
         """No step stays open, however the run ended."""
         self.end_thinking()
+        if self._search is not None and not self._search.finished:
+            self._search.failed()
         for step in self._tools.values():
             step.failed("没有完成")
         self._tools.clear()
+
+
+def draw_steps(events: Iterable[RunEvent]) -> None:
+    """The steps of a run that is over."""
+    steps = Steps(st.container())
+    for event in events:
+        steps.take(event)
+    steps.finish()
 
 
 class _Thinking:
@@ -139,11 +155,31 @@ def _thought_label(text: str) -> str:
     return f"思考 · {label(shorten(one_line(text), 40))}" if text.strip() else "思考"
 
 
+class _SearchStep:
+    """A search that the program made itself."""
+
+    def __init__(self, place: DeltaGenerator, query: str) -> None:
+        self.finished = False
+        self._status: StatusContainer = place.status(f"搜索中：{label(shorten(query, 60))}", state="running")
+        self._details = self._status.empty()
+
+    def done(self, found: SearchFinished) -> None:
+        self.finished = True
+        with self._details.container():
+            draw_found(found)
+        self._status.update(
+            label=f"搜索 · {label(ledger.summary(found.response))}", state=_state(found.response), expanded=False
+        )
+
+    def failed(self) -> None:
+        self._status.update(label="搜索 · 没有完成", state="error", expanded=False)
+
+
 class _ToolStep:
     """Two steps of the story: what was asked, and what came back."""
 
     def __init__(self, place: DeltaGenerator, tool: str, asked: str) -> None:
-        self.response: SearchResponse | None = None
+        self.found: SearchFinished | None = None
         self._asked = one_line(asked)
         self._title = f"{TOOL_NAMES.get(tool, label(tool))}「{label(shorten(self._asked, 40))}」"
         self._place = place.container()
@@ -155,26 +191,35 @@ class _ToolStep:
 
     def done(self, summary: str) -> None:
         self._status.update(label=f"{self._title} · 完成", state="complete", expanded=False)
-        if self.response is None:
+        if self.found is None:
             self._status.html(_thought(summary))
             return
+        response = self.found.response
         with self._status:
-            st.html(ledger.entry(self.response))
-        with self._place.status(f"搜索结果 · {label(ledger.summary(self.response))}", state="complete"):
-            draw_results(self.response)
+            st.html(ledger.entry(response))
+        with self._place.status(f"搜索结果 · {label(ledger.summary(response))}", state=_state(response)):
+            draw_found(self.found)
 
     def failed(self, reason: str) -> None:
         self._status.update(label=f"{self._title} · 失败", state="error", expanded=False)
         self._status.html(_thought(reason))
 
 
-def draw_results(response: SearchResponse) -> None:
-    """The first few results, and the rest one click away."""
-    sources = number_results(response.results)
-    if not sources:
-        st.html('<div class="wy-line">没有找到结果。</div>')
+def _state(response: SearchResponse) -> Literal["complete", "error"]:
+    return "complete" if response.provider or ledger.was_not_tried(response) else "error"
+
+
+def draw_found(found: SearchFinished) -> None:
+    """The first few sources, and one click away the rest: also what the model was not shown."""
+    if not found.response.results:
+        st.html('<div class="wy-line">没有结果。各引擎的情况见回答下方的「搜索账本」。</div>')
         return
-    draw_list(sources[:FIRST_RESULTS])
-    if rest := sources[FIRST_RESULTS:]:
-        with st.expander(f"其余 {len(rest)} 条"):
-            draw_list(rest)
+    draw_list(found.sources[:FIRST_RESULTS])
+    more, besides = found.sources[FIRST_RESULTS:], found.not_handed_over
+    if more or besides:
+        with st.expander(f"其余 {len(more) + len(besides)} 条"):
+            if more:
+                draw_list(more)
+            if besides:
+                st.html(f'<div class="wy-line">下面 {len(besides)} 条没有交给模型，所以没有编号。</div>')
+                draw_results(besides)

@@ -9,10 +9,9 @@ from html import escape
 import streamlit as st
 
 from core.base.text import one_line, shorten
-from core.search.format import number_results
 from core.search.types import SearchResponse
 from core.ui.chat import ledger
-from core.ui.chat.answer import draw_list
+from core.ui.chat.answer import draw_results
 from core.ui.escape import label
 
 PAGE = "pages/legal.py"
@@ -82,7 +81,7 @@ def _encoded(make: Callable[[], str]) -> bytes:
 def from_web(response: SearchResponse, holdings: str) -> None:
     """Results of the web search that stands in for the library."""
     st.caption(f"{holdings}没有合适的内容，以下来自网络搜索：{label(ledger.summary(response))}")
-    draw_list(number_results(response.results))
+    draw_results(response.results)
     with st.expander("搜索账本", icon=":material/receipt_long:"):
         st.html(ledger.entry(response))
 

@@ -1,0 +1,58 @@
+"""What Chat mode and Agent mode have in common: how a question is accepted and its answer started."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import ClassVar
+
+from core.answer.events import RunEvent
+from core.answer.message import Message, Mode
+from core.base.loop import LoopThread
+from core.base.settings import Settings
+from core.llm.model import Model
+from core.run.question import AnswerOptions, Question, accept
+from core.run.run import GRACE_SECONDS, OnAnswer, Run
+from core.search.service import SearchService
+
+
+@dataclass(kw_only=True, eq=False)
+class AnswerService(ABC):
+    """One for the whole process: what belongs to one question is in the Question. `today` is an argument for tests."""
+
+    mode: ClassVar[Mode]
+    settings: Settings = field(kw_only=False)
+    model: Model
+    search: SearchService
+    loop: LoopThread
+    today: Callable[[], date] = date.today
+    on_answer: OnAnswer = lambda run: None
+
+    def question(self, text: str, history: Sequence[Message] = (), options: AnswerOptions | None = None) -> Question:
+        """Accepted, with the settings that hold for it; or an InputError that says why it cannot be sent."""
+        options = options or AnswerOptions()
+        accepted = accept(text, limit=self.settings.chat.max_question_length)
+        settings = options.choices.applied_to(self.settings)
+        return Question(accepted, history, options, settings, self.model.under(settings))
+
+    def start(self, question: Question, *, grace: float = GRACE_SECONDS) -> Run:
+        """Answers in the background; the page follows the run."""
+        return Run(
+            self.loop,
+            lambda: self.events(question),
+            mode=self.mode,
+            model=question.model.label,
+            grace=grace,
+            on_end=self.on_answer,
+        )
+
+    def stream(
+        self, text: str, history: Sequence[Message] = (), options: AnswerOptions | None = None
+    ) -> Iterator[RunEvent]:
+        """The same as a plain generator; closing it cancels the run."""
+        return self.start(self.question(text, history, options), grace=0.0).drained()
+
+    @abstractmethod
+    def events(self, question: Question) -> AsyncIterator[RunEvent]: ...
