@@ -1,0 +1,153 @@
+"""One renderer for the steps of both modes, and one number for a source wherever it is shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import get_args
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.answer.events import (
+    Answer,
+    Notice,
+    RunEvent,
+    RunFailed,
+    RunStopped,
+    SearchFinished,
+    SearchStarted,
+    TextDelta,
+    Thought,
+    ToolFinished,
+    ToolStarted,
+    Usage,
+)
+from core.answer.export import as_html, as_json, as_markdown
+from core.answer.message import message_from_run
+from core.run.evidence import Evidence
+from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult
+from support.pages import html, states, steps
+
+ONE_OF_EACH: tuple[RunEvent, ...] = (
+    SearchStarted("甲"),
+    SearchFinished(SearchResponse(SearchQuery("甲"))),
+    Thought("想"),
+    ToolStarted("web_search", "乙", "1"),
+    ToolFinished("web_search", True, "好", "1"),
+    TextDelta("答"),
+    Notice("empty", "没有找到。"),
+    Answer("答"),
+    Usage(1, 2),
+    RunStopped("user"),
+    RunFailed("model", "失败"),
+)
+
+
+def _draw(events: "Sequence[RunEvent]") -> None:  # noqa: UP037 - its source is run by itself
+    from core.ui.chat.steps import draw_steps
+
+    draw_steps(events)
+
+
+def drawn(*events: RunEvent) -> AppTest:
+    page = AppTest.from_function(_draw, default_timeout=30, kwargs={"events": events}).run()
+    assert not page.exception
+    return page
+
+
+def page(number: int) -> SearchResult:
+    return SearchResult(
+        f"第{number}页", f"https://site{number}.example/", f"第{number}页的摘要", f"site{number}.example"
+    )
+
+
+def search(query: str, evidence: Evidence, *pages: int, handed_over: int = 5) -> SearchFinished:
+    response = SearchResponse(
+        SearchQuery(query),
+        tuple(map(page, pages)),
+        attempts=(Attempt("fake", Outcome.OK),),
+        provider="fake",
+        search_time=0.1,
+    )
+    return SearchFinished(response, evidence.number(response.results[:handed_over]))
+
+
+def numbers(part: object) -> list[int]:
+    return [int(number) for number in re.findall(r'<li value="(\d+)"', html(part))]
+
+
+def test_there_is_one_of_each() -> None:
+    assert {type(event) for event in ONE_OF_EACH} == set(get_args(RunEvent))
+
+
+@pytest.mark.parametrize("event", ONE_OF_EACH, ids=lambda event: event.type)
+def test_every_event_is_drawn_and_kept(event: RunEvent) -> None:
+    drawn(event)
+    message_from_run([event], seconds=1)
+    assert event.to_json()["type"] == event.type
+
+
+def test_chat_and_agent_steps_are_drawn_alike() -> None:
+    evidence = Evidence()
+    found = search("甲", evidence, 1, 2)
+    chat = drawn(SearchStarted("甲"), found, Thought("先想"), TextDelta("答"))
+    assert steps(chat) == ["搜索 · fake · 找到 2 条 · 0\\.1 秒", "思考 · 先想"]
+    agent = drawn(
+        Thought("先想"),
+        ToolStarted("web_search", "甲", "1"),
+        SearchStarted("甲"),
+        found,
+        ToolFinished("web_search", True, "找到", "1"),
+    )
+    assert steps(agent) == ["思考 · 先想", "搜索「甲」 · 完成", "搜索结果 · fake · 找到 2 条 · 0\\.1 秒"]
+    assert numbers(chat.status[0]) == numbers(agent.status[2]) == [1, 2]
+
+
+def test_a_search_that_was_cut_off_does_not_stay_open() -> None:
+    assert states(drawn(SearchStarted("甲"), RunStopped("user"))) == [("error", False)]
+
+
+def test_more_known_of_a_search_changes_its_step() -> None:
+    evidence = Evidence()
+    first, second = search("甲", evidence, 1), search("甲", evidence, 1, 2)
+    shown = drawn(SearchStarted("甲"), first, SearchFinished(second.response, second.sources, amends=True))
+    assert steps(shown) == ["搜索 · fake · 找到 2 条 · 0\\.1 秒"]
+    assert numbers(shown) == [1, 2]
+
+
+def test_what_the_model_was_not_shown_has_no_number() -> None:
+    shown = drawn(SearchStarted("甲"), search("甲", Evidence(), 1, 2, 3, 4, 5, 6, 7, handed_over=5))
+    rest = shown.status[0].expander[0]
+    assert rest.label == "其余 4 条"
+    assert numbers(shown.status[0]) == [1, 2, 3, 4, 5]
+    assert "下面 2 条没有交给模型" in html(rest)
+    assert "第7页" in html(rest)
+
+
+def test_a_source_has_one_number_in_steps_text_references_and_exports() -> None:
+    evidence = Evidence()
+    first, second = search("甲", evidence, 1, 2, 3), search("乙", evidence, 9, 2, 8)
+    events: list[RunEvent] = []
+    for call, found in enumerate((first, second)):
+        query = found.response.query.text
+        events += [ToolStarted("web_search", query, str(call)), SearchStarted(query), found]
+        events.append(ToolFinished("web_search", True, "找到", str(call)))
+    shown = drawn(*events)
+    results = [status for status in shown.status if status.label.startswith("搜索结果")]
+    assert [numbers(step) for step in results] == [[1, 2, 3], [2, 4, 5]], "ascending; the page met before keeps its 2"
+    text = "后者[5]，前者[2]，再说后者[5]。"
+    message = message_from_run([*events, Answer(text, evidence.sources)], seconds=1, mode="agent")
+    assert [(source.number, source.title) for source in message.found] == [
+        (1, "第1页"),
+        (2, "第2页"),
+        (3, "第3页"),
+        (4, "第9页"),
+        (5, "第8页"),
+    ]
+    written = message_from_run([*events, TextDelta(text)], seconds=1, mode="agent")
+    assert [source.number for source in written.cited] == [2, 5], "references are ascending"
+    markdown = as_markdown("t", [written])
+    assert markdown.index("[2\\] [第2页]") < markdown.index("[5\\] [第8页]")
+    assert re.findall(r'<li value="(\d+)"', as_html("t", [written])) == ["2", "5"]
+    assert '"number": 5' in as_json("t", [written])
