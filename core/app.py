@@ -28,7 +28,7 @@ from core.search.limits import SearchLimits
 from core.search.query import effective_query
 from core.search.registry import Chain, build_chain
 from core.search.service import SearchService
-from core.store import ConversationStore, Database, MetricsStore
+from core.store import ConversationStore, Database, MetricsStore, Outbox
 
 if TYPE_CHECKING:
     from core.agent.runner import AgentRunner
@@ -52,6 +52,7 @@ class App:
     chat: ChatService
     database: Database
     store: ConversationStore
+    outbox: Outbox
     keeper: Keeper
     metrics: Metrics
     redis: RedisLink | None = None
@@ -122,6 +123,7 @@ class App:
                 engine.close()
         self.loop.stop()
         self.search.close()
+        self.outbox.close()
         self.metrics.close()
         self.database.close()
         if self.redis:
@@ -156,6 +158,7 @@ def build_app(
     )
     chat = ChatService(settings, model=model, search=search, loop=loop, on_answer=metrics.answer_ended)
     store = ConversationStore(database)
+    outbox = Outbox(store)
     return App(
         loaded=loaded,
         loop=loop,
@@ -165,7 +168,8 @@ def build_app(
         chat=chat,
         database=database,
         store=store,
-        keeper=Keeper(store, loop),
+        outbox=outbox,
+        keeper=Keeper(outbox, loop),
         metrics=metrics,
         redis=redis,
     )

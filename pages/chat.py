@@ -22,8 +22,8 @@ keeping.show_in_address()
 first_screen = st.empty()
 if not chat.messages:
     render.welcome(first_screen, app)
-if chat.store_problem:
-    warning(chat.store_problem)
+if problem := keeping.problem(app):
+    warning(problem)
 render.history(chat)
 answer = st.empty()
 if chat.run is not None:
@@ -32,4 +32,5 @@ render.follow_ups(chat)
 if chat.refused:
     render.refused(*chat.refused)
 
+keeping.watch(app)
 app.warm_up()  # the page is painted: now nobody waits for it

@@ -9,10 +9,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+WORKERS = 64
+"""Threads that wait for others (`asyncio.to_thread`). By default there are six on two cores, and sixty readers queue."""
 
 
 class LoopThread:
@@ -35,6 +38,7 @@ class LoopThread:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
+                self._loop.set_default_executor(ThreadPoolExecutor(WORKERS, thread_name_prefix="wenyuan-worker"))
                 self._thread = threading.Thread(target=self._run, args=(self._loop,), name="wenyuan-loop", daemon=True)
                 self._thread.start()
             return self._loop

@@ -1,7 +1,17 @@
 """What outlives the process: conversations and figures, in SQLite or PostgreSQL. Only this package knows which."""
 
-from core.store.conversations import Conversation, ConversationStore, Page
+from core.store.conversations import Conversation, ConversationStore, Page, new_conversation_id, title_of
 from core.store.database import Database
 from core.store.metrics import MetricsStore
+from core.store.outbox import Outbox
 
-__all__ = ["Conversation", "ConversationStore", "Database", "MetricsStore", "Page"]
+__all__ = [
+    "Conversation",
+    "ConversationStore",
+    "Database",
+    "MetricsStore",
+    "Outbox",
+    "Page",
+    "new_conversation_id",
+    "title_of",
+]

@@ -9,16 +9,19 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import DBAPIError, TimeoutError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, StatementError, TimeoutError
 
 from core.store.errors import StoreError
 
 log = logging.getLogger(__name__)
 
 WAIT_SECONDS = 1.0
-"""How long a locked row, a locked file or a free connection is waited for."""
+"""How long a locked row or a free connection is waited for."""
+LOCK_SECONDS = 2.0
+"""How long another process's lock on the whole SQLite file is waited for: only background threads write."""
 STATEMENT_SECONDS = 5.0
 WRITES = "writes"
 """Execution option of a connection whose transaction is going to change something."""
@@ -51,16 +54,37 @@ class SqliteFile:
         self._opened_inode = 0
 
     def open(self) -> Engine:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+        except OSError:
+            if not self._path.is_file():
+                raise
+            return self._open_to_read()
         with suppress(OSError):  # file systems without permissions (FAT, some network shares)
             self._path.parent.chmod(0o700)
             self._path.chmod(0o600)  # SQLite gives the files beside it the same
         self._opened_inode = self._path.stat().st_ino
-        engine = _create_engine(URL.create("sqlite", database=str(self._path)), connect_args={"timeout": WAIT_SECONDS})
+        engine = _create_engine(URL.create("sqlite", database=str(self._path)), connect_args={"timeout": LOCK_SECONDS})
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
+
+    def _open_to_read(self) -> Engine:
+        """From a disk that cannot be written: with what is still in the log beside the file, where SQLite can map it."""
+        log.warning("the conversation database can only be read")
+        address = f"file:{quote(str(self._path))}"
+        for options in ({"mode": "ro"}, {"mode": "ro", "immutable": "1"}):
+            engine = _create_engine(URL.create("sqlite", database=address, query={**options, "uri": "true"}))
+            event.listen(engine, "connect", _prepare_to_read)
+            try:
+                with engine.connect() as connection:
+                    connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
+                return engine
+            except OperationalError as error:
+                engine.dispose()
+                problem = error
+        raise problem
 
     def lock_schema(self, connection: Connection) -> None:
         """BEGIN IMMEDIATE has locked the whole file already."""
@@ -97,7 +121,14 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.text_factory = _decode
     with suppress(sqlite3.OperationalError):  # another process is switching it just now
         connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute(
+        "PRAGMA synchronous = NORMAL"
+    )  # kill -9 loses nothing; a power cut, what the disk had not written
     connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _prepare_to_read(connection: sqlite3.Connection, _record: object) -> None:
+    connection.text_factory = _decode
 
 
 def _decode(raw: bytes) -> str:
@@ -150,6 +181,24 @@ def _limit_waiting(connection: Connection, *, lock: float = WAIT_SECONDS, statem
     connection.exec_driver_sql(
         f"SELECT set_config('lock_timeout', '{lock * 1000:.0f}', true),"
         f" set_config('statement_timeout', '{statement * 1000:.0f}', true)"
+    )
+
+
+def what_is_wrong(error: Exception) -> str:
+    """What an administrator can see to, in a sentence; empty where it is nothing of the kind."""
+    original = getattr(error, "orig", None)
+    code, state = getattr(original, "sqlite_errorcode", 0) & 0xFF, getattr(original, "sqlstate", "")
+    if code == sqlite3.SQLITE_FULL or state == "53100":
+        return "保存对话的磁盘已满。"
+    if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR} or state == "25006":
+        return "保存对话的磁盘现在只能读取，或无法访问。"
+    return ""
+
+
+def is_rejected(error: Exception) -> bool:
+    """The database works, and this very statement will never succeed."""
+    return isinstance(error, DataError | IntegrityError) or (
+        isinstance(error, StatementError) and not isinstance(error, DBAPIError)
     )
 
 

@@ -81,13 +81,17 @@ class ConversationStore:
         with self._database.read() as connection:
             connection.execute(select(1))
 
-    def create(self, owner: str | None = None, *, mode: str = "chat") -> str:
-        """The id of a new conversation, for its first message. It is not listed before it has one."""
+    def create(self, owner: str | None = None, *, mode: str = "chat", id: str = "") -> str:
+        """The id of a new conversation, for its first message. It is not listed before it has one.
+
+        To create the same one again changes nothing: whoever was cut off cannot know whether it was created.
+        """
         now = self._clock()
-        id = secrets.token_urlsafe(18)
+        id = id or new_conversation_id()
         row = {"id": id, "owner": _digest(owner), "title": "", "mode": clean(mode), "created": now, "updated": now}
         with self._database.write() as connection:
-            connection.execute(insert(conversations).values(row))
+            if connection.execute(select(conversations.c.id).where(conversations.c.id == id)).first() is None:
+                connection.execute(insert(conversations).values(row))
         return id
 
     def save(self, id: str, message: Message, *, owner: str | None = None, finished: bool = True) -> None:
@@ -96,7 +100,7 @@ class ConversationStore:
         An answer that is still growing is saved again and again with `finished=False`. Coming late, such a save never
         replaces the finished answer.
         """
-        question = _title(message.text) if message.role == "user" else ""
+        question = title_of(message.text) if message.role == "user" else ""
         title = case((conversations.c.title == "", question), else_=conversations.c.title)
         row = {
             "id": clean(message.id),
@@ -164,7 +168,7 @@ class ConversationStore:
             return tuple(_conversation(row) for row in connection.execute(query))
 
     def rename(self, id: str, title: str, *, owner: str | None = None) -> None:
-        title = _title(title)
+        title = title_of(title)
         if not title:
             raise InputError("标题不能为空。")
         with self._database.write() as connection:
@@ -179,10 +183,10 @@ class ConversationStore:
             if not connection.execute(delete(conversations).where(_open_to(id, owner))).rowcount:
                 raise ConversationNotFound
 
-    def truncate_from(self, id: str, message_id: str, *, owner: str | None = None) -> str:
+    def truncate_from(self, id: str, message_id: str, *, owner: str | None = None) -> None:
         """Removes a message and everything after it: the question is going to be asked again.
 
-        Returns the title. One that came from the first question goes with it, and the next question gives another.
+        A title that came from the first question goes with it, and the next question gives another.
         """
         gone = and_(messages.c.conversation_id == id, messages.c.position >= _position_of(id, message_id))
         questions = select(messages.c.text).where(messages.c.conversation_id == id, messages.c.role == "user")
@@ -192,15 +196,28 @@ class ConversationStore:
             asked_first = connection.execute(first_question).scalar()
             connection.execute(delete(messages).where(gone))
             if asked_first is not None and connection.execute(first_question).first() is None:
-                titled_so = and_(conversations.c.id == id, conversations.c.title == _title(asked_first))
+                titled_so = and_(conversations.c.id == id, conversations.c.title == title_of(asked_first))
                 connection.execute(update(conversations).where(titled_so).values(title=""))
-            return str(connection.execute(select(conversations.c.title).where(conversations.c.id == id)).scalar_one())
 
     def _change(self, connection: Connection, id: str, owner: str | None, **values: object) -> None:
         """Comes first in every change: it checks the owner, and makes all others who write to the conversation wait."""
         changed = update(conversations).where(_open_to(id, owner)).values(updated=self._clock(), **values)
         if not connection.execute(changed).rowcount:
             raise ConversationNotFound
+
+
+def new_conversation_id() -> str:
+    return secrets.token_urlsafe(18)
+
+
+def title_of(question: str) -> str:
+    """What a conversation is called after its first question."""
+    return shorten(one_line(question), TITLE_LENGTH)
+
+
+def may_open(owner: str | None, reader: str | None) -> bool:
+    """A conversation without an owner is open to whoever has its id."""
+    return owner is None or owner == reader
 
 
 def _is_id(id: str) -> bool:
@@ -211,10 +228,6 @@ def _is_id(id: str) -> bool:
 def _digest(owner: str | None) -> str | None:
     """The database need not know who people are, and any characters are welcome."""
     return hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest() if owner else None
-
-
-def _title(text: str) -> str:
-    return shorten(one_line(text), TITLE_LENGTH)
 
 
 def _open_to(id: str, owner: str | None) -> ColumnElement[bool]:

@@ -15,8 +15,17 @@ from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.base.settings import Settings
-from core.store.backends import WRITES, Backend, PostgresServer, SqliteFile, first_line, is_busy
-from core.store.errors import StoreError, StoreTooNew
+from core.store.backends import (
+    WRITES,
+    Backend,
+    PostgresServer,
+    SqliteFile,
+    first_line,
+    is_busy,
+    is_rejected,
+    what_is_wrong,
+)
+from core.store.errors import StoreError, StoreRejected, StoreTooNew
 from core.store.migrations import MIGRATIONS, VERSION_TABLE, Migration
 
 log = logging.getLogger(__name__)
@@ -121,6 +130,9 @@ class Database:
         if is_busy(error):
             log.warning("the conversation database is busy")
             return StoreError("对话数据库正忙，这次没有保存或读取。", cure="程序会继续尝试，可以照常提问。")
+        if is_rejected(error):
+            log.error("the conversation database refuses what it was given: %s", first_line(error))
+            return StoreRejected()
         with self._lock:
             repaired = self._backend.repair(error)
         if repaired:
@@ -129,7 +141,10 @@ class Database:
         log.warning("the conversation database cannot be used: %s", first_line(error))
         if connecting:
             self._paused_until = self._clock() + self.PAUSE_SECONDS
-        return StoreError(AWAY if connecting else "")
+        reason = what_is_wrong(error)
+        if reason:
+            self.close()  # opened again as far as it can be: perhaps only to be read
+        return StoreError(reason or (AWAY if connecting else ""))
 
 
 def _version(connection: Connection) -> int:

@@ -21,6 +21,14 @@ class StoreTooNew(StoreError):
         )
 
 
+class StoreRejected(StoreError):
+    """The database works and will not take this: to try again would change nothing."""
+
+    kind = "store_rejected"
+    happened = "数据库不接受这条内容，没有保存。"
+    advice = "细节已写入日志。"
+
+
 class ConversationNotFound(AppError):
     """The same sentence for a foreign and for an unknown id: nobody can find out which ids exist."""
 

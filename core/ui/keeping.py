@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import streamlit as st
@@ -12,7 +12,7 @@ from core import VISITOR_COOKIE
 from core.answer.message import Message
 from core.app import App, shared_app
 from core.base.errors import AppError
-from core.store import Conversation
+from core.store import Conversation, new_conversation_id, title_of
 from core.store.errors import ConversationNotFound
 from core.ui import session
 
@@ -22,6 +22,12 @@ ADDRESS = "c"
 _MARK = re.compile(r"[A-Za-z0-9_-]{32}")
 """A visitor's mark as asgi.py makes it. No owner and no address looks like one."""
 
+
+MARKS = "keeping_marks"
+SETTLE_SECONDS = 0.2
+"""A write takes some milliseconds; what takes longer is watched."""
+COMMAND_SECONDS = 2.0
+"""How long a click that changes the list of conversations waits for what was said before it."""
 
 LOGIN_FIRST = "如果它是你登录后开始的，请先登录。"
 
@@ -68,11 +74,17 @@ def _address_from_proxy() -> str | None:
 
 @contextmanager
 def _tolerant(chat: session.ChatState) -> Iterator[None]:
+    """A database that cannot be read takes nothing away from the page but what is in it."""
     try:
         yield
-        chat.store_problem = ""
+        chat.reading_problem = ""
     except AppError as error:
-        chat.store_problem = str(error)
+        chat.reading_problem = str(error)
+
+
+def problem(app: App) -> str:
+    """Why something cannot be kept or read just now."""
+    return app.outbox.problem or session.chat().reading_problem
 
 
 def open_from_address() -> None:
@@ -80,43 +92,63 @@ def open_from_address() -> None:
 
     Called before the sidebar is drawn, because the conversation's mode is the value of a widget there.
     """
-    app, chat = shared_app(), session.chat()
+    chat = session.chat()
     wanted = st.query_params.get(ADDRESS, "")
-    if not wanted or wanted == chat.conversation_id:
-        return
-    chat.interrupt()
-    fresh = session.ChatState(session_id=chat.session_id)
-    st.session_state.chat = fresh
-    try:
-        page = app.store.load(wanted, owner=owner())
-        if who := visitor():
-            app.store.remember(who, wanted)
-    except ConversationNotFound as error:
-        del st.query_params[ADDRESS]
-        fresh.note(f"{error}{LOGIN_FIRST}" if login_configured() and not owner() else str(error))
-    except AppError as error:
-        fresh.store_problem = str(error)
-    else:
-        fresh.conversation_id, fresh.title = wanted, page.conversation.title
-        fresh.messages, fresh.has_older = list(page.messages), page.has_more
-        st.session_state[session.MODE] = (
-            session.AGENT if page.conversation.mode == session.AGENT.lower() else session.CHAT
+    if wanted and wanted != chat.conversation_id:
+        chat.interrupt()
+        st.session_state.chat = chat = session.ChatState(
+            session_id=chat.session_id, conversation_id=wanted, unread=True
         )
+    if chat.unread and chat.run is None and chat.pending is None:
+        _read(chat)
+
+
+def _read(chat: session.ChatState) -> None:
+    """While the database is away the conversation goes on in memory, and is read as soon as it is back."""
+    app, id = shared_app(), chat.conversation_id
+    assert id is not None
+    waiting = app.outbox.waiting_messages(id, owner=owner())
+    try:
+        page = app.store.load(id, owner=owner())
+    except ConversationNotFound as error:
+        if waiting:  # about to be kept
+            chat.messages = _joined(waiting, chat.messages)
+            return
+        del st.query_params[ADDRESS]
+        chat.conversation_id, chat.unread, chat.reading_problem = None, False, ""
+        for message in chat.messages:  # it went on in memory, under an id that turns out not to be the reader's
+            keep(app, message)
+        chat.note(f"{error}{LOGIN_FIRST}" if login_configured() and not owner() else str(error))
+    except AppError as error:
+        chat.reading_problem = str(error)
+        chat.messages = _joined(waiting, chat.messages)
+    else:
+        if who := visitor():
+            app.outbox.remember(who, id)
+        chat.unread, chat.reading_problem = False, ""
+        chat.title, chat.has_older = page.conversation.title, page.has_more
+        chat.messages = _joined(page.messages, waiting, chat.messages)
+        st.session_state[session.MODE] = session.AGENT if page.conversation.mode == "agent" else session.CHAT
+
+
+def _joined(*parts: Iterable[Message]) -> list[Message]:
+    """Each message once, in its first place, in its newest state."""
+    return list({message.id: message for part in parts for message in part}.values())
 
 
 def keep(app: App, message: Message) -> None:
-    """Saves a message that is complete, and gives the conversation its address with the first one."""
+    """Sends a message on its way to the database, and gives the conversation its address with the first one."""
     chat = session.chat()
-    with _tolerant(chat):
-        if chat.conversation_id is None:
-            chat.conversation_id = app.store.create(owner(), mode=session.mode().lower())
-            if who := visitor():
-                app.store.remember(who, chat.conversation_id)
-            if chat.mode_note:
-                app.store.save(chat.conversation_id, chat.mode_note, owner=owner())
-        app.store.save(chat.conversation_id, message, owner=owner())
-        if not chat.title and message.role == "user":
-            chat.title = message.text
+    if chat.conversation_id is None:
+        chat.conversation_id = new_conversation_id()
+        app.outbox.create(chat.conversation_id, owner=owner(), mode=session.mode().lower())
+        if who := visitor():
+            app.outbox.remember(who, chat.conversation_id)
+        if chat.mode_note:
+            app.outbox.save(chat.conversation_id, chat.mode_note, owner=owner())
+    app.outbox.save(chat.conversation_id, message, owner=owner())
+    if not chat.title and message.role == "user":
+        chat.title = title_of(message.text)
 
 
 def keep_mode(app: App, note: Message) -> None:
@@ -124,22 +156,48 @@ def keep_mode(app: App, note: Message) -> None:
     chat = session.chat()
     chat.mode_note = note
     if chat.conversation_id is not None:
-        with _tolerant(chat):
-            app.store.set_mode(chat.conversation_id, session.mode().lower(), owner=owner())
-            app.store.save(chat.conversation_id, note, owner=owner())
+        app.outbox.set_mode(chat.conversation_id, session.mode().lower(), owner=owner())
+        app.outbox.save(chat.conversation_id, note, owner=owner())
 
 
 def forget_from(app: App, message: Message) -> None:
+    """The database forgets this message and everything after it, and a title that came from it."""
     chat = session.chat()
+    questions = [asked for asked in chat.messages if asked.role == "user"]
+    if questions and message is questions[0] and not chat.has_older and chat.title == title_of(message.text):
+        chat.title = ""
     if chat.conversation_id is not None:
-        with _tolerant(chat):
-            chat.title = app.store.truncate_from(chat.conversation_id, message.id, owner=owner())
+        app.outbox.truncate_from(chat.conversation_id, message.id, owner=owner())
 
 
 def keep_run(app: App) -> None:
     chat = session.chat()
     if chat.run is not None and chat.conversation_id is not None:
         app.keeper.keep(chat.run, chat.conversation_id, owner=owner())
+
+
+def mark(app: App, message: Message) -> str:
+    """What is said on a message that the database does not have; nothing on one that it has."""
+    why = app.outbox.unkept(message.id)
+    return f"尚未保存：{why}" if why else ""
+
+
+def watch(app: App) -> None:
+    """Called when all is drawn: while something is not kept, the page looks again by itself."""
+    if not app.outbox.flush(SETTLE_SECONDS):
+        st.session_state[MARKS] = _marks(app)
+        _look_again()
+
+
+@st.fragment(run_every=2.0)
+def _look_again() -> None:
+    app = shared_app()
+    if session.chat().run is None and (app.outbox.flush(0) or _marks(app) != st.session_state.get(MARKS)):
+        st.rerun()
+
+
+def _marks(app: App) -> tuple[str, ...]:
+    return (app.outbox.problem, *(mark(app, message) for message in session.chat().messages))
 
 
 def show_in_address() -> None:
@@ -172,6 +230,7 @@ def recent(app: App) -> tuple[Conversation, ...]:
 def rename(app: App, id: str, key: str) -> None:
     chat = session.chat()
     with _tolerant(chat):
+        app.outbox.flush(COMMAND_SECONDS)
         app.store.rename(id, st.session_state[key], owner=owner())
         if id == chat.conversation_id:
             chat.title = st.session_state[key]
@@ -180,6 +239,7 @@ def rename(app: App, id: str, key: str) -> None:
 def delete(app: App, id: str) -> None:
     chat = session.chat()
     with _tolerant(chat):
+        app.outbox.flush(COMMAND_SECONDS)
         app.store.delete(id, owner=owner())
     if chat.conversation_id == id:
         chat.interrupt()

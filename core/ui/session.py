@@ -41,7 +41,10 @@ class ChatState:
     """The last word about the mode: it may be said before there is a conversation to keep it in."""
     has_older: bool = False
     """The database holds messages before the first one here."""
-    store_problem: str = ""
+    unread: bool = False
+    """The address names a conversation that could not be read from the database yet."""
+    reading_problem: str = ""
+    """Why conversations cannot be read just now."""
     follow_ups: list[str] = field(default_factory=list)
     """What the model suggests to ask next, after the last answer."""
 

@@ -79,6 +79,9 @@ def message(entry: Message, *, is_last: bool) -> None:
     with st.chat_message(entry.role, avatar=AVATARS[entry.role]):
         if entry.role == "user":
             st.html(f'<div class="wy-question">{html.escape(entry.text)}</div>')
+            unkept(entry)
+            if is_last:
+                unanswered()
             return
         draw_steps(entry.events)
         for remark in entry.notices:
@@ -87,8 +90,20 @@ def message(entry: Message, *, is_last: bool) -> None:
         after_answer(entry, is_last=is_last)
 
 
+def unkept(entry: Message) -> None:
+    if words := keeping.mark(shared_app(), entry):
+        st.caption(label(words))
+
+
+def unanswered() -> None:
+    """A question whose answer never came: the server was stopped before it had written a word."""
+    st.info("这个问题还没有得到回答：回答开始之前程序中断了。", icon=":material/info:")
+    st.button("重新回答", key="answer-unanswered", icon=":material/replay:", on_click=actions.answer_again)
+
+
 def after_answer(entry: Message, *, is_last: bool) -> None:
     """Everything below the text: how it ended, what was cited, what it cost, what can be done with it."""
+    unkept(entry)
     statutes(entry)
     if entry.cited:
         draw_references(entry.cited, anchor=entry.id)
@@ -241,6 +256,8 @@ class LiveView:
         self._mode = run.mode
         self._steps = _agent_steps(place) if run.mode == "agent" else Steps(place)
         self._notices = st.container()
+        self._trouble = st.empty()
+        self._problem = ""
         self._waiting = st.empty()
         self._answer = AnswerView((), anchor=run.id)
         self._wait()
@@ -273,6 +290,9 @@ class LiveView:
     def draw(self) -> None:
         self._answer.draw()
         self._steps.draw()
+        if (problem := shared_app().outbox.problem) != self._problem:
+            self._problem = problem
+            self._trouble.caption(label(f"尚未保存：{problem}") if problem else "")
 
     def finish(self) -> None:
         self._waiting.empty()

@@ -1,0 +1,206 @@
+"""What was asked and shown, on its way to the database: written in order, by one thread, until it is kept.
+
+No page waits for the database. A write that fails because the database is busy, away, full or read-only is tried again;
+one that the database will never take is given up, and whoever draws the message can say so.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from core.answer.message import Message
+from core.store.conversations import ConversationStore, may_open
+from core.store.errors import ConversationNotFound, StoreError, StoreRejected
+
+log = logging.getLogger(__name__)
+
+LIMIT = 2_000
+"""Writes that may wait. A growing answer is one of them, however often it has grown."""
+AT_ONCE_SECONDS = 1.0
+"""What has waited for less is about to be kept: nobody need know."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
+REMEMBERED = 500
+
+FULL = "等待保存的内容太多，这条没有保存。请联系管理员检查数据库。"
+BUG = "保存时程序出错，这条没有保存，细节已写入日志。"
+
+Write = Callable[[ConversationStore], object]
+
+
+@dataclass(eq=False)
+class _Waiting:
+    conversation_id: str
+    owner: str | None
+    write: Write
+    message_id: str = ""
+    message: Callable[[], Message] | None = None
+    since: float = field(default_factory=time.monotonic)
+    begun: bool = False
+
+
+class Outbox:
+    def __init__(self, store: ConversationStore, *, limit: int = LIMIT) -> None:
+        self._store = store
+        self._limit = limit
+        self._changed = threading.Condition()
+        self._waiting: deque[_Waiting] = deque()
+        self._given_up: dict[str, str] = {}
+        self._thread: threading.Thread | None = None
+        self._closing = False
+        self._problem = ""
+
+    @property
+    def problem(self) -> str:
+        """Why nothing is kept just now; empty when all is well."""
+        return self._problem
+
+    # ── What is to be kept ────────────────────────────────────────────────────────────────────────────────────────
+
+    def create(self, id: str, *, owner: str | None, mode: str) -> None:
+        self._put(_Waiting(id, owner, lambda store: store.create(owner, mode=mode, id=id)))
+
+    def remember(self, visitor: str, id: str) -> None:
+        self._put(_Waiting(id, None, lambda store: store.remember(visitor, id)))
+
+    def set_mode(self, id: str, mode: str, *, owner: str | None) -> None:
+        self._put(_Waiting(id, owner, lambda store: store.set_mode(id, mode, owner=owner)))
+
+    def truncate_from(self, id: str, message_id: str, *, owner: str | None) -> None:
+        self._put(_Waiting(id, owner, lambda store: store.truncate_from(id, message_id, owner=owner)))
+
+    def save(self, id: str, message: Message, *, owner: str | None) -> None:
+        self.save_growing(id, message.id, lambda: message, owner=owner, finished=True)
+
+    def save_growing(
+        self, id: str, message_id: str, message: Callable[[], Message], *, owner: str | None, finished: bool
+    ) -> None:
+        """`message` is called when it is written: by then the answer may have grown."""
+
+        def write(store: ConversationStore) -> None:
+            store.save(id, message(), owner=owner, finished=finished)
+
+        self._put(_Waiting(id, owner, write, message_id, message))
+
+    def _put(self, write: _Waiting) -> None:
+        with self._changed:
+            if self._replaces_last(write):
+                return
+            if len(self._waiting) >= self._limit or self._closing:
+                log.error("%d writes are waiting for the conversation database: one more was refused", self._limit)
+                self._give_up(write, FULL)
+                return
+            self._given_up.pop(write.message_id, None)
+            self._waiting.append(write)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="wenyuan-outbox", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def _replaces_last(self, write: _Waiting) -> bool:
+        """A message that has grown while its last state was waiting is written once, unless something came between."""
+        if not write.message_id:
+            return False
+        last = next(
+            (other for other in reversed(self._waiting) if other.conversation_id == write.conversation_id), None
+        )
+        if last is None or last.begun or last.message_id != write.message_id:
+            return False
+        last.write, last.message = write.write, write.message
+        return True
+
+    # ── What became of it ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def unkept(self, message_id: str) -> str:
+        """Why a message is not kept (yet), as the reader is told; empty for one that is, or is about to be."""
+        with self._changed:
+            if message_id in self._given_up:
+                return self._given_up[message_id]
+            for write in self._waiting:
+                if write.message_id == message_id and time.monotonic() - write.since > AT_ONCE_SECONDS:
+                    return self._problem or "数据库很忙，正在排队。"
+        return ""
+
+    def waiting_messages(self, conversation_id: str, *, owner: str | None) -> tuple[Message, ...]:
+        """Messages of a conversation that the database does not have yet, the oldest first."""
+        with self._changed:
+            makers = {
+                write.message_id: write.message
+                for write in self._waiting
+                if write.conversation_id == conversation_id and write.message and may_open(write.owner, owner)
+            }
+        return tuple(make() for make in makers.values())
+
+    def flush(self, seconds: float) -> bool:
+        """Waits until everything that has been handed in is kept or given up. For commands that must come after it."""
+        with self._changed:
+            last = self._waiting[-1] if self._waiting else None
+            return self._changed.wait_for(lambda: last not in self._waiting, seconds)
+
+    def close(self, seconds: float = 3.0) -> None:
+        """Writes what is left, as far as the database takes it."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+            thread = self._thread
+        if thread is not None:
+            thread.join(seconds)
+        if self._waiting:
+            log.error("%d writes to the conversation database were lost: %s", len(self._waiting), self._problem)
+
+    # ── The thread ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _work(self) -> None:
+        pause = FIRST_PAUSE
+        while (write := self._next()) is not None:
+            try:
+                write.write(self._store)
+            except ConversationNotFound as error:  # deleted in another tab
+                self._settle(write, str(error))
+            except StoreRejected as error:
+                self._settle(write, str(error))
+            except StoreError as error:
+                if not self._rest(pause, str(error)):
+                    return
+                pause = min(pause * 2, LONGEST_PAUSE)
+                continue
+            except Exception:
+                log.exception("a write to the conversation database met a bug")
+                self._settle(write, BUG)
+            else:
+                self._settle(write)
+            pause = FIRST_PAUSE
+
+    def _next(self) -> _Waiting | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closing)
+            if not self._waiting:
+                return None
+            self._waiting[0].begun = True
+            return self._waiting[0]
+
+    def _rest(self, pause: float, problem: str) -> bool:
+        """False: the program is ending, and there is no time to try again."""
+        with self._changed:
+            self._problem = problem
+            self._waiting[0].begun = False
+            self._changed.wait_for(lambda: self._closing, pause)
+            return not self._closing
+
+    def _settle(self, write: _Waiting, why_not: str = "") -> None:
+        with self._changed:
+            self._problem = ""
+            self._waiting.popleft()
+            if why_not:
+                self._give_up(write, why_not)
+            self._changed.notify_all()
+
+    def _give_up(self, write: _Waiting, why: str) -> None:
+        if write.message_id:
+            self._given_up[write.message_id] = why
+            while len(self._given_up) > REMEMBERED:
+                del self._given_up[next(iter(self._given_up))]
