@@ -1,0 +1,126 @@
+"""The page and a database that is busy or away: nothing vanishes from the screen, and what is not kept says so."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import core.app
+from core.answer.message import Message
+from core.app import App, build_app
+from support.base import ROOT, loaded
+from support.pages import ask, rerun, values
+from support.patience import until
+from support.postgres import Postgres, running_postgres
+
+pytestmark = pytest.mark.xdist_group("postgres")
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Postgres]:
+    with running_postgres() as server:
+        yield server
+
+
+@contextmanager
+def installed(**environ: str) -> Iterator[App]:
+    before, core.app._shared = core.app._shared, build_app(loaded(**environ))
+    try:
+        yield core.app._shared
+    finally:
+        core.app._shared.close()
+        core.app._shared = before
+
+
+def opened(conversation: str = "") -> AppTest:
+    page = AppTest.from_file(str(ROOT / "Home.py"), default_timeout=60)
+    if conversation:
+        page.query_params["c"] = conversation
+    page.run()
+    assert not page.exception
+    return page
+
+
+def said(page: AppTest) -> list[str]:
+    return [message.text for message in page.session_state["chat"].messages]
+
+
+def test_a_conversation_goes_on_while_the_database_is_away(postgres: Postgres) -> None:
+    with installed(DATABASE_URL=postgres.new_database()) as app:
+        id = app.store.create()
+        app.store.save(id, Message("user", "以前的问题", id="old"))
+        app.store.save(id, Message("assistant", "以前的回答", id="older"))
+        app.database.close()
+        postgres.stop()
+        try:
+            page = opened(id)
+            assert "打不开对话数据库" in values(page.warning)
+            ask(page, "怎么打开联网搜索？")
+            assert said(page)[0] == "怎么打开联网搜索？"
+            assert len(said(page)) == 2, "it was answered"
+            until(lambda: "尚未保存" in values(rerun(page).caption), seconds=30)
+            assert said(page)[0] == "怎么打开联网搜索？"
+        finally:
+            postgres.start()
+        assert app.outbox.flush(30)
+        page = rerun(page)
+        assert said(page)[:3] == ["以前的问题", "以前的回答", "怎么打开联网搜索？"]
+        assert "尚未保存" not in values(page.caption)
+        assert not page.warning
+        assert [message.text for message in app.store.load(id).messages] == said(page)
+
+
+def test_a_question_that_cannot_be_kept_yet_says_so(tmp_path: Path) -> None:
+    with installed(DATA_DIR=str(tmp_path)) as app:
+        page = ask(opened(), "第一个问题")
+        assert app.outbox.flush(10)
+        with closing(sqlite3.connect(tmp_path / "database" / "wenyuan.sqlite3", isolation_level=None)) as backup:
+            backup.execute("BEGIN IMMEDIATE")
+            ask(page, "第二个问题")
+            until(lambda: "尚未保存" in values(rerun(page).caption), seconds=30)
+            until(lambda: "正忙" in values(rerun(page).warning), seconds=30)
+            backup.execute("ROLLBACK")
+        assert app.outbox.flush(10)
+        page = rerun(page)
+        assert "尚未保存" not in values(page.caption)
+        assert not page.warning
+        (conversation,) = {page.session_state["chat"].conversation_id}
+        assert len(app.store.load(conversation).messages) == 4
+
+
+def test_a_question_without_an_answer_can_be_asked_again(tmp_path: Path) -> None:
+    with installed(DATA_DIR=str(tmp_path)) as app:
+        id = app.store.create()
+        app.store.save(id, Message("user", "怎么打开联网搜索？"))
+        page = opened(id)
+        assert "还没有得到回答" in values(page.info)
+        page.button(key="answer-unanswered").click()
+        rerun(page)
+        assert len(said(page)) == 2
+        assert "还没有得到回答" not in values(page.info)
+
+
+def test_an_address_that_is_not_ours_after_all(postgres: Postgres) -> None:
+    """What was said in memory moves to a conversation of its own."""
+    with installed(DATABASE_URL=postgres.new_database()) as app:
+        foreign = app.store.create("somebody else")
+        app.store.save(foreign, Message("user", "别人的问题"), owner="somebody else")
+        app.database.close()
+        postgres.stop()
+        try:
+            page = ask(opened(foreign), "我的问题")
+        finally:
+            postgres.start()
+        until(lambda: app.outbox.flush(0), seconds=30)
+        page = rerun(page)
+        assert app.outbox.flush(30)
+        own = page.session_state["chat"].conversation_id
+        assert own != foreign
+        assert "别人的问题" not in " ".join(said(page))
+        assert app.store.load(own).messages[0].text == "我的问题"
+        assert len(app.store.load(foreign, owner="somebody else").messages) == 1
