@@ -26,7 +26,7 @@ from core.legal.text.numerals import parse_article_number
 from core.legal.types import CaseType, CourtCase, Status
 from core.search.format import NOTHING_FOUND, sources_block
 from core.search.registry import label_of
-from core.search.results import SNIPPET_LENGTH
+from core.search.results import SNIPPET_LENGTH, canonical
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType, host_of
 
 LAWS, CASES = "laws", "cases"
@@ -79,11 +79,12 @@ class LegalTool(AgentTool):
             text = f"（{found.note}不要编造条文或来源。）" if found.note else NOTHING_FOUND
             return Observation(text, ok=True, summary=found.note or "没有找到结果"), found.document
         library = label_of(response.provider)  # its addresses are long, and the model has no use for them
+        by_address = {canonical(result.url): result for result in response.results}
         described = [
             replace(source, url=library, snippet=found.details[result.url])
-            if result.url in found.details
+            if (result := by_address[canonical(source.url)]).url in found.details
             else replace(source, snippet=shorten(result.snippet, settings.snippet_length))
-            for source, result in zip(sources, response.results, strict=False)
+            for source in sources
         ]
         origin = library if found.details else "网络"
         block = sources_block(described, snippet_length=WHOLE_CASE_LENGTH)

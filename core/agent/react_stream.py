@@ -110,6 +110,35 @@ class ReactStream:
             yield TextPiece(stripped) if self._state == "answer" else ThoughtPiece(stripped)
 
 
+class PlainStream(ReactStream):
+    """An answer that was asked for without any format, from a model that could not keep to it and half does now.
+
+    Text without a label is the answer; what follows an action, an observation or a question is imagined.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._state = "answer"
+        self._labelled = False
+
+    def _undecided(self, line: str) -> bool:
+        if self._labelled:
+            return super()._undecided(line)
+        found = _LABEL.match(line)
+        return len(line) - found.end() < 3 if found else len(line) < HELD_FOR_A_LABEL
+
+    def _label(self) -> re.Pattern[str]:
+        return AFTER_ANSWER if self._labelled else _LABEL
+
+    def _enter(self, found: re.Match[str]) -> None:
+        if self._labelled:
+            self._state = "over"
+        elif found["final"]:
+            self._state, self._labelled = "answer", True
+        else:
+            self._state = "thought" if found["thought"] else "silent"
+
+
 class ToolCallStream:
     """Text beside native tool calls: the answer, unless a call follows; then it was a thought."""
 

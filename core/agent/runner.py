@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Literal
@@ -23,7 +23,7 @@ from core.agent.errors import AgentOutputError, BudgetExceeded, LoopDetected
 from core.agent.guard import Guard, GuardedAgent, acting_part, let_go, within
 from core.agent.memory import remember
 from core.agent.prompt import agent_prompt, describe
-from core.agent.react_stream import ReactStream, ToolCallStream
+from core.agent.react_stream import PlainStream, ReactStream, ToolCallStream
 from core.agent.strategy import Agents, Strategies, Strategy
 from core.agent.toolbox import TOOLS
 from core.agent.tools import ToolContext, ToolFactory
@@ -273,9 +273,12 @@ class _Work:
     async def _write(self) -> str:
         """One last call of the model, from what was found; where it breaks off, the sources speak for themselves."""
         written: list[str] = []
+        # A model that was told to write labels goes on writing them, asked or not.
+        stream = PlainStream() if self._translator.new_stream is ReactStream else None
         try:
-            await within(self._stream_into(written), lambda: self._deadline)
-            return "".join(written).strip()
+            await within(self._stream_into(written, stream), lambda: self._deadline)
+            if text := "".join(written).strip():
+                return text
         except TimeoutError:
             log.info("the last answer was not finished in time")
         except ModelError as error:
@@ -287,18 +290,27 @@ class _Work:
             self._emit(TextDelta(written[-1]))
         return "".join(written) + await self._quote()
 
-    async def _stream_into(self, written: list[str]) -> None:
+    async def _stream_into(self, written: list[str], stream: PlainStream | None) -> None:
+        def tell(pieces: Iterable[TextPiece | ThoughtPiece]) -> None:
+            for piece in pieces:
+                if isinstance(piece, ThoughtPiece):
+                    self._emit(Thought(piece.text))
+                else:
+                    written.append(piece.text)
+                    self._emit(TextDelta(piece.text))
+
         prompt = self._plain_prompt()
         async with aclosing(self._model.stream(prompt)) as pieces:  # type: ignore[type-var]
             async for piece in pieces:
-                if isinstance(piece, TextPiece):
-                    written.append(piece.text)
-                    self._emit(TextDelta(piece.text))
-                elif isinstance(piece, ThoughtPiece):
-                    self._emit(Thought(piece.text))
+                if isinstance(piece, TextPiece) and stream is not None:
+                    tell(stream.feed(piece.text))
+                elif isinstance(piece, TextPiece | ThoughtPiece):
+                    tell([piece])
                 else:
                     results = estimate_tokens(prompt[-1][1])
                     self._translator.tokens.add(piece, answer_share=1.0, tool_results=results)
+        if stream is not None:
+            tell(stream.end())
 
     async def _quote(self) -> str:
         """Without a model: the sentences of the sources that speak about the question, each with its number."""

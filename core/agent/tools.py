@@ -18,10 +18,12 @@ from pydantic import BaseModel, BeforeValidator, Field
 from core.answer.events import RunEvent, SearchFinished, SearchStarted
 from core.base.errors import AppError
 from core.base.settings import SearchSettings
+from core.base.text import fold, one_line
 from core.legal.desk import LegalDesk
 from core.run.evidence import Evidence
+from core.run.prompts import agent_instructions
 from core.search.cache import SessionCache
-from core.search.errors import AllEnginesFailed
+from core.search.errors import AllEnginesFailed, QueryError
 from core.search.format import NOTHING_FOUND, sources_block
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse, SearchType, TimeRange
@@ -45,6 +47,12 @@ class ToolContext:
 
 ToolFactory = Callable[[ToolContext], BaseTool | None]
 """Builds a tool for one run; None: it cannot be used here and is not offered."""
+
+
+MAX_QUERY_LENGTH = 150
+"""Keywords are short; a query this long carries something out."""
+SAME_WORDS = 20
+"""So many characters in a row that also stand in the instructions are a quotation of them."""
 
 
 class Observation(str):
@@ -100,6 +108,7 @@ class AgentTool(BaseTool):
     @contextmanager
     def searching(self, asked: SearchQuery) -> Iterator[None]:
         """Tells that a search has begun; whoever makes it tells what was found, or this tells that nothing was."""
+        _refuse_what_nobody_searches_for(asked.text)
         self.context.emit(SearchStarted(asked.text))
         try:
             yield
@@ -114,6 +123,19 @@ class AgentTool(BaseTool):
             return failure(str(error), advice="可以换一个搜索词再试，或根据已有的内容回答；不要编造来源。"), None
         log.error("tool %s failed with a bug", self.name, exc_info=error)
         return failure("工具内部出错。", advice="请根据已有的内容回答；不要编造来源。"), None
+
+
+def _refuse_what_nobody_searches_for(query: str) -> None:
+    """A page that the model has read may have told it to carry its instructions, or what it was given, out in a query."""
+    if len(query) > MAX_QUERY_LENGTH:
+        raise QueryError(
+            f"搜索词有 {len(query):,} 个字符，超过了 {MAX_QUERY_LENGTH} 个字符的上限，没有执行搜索。",
+            cure="请只写几个关键词。",
+        )
+    folded, instructions = fold(query), agent_instructions()
+    starts = range(len(folded) - SAME_WORDS + 1)
+    if any(folded[start : start + SAME_WORDS] in instructions for start in starts):
+        raise QueryError("搜索词重复了给模型的指令，没有执行搜索。", cure="请只写与问题有关的关键词。")
 
 
 def _search_type(value: Any) -> Any:
@@ -156,7 +178,7 @@ class WebSearchTool(AgentTool):
 
     def _asked(self, query: str, search_type: str | None) -> SearchQuery:
         return SearchQuery(
-            query.strip(),
+            one_line(query),
             type=SearchType(search_type or "general"),
             language=self.context.settings.language,
             time_range=self.context.time_range,

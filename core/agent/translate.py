@@ -15,7 +15,7 @@ from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResu
 from core.agent.react_stream import Piece, Stream
 from core.agent.tools import Observation
 from core.answer.events import RunEvent, TextDelta, Thought, ToolFinished, ToolStarted, Usage
-from core.base.text import one_line, shorten
+from core.base.text import clean, one_line, shorten
 from core.llm.pieces import TextPiece, TokenUsage
 from core.llm.tokens import estimate_tokens
 
@@ -209,11 +209,11 @@ class Translator(AsyncCallbackHandler):
             name, shown = str((inputs or {}).get("requested_tool_name", "")), ""
         else:
             shown = _shown(inputs) if inputs is not None else input_str
-        self._running[run_id] = name
+        self._running[run_id] = clean(name)
         self._thinking = False
         if self._verbose:
             log.info("action: %s, input: %s", name, shown)
-        self._emit(ToolStarted(name, shown, call_id=str(run_id)))
+        self._emit(ToolStarted(clean(name), clean(shown), call_id=str(run_id)))
 
     async def on_tool_end(self, output: Any, *, run_id: UUID, name: str = "", **kwargs: Any) -> None:
         text = str(output)

@@ -38,7 +38,7 @@ class LoopThread:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                self._loop.set_default_executor(ThreadPoolExecutor(WORKERS, thread_name_prefix="wenyuan-worker"))
+                self._loop.set_default_executor(ThreadPoolExecutor(WORKERS, thread_name_prefix="asyncio"))
                 self._thread = threading.Thread(target=self._run, args=(self._loop,), name="wenyuan-loop", daemon=True)
                 self._thread.start()
             return self._loop

@@ -447,3 +447,42 @@ def test_search_events_stand_inside_their_tool_step() -> None:
         events = world.ask()
     kinds = [type(event) for event in events if not isinstance(event, Thought | TextDelta)]
     assert kinds == [ToolStarted, SearchStarted, SearchFinished, ToolFinished, Answer, Usage]
+
+
+LABELS = re.compile(
+    r"^[ \t>*_#-]*(?:final answer|thought|action input|action|observation|思考|行动输入|行动|动作|观察|最终答案)[ \t*_]*[:：]",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "Thought: t\nAction: search",
+        '**Thought:** t\n**Action:** search\n**Action Input:** "python"',
+        "思考：需要搜索\n行动：搜索\n行动输入：英伟达 CEO",
+        "Thought: 我知道了。",
+        "Question: 17乘以23\nThought:",
+        "黄仁勋是首席执行官。\n\nQuestion: next?\nThought: hm",
+    ],
+)
+def test_no_label_is_shown_when_a_model_never_keeps_to_the_format(raw: str) -> None:
+    with agent([raw], [raw], [raw], [raw], [raw], [raw], [raw]) as world:
+        said = answer(world.ask()).text
+    assert said
+    assert not LABELS.search(said)
+
+
+@pytest.mark.shared
+def test_no_label_is_shown_of_real_outputs(shared: Path) -> None:
+    """Each output again and again, as from a model that knows nothing else."""
+    shown = 0
+    for line in (shared / "data" / "react_outputs.jsonl").read_text("utf-8").splitlines():
+        entry = json.loads(line)
+        if not entry["raw"].strip() or entry["id"] == "hand-final_mentions_action":  # its answer is about the format
+            continue
+        with agent(*[[entry["raw"]]] * 8) as world:
+            said = answer(world.ask()).text
+        shown += 1
+        assert not LABELS.search(said), entry["id"]
+    assert shown > 60

@@ -10,7 +10,7 @@ from pathlib import Path
 from string import Template
 
 from core.base.model_choice import ModelChoice
-from core.base.text import is_chinese
+from core.base.text import fold, is_chinese
 
 FOLDER = Path(__file__).parent
 
@@ -33,6 +33,12 @@ class Preview:
 @cache
 def _template(name: str) -> Template:
     return Template((FOLDER / f"{name}.md").read_text("utf-8").strip())
+
+
+@cache
+def agent_instructions() -> str:
+    """What the agent's templates say, folded: nobody has a reason to search for it."""
+    return "\n".join(fold(path.read_text("utf-8")) for path in sorted(FOLDER.glob("agent_*.md")))
 
 
 def fill(name: str, **values: str) -> str:
