@@ -28,6 +28,14 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     return _KEY_SHAPES.sub(lambda match: next(filter(None, match.groups()), "") + HIDDEN, text)
 
 
+_FORGES = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def one_record(message: str) -> str:
+    """A line break in what somebody else wrote would begin a record of theirs; an escape code would paint over ours."""
+    return _FORGES.sub(lambda found: repr(found[0])[1:-1], message)
+
+
 class RedactingFilter(logging.Filter):
     """Rewrites the record, so that whatever formats it later cannot bring a key back."""
 
@@ -44,7 +52,7 @@ class RedactingFilter(logging.Filter):
             message = f"{record.msg} (unprintable arguments)"
         if record.exc_info and not record.exc_text:
             record.exc_text = logging.Formatter().formatException(record.exc_info)
-        record.msg, record.args = redact(message, self.secrets), None
+        record.msg, record.args = one_record(redact(message, self.secrets)), None
         if record.exc_text:
             record.exc_text = redact(record.exc_text, self.secrets)
         record.exc_info = None

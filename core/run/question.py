@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core.answer.message import Message
 from core.base.errors import InputError
 from core.base.settings import Settings
-from core.base.text import clean
+from core.base.text import clean, is_blank
 from core.llm.model import Model
 from core.run.choices import AS_CONFIGURED, Choices
 from core.search.cache import SessionCache
@@ -41,7 +41,7 @@ class Question:
 def accept(question: str, *, limit: int) -> str:
     """The question as it will be sent, or an InputError that says why it cannot be."""
     question = clean(question).strip()
-    if not question:
+    if is_blank(question):
         raise InputError("消息是空的，没有发送。", cure="请输入问题。")
     if len(question) > limit:
         raise InputError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
+from html import unescape
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -55,21 +56,33 @@ def clean_results(raw: Iterable[RawResult], *, engine: str, limit: int, notes: t
 def _clean(raw: RawResult, engine: str, *, rank: int) -> SearchResult | None:
     if not isinstance(raw.url, str) or not isinstance(raw.title, str | None):
         return None
-    url = one_line(raw.url[: URL_LENGTH + 1]).replace(" ", "%20")
+    url = without_user(one_line(raw.url[: URL_LENGTH + 1]).replace(" ", "%20"))
     source = host_of(url)
     if not source or len(url) > URL_LENGTH or urlsplit(url).scheme not in {"http", "https"}:
         return None
     return SearchResult(
-        title=shorten(one_line((raw.title or "")[: TITLE_LENGTH * 4]), TITLE_LENGTH) or source,
+        title=_words(raw.title or "", TITLE_LENGTH) or source,
         url=url,
-        snippet=shorten(one_line(raw.snippet[: SNIPPET_LENGTH * 4]), SNIPPET_LENGTH)
-        if isinstance(raw.snippet, str)
-        else "",
+        snippet=_words(raw.snippet, SNIPPET_LENGTH) if isinstance(raw.snippet, str) else "",
         source=source,
         published=one_line(raw.published[:40]) or None if isinstance(raw.published, str) else None,
         engine=engine,
         rank=rank,
     )
+
+
+def _words(text: str, limit: int) -> str:
+    """As a reader would see them: many engines send text that was written for HTML (`AT&amp;T`)."""
+    return shorten(one_line(unescape(text[: limit * 4])), limit)
+
+
+def without_user(url: str) -> str:
+    """`https://google.com@evil.test/` leads to evil.test: what stands before the `@` is there to deceive."""
+    try:
+        parts = urlsplit(url)
+        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) if "@" in parts.netloc else url
+    except ValueError:
+        return url
 
 
 _TRACKING = ("utm_", "spm", "fbclid", "gclid", "msclkid", "yclid", "mc_cid", "mc_eid")

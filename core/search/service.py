@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from core.base.http import Deadline
 from core.base.settings import SearchSettings
+from core.base.text import is_blank
 from core.search.cache import ResultCache, SessionCache
 from core.search.engine import SearchEngine
 from core.search.errors import AllEnginesFailed, EngineError, NoEngine, QueryError, RateLimited
@@ -278,7 +279,7 @@ class SearchService:
 
 
 def _refuse_unusable(query: SearchQuery) -> None:
-    if not query.text.strip():
+    if is_blank(query.text):
         raise QueryError
     if len(query.text) > MAX_QUERY_LENGTH:
         raise QueryError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -40,7 +42,8 @@ class SearchQuery:
         words = fold(self.text)
         if sort_words:
             words = " ".join(sorted(words.split()))
-        return "|".join((words, self.type, str(self.limit), self.language, self.time_range or "", ",".join(self.sites)))
+        parts = (words, self.type, self.limit, self.language, self.time_range or "", self.sites)
+        return json.dumps(parts, ensure_ascii=False)  # nothing in a part can pass for the border between two
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,4 +176,14 @@ def host_of(url: str) -> str:
         host = urlsplit(url).hostname or ""
     except ValueError:
         return ""
-    return host.removeprefix("www.")
+    return ".".join(map(_recognisable, host.removeprefix("www.").split(".")))
+
+
+_LOOKS_LIKE_ITSELF = re.compile(r"[a-z0-9_\-\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]*")
+
+
+def _recognisable(label: str) -> str:
+    """Letters of other scripts look like ours (`аpple` with a Cyrillic а): they are shown as `xn--…`, as browsers do."""
+    if _LOOKS_LIKE_ITSELF.fullmatch(label) or label.isascii():
+        return label
+    return f"xn--{label.encode('punycode').decode('ascii')}"

@@ -24,6 +24,7 @@ import pytest
 from core import __version__
 from core.base import http
 from core.base.http import Deadline, Request, Response, connections, exchange, fetch
+from core.base.http.addresses import trust_fake_addresses
 from core.base.http.errors import (
     HttpCancelled,
     HttpConnectError,
@@ -577,7 +578,7 @@ def test_a_redirect_is_not_followed(location: str, target: str) -> None:
 # ── Addresses that visitors type ──────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("address", ["1.1.1.1", "2606:4700::1111", "::ffff:8.8.8.8", "198.18.0.7"])
+@pytest.mark.parametrize("address", ["1.1.1.1", "2606:4700::1111", "::ffff:8.8.8.8"])
 def test_public_addresses(address: str) -> None:
     assert http.is_public(address)
 
@@ -594,12 +595,23 @@ def test_public_addresses(address: str) -> None:
             "100.64.0.1",
             "0.0.0.0",
             "224.0.0.1",
+            "168.63.129.16",
+            "198.18.0.7",
         ),
         *("::1", "::", "fe80::1%eth0", "fd00::1", "ff02::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::"),
     ],
 )
 def test_addresses_of_our_own_network(address: str) -> None:
     assert not http.is_public(address)
+
+
+def test_fake_addresses_of_a_proxy_lead_out_where_the_administrator_says_so() -> None:
+    trust_fake_addresses(True)
+    try:
+        assert http.is_public("198.18.0.7")
+    finally:
+        trust_fake_addresses(False)
+    assert not http.is_public("198.18.0.7")
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.1", "2130706433", "[::1]", "[::ffff:127.0.0.1]"])
@@ -805,3 +817,10 @@ def test_a_lone_surrogate_passes_through() -> None:
 )
 def test_text_follows_a_charset_that_makes_sense(content_type: str, encoding: str) -> None:
     assert response("中文".encode(encoding), content_type).text() == "中文"
+
+
+def test_json_in_the_encoding_that_its_header_names() -> None:
+    body = json.dumps({"标题": "国务院"}, ensure_ascii=False).encode("gb18030")
+    answer = head("Content-Type: application/json; charset=GBK", f"Content-Length: {len(body)}") + body
+    with Server(keep_alive(answer)) as server:
+        assert get(server).json() == {"标题": "国务院"}

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from core.base.logs import RedactingFilter, redact
+from core.base.logs import RedactingFilter, configure_logging, redact
 
 KEY = "tvly-abcdefghij0123456789"
 
@@ -66,3 +66,12 @@ def test_wrong_arguments_do_not_leak(logged: tuple[logging.Logger, io.StringIO])
     logger.warning("one %s two %s", KEY)  # noqa: PLE1206 the mistake is what is tested
     assert KEY not in stream.getvalue()
     assert "unprintable" in stream.getvalue()
+
+
+def test_nobody_forges_a_record(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(level="INFO")
+    logging.getLogger("x").warning("model said: %s", "oops\n2026-01-01 00:00:00 INFO core: all is well\r\x1b[2K\u2028y")
+    written = capsys.readouterr().err
+    assert written.count("\n") == 1
+    assert "\x1b" not in written
+    assert "oops\\n2026" in written

@@ -5,10 +5,21 @@ from __future__ import annotations
 import ipaddress
 from urllib.parse import urlsplit
 
-# Behind a proxy like Clash every name resolves into this range, which nobody routes.
 _FAKE_ADDRESSES = ipaddress.ip_network("198.18.0.0/15")
+"""Nobody routes this range. Behind a proxy like Clash every name resolves into it, and only then may it be reached."""
+# Services of a cloud that tell a machine its secrets; the registry calls the first one global.
+_METADATA = frozenset(map(ipaddress.ip_address, ("168.63.129.16", "100.100.100.200", "169.254.0.23", "192.0.0.192")))
 # Addresses that stand for an IPv4 address, whichever it is.
 _TRANSLATED = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")))
+
+
+_fake_addresses_lead_out = False
+
+
+def trust_fake_addresses(trusted: bool) -> None:
+    """For the whole process: what the administrator says of the network that it runs in."""
+    global _fake_addresses_lead_out
+    _fake_addresses_lead_out = trusted
 
 
 def is_public(address: str) -> bool:
@@ -18,7 +29,9 @@ def is_public(address: str) -> bool:
         if ip.ipv4_mapped is None:
             return ip.is_global and not ip.is_multicast and not any(ip in network for network in _TRANSLATED)
         ip = ip.ipv4_mapped
-    return ip in _FAKE_ADDRESSES or (ip.is_global and not ip.is_multicast)
+    if ip in _FAKE_ADDRESSES:
+        return _fake_addresses_lead_out
+    return ip.is_global and not ip.is_multicast and ip not in _METADATA
 
 
 def is_private_name(netloc: str) -> bool:

@@ -75,9 +75,16 @@ class Response:
         return self.body.decode(_charset(self.headers.get("Content-Type", "")), "replace")
 
     def json(self) -> Any:
-        """JSON is UTF-8 whatever the header says; a broken byte costs one character, not the answer."""
+        """JSON is UTF-8, also where the header says otherwise; only where it is not, the header may be right.
+
+        A broken byte costs one character, not the answer.
+        """
         try:
-            return json.loads(self.body.decode("utf-8-sig", "replace"))
+            text = self.body.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = self.text().removeprefix("\ufeff")
+        try:
+            return json.loads(text)
         except (ValueError, RecursionError):
             raise HttpInvalidJson(host=self.host) from None
 

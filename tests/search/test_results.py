@@ -1,0 +1,68 @@
+"""What an engine sent, as a reader sees it."""
+
+from __future__ import annotations
+
+import random
+import string
+
+import pytest
+
+from core.search.results import RawResult, clean_results
+from core.search.types import SearchQuery, host_of
+
+
+def cleaned(title: str = "t", url: str = "https://a.example/", snippet: str = "s") -> tuple[str, str, str, str]:
+    (result,) = clean_results([RawResult(title, url, snippet)], engine="x", limit=1)
+    return result.title, result.url, result.snippet, result.source
+
+
+def test_text_written_for_html_is_read_as_text() -> None:
+    title, _, snippet, _ = cleaned(
+        title="AT&amp;T &lt;新闻&gt; &#x4F60;&#22909;", snippet="a&nbsp;&nbsp;b &quot;c&quot; R&D"
+    )
+    assert title == "AT&T <新闻> 你好"
+    assert snippet == 'a b "c" R&D'
+
+
+@pytest.mark.parametrize(
+    ("written", "url", "source"),
+    [
+        ("https://google.com@evil.test/", "https://evil.test/", "evil.test"),
+        ("https://user:password@evil.test:8443/a?b#c", "https://evil.test:8443/a?b#c", "evil.test"),
+        ("https://a@b@evil.test/", "https://evil.test/", "evil.test"),
+        ("https://evil.test/@google.com", "https://evil.test/@google.com", "evil.test"),
+    ],
+)
+def test_nobody_deceives_with_a_user_name_in_a_link(written: str, url: str, source: str) -> None:
+    assert cleaned(url=written)[1::2] == (url, source)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://\u0430pple.com/", "xn--pple-43d.com"),
+        ("https://\u0430\u0440\u0440\u04cf\u0435.com/", "xn--80ak6aa92e.com"),
+        ("https://g\u043e\u043egle.com/", "xn--ggle-55da.com"),
+        ("https://中文.example/", "中文.example"),
+        ("https://www.中文ab.cn/", "中文ab.cn"),
+        ("https://xn--80ak6aa92e.com/", "xn--80ak6aa92e.com"),
+    ],
+)
+def test_a_host_that_looks_like_another_is_shown_as_it_is_spelled(url: str, shown: str) -> None:
+    assert host_of(url) == shown
+
+
+def test_two_different_queries_never_share_a_key() -> None:
+    dice = random.Random(7)
+    letters = string.ascii_lowercase[:3] + '|,"[] \\'
+
+    def word() -> str:
+        return "".join(dice.choices(letters, k=dice.randint(0, 3)))
+
+    queries = {
+        SearchQuery(word().strip(), language=word(), sites=tuple(word() for _ in range(dice.randint(0, 2))))
+        for _ in range(3_000)
+    }
+    # What the cache takes for the same words is the same query.
+    same = {(" ".join(query.text.split()), query.language, query.sites) for query in queries}
+    assert len({query.key() for query in queries}) == len(same)
