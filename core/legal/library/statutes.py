@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from core.base.text import one_line, shorten
+from core.base.text import is_blank, one_line, shorten
 from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
 from core.legal.text.names import law_key
@@ -26,6 +26,8 @@ Origin = Literal["index", "web"]
 REFERENCE_LENGTH = 60
 _MAX_REFERENCES = 20
 _LONGEST_RANGE = 10
+LONGEST_QUERY = 1_000
+"""A search box needs no more; a text that cites laws is checked, not searched for."""
 _LONGEST_NAME = 50
 _MANY_LAWS = 3
 
@@ -37,6 +39,7 @@ _NAME_END = re.compile(
 _NUMBERED_INTERPRETATION = re.compile(
     r"(?:解释|规定)[（(]?[一二三四五六七八九十][）)]?$"
 )  # 公司法解释三, not its article 3
+_TRADITIONAL_UNITS = str.maketrans("條項", "条项")
 _NAME_AND_NUMBER = re.compile(
     rf"(?P<law>.*?[^\d第 ,])[ ,的]*第?\s*(?P<number>{NUMERAL})\s*条?(?:\s*之\s*(?P<suffix>{NUMERAL}))?"
 )
@@ -152,9 +155,13 @@ class RegulationService:
     def search(self, text: str, limit: int = 10) -> RegulationResponse:
         """What the reader asked for; `origin` says whether the index or the web answered."""
         started = time.perf_counter()
-        query = one_line(text)
-        if not query:
+        query = one_line(text).translate(_TRADITIONAL_UNITS)
+        if is_blank(query):
             raise QueryError
+        if len(query) > LONGEST_QUERY:
+            raise QueryError(
+                f"查询有 {len(query):,} 个字符，超过了 {LONGEST_QUERY} 个字符的上限。", cure="请缩短后再查。"
+            )
         index = self._library.index()
         if index is None and self._fallback is None:
             raise NoLegalIndex
@@ -222,6 +229,9 @@ class _Lookup:
         loose = self._loosely_cited()
         if loose:
             return self._cited([loose])
+        if name := self._unknown_law():
+            self.law_missing = True
+            return [], f"库中没有《{name}》。"
         if len(self._query) <= _LONGEST_NAME and not _ASKS.search(self._query):
             if _NAME_END.search(self._query) and (laws := self._laws()):
                 return laws, ""
@@ -239,6 +249,8 @@ class _Lookup:
                 results += ended
                 notes.append(note)
                 continue
+            if law_key(citation.law or "") != law.key and not self._index.resolve(citation.law or ""):
+                notes.append(f"库中没有《{citation.law}》，以下是名称最接近的《{law.name}》。")
             found = list(self._articles(law, citation))
             results += found
             if not found:
@@ -246,7 +258,7 @@ class _Lookup:
                 notes.append(f"{_NO_SUCH}《{law.name}》共{highest}条，没有{citation.article}。")
         self.law_missing = not results and not any(note.startswith(_NO_SUCH) for note in notes)
         asked = len(self._query) - sum(citation.end - citation.start for citation in citations)
-        if asked > 6 or self.law_missing:
+        if asked > 6:  # else nothing was asked but the article, and other articles are no answer
             known = {(result.law_id, result.article_number) for result in results}
             results += [hit for hit in self._full_text() if (hit.law_id, hit.article_number) not in known]
         return results, "".join(notes)
@@ -282,7 +294,7 @@ class _Lookup:
         simple = plain(self._query)
         for citation in find_citations(simple, in_statute=True):
             rest = (simple[: citation.start] + simple[citation.end :]).strip(" ,的")
-            if rest and self._law(rest):
+            if rest and len(rest) <= _LONGEST_NAME and self._law(rest):
                 return replace(citation, law=rest, home=False)
         found = _NAME_AND_NUMBER.fullmatch(simple)
         if not found or not self._law(found["law"]):
@@ -292,6 +304,11 @@ class _Lookup:
         except ValueError:
             return None
         return Citation(0, len(simple), found["law"], number)
+
+    def _unknown_law(self) -> str:
+        """The law in a query that is nothing but a law and an article."""
+        found = _NAME_AND_NUMBER.fullmatch(plain(self._query))
+        return found["law"] if found and _NAME_END.search(found["law"]) else ""
 
     def _laws(self) -> list[LegalArticle]:
         exact = self._index.resolve(self._query)

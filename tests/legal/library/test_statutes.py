@@ -198,3 +198,30 @@ def test_paragraphs_and_items() -> None:
     )
     assert excerpt(text, 3, None) is None
     assert excerpt(text, None, None) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "law"),
+    [
+        ("不存在的法第5条", "不存在的法"),
+        ("虚构法第5条", "虚构法"),
+        ("勞動合同法第38條", "勞動合同法"),
+        ("虚构条例 5", "虚构条例"),
+    ],
+)
+def test_an_unknown_law_brings_no_other_law(service: RegulationService, query: str, law: str) -> None:
+    response = service.search(query)
+    assert response.results == ()
+    assert response.note == f"库中没有《{law}》。"
+
+
+def test_a_law_that_is_only_named_alike_is_said(service: RegulationService) -> None:
+    response = service.search("灯法第3条")
+    assert {result.law_name for result in response.results} == {"中华人民共和国灯塔法"}
+    assert response.note.startswith("库中没有《灯法》，以下是名称最接近的《中华人民共和国灯塔法》。")
+
+
+@pytest.mark.parametrize("query", ["第一条、" * 5_000, "\u3164\u200b", ""])
+def test_what_nobody_can_look_up_is_refused_at_once(service: RegulationService, query: str) -> None:
+    with pytest.raises(QueryError):
+        service.search(query)
