@@ -29,7 +29,7 @@ from core.agent.toolbox import TOOLS
 from core.agent.tools import ToolContext, ToolFactory
 from core.agent.translate import Translator
 from core.answer.citations import cited_sources
-from core.answer.events import Answer, Notice, RunEvent, RunFailed, RunStopped, TextDelta, Thought
+from core.answer.events import Answer, Notice, RunEvent, RunFailed, RunStopped, TextDelta, Thought, cut_off
 from core.base.errors import AppError
 from core.base.http import Deadline
 from core.base.model_choice import ModelChoice
@@ -152,6 +152,8 @@ class _Work:
             if answer is not None:
                 if self._settings.agent.verbose:
                     log.info("answer: %s", answer)
+                for notice in cut_off(self._translator.cut_off):
+                    self._emit(notice)
                 self._emit(Answer(answer, cited_sources(answer, self._evidence.sources)))
                 self._emit(self._translator.tokens.usage(iterations=self._translator.turns))
         finally:
@@ -309,6 +311,7 @@ class _Work:
                 else:
                     results = estimate_tokens(prompt[-1][1])
                     self._translator.tokens.add(piece, answer_share=1.0, tool_results=results)
+                    self._translator.cut_off = piece.cut_off
         if stream is not None:
             tell(stream.end())
 

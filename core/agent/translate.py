@@ -16,6 +16,7 @@ from core.agent.react_stream import Piece, Stream
 from core.agent.tools import Observation
 from core.answer.events import RunEvent, TextDelta, Thought, ToolFinished, ToolStarted, Usage
 from core.base.text import clean, one_line, shorten
+from core.llm.model import CUT_OFF
 from core.llm.pieces import TextPiece, TokenUsage
 from core.llm.tokens import estimate_tokens
 
@@ -78,6 +79,8 @@ class Translator(AsyncCallbackHandler):
         self.turn: Turn | None = None
         self.turns = 0
         self.tool_succeeded = False
+        self.cut_off = ""
+        """Why the service ended the last call before its end."""
         self.new_stream: Callable[[], Stream]
         self.on_token: Callable[[], None] = lambda: None
         self._emit = emit
@@ -137,7 +140,9 @@ class Translator(AsyncCallbackHandler):
         assert turn is not None
         message = getattr(generation, "message", None)
         used = getattr(message, "usage_metadata", None)
-        turn.finished = bool(used or (message and message.response_metadata.get("finish_reason")))
+        reason = message.response_metadata.get("finish_reason") if message else None
+        turn.finished = bool(used or reason)
+        self.cut_off = reason if reason in CUT_OFF else ""
         reported = TokenUsage(used["input_tokens"], used["output_tokens"], estimated=False) if used else None
         self.settle(reported)
 

@@ -91,6 +91,19 @@ class Notice(_Event):
     text: str
 
 
+CUT_OFF = "cut_off"
+"""The kind of the notice on an answer that the service ended before its end."""
+_CUT_OFF = {
+    "length": "回答达到了模型输出长度的上限，没有写完。",
+    "content_filter": "模型服务的内容过滤中断了回答，没有写完。",
+}
+
+
+def cut_off(reason: str) -> tuple[Notice, ...]:
+    """What is to be said about an answer that ended for this `finish_reason`; nothing of one that is whole."""
+    return (Notice(CUT_OFF, _CUT_OFF[reason]),) if reason in _CUT_OFF else ()
+
+
 @dataclass(frozen=True, slots=True)
 class Answer(_Event):
     """The whole answer with `[n]` in it, and the sources that it really cites."""

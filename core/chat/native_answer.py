@@ -11,7 +11,17 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from core.answer.citations import cited_sources
-from core.answer.events import Answer, Notice, RunEvent, SearchFinished, SearchStarted, TextDelta, Thought, Usage
+from core.answer.events import (
+    Answer,
+    Notice,
+    RunEvent,
+    SearchFinished,
+    SearchStarted,
+    TextDelta,
+    Thought,
+    Usage,
+    cut_off,
+)
 from core.answer.link_citations import LinkCitations
 from core.base.text import one_line, shorten
 from core.llm.pieces import CitationPiece, SearchingPiece, SearchPiece, TextPiece, ThoughtPiece
@@ -56,6 +66,7 @@ class NativeAnswer:
             case _:
                 yield from self.broken_off()
                 yield from self._remarks()
+                yield from cut_off(piece.cut_off)
                 yield Answer(self._text, cited_sources(self._text, self._sources()))
                 yield Usage(piece.input, piece.output, piece.estimated)
 

@@ -11,7 +11,17 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from core.answer.citations import cited_sources
-from core.answer.events import Answer, Notice, RunEvent, SearchFinished, SearchStarted, TextDelta, Thought, Usage
+from core.answer.events import (
+    Answer,
+    Notice,
+    RunEvent,
+    SearchFinished,
+    SearchStarted,
+    TextDelta,
+    Thought,
+    Usage,
+    cut_off,
+)
 from core.answer.message import Message
 from core.base.model_choice import ModelChoice
 from core.base.text import ago, one_line, shorten
@@ -124,6 +134,8 @@ class _Answering:
                 yield Thought(piece.text)
             else:
                 text = "".join(answer)
+                for notice in cut_off(piece.cut_off):
+                    yield notice
                 yield Answer(text, cited_sources(text, sources))
                 yield Usage(piece.input, piece.output, piece.estimated)
 

@@ -60,6 +60,14 @@ class ModelQuotaExceeded(ModelError):
     advice = "请到模型服务商处充值，或在设置中改用其他模型。"
 
 
+class ModelRedirected(ModelError):
+    """Not followed: the question, and the key, were meant for the address that was configured."""
+
+    kind = "model_redirected"
+    happened = "模型服务要求转到另一个地址，没有跟随，问题没有发出。"
+    advice = "请把 OPENAI_BASE_URL 改为最终的地址。"
+
+
 class ModelRefused(ModelError):
     """The service understood the request and will not do it: too long, a parameter it does not know, a filter."""
 
@@ -102,6 +110,8 @@ def translate(error: BaseException, *, mid_stream: bool = False, searching: bool
 
 
 def _by_status(status: int, code: str, body: str) -> ModelError:
+    if 300 <= status < 400:
+        return ModelRedirected()
     if status == 401:
         return ModelAuthError()
     if status == 402 or "insufficient_quota" in (code + body):

@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 Prompt = Sequence[tuple[str, str]]
 """(role, text) pairs, which LangChain reads as messages: system, human, ai."""
 
+CUT_OFF = ("length", "content_filter")
+"""Values of `finish_reason` with which a service says that there would have been more."""
 MAX_OTHERS = 64
 """Models that readers have chosen, each at its temperature: every one keeps connections open."""
 
@@ -54,6 +56,7 @@ def build_chat_model(settings: Settings) -> BaseChatModel:
         # Its own timeout around every chunk uses asyncio.wait_for, which in Python 3.11 can swallow a cancellation.
         options["stream_chunk_timeout"] = None
         options["stream_usage"] = True  # LangChain leaves it out for custom addresses unless told
+        options |= _unredirected()
         if settings.openai.base_url:
             options["base_url"] = settings.openai.base_url
     try:
@@ -69,6 +72,16 @@ def build_chat_model(settings: Settings) -> BaseChatModel:
             f"无法识别模型「{choice.provider}:{choice.name}」。", cure="请检查 LLM_MODEL，写法如 openai:模型名。"
         ) from None
     return model
+
+
+def _unredirected() -> dict[str, Any]:
+    """openai follows redirects by default: the question would travel to a host that nobody has configured."""
+    from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
+
+    return {
+        "http_client": DefaultHttpxClient(follow_redirects=False),
+        "http_async_client": DefaultAsyncHttpxClient(follow_redirects=False),
+    }
 
 
 class Model:
@@ -216,6 +229,7 @@ class _Answer:
         self.finished = False
         """The server said that this was all of it."""
         self._reported: tuple[int, int] | None = None
+        self._cut_off = ""
 
     def take(self, chunk: Any) -> Iterator[SearchingPiece]:
         usage = getattr(chunk, "usage_metadata", None)
@@ -223,6 +237,8 @@ class _Answer:
             self._reported = (usage["input_tokens"], usage["output_tokens"])
         ending = chunk.response_metadata.get("finish_reason") or chunk.response_metadata.get("status")
         self.finished |= bool(usage or ending)
+        if ending in CUT_OFF:
+            self._cut_off = ending
         for part in self._read(chunk):
             if isinstance(part, str):
                 self.written += part
@@ -241,6 +257,6 @@ class _Answer:
 
     def usage(self, prompt: Prompt) -> TokenUsage:
         if self._reported:
-            return TokenUsage(*self._reported, estimated=False)
+            return TokenUsage(*self._reported, estimated=False, cut_off=self._cut_off)
         asked = sum(estimate_tokens(text) for _, text in prompt)
-        return TokenUsage(asked, estimate_tokens(self.written), estimated=True)
+        return TokenUsage(asked, estimate_tokens(self.written), estimated=True, cut_off=self._cut_off)

@@ -19,9 +19,13 @@ class ThoughtPiece:
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
+    """The last piece of every stream."""
+
     input: int
     output: int
     estimated: bool
+    cut_off: str = ""
+    """Why the service ended the answer before its end: `length` or `content_filter`."""
 
 
 @dataclass(frozen=True, slots=True)

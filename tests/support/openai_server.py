@@ -40,6 +40,20 @@ class Fail:
     status: int
 
 
+@dataclass(frozen=True)
+class CutOff:
+    """The answer ends here, and the service says why."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Redirect:
+    """307: send the same request to another address."""
+
+    to: str
+
+
 HANG = object()
 DISCONNECT = object()
 
@@ -126,8 +140,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _reply(self, pieces: Sequence[Any]) -> None:
         if pieces and isinstance(pieces[0], Fail):
             return self._error(pieces[0].status)
+        if pieces and isinstance(pieces[0], Redirect):
+            return self._redirect(pieces[0].to)
         self._begin()
-        calls = 0
+        calls, ending = 0, "stop"
         for piece in pieces:
             if piece is HANG:
                 self.server.released.wait(30)
@@ -137,13 +153,21 @@ class _Handler(BaseHTTPRequestHandler):
                 return None
             if isinstance(piece, float):
                 self.server.released.wait(piece)
+            elif isinstance(piece, CutOff):
+                ending = piece.reason
             elif isinstance(piece, Call):
                 self._call(piece, calls)
                 calls += 1
             else:
                 self._event({"choices": [{"index": 0, "delta": {"role": "assistant", "content": piece}}]})
-        self._finish("tool_calls" if calls else "stop", usage=self.server.reports_usage)
+        self._finish("tool_calls" if calls else ending, usage=self.server.reports_usage)
         return None
+
+    def _redirect(self, to: str) -> None:
+        self.send_response(307)
+        self.send_header("Location", f"{to}/chat/completions")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
     def _call(self, call: Call, index: int) -> None:
         """As OpenAI sends it: the name first, then the arguments in two parts."""

@@ -21,6 +21,7 @@ SEARCH_OFF = "联网搜索已关闭：之后的问题由模型直接回答。"
 AGENT_DECIDES = "Agent 模式下由 AI 自动决策搜索"
 AGENT_ON = "已切换到 Agent 模式：AI 会自己决定是否搜索、搜索什么、搜索几次，每一步都会显示出来。"
 CHAT_ON = "已切换到 Chat 模式：是否搜索由「联网搜索」开关决定。"
+GO_ON = "请从中断的地方接着写，不要重复已经写出的内容。"
 NO_ENGINE = "没有可用的搜索引擎，联网搜索无法打开。请在 SEARCH_PROVIDER_PRIORITY 中加入至少一个引擎。"
 
 
@@ -108,6 +109,11 @@ def suggest(question: str) -> None:
 
 def follow_up(question: str) -> None:
     ask(question)
+
+
+def go_on() -> None:
+    """The service cut the last answer off."""
+    ask(GO_ON)
 
 
 def answer_again(*, fresh: bool = False) -> None:

@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunException
 
 from core.answer.events import (
+    CUT_OFF,
     Answer,
     Notice,
     RunEvent,
@@ -85,7 +86,8 @@ def message(entry: Message, *, is_last: bool) -> None:
             return
         draw_steps(entry.events)
         for remark in entry.notices:
-            notice(st.container(), remark)
+            if remark.kind != CUT_OFF:
+                notice(st.container(), remark)
         draw_answer(entry.text, entry.found, anchor=entry.id)
         after_answer(entry, is_last=is_last)
 
@@ -104,6 +106,7 @@ def unanswered() -> None:
 def after_answer(entry: Message, *, is_last: bool) -> None:
     """Everything below the text: how it ended, what was cited, what it cost, what can be done with it."""
     unkept(entry)
+    cut_off_here(entry, is_last=is_last)
     statutes(entry)
     if entry.cited:
         draw_references(entry.cited, anchor=entry.id)
@@ -119,6 +122,15 @@ def after_answer(entry: Message, *, is_last: bool) -> None:
     if entry.searches:
         ledger.draw(entry.searches, key=entry.id, can_repeat=is_last)
     footer(entry, is_last=is_last)
+
+
+def cut_off_here(entry: Message, *, is_last: bool) -> None:
+    """Where the text ends too early, with the means to go on."""
+    for remark in entry.notices:
+        if remark.kind == CUT_OFF:
+            st.warning(label(remark.text), icon=":material/content_cut:")
+            if is_last:
+                st.button("继续", key=f"go-on-{entry.id}", icon=":material/more_horiz:", on_click=actions.go_on)
 
 
 def statutes(entry: Message) -> None:
@@ -278,7 +290,8 @@ class LiveView:
                 if not event.amends and self._mode == "chat":
                     self._wait()
             case Notice():
-                notice(self._notices, event)
+                if event.kind != CUT_OFF:  # said below the text
+                    notice(self._notices, event)
             case TextDelta(text=text):
                 self._waiting.empty()
                 self._answer.feed(text)
