@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections.abc import Iterable
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
 
 HIDDEN = "***"
 
@@ -59,6 +61,28 @@ class RedactingFilter(logging.Filter):
         return True
 
 
+class RepetitionFilter(logging.Filter):
+    """A fault that strikes thousands of times a second (no file handle is left) must not fill the disk as well."""
+
+    def __init__(self, *, most: int = 50, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._most = most
+        self._seconds = seconds
+        self._clock = clock
+        self._begun = clock()
+        self._counts: Counter[tuple[str, int, str]] = Counter()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if self._clock() - self._begun >= self._seconds:
+            self._begun = self._clock()
+            self._counts.clear()
+        kind = (record.name, record.lineno, str(record.msg)[:60])
+        self._counts[kind] += 1
+        if self._counts[kind] == self._most:
+            record.msg = f"{record.msg} (further records of this kind are left out for up to {self._seconds:.0f} s)"
+        return self._counts[kind] <= self._most
+
+
 def configure_logging(*, level: str = "INFO", secrets: Iterable[str] = ()) -> None:
     """One handler on the root logger; called again (a reload, a second App) it replaces its own handler only."""
     root = logging.getLogger()
@@ -66,6 +90,7 @@ def configure_logging(*, level: str = "INFO", secrets: Iterable[str] = ()) -> No
         root.removeHandler(handler)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.addFilter(RepetitionFilter())
     handler.addFilter(RedactingFilter(secrets))
     handler.wenyuan = True  # type: ignore[attr-defined]
     root.addHandler(handler)

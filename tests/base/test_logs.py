@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from core.base.logs import RedactingFilter, configure_logging, redact
+from core.base.logs import RedactingFilter, RepetitionFilter, configure_logging, redact
 
 KEY = "tvly-abcdefghij0123456789"
 
@@ -75,3 +75,26 @@ def test_nobody_forges_a_record(capsys: pytest.CaptureFixture[str]) -> None:
     assert written.count("\n") == 1
     assert "\x1b" not in written
     assert "oops\\n2026" in written
+
+
+def test_a_fault_that_repeats_itself_does_not_fill_the_disk(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(level="INFO")
+    for number in range(10_000):
+        logging.getLogger("asyncio").error("socket.accept() out of system resource %d", number)
+    logging.getLogger("asyncio").error("something else")
+    written = capsys.readouterr().err.splitlines()
+    assert len(written) == 51
+    assert "further records of this kind are left out" in written[49]
+    assert "something else" in written[50]
+
+
+def test_after_a_minute_it_is_said_again() -> None:
+    now = 0.0
+    kept = RepetitionFilter(most=2, seconds=60, clock=lambda: now)
+
+    def record() -> logging.LogRecord:
+        return logging.LogRecord("x", logging.ERROR, "f", 1, "fault", (), None)
+
+    assert [kept.filter(record()) for _ in range(4)] == [True, True, False, False]
+    now = 61.0
+    assert kept.filter(record())
