@@ -54,6 +54,8 @@ REPHRASE = "可以换一种问法，或切换到 Chat 模式。"
 CANCELLED = "已停止。"
 EMPTY_HANDED = "没有找到可以引用的资料，也没有写出回答。可以换一种问法、缩小问题的范围，或切换到 Chat 模式。"
 
+NOT_SEARCHED = Notice("not_searched", "智能体认为这个问题不需要搜索，没有查找任何资料，以下回答没有来源可以引用。")
+
 PLAIN_SEARCHES = ("web_search", "regulation_search")
 """Tools that make something of a question as it stands."""
 
@@ -152,6 +154,8 @@ class _Work:
             if answer is not None:
                 if self._settings.agent.verbose:
                     log.info("answer: %s", answer)
+                if self._runner.search.available and not self._translator.used_tools:
+                    self._emit(NOT_SEARCHED)
                 for notice in cut_off(self._translator.cut_off):
                     self._emit(notice)
                 self._emit(Answer(answer, cited_sources(answer, self._evidence.sources)))

@@ -78,6 +78,7 @@ class Translator(AsyncCallbackHandler):
         self.answer = ""
         self.turn: Turn | None = None
         self.turns = 0
+        self.used_tools = False
         self.tool_succeeded = False
         self.cut_off = ""
         """Why the service ended the last call before its end."""
@@ -216,6 +217,7 @@ class Translator(AsyncCallbackHandler):
             shown = _shown(inputs) if inputs is not None else input_str
         self._running[run_id] = clean(name)
         self._thinking = False
+        self.used_tools = True
         if self._verbose:
             log.info("action: %s, input: %s", name, shown)
         self._emit(ToolStarted(clean(name), clean(shown), call_id=str(run_id)))

@@ -13,6 +13,10 @@ _TIMEOUTS = {"APITimeoutError", "TimeoutException", "TimeoutError"}
 _CONNECTIONS = {"APIConnectionError", "TransportError", "ConnectionError", "OSError"}
 
 
+TRY_AGAIN = "可以点「重新回答」再试一次。"
+KEPT = f"已写出的内容已保留，{TRY_AGAIN}"
+
+
 class ModelError(AppError):
     kind = "model"
     happened = "模型没有给出回答。"
@@ -39,7 +43,7 @@ class ModelCannotSearch(ModelError):
 class ModelTimeout(ModelError):
     kind = "model_timeout"
     happened = "模型在规定时间内没有继续输出。"
-    advice = "已写出的内容已保留，可以点「重新回答」再试一次。"
+    advice = TRY_AGAIN
 
 
 class ModelUnavailable(ModelError):
@@ -85,7 +89,7 @@ class ModelEmptyAnswer(ModelError):
 class ModelDisconnected(ModelError):
     kind = "model_disconnected"
     happened = "与模型服务的连接在回答途中断开。"
-    advice = "已写出的内容已保留，可以点「重新回答」再试一次。"
+    advice = TRY_AGAIN
 
 
 def translate(error: BaseException, *, mid_stream: bool = False, searching: bool = False) -> ModelError:
@@ -93,7 +97,7 @@ def translate(error: BaseException, *, mid_stream: bool = False, searching: bool
         return error
     names = {cls.__name__ for cls in type(error).__mro__}
     if names & _TIMEOUTS:
-        return ModelTimeout()
+        return ModelTimeout(cure=KEPT if mid_stream else "")
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         body = str(getattr(error, "body", "") or "")
@@ -101,7 +105,7 @@ def translate(error: BaseException, *, mid_stream: bool = False, searching: bool
             return ModelCannotSearch()
         return _by_status(status, str(getattr(error, "code", "") or ""), body)
     if mid_stream:
-        return ModelDisconnected()
+        return ModelDisconnected(cure=KEPT)
     if names & _CONNECTIONS:
         return ModelUnavailable()
     if searching and isinstance(error, ValueError):  # how LangChain passes on a response that the service gave up

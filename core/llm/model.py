@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from core.base.loop import LoopThread
 from core.base.model_choice import choose_model
 from core.base.settings import LlmSettings, Settings
-from core.llm.errors import ModelDisconnected, ModelEmptyAnswer, ModelError, translate, worth_retrying
+from core.llm.errors import KEPT, ModelDisconnected, ModelEmptyAnswer, ModelError, translate, worth_retrying
 from core.llm.pieces import Piece, SearchingPiece, TextPiece, TokenUsage
 from core.llm.reasoning import ThinkSplitter
 from core.llm.retry import logged, retrying
@@ -175,7 +175,9 @@ class Model:
         for piece in answer.end():
             yield piece
         if self.choice.provider == "openai" and not answer.finished:
-            raise ModelDisconnected  # a dropped connection without a length looks like an ordinary end
+            raise ModelDisconnected(
+                cure="" if answer.blank else KEPT
+            )  # a dropped connection without a length looks like an ordinary end
         if answer.blank:
             raise ModelEmptyAnswer
         usage = answer.usage(prompt)

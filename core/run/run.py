@@ -15,7 +15,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 
-from core.answer.events import RunEvent, RunFailed, RunStopped
+from core.answer.events import RunEvent, RunFailed, RunStopped, TextDelta
 from core.answer.message import Message, Mode, message_from_run
 from core.base.errors import AppError
 from core.base.loop import LoopThread
@@ -149,7 +149,9 @@ class Run:
             self._finish(RunFailed(kind=error.kind, message=str(error)))
         except Exception:
             log.exception("a run ended with a bug")
-            self._finish(RunFailed(kind="internal", message=str(AppError(cure="已写出的内容已保留，请重试。"))))
+            written = any(isinstance(event, TextDelta) for event in self._events)
+            cure = f"{'已写出的内容已保留，' if written else ''}请重试。"
+            self._finish(RunFailed(kind="internal", message=str(AppError(cure=cure))))
 
     def _finish(self, last: RunEvent | None = None) -> None:
         with self._changed:

@@ -17,6 +17,8 @@ log = logging.getLogger(__name__)
 TITLE_LENGTH = 200
 SNIPPET_LENGTH = 1_000
 URL_LENGTH = 2_000
+MOST_PROBLEMS = 5
+"""Of so many unreadable results the log says what was wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +43,37 @@ class Found(list[SearchResult]):
 def clean_results(raw: Iterable[RawResult], *, engine: str, limit: int, notes: tuple[str, ...] = ()) -> Found:
     """The first `limit` usable results; a broken one costs only itself."""
     found: dict[str, SearchResult] = {}
-    skipped = 0
-    for entry in raw:
-        result = _clean(entry, engine, rank=len(found) + 1)
-        if result is None:
-            skipped += 1
-        elif len(found) < limit:
+    problems: list[str] = []
+    for place, entry in enumerate(raw, 1):
+        try:
+            result = _clean(entry, engine, rank=len(found) + 1)
+        except ValueError as problem:
+            problems.append(f"result {place}: {problem}")
+            continue
+        if len(found) < limit:
             found.setdefault(canonical(result.url), result)
-    if skipped:
-        log.warning("engine %s: %d results could not be read and were skipped", engine, skipped)
-    return Found(found.values(), skipped=skipped, notes=notes)
+    if problems:
+        log.warning(
+            "engine %s: %d results could not be read and were skipped (%s)",
+            engine,
+            len(problems),
+            "; ".join(problems[:MOST_PROBLEMS]),
+        )
+    return Found(found.values(), skipped=len(problems), notes=notes)
 
 
-def _clean(raw: RawResult, engine: str, *, rank: int) -> SearchResult | None:
-    if not isinstance(raw.url, str) or not isinstance(raw.title, str | None):
-        return None
+def _clean(raw: RawResult, engine: str, *, rank: int) -> SearchResult:
+    """A ValueError says what is wrong with it, without quoting it."""
+    if not isinstance(raw.url, str):
+        raise ValueError("no address" if raw.url is None else f"the address is of type {type(raw.url).__name__}")
+    if not isinstance(raw.title, str | None):
+        raise ValueError(f"the title is of type {type(raw.title).__name__}")
     url = without_user(one_line(raw.url[: URL_LENGTH + 1]).replace(" ", "%20"))
     source = host_of(url)
-    if not source or len(url) > URL_LENGTH or urlsplit(url).scheme not in {"http", "https"}:
-        return None
+    if len(url) > URL_LENGTH:
+        raise ValueError(f"the address is longer than {URL_LENGTH} characters")
+    if not source or urlsplit(url).scheme not in {"http", "https"}:
+        raise ValueError("the address is not one of the web")
     return SearchResult(
         title=_words(raw.title or "", TITLE_LENGTH) or source,
         url=url,

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from core.agent.prompt import VARIANTS, agent_prompt
-from core.answer.events import Notice
 from core.base.model_choice import ModelChoice
 from core.run.prompts import FOLDER
-from support.agents import agent, answer, final, of
+from support.agents import agent, answer, final, notice
 
 MODEL = ModelChoice("openai", "gpt-5-mini")
 GOOD = "规则 {braces} $$5 ${tools} 之一 [$tool_names]\n---\n$history问：$question\n$steps"
@@ -105,7 +104,7 @@ def test_a_bad_file_is_reported_by_name_and_the_default_used(
     with agent(final("好。"), prompt=str(path)) as world:
         events = world.ask()
         assert "怎样写搜索词" in world.prompts[0]
-    (told,) = of(events, Notice)
+    told = notice(events)
     assert "mine.md" in told.text
     assert said in told.text
     assert "mine.md" in caplog.text

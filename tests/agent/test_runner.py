@@ -15,6 +15,7 @@ from core.agent.tools import AgentTool as Tool
 from core.agent.tools import Observation, Result, ToolContext, web_search
 from core.answer.events import (
     Answer,
+    Notice,
     RunStopped,
     SearchFinished,
     SearchStarted,
@@ -53,7 +54,8 @@ from support.worlds import FakeEngine, results
 def test_it_answers_at_once_when_nothing_has_to_be_searched() -> None:
     with agent(final("你好，有什么可以帮你？")) as world:
         events = world.ask("你好")
-    assert names(events) == ["thought", "text_delta", "answer", "usage"]
+    assert names(events) == ["thought", "text_delta", "notice", "answer", "usage"]
+    assert of(events, Notice)[0].kind == "not_searched", "nobody takes it for looked up"
     assert answer(events) == Answer("你好，有什么可以帮你？", ())
 
 

@@ -7,7 +7,7 @@ import pytest
 from core.answer.events import CUT_OFF, Notice, RunFailed, Usage
 from core.app import build_app
 from core.run.question import AnswerOptions
-from support.agents import of, streamed, wired_agent
+from support.agents import notice, of, streamed, wired_agent
 from support.base import loaded
 from support.openai_server import CutOff, Redirect, in_turn, openai_server
 
@@ -21,9 +21,9 @@ def test_an_answer_that_was_cut_off_says_so(mode: str, reason: str, words: str) 
         service = world.runner if mode == "agent" else world.app.chat
         events = list(service.stream("问题", options=AnswerOptions()))
     assert streamed(events) == "前半句"
-    (notice,) = of(events, Notice)
-    assert notice.kind == CUT_OFF
-    assert words in notice.text
+    said = notice(events)
+    assert said.kind == CUT_OFF
+    assert words in said.text
     assert [event.type for event in events[-2:]] == ["answer", "usage"]
 
 

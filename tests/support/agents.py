@@ -143,7 +143,8 @@ def thoughts(events: Sequence[RunEvent]) -> str:
 
 
 def notice(events: Sequence[RunEvent]) -> Notice:
-    (found,) = of(events, Notice)
+    """Besides the one that an answer without any search has."""
+    (found,) = (event for event in of(events, Notice) if event.kind != "not_searched")
     assert isinstance(found, Notice)
     return found
 
