@@ -15,6 +15,8 @@ from typing import Any
 
 from bench.rows import Row
 from core.base.settings import ROOT, LoadedSettings, load_settings
+from core.search.engine import SearchEngine
+from core.search.registry import engine_sections
 from core.search.types import SearchQuery, SearchResult
 
 ROUNDS = 30
@@ -35,7 +37,9 @@ def rows() -> Iterator[Row]:
 
 def _settings(**environ: str) -> LoadedSettings:
     environ |= {"SEARCH_RATE_LIMIT": "100000", "SEARCH_HEDGE_AFTER": "5", "LOG_LEVEL": "WARNING"}
-    return load_settings(ROOT / "settings.yaml", {"DATA_DIR": tempfile.mkdtemp(), **environ})
+    return load_settings(
+        ROOT / "settings.yaml", {"DATA_DIR": tempfile.mkdtemp(), **environ}, sections=engine_sections()
+    )
 
 
 def _results(count: int) -> list[SearchResult]:
@@ -45,7 +49,7 @@ def _results(count: int) -> list[SearchResult]:
     ]
 
 
-class _Engine:
+class _Engine(SearchEngine):
     name = "bench"
 
     def __init__(self, seconds: float = 0.0) -> None:

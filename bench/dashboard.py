@@ -33,6 +33,7 @@ from core.metrics.spans import DAY  # noqa: E402
 from core.metrics.writer import write  # noqa: E402
 from core.run.question import AnswerOptions  # noqa: E402
 from core.run.run import Run  # noqa: E402
+from core.search.registry import engine_sections  # noqa: E402
 from core.search.types import Attempt, Outcome, SearchEnd, SearchQuery, SearchResponse  # noqa: E402
 from core.store import Database, MetricsStore  # noqa: E402
 from core.store.backends import SqliteFile  # noqa: E402
@@ -177,7 +178,9 @@ def two_hours(questions: int = 2_400) -> Iterator[Row]:
 
     with tempfile.TemporaryDirectory() as folder:
         environ = {"DATA_DIR": folder, "SEARCH_PROVIDER_PRIORITY": "bundled", "SEARCH_RATE_LIMIT": "100000"}
-        app = core.app._shared = build_app(load_settings(ROOT / "settings.yaml", {**environ, "LOG_LEVEL": "ERROR"}))
+        app = core.app._shared = build_app(
+            load_settings(ROOT / "settings.yaml", {**environ, "LOG_LEVEL": "ERROR"}, sections=engine_sections())
+        )
         logging.disable(logging.WARNING)
         pages = [
             AppTest.from_file(str(ROOT / name), default_timeout=60) for name in ("pages/chat.py", "pages/dashboard.py")

@@ -19,13 +19,13 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any
 
 import requests
 
 from bench.rows import Row, table
 from core.base.http import Deadline
-from core.base.settings import SearchSettings, Settings
+from core.base.settings import SearchSettings
 from core.search.cache import DiskTtlCache, ResultCache, SessionCache
 from core.search.engine import HttpEngine, RawResult, Request, Response, SearchEngine
 from core.search.errors import AllEnginesFailed, RateLimited
@@ -72,26 +72,16 @@ def servers() -> Iterator[list[str]]:
 class PlainEngine(HttpEngine):
     """The least that an HTTP engine can be."""
 
-    name = "plain"
-
     def __init__(self, url: str, name: str = "plain") -> None:
         super().__init__()
         self.url = url
-        self.name = name  # type: ignore[misc]
-
-    @classmethod
-    def from_settings(cls, settings: Settings) -> Self:
-        raise NotImplementedError
+        self.name = name
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
         return Request("GET", self.url, params={"q": query.text, "format": "json"})
 
     def parse_response(self, response: Response) -> Iterable[RawResult]:
         return [RawResult(entry["title"], entry["url"], entry["content"]) for entry in response.json()["results"]]
-
-
-def plain(url: str, name: str = "plain") -> SearchEngine:
-    return cast(SearchEngine, PlainEngine(url, name))  # the template declares its name as a class variable
 
 
 def timed(do: Callable[[], Any]) -> float:
@@ -120,7 +110,7 @@ def overhead(url: str) -> Iterator[Row]:
         wrapper = SearxSearchWrapper(searx_host=url)
     session = requests.Session()
     limits = SearchLimits(per_user=100_000, per_engine=1_000_000)
-    service = SearchService([plain(url)], settings=NO_LIMITS, limits=limits)
+    service = SearchService([PlainEngine(url)], settings=NO_LIMITS, limits=limits)
     bare, ours, peer = medians(
         ROUNDS,
         lambda n: session.get(url, params={"q": f"问题 {n}", "format": "json"}, timeout=5).json(),
@@ -136,7 +126,7 @@ def caches(url: str) -> Iterator[Row]:
         cache = ResultCache(
             DiskTtlCache(Path(folder) / "cache"), good_for=dict.fromkeys(SearchType, 3600.0), keep_stale=3600
         )
-        service = SearchService([plain(url)], settings=NO_LIMITS, cache=cache)
+        service = SearchService([PlainEngine(url)], settings=NO_LIMITS, cache=cache)
         session = SessionCache()
         query = SearchQuery("民法典")
         service.search(query, session_cache=session)
@@ -160,12 +150,12 @@ def caches(url: str) -> Iterator[Row]:
 
 def hung(good: str, silent: str, drips: Sequence[str]) -> Iterator[Row]:
     def first_hung() -> None:
-        service = SearchService([plain(silent, "hung"), plain(good, "good")])
+        service = SearchService([PlainEngine(silent, "hung"), PlainEngine(good, "good")])
         assert service.search(SearchQuery("民法典")).provider == "good"
 
     def all_hung(urls: Sequence[str]) -> Callable[[], None]:
         def search() -> None:
-            service = SearchService([plain(url, f"hung {n}") for n, url in enumerate(urls)])
+            service = SearchService([PlainEngine(url, f"hung {n}") for n, url in enumerate(urls)])
             try:
                 service.search(SearchQuery("民法典"))
             except AllEnginesFailed:
@@ -181,7 +171,7 @@ def hung(good: str, silent: str, drips: Sequence[str]) -> Iterator[Row]:
         yield Row(f"all engines {name}: clean failure, slower of 2", slowest, "s", 5.2)
 
 
-class Moody:
+class Moody(SearchEngine):
     """Answers in 20 ms, or one time in five not for some seconds."""
 
     def __init__(self, name: str, *, slow: bool) -> None:
@@ -223,7 +213,7 @@ def tail(searches: int = 100, at_once: int = 10) -> Iterator[Row]:
 
 
 def crowd(url: str, searches: int = 200, users: int = 50, limit: int = 3) -> Iterator[Row]:
-    service = SearchService([plain(url)], limits=SearchLimits(per_user=limit, per_engine=1_000_000))
+    service = SearchService([PlainEngine(url)], limits=SearchLimits(per_user=limit, per_engine=1_000_000))
     before = threading.active_count()
     outcomes: list[str] = []
 

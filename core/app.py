@@ -26,7 +26,7 @@ from core.search.errors import EngineError
 from core.search.health import Health
 from core.search.limits import SearchLimits
 from core.search.query import effective_query
-from core.search.registry import Chain, build_chain
+from core.search.registry import Chain, build_chain, engine_sections
 from core.search.service import SearchService
 from core.store import ConversationStore, Database, MetricsStore, Outbox
 
@@ -137,7 +137,7 @@ def build_app(
     engines: Sequence[SearchEngine] | None = None,
 ) -> App:
     """`model` and `engines` replace the configured ones: for tests, and for programs that bring their own."""
-    loaded = loaded or load_settings()
+    loaded = loaded or load_settings(sections=engine_sections())
     settings = loaded.values
     configure_logging(level=settings.log.level, secrets=settings.secrets())
     report_problems(loaded.problems)

@@ -18,9 +18,10 @@ from core.app import App
 from core.base.errors import AppError
 from core.base.settings import ROOT
 from core.base.text import shorten
+from core.search.engine import SearchEngine
 from core.search.health import Rest
-from core.search.registry import label_of
-from core.search.types import SearchQuery, host_of
+from core.search.registry import EngineOrder, label_of
+from core.search.types import SearchQuery
 
 SEARXNG_SETTINGS = ROOT / "deploy" / "searxng" / "settings.yml"
 
@@ -123,17 +124,10 @@ def _engines(app: App) -> list[Check]:
         checks = list(pool.map(lambda engine: try_engine(app, engine.name), app.chain.engines))
     if any(check.ok for check in checks):
         checks = [
-            check if check.ok or _chosen(app, engine.name) else replace(check, ok=True, off=True)
+            check if check.ok or engine.set_up else replace(check, ok=True, off=True)
             for check, engine in zip(checks, app.chain.engines, strict=True)
         ]
     return [*checks, *left_out]
-
-
-def _chosen(app: App, name: str) -> bool:
-    """Whether somebody set this engine up: then its failure matters even if another engine answers."""
-    if name == "searxng":
-        return bool(app.settings.searxng.url)
-    return name not in {"google", "tavily_keyless", "ddgs", "bundled"}
 
 
 def _cache(app: App) -> list[Check]:
@@ -144,8 +138,8 @@ def _cache(app: App) -> list[Check]:
 
 
 def try_engine(app: App, name: str, *, user: str | None = None) -> Check:
-    """A real search with this engine alone; the bundled one is asked about itself, the others about the world."""
-    question = "怎么打开联网搜索" if name == "bundled" else "今天的新闻"
+    """A real search with this engine alone."""
+    question = next(engine.test_question for engine in app.chain.engines if engine.name == name)
     check = Check(f"引擎 {name}", ok=False, message="")
     try:
         response = app.search.search(SearchQuery(question), engine=name, fresh=True, user=user)
@@ -171,8 +165,9 @@ class EngineState:
 
 def engine_states(app: App, now: datetime) -> list[EngineState]:
     """Every engine in the configured order, also those that cannot be used. `now` is on the reader's clock."""
-    order = {name: place for place, name in enumerate(app.settings.search.provider_priority)}
-    usable = [_usable(app, name, rest, now) for name, rest in app.search.states().items()]
+    order = {name: place for place, name in enumerate(app.settings.section(EngineOrder).provider_priority)}
+    rests = app.search.states()
+    usable = [_usable(engine, rests[engine.name], now) for engine in app.chain.engines]
     unusable = [
         EngineState(entry.name, label_of(entry.name), entry.state, entry.reason, entry.cure, in_use=False)
         for entry in app.chain.left_out
@@ -180,17 +175,15 @@ def engine_states(app: App, now: datetime) -> list[EngineState]:
     return sorted([*usable, *unusable], key=lambda engine: order.get(engine.name, len(order)))
 
 
-def _usable(app: App, name: str, rest: Rest | None, now: datetime) -> EngineState:
-    label = label_of(name)
+def _usable(engine: SearchEngine, rest: Rest | None, now: datetime) -> EngineState:
+    name, label, lacks = engine.name, label_of(engine.name), engine.lacks
     if rest and math.isinf(rest.seconds):
         return EngineState(name, label, "已停用，直到修改设置", rest.reason, rest.cure)
     if rest:
         until = now + timedelta(seconds=math.ceil(rest.seconds))
         return EngineState(name, label, f"休息到 {until:%H:%M:%S}", rest.reason, rest.cure)
-    if name == "searxng" and not app.settings.searxng.url:
-        public = host_of(app.settings.searxng.public_url)
-        reason = f"没有设置 SEARXNG_URL，暂用公共实例 {public}；公共实例大多不开放 JSON。"
-        return EngineState(name, label, "缺少服务器", reason, "请自建 SearXNG，并把地址写入 SEARXNG_URL。")
+    if lacks:
+        return EngineState(name, label, lacks.state, lacks.message, lacks.cure)
     return EngineState(name, label, "就绪")
 
 

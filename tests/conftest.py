@@ -12,15 +12,9 @@ import pytest
 
 sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent)]
 
-from core.base.settings import Settings  # noqa: E402
-from support.base import SHARED  # noqa: E402
+from support.base import SHARED, VARIABLES  # noqa: E402
 
-_CONFIGURED = {
-    f"{section}_{key}".upper()
-    for section, field in Settings.model_fields.items()
-    for key in field.annotation.model_fields
-}  # type: ignore[union-attr]
-for name in _CONFIGURED | {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"}:
+for name in VARIABLES | {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"}:
     os.environ.pop(name, None)
 
 

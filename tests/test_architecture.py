@@ -167,3 +167,13 @@ def test_search_and_law_run_from_a_plain_prompt() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_reading_the_settings_imports_no_engine_s_library() -> None:
+    """Every engine's module is imported for its section of the settings: what is heavy waits for the first search."""
+    code = (
+        "import sys; from core.search.registry import engine_sections; engine_sections(); "
+        "print([name for name in ('playwright', 'lxml', 'ddgs', 'primp') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -23,14 +23,11 @@ from core.legal.library.cases import CaseResponse
 from core.legal.library.statutes import LegalArticle, RegulationResponse
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.text.numerals import parse_article_number
-from core.legal.types import CaseType, CourtCase, Status
+from core.legal.types import CASES, LAWS, LIBRARIES, CaseType, CourtCase, Status
 from core.search.format import NOTHING_FOUND, sources_block
-from core.search.registry import label_of
 from core.search.results import SNIPPET_LENGTH, canonical
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType, host_of
 
-LAWS, CASES = "laws", "cases"
-"""Who answered, as `label_of` knows it."""
 ARTICLE_LENGTH = 1_500
 CASE_LENGTH = 600
 WHOLE_CASE_LENGTH = 4_000
@@ -78,7 +75,7 @@ class LegalTool(AgentTool):
         if not sources:
             text = f"（{found.note}不要编造条文或来源。）" if found.note else NOTHING_FOUND
             return Observation(text, ok=True, summary=found.note or "没有找到结果"), found.document
-        library = label_of(response.provider)  # its addresses are long, and the model has no use for them
+        library = LIBRARIES.get(response.provider, "")  # its addresses are long, and the model has no use for them
         by_address = {canonical(result.url): result for result in response.results}
         described = [
             replace(source, url=library, snippet=found.details[result.url])

@@ -18,8 +18,7 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import BaseTool
 
 from core.answer.events import Notice
-from core.base.model_choice import ModelChoice
-from core.base.settings import ROOT
+from core.base.settings import ROOT, ModelChoice
 from core.base.text import is_chinese
 from core.run.prompts import FOLDER
 

@@ -32,7 +32,7 @@ from core.answer.citations import cited_sources
 from core.answer.events import Answer, Notice, RunEvent, RunFailed, RunStopped, TextDelta, Thought, cut_off
 from core.base.errors import AppError
 from core.base.http import Deadline
-from core.base.model_choice import ModelChoice
+from core.base.settings import ModelChoice
 from core.legal.desk import LegalDesk
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.errors import ModelError, ModelNotFound, ModelRefused

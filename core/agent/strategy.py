@@ -16,7 +16,7 @@ from core.agent.classic import create_react_agent, create_tool_calling_agent
 from core.agent.parser import ReactParser
 from core.agent.prompt import describe
 from core.agent.toolbox import ALIASES
-from core.base.model_choice import ModelChoice
+from core.base.settings import ModelChoice
 
 
 @dataclass(frozen=True, slots=True)

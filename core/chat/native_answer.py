@@ -25,11 +25,11 @@ from core.answer.events import (
 from core.answer.link_citations import LinkCitations
 from core.base.text import one_line, shorten
 from core.llm.pieces import CitationPiece, SearchingPiece, SearchPiece, TextPiece, ThoughtPiece
-from core.search.engines.native import plain_url
+from core.search.engines.native import NativeEngine, plain_url
 from core.search.results import RawResult, canonical, clean_results
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, Source, host_of
 
-NATIVE = "native"
+NATIVE = NativeEngine.name
 _QUERY_LENGTH = 200
 
 _NOT_SEARCHED = Notice("not_searched", "模型认为这个问题不需要搜索，没有联网，以下回答没有来源可以引用。")

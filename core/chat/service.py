@@ -23,7 +23,7 @@ from core.answer.events import (
     cut_off,
 )
 from core.answer.message import Message
-from core.base.model_choice import ModelChoice
+from core.base.settings import ModelChoice
 from core.base.text import ago, one_line, shorten
 from core.chat.native_answer import NATIVE, NativeAnswer
 from core.llm.errors import ModelCannotSearch, ModelError

@@ -8,6 +8,10 @@ from typing import Any
 
 from core.legal.text.numerals import ArticleNumber
 
+LAWS, CASES = "laws", "cases"
+LIBRARIES = {LAWS: "本地法规库", CASES: "本地案例库"}
+"""Who answered where no engine did, and how readers know it: what was imported on the page 法规与案例."""
+
 
 class Kind(StrEnum):
     CONSTITUTION = "宪法"

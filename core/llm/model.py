@@ -14,8 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from core.base.loop import LoopThread
-from core.base.model_choice import choose_model
-from core.base.settings import LlmSettings, Settings
+from core.base.settings import LlmSettings, Settings, choose_model
 from core.llm.errors import KEPT, ModelDisconnected, ModelEmptyAnswer, ModelError, translate, worth_retrying
 from core.llm.pieces import Piece, SearchingPiece, TextPiece, TokenUsage
 from core.llm.reasoning import ThinkSplitter

@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from core.base.model_choice import EMBEDDED_LABEL
-from core.base.settings import MetricsSettings
+from core.base.settings import EMBEDDED_LABEL, MetricsSettings
 from core.metrics.records import (
     AGENT,
     ANSWER,

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.base.model_choice import choose_model
-from core.base.settings import Settings
+from core.base.settings import Settings, choose_model
 from core.run.choices import Choices
 from core.search.query import LANGUAGES, TIME_RANGES
 

@@ -1,7 +1,7 @@
-"""What a search engine is: one method. And the template that makes an HTTP engine two small pure halves.
+"""What a search engine is: one method, and what is known about it. And the template for HTTP engines.
 
-An HTTP engine says how to ask (`build_request`) and how to read the answer (`parse_response`). It performs no I/O and
-knows nothing of caches, limits, failover or pages; everything around it is here or in the service.
+An HTTP engine says how to ask (`build_request`) and how to read the answer (`parse_response`): two small pure halves. It
+performs no I/O and knows nothing of caches, limits, failover or pages; everything around it is here or in the service.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from core.base.http.errors import (
     HttpTimeout,
     HttpTooLarge,
 )
-from core.base.settings import Settings
+from core.base.settings import ApiKey, Section, Settings, variable
 from core.search.errors import (
     EngineBlocked,
     EngineError,
@@ -40,15 +40,35 @@ from core.search.types import SearchQuery, SearchResult
 DEFAULT_SECONDS = 5.0
 
 
-@runtime_checkable
-class SearchEngine(Protocol):
-    """Raises an `EngineError` when it cannot answer; an empty list means that the engine really found nothing."""
+class SearchEngine(ABC):
+    """One file per engine, with everything that is known about it, and one line in the registry."""
 
     name: str
+    label: ClassVar[str]
+    """As readers know it."""
+    section: ClassVar[type[Section] | None] = None
+    """Its settings."""
+    filters_language: ClassVar[bool] = True
+    filters_time_range: ClassVar[bool] = True
+    """False: its server has no parameter for it, or none that filters. The reader is told."""
+    cacheable: ClassVar[bool] = True
+    reaches_web: ClassVar[bool] = True
+    test_question: ClassVar[str] = "今天的新闻"
+    set_up: bool = True
+    """Somebody set it up: its failure matters even if another engine answers."""
+    lacks: EngineMisconfigured | None = None
+    """What is missing although the engine can be used."""
 
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Raises EngineMisconfigured, with the cure, where a key or a server is missing: the chain goes on without."""
+        return cls()
+
+    @abstractmethod
     def search(
         self, query: SearchQuery, num_results: int, *, deadline: Deadline | None = None
-    ) -> Sequence[SearchResult]: ...
+    ) -> Sequence[SearchResult]:
+        """Raises an `EngineError` when it cannot answer; an empty list means that it really found nothing."""
 
 
 @runtime_checkable
@@ -67,18 +87,11 @@ class ClosableEngine(Protocol):
     def close(self) -> None: ...
 
 
-class HttpEngine(ABC):
-    """One file per engine: subclass this, set `name`, write the two halves and `from_settings`."""
-
-    name: ClassVar[str]
+class HttpEngine(SearchEngine):
+    """Subclasses write the two halves."""
 
     def __init__(self, *, fetch: Callable[..., Response] = fetch) -> None:
         self._fetch = fetch
-
-    @classmethod
-    @abstractmethod
-    def from_settings(cls, settings: Settings) -> Self:
-        """Raises EngineMisconfigured, with the cure, where a key or a server is missing: the chain goes on without."""
 
     @abstractmethod
     def build_request(self, query: SearchQuery, num_results: int) -> Request: ...
@@ -110,9 +123,18 @@ class HttpEngine(ABC):
         return found
 
 
-class KeyedEngine(HttpEngine):
-    """An HTTP engine that needs a key: `NAME_API_KEY`, setting `api_key` in the section that has the engine's name."""
+class EngineSection(Section):
+    group = "引擎"
 
+
+class KeySection(EngineSection):
+    api_key: ApiKey | None = None
+
+
+class KeyedEngine(HttpEngine):
+    """An HTTP engine that needs a key."""
+
+    section: ClassVar[type[KeySection]]
     key_page: ClassVar[str]
     """Where a reader gets the key."""
 
@@ -126,10 +148,14 @@ class KeyedEngine(HttpEngine):
 
     @classmethod
     def key_in(cls, settings: Settings) -> str:
-        key = getattr(settings, cls.name).api_key
+        key = settings.section(cls.section).api_key
         if key is None:
-            raise missing_key(cls.name, f"{cls.name}_api_key".upper(), cls.key_page)
-        return str(key.get_secret_value())
+            raise missing_key(cls.key_variable(), cls.key_page)
+        return key.get_secret_value()
+
+    @classmethod
+    def key_variable(cls) -> str:
+        return variable(cls.section.name, "api_key")
 
     @property
     def bearer(self) -> dict[str, str]:
@@ -137,10 +163,9 @@ class KeyedEngine(HttpEngine):
 
     def check_status(self, response: Response) -> None:
         if response.status == 401 and not out_of_credit(response):
-            variable = f"{self.name}_api_key".upper()
             raise EngineMisconfigured(
                 f"{self.name} 拒绝了当前的密钥（401）。",
-                cure=f"请检查 {variable} 是否完整、是否已过期，可到 {self.key_page} 重新获取。",
+                cure=f"请检查 {self.key_variable()} 是否完整、是否已过期，可到 {self.key_page} 重新获取。",
             )
         super().check_status(response)
 
@@ -221,14 +246,16 @@ def translate(error: HttpError) -> EngineError:
     return kinds.get(type(error), EngineUnavailable)(error.message, cure=error.cure)
 
 
-def missing_key(name: str, variable: str, where: str) -> EngineMisconfigured:
+def missing_key(variable: str, where: str) -> EngineMisconfigured:
     cure = f"到 {where} 获取密钥，然后设置环境变量 {variable}。"
     return EngineMisconfigured(f"没有设置 {variable}。", cure=cure, state="缺少密钥")
 
 
 __all__ = [
+    "EngineSection",
     "Found",
     "HttpEngine",
+    "KeySection",
     "KeyedEngine",
     "RawResult",
     "Request",

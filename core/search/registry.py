@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Annotated
 
-from core.base.settings import Settings
+from pydantic import Field
+
+from core.base.settings import Form, Names, Section, Settings
 from core.search.engine import SearchEngine
 from core.search.errors import EngineMisconfigured
 from core.search.types import SearchQuery
@@ -27,46 +30,46 @@ ENGINES: dict[str, str] = {
     "ddgs": "core.search.engines.ddgs:DdgsEngine",
     "bundled": "core.search.engines.bundled:BundledEngine",
 }
-"""Name → where its class is. An engine's module is imported only when the engine is in the chain."""
+"""Name → where its class is, in the order in which they are asked unless the settings have another."""
 
 
-_LABELS = {
-    "native": "模型自带搜索",
-    "perplexity": "Perplexity",
-    "exa": "Exa",
-    "tavily": "Tavily",
-    "serpapi": "SerpAPI",
-    "zhipu": "智谱",
-    "bocha": "博查",
-    "searxng": "SearXNG",
-    "google": "Google",
-    "tavily_keyless": "Tavily（免密钥）",
-    "ddgs": "DuckDuckGo 等",
-    "bundled": "内置手册",
-    # No engines, but they answer too: what was imported on the page 法规与案例.
-    "laws": "本地法规库",
-    "cases": "本地案例库",
-}
+class EngineOrder(Section):
+    name = "search"
+    group = "搜索"
+    provider_priority: Annotated[Names, Form("引擎名，逗号分隔")] = Field(
+        default_factory=lambda: tuple(ENGINES), description="引擎的顺序"
+    )
 
 
-_WITHOUT_LANGUAGE = {"exa", "tavily", "tavily_keyless", "zhipu", "bocha", "bundled"}
-_WITHOUT_TIME_RANGE = {"bundled"}
-"""Engines whose servers have no parameter for it, or none that filters."""
+def engine_sections() -> tuple[type[Section], ...]:
+    """What there is to configure about engines, for `load_settings`."""
+    classes = filter(None, map(engine_class, ENGINES))
+    return (EngineOrder, *(engine.section for engine in classes if engine.section is not None))
 
 
-def unheeded_limits(name: str, query: SearchQuery) -> list[str]:
-    """What was asked for and this engine cannot do, for the reader who wonders."""
-    found = []
-    if query.time_range and name in _WITHOUT_TIME_RANGE:
-        found.append(f"{label_of(name)}不能按时间筛选，时间范围没有起作用。")
-    if query.language not in {"", "auto"} and name in _WITHOUT_LANGUAGE:
-        found.append(f"{label_of(name)}不能按语言筛选，语言没有起作用。")
+def engine_class(name: str) -> type[SearchEngine] | None:
+    if name not in ENGINES:
+        return None
+    module, _, class_name = ENGINES[name].partition(":")
+    found: type[SearchEngine] = getattr(import_module(module), class_name)
     return found
 
 
 def label_of(name: str) -> str:
     """The engine as readers know it."""
-    return _LABELS.get(name, name)
+    engine = engine_class(name)
+    return engine.label if engine else name
+
+
+def unheeded_limits(name: str, query: SearchQuery) -> list[str]:
+    """What was asked for and this engine cannot do, for the reader who wonders."""
+    engine = engine_class(name)
+    found = []
+    if engine and query.time_range and not engine.filters_time_range:
+        found.append(f"{engine.label}不能按时间筛选，时间范围没有起作用。")
+    if engine and query.language not in {"", "auto"} and not engine.filters_language:
+        found.append(f"{engine.label}不能按语言筛选，语言没有起作用。")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,7 @@ def build_chain(settings: Settings) -> Chain:
     """The engines in the configured order; what cannot be used is left out, and says why."""
     engines: list[SearchEngine] = []
     left_out: list[LeftOut] = []
-    for name in dict.fromkeys(settings.search.provider_priority):
+    for name in dict.fromkeys(settings.section(EngineOrder).provider_priority):
         try:
             engines.append(_build(name, settings))
         except EngineMisconfigured as error:
@@ -104,8 +107,7 @@ def build_chain(settings: Settings) -> Chain:
 
 
 def _build(name: str, settings: Settings) -> SearchEngine:
-    if name not in ENGINES:
+    engine = engine_class(name)
+    if engine is None:
         raise EngineMisconfigured(f"没有名为「{name}」的引擎。", cure=f"可用的名字：{'、'.join(ENGINES)}。")
-    module, _, class_name = ENGINES[name].partition(":")
-    engine: SearchEngine = getattr(import_module(module), class_name).from_settings(settings)
-    return engine
+    return engine.from_settings(settings)

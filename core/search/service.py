@@ -82,7 +82,7 @@ class SearchService:
     @property
     def reaches_web(self) -> bool:
         """Whether there is more to search than the built-in manual."""
-        return any(engine.name != "bundled" for engine in self._engines)
+        return any(engine.reaches_web for engine in self._engines)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -216,7 +216,7 @@ class SearchService:
         if raced.found:
             response = self._answer(search, raced)
             winner = next(engine for engine in engines if engine.name == raced.provider)
-            if self._cache is not None and getattr(winner, "cacheable", True):
+            if self._cache is not None and winner.cacheable:
                 self._cache.put(search.key, response)
             return response
         return self._without_results(search, raced)

@@ -20,6 +20,7 @@ from core.answer.archive import decode, encode
 from core.answer.events import Notice, SearchFinished, ToolFinished, ToolStarted
 from core.answer.message import Message, message_from_run
 from core.legal.types import CaseType
+from core.search.engines.bundled import BundledEngine
 from core.search.errors import EngineTimeout, NoEngine
 from core.search.types import Outcome, SearchResult, SearchType
 from core.ui.chat import ledger
@@ -294,7 +295,7 @@ class TestWhatIsOffered:
         assert NO_TOOLS in world.prompts[0]
 
     def test_the_manual_holds_no_laws(self) -> None:
-        with agent(final("好。"), engines=[FakeEngine("bundled")]) as world:
+        with agent(final("好。"), engines=[BundledEngine(public_url="http://localhost:8501")]) as world:
             world.ask()
         assert "[web_search]" in world.prompts[0]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.agent.prompt import VARIANTS, agent_prompt
-from core.base.model_choice import ModelChoice
+from core.base.settings import ModelChoice
 from core.run.prompts import FOLDER
 from support.agents import agent, answer, final, notice
 

@@ -13,7 +13,7 @@ import pytest
 from core.agent.strategy import NATIVE, REACT, REACT_WITHOUT_STOP, Strategies
 from core.answer.events import Notice, RunStopped, SearchFinished, TextDelta, Thought, ToolFinished, ToolStarted, Usage
 from core.answer.message import message_from_run
-from core.base.model_choice import ModelChoice
+from core.base.settings import ModelChoice
 from support.agents import (
     QUESTION,
     SlowEngine,

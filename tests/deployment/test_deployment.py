@@ -21,15 +21,10 @@ import pytest
 import yaml
 from streamlit import config
 
-from core.base.settings import Settings
+from core.search.engines.searxng import SearxngSettings
 from support.app_server import free_port, wait_for
-from support.base import ROOT
+from support.base import ROOT, VARIABLES
 
-KNOWN = {
-    f"{section}_{key}".upper()
-    for section, field in Settings.model_fields.items()
-    for key in field.annotation.model_fields  # type: ignore[union-attr]
-}
 # What others read: compose itself and its images, uvicorn, Python, the shell.
 OF_OTHERS = {
     "LISTEN", "POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD", "SEARXNG_SECRET", "FORWARDED_ALLOW_IPS", "HOME",
@@ -78,7 +73,7 @@ def named_in_the_files() -> Iterator[tuple[str, str]]:
 
 def test_every_name_of_a_setting_is_one() -> None:
     streamlit = {option.env_var for option in config._config_options_template.values()}
-    unknown = {(file, name) for file, name in named_in_the_files() if name not in KNOWN | OF_OTHERS | streamlit}
+    unknown = {(file, name) for file, name in named_in_the_files() if name not in VARIABLES | OF_OTHERS | streamlit}
     assert unknown == set()
 
 
@@ -160,7 +155,7 @@ def test_the_searxng_of_compose_answers_json_in_chinese() -> None:
     settings = yaml.safe_load((ROOT / "deploy/searxng/settings.yml").read_text("utf-8"))
     assert "json" in settings["search"]["formats"]
     enabled = {engine["name"] for engine in settings["engines"] if engine["disabled"] is False}
-    assert set(Settings().searxng.engines_zh) <= enabled
+    assert set(SearxngSettings().engines_zh) <= enabled
 
 
 # ── systemd ───────────────────────────────────────────────────────────────────────────────────────────────────────────

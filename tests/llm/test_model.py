@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core.base.loop import LoopThread
-from core.base.model_choice import EMBEDDED, ModelChoice, choose_model
+from core.base.settings import EMBEDDED, ModelChoice, choose_model
 from core.llm.errors import ModelError, translate
 from core.llm.model import Model
 from core.llm.pieces import Piece, TextPiece, ThoughtPiece, TokenUsage

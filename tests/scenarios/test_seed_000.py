@@ -202,13 +202,14 @@ def test_citations_are_superscripts_with_the_number_in_the_list(searxng: Server)
 
 
 def test_searxng_address_is_configured() -> None:
+    from core.search.engines.searxng import SearxngSettings
     from core.search.registry import build_chain
 
     (own,) = build_chain(loaded(SEARCH_PROVIDER_PRIORITY="searxng", SEARXNG_URL="http://127.0.0.1:8888").values).engines
     assert own.servers[0]._url.startswith("http://127.0.0.1:8888/")  # type: ignore[attr-defined]
     settings = loaded(SEARCH_PROVIDER_PRIORITY="searxng").values
     (public,) = build_chain(settings).engines
-    assert public.servers[0]._url.startswith(settings.searxng.public_url)  # type: ignore[attr-defined]
+    assert public.servers[0]._url.startswith(settings.section(SearxngSettings).public_url)  # type: ignore[attr-defined]
     bad = loaded(SEARXNG_URL="not an address")
     assert [problem.key for problem in bad.problems] == ["SEARXNG_URL"]
 
@@ -225,7 +226,7 @@ def test_search_parameters_are_configured() -> None:
 def test_configuration_is_validated(caplog: pytest.LogCaptureFixture) -> None:
     from core.base.settings import report_problems
 
-    bad = load_settings(ROOT / "nosuch.yaml", {"SEARCH_RESULT_COUNT": "99", "SEARCH_TIMEOUT": "soon"})
+    bad = load_settings(ROOT / "nosuch.yaml", {"SEARCH_RESULT_COUNT": "99", "SEARCH_TIMEOUT": "soon"}, sections=())
     assert (bad.values.search.result_count, bad.values.search.timeout) == (5, 5.0)
     with caplog.at_level(logging.WARNING):
         report_problems(bad.problems)

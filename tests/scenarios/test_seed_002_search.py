@@ -12,9 +12,12 @@ import pytest
 from core.app import App, build_app
 from core.search.cache import ResultCache
 from core.search.engine import HttpEngine
+from core.search.engines.exa import ExaSettings
+from core.search.engines.perplexity import PerplexitySettings
+from core.search.engines.tavily import TavilySettings
 from core.search.errors import EngineTimeout, EngineUnavailable, NoEngine, RateLimited
 from core.search.query import effective_query
-from core.search.registry import build_chain
+from core.search.registry import EngineOrder, build_chain
 from core.search.service import SearchService
 from core.search.types import Outcome, SearchQuery, SearchType
 from support.base import loaded
@@ -202,7 +205,7 @@ def test_tavily_search_integration() -> None:
 
 
 def test_provider_priority_configuration() -> None:
-    assert loaded().values.search.provider_priority[:4] == ("native", "perplexity", "exa", "tavily")
+    assert loaded().values.section(EngineOrder).provider_priority[:4] == ("native", "perplexity", "exa", "tavily")
     chosen = loaded(SEARCH_PROVIDER_PRIORITY="tavily, bundled ,exa", TAVILY_API_KEY="k", EXA_API_KEY="k").values
     assert [engine.name for engine in build_chain(chosen).engines] == ["tavily", "bundled", "exa"]
 
@@ -244,7 +247,7 @@ def test_environment_variables() -> None:
         PERPLEXITY_API_KEY="a", EXA_API_KEY="b", TAVILY_API_KEY="c", SEARCH_CACHE_TTL="60", SEARCH_RATE_LIMIT="3"
     ).values
     assert (values.search.cache_ttl, values.search.rate_limit) == (60, 3)
-    keys = (values.perplexity.api_key, values.exa.api_key, values.tavily.api_key)
+    keys = [values.section(kind).api_key for kind in (PerplexitySettings, ExaSettings, TavilySettings)]
     assert [key.get_secret_value() for key in keys if key] == ["a", "b", "c"]
 
 

@@ -168,12 +168,8 @@ def test_a_new_engine_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
     assert room(*chain.engines).search(SearchQuery("查询")).provider == "baidu"
 
 
-class NewEngine:
+class NewEngine(SearchEngine):
     name = "baidu"
-
-    @classmethod
-    def from_settings(cls, settings: Settings) -> NewEngine:
-        return cls()
 
     def search(self, query: SearchQuery, num_results: int, *, deadline: object = None) -> Found:
         return Found(Fake("baidu").search(query, num_results))

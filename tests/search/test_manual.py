@@ -75,16 +75,6 @@ def test_an_unknown_slug_finds_nothing(slug: str) -> None:
     assert find(slug) is None
 
 
-def test_the_table_of_settings_names_every_setting() -> None:
-    from core.base.settings import Settings
-
-    table = find("settings-table")
-    assert table is not None
-    for section, field in Settings.model_fields.items():
-        for key in field.annotation.model_fields:  # type: ignore[union-attr]
-            assert f"`{section}_{key}`".upper() in table.body, f"{section}_{key}"
-
-
 def test_the_article_on_searxng_says_what_the_deployed_file_says() -> None:
     article = find("searxng-setup")
     assert article is not None

@@ -192,7 +192,7 @@ def test_all_hung_fails_cleanly_at_the_deadline() -> None:
 
 @pytest.mark.parametrize("behaviour", [silence, drip(head("Content-Length: 9999999")), drip(b"HTTP/1.1 200 OK\r\nX: ")])
 def test_real_sockets_that_hang_or_drip_are_cut_at_the_deadline(behaviour: Any) -> None:
-    class Wire:
+    class Wire(SearchEngine):
         name = "wire"
 
         def search(self, query: SearchQuery, num_results: int, *, deadline: Deadline | None = None) -> Found:
@@ -560,8 +560,10 @@ def test_the_app_caches_in_its_data_directory() -> None:
 
 
 def test_an_engine_that_asks_not_to_be_cached_is_not(tmp_path: Path) -> None:
-    engine = Fake("fake")
-    engine.cacheable = False  # type: ignore[attr-defined]
+    class Uncacheable(Fake):
+        cacheable = False
+
+    engine = Uncacheable("fake")
     cache = ResultCache.from_settings(loaded(DATA_DIR=str(tmp_path)).values)
     service = SearchService([engine], cache=cache)
     service.search(SearchQuery("问题"))

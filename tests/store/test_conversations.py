@@ -376,7 +376,7 @@ from core.answer.message import Message
 from core.base.settings import load_settings
 from core.store import ConversationStore
 from support.patience import patiently
-store = ConversationStore.from_settings(load_settings().values)
+store = ConversationStore.from_settings(load_settings(sections=()).values)
 name, count, id = sys.argv[1], int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else patiently(store.create)
 print("ready", flush=True)
 sys.stdin.readline()

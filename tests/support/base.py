@@ -6,11 +6,19 @@ import os
 from pathlib import Path
 
 from core.base.settings import LoadedSettings, load_settings
+from core.search.registry import engine_sections
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SHARED = ROOT.parent / "shared"
 
 
+NOWHERE = Path("/nonexistent/settings.yaml")
+VARIABLES = frozenset(load_settings(NOWHERE, {}, sections=engine_sections()).origins)
+"""The environment variables of all settings."""
+
+
 def loaded(**environ: str) -> LoadedSettings:
     """Settings as a fresh clone has them, plus the given environment."""
-    return load_settings(ROOT / "settings.yaml", {"DATA_DIR": os.environ["DATA_DIR"], **environ})
+    return load_settings(
+        ROOT / "settings.yaml", {"DATA_DIR": os.environ["DATA_DIR"], **environ}, sections=engine_sections()
+    )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from core.base.http import Deadline
+from core.search.engine import SearchEngine
 from core.search.errors import EngineTimeout
 from core.search.results import Found
 from core.search.types import SearchQuery, SearchResult
@@ -33,7 +34,7 @@ def results(engine: str = "fake", count: int = 3) -> Found:
     )
 
 
-class Fake:
+class Fake(SearchEngine):
     """Gives its answers one after the other, the last one for ever; an exception is raised, a function called."""
 
     def __init__(self, name: str, *script: Any) -> None:

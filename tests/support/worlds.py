@@ -8,12 +8,13 @@ from typing import Any
 
 from core.app import App, build_app
 from core.llm.model import Model
+from core.search.engine import SearchEngine
 from core.search.types import SearchQuery, SearchResult
 from support.base import loaded
 from support.scripted import ScriptedChatModel
 
 
-class FakeEngine:
+class FakeEngine(SearchEngine):
     """Returns what it was given, raises it if it is an exception, and remembers the queries."""
 
     def __init__(self, name: str, answer: Sequence[SearchResult] | Exception = ()) -> None:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-from core.base.model_choice import ModelChoice
+from core.base.settings import ModelChoice
 from core.base.text import fold, is_chinese
 
 FOLDER = Path(__file__).parent

@@ -6,15 +6,26 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from core.search.engine import KeyedEngine, RawResult, Request, Response, objects
+from pydantic import Field
+
+from core.base.settings import ApiKey
+from core.search.engine import KeyedEngine, KeySection, RawResult, Request, Response, objects
 from core.search.query import recency
 from core.search.types import SearchQuery
 
 MOST_RESULTS = 50
 
 
+class BochaSettings(KeySection):
+    name = "bocha"
+    api_key: ApiKey | None = Field(None, description="博查密钥")
+
+
 class BochaEngine(KeyedEngine):
     name = "bocha"
+    label = "博查"
+    section = BochaSettings
+    filters_language = False
     key_page = "open.bochaai.com"
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:

@@ -19,6 +19,7 @@ from core.base.http import Deadline
 from core.base.sentences import best_passage, key_terms, phrase_terms, plain_text, rarity
 from core.base.settings import Settings
 from core.base.text import is_chinese
+from core.search.engine import SearchEngine
 from core.search.manual import MANUAL_FOLDER, Article, load_manual
 from core.search.types import SearchQuery, SearchResult, SearchType, host_of
 
@@ -65,8 +66,14 @@ class _Entry:
         return TEXT_CREDIT * mentions / (mentions + 1)
 
 
-class BundledEngine:
+class BundledEngine(SearchEngine):
     name = "bundled"
+    label = "内置手册"
+    filters_language = False
+    filters_time_range = False
+    reaches_web = False
+    test_question = "怎么打开联网搜索"
+    set_up = False
     cacheable = False
     """A kept answer from the manual would hide the web for an hour after the network is back."""
 

@@ -6,9 +6,11 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
+from pydantic import Field
+
 from core.base.http import Deadline
-from core.base.settings import Settings
-from core.search.engine import DEFAULT_SECONDS, Found, RawResult
+from core.base.settings import Names, Settings
+from core.search.engine import DEFAULT_SECONDS, EngineSection, Found, RawResult, SearchEngine
 from core.search.errors import EngineParseError, EngineThrottled, EngineTimeout, EngineUnavailable
 from core.search.query import with_sites
 from core.search.results import clean_results
@@ -42,8 +44,18 @@ def _library(**options: Any) -> Any:
     return DDGS(**options)
 
 
-class DdgsEngine:
+class DdgsSettings(EngineSection):
     name = "ddgs"
+    backends: Names = Field(
+        ("duckduckgo", "brave", "startpage"), description="ddgs 查询的网站，还可以用 mojeek、yahoo、wikipedia"
+    )
+
+
+class DdgsEngine(SearchEngine):
+    name = "ddgs"
+    label = "DuckDuckGo 等"
+    section = DdgsSettings
+    set_up = False
 
     def __init__(self, backends: Sequence[str], *, library: Callable[..., Any] = _library) -> None:
         self._backends = tuple(backends)
@@ -51,7 +63,7 @@ class DdgsEngine:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        return cls(settings.ddgs.backends)
+        return cls(settings.section(DdgsSettings).backends)
 
     def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> Found:
         query = SearchQuery(query) if isinstance(query, str) else query

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
-from core.base.settings import Settings
-from core.search.engine import KeyedEngine, RawResult, Request, Response, dig, explanation, fetch, objects
+from pydantic import Field
+
+from core.base.settings import ApiKey, Flag, Settings
+from core.search.engine import KeyedEngine, KeySection, RawResult, Request, Response, dig, explanation, fetch, objects
 from core.search.errors import EngineQuotaExceeded
 from core.search.query import since
 from core.search.results import SNIPPET_LENGTH
@@ -18,8 +20,17 @@ _BUDGETS = {
 }
 
 
+class ExaSettings(KeySection):
+    name = "exa"
+    api_key: ApiKey | None = Field(None, description="Exa 密钥")
+    text: Flag = Field(False, description="取网页开头的正文，而不是与问题相关的片段")
+
+
 class ExaEngine(KeyedEngine):
     name = "exa"
+    label = "Exa"
+    section = ExaSettings
+    filters_language = False
     key_page = "dashboard.exa.ai"
 
     def __init__(self, api_key: str, *, text: bool = False, fetch: Callable[..., Response] = fetch) -> None:
@@ -28,7 +39,7 @@ class ExaEngine(KeyedEngine):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        return cls(cls.key_in(settings), text=settings.exa.text)
+        return cls(cls.key_in(settings), text=settings.section(ExaSettings).text)
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
         # There is no parameter for the language: Exa goes by the meaning of the query.

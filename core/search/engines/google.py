@@ -9,23 +9,32 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 from urllib.parse import SplitResult, parse_qs, urlencode, urljoin, urlsplit
 
-from lxml import html as lxml_html  # type: ignore[import-untyped]
-from lxml.etree import ParserError  # type: ignore[import-untyped]
-from lxml.html import HtmlElement  # type: ignore[import-untyped]
+from pydantic import Field
 
 from core.base.http import Deadline, Response
 from core.base.http.errors import HttpConnectError, HttpError, HttpTimeout
-from core.base.settings import Settings
+from core.base.settings import Address, Count, Seconds, Settings, Word
 from core.base.text import one_line
 from core.search.chrome import Browser, Page, find_chrome
-from core.search.engine import DEFAULT_SECONDS, Found, RawResult, raise_for_status, translate
+from core.search.engine import (
+    DEFAULT_SECONDS,
+    EngineSection,
+    Found,
+    RawResult,
+    SearchEngine,
+    raise_for_status,
+    translate,
+)
 from core.search.errors import EngineBlocked, EngineParseError, EngineTimeout, EngineUnavailable
 from core.search.query import google_languages, language_code, with_sites
 from core.search.results import clean_results
 from core.search.types import SearchQuery, SearchType
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement  # type: ignore[import-untyped]
 
 ANOTHER_WAY = "也可以改用其他搜索引擎。"
 PROXY = "在中国大陆连接 Google 需要代理（HTTPS_PROXY）；" + ANOTHER_WAY
@@ -65,8 +74,21 @@ class PageSource(Protocol):
     def close(self) -> None: ...
 
 
-class GoogleEngine:
+class GoogleSettings(EngineSection):
     name = "google"
+    chrome: Word = Field("", description="Chrome 或 Chromium 的路径；未设置则自动寻找")
+    pages: Count = Field(4, ge=1, le=32, description="同时打开的页面数")
+    idle_seconds: Seconds = Field(120.0, ge=1, le=86400, description="空闲多久后关闭浏览器")
+    base_url: Address = Field(
+        "https://www.google.com", description="Google 的网址，可以换成能访问的 Google 域名，或自己的反向代理"
+    )
+
+
+class GoogleEngine(SearchEngine):
+    name = "google"
+    label = "Google"
+    section = GoogleSettings
+    set_up = False
 
     def __init__(self, browser: PageSource, *, base_url: str = "https://www.google.com") -> None:
         self._browser = browser
@@ -74,7 +96,7 @@ class GoogleEngine:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        options = settings.google
+        options = settings.section(GoogleSettings)
         browser = Browser(find_chrome(options.chrome), pages=options.pages, idle_seconds=options.idle_seconds)
         return cls(browser, base_url=options.base_url)
 
@@ -149,6 +171,9 @@ def parse_results(html: str, url: str) -> Found:
 
 
 def _parsed(html: str) -> HtmlElement:
+    from lxml import html as lxml_html  # type: ignore[import-untyped]  # takes a while to import
+    from lxml.etree import ParserError  # type: ignore[import-untyped]
+
     # As bytes: a declaration of another encoding inside the text then means nothing, and lone surrogates are gone.
     try:
         return lxml_html.document_fromstring(

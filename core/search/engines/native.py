@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
-from core.base.model_choice import choose_model
-from core.base.settings import Settings
-from core.search.engine import HttpEngine, RawResult, Request, Response, dig, fetch, missing_key, objects
+from pydantic import Field
+
+from core.base.settings import Form, Names, Settings, choose_model
+from core.search.engine import EngineSection, HttpEngine, RawResult, Request, Response, dig, fetch, missing_key, objects
 from core.search.errors import EngineMisconfigured, EngineParseError, EngineUnavailable
 from core.search.query import language_code, recency, with_sites
 from core.search.types import SearchQuery
@@ -28,8 +29,17 @@ EXTRAS: dict[str, Any] = {"include": ["web_search_call.action.sources"], "store"
 _WITHOUT = "可从 SEARCH_PROVIDER_PRIORITY 中去掉 native，改用其他引擎。"
 
 
+class NativeSettings(EngineSection):
+    name = "native"
+    models: Annotated[Names, Form("模型名，逗号分隔")] = Field(
+        (), description="OpenAI 与 DeepSeek 官方地址之外，确实支持 web_search、允许使用 native 的模型；* 表示全部"
+    )
+
+
 class NativeEngine(HttpEngine):
     name = "native"
+    label = "模型自带搜索"
+    section = NativeSettings
 
     def __init__(self, *, base_url: str, model: str, api_key: str = "", fetch: Callable[..., Response] = fetch) -> None:
         super().__init__(fetch=fetch)
@@ -45,13 +55,13 @@ class NativeEngine(HttpEngine):
         if choice.provider != "openai":
             raise EngineMisconfigured(f"{choice.label} 没有自带的联网搜索。", cure=_WITHOUT)
         if urlsplit(base_url).hostname not in {OPENAI, DEEPSEEK}:
-            if not {choice.name, "*"} & set(settings.native.models):
+            if not {choice.name, "*"} & set(settings.section(NativeSettings).models):
                 raise EngineMisconfigured(
                     "当前的模型服务不是 OpenAI 或 DeepSeek 官方地址，通常没有自带的联网搜索。",
                     cure=f"如果确实支持 web_search，请把模型名 {choice.name} 加入 NATIVE_MODELS。",
                 )
         elif key is None:
-            raise missing_key(cls.name, "OPENAI_API_KEY", "模型服务商的控制台")
+            raise missing_key("OPENAI_API_KEY", "模型服务商的控制台")
         return cls(base_url=base_url, model=choice.name, api_key=key.get_secret_value() if key else "")
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from core.search.engine import KeyedEngine, RawResult, Request, Response, objects
+from pydantic import Field
+
+from core.base.settings import ApiKey
+from core.search.engine import KeyedEngine, KeySection, RawResult, Request, Response, objects
 from core.search.query import language_code, recency
 from core.search.types import SearchQuery
 
@@ -13,8 +16,15 @@ MOST_RESULTS = 20
 MOST_SITES = 20
 
 
+class PerplexitySettings(KeySection):
+    name = "perplexity"
+    api_key: ApiKey | None = Field(None, description="Perplexity 密钥")
+
+
 class PerplexityEngine(KeyedEngine):
     name = "perplexity"
+    label = "Perplexity"
+    section = PerplexitySettings
     key_page = "perplexity.ai 的 API 设置页"
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:

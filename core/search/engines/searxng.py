@@ -6,18 +6,22 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
+from pydantic import Field
+
 from core import __version__
 from core.base.http import Deadline
 from core.base.http.errors import HttpError
-from core.base.settings import Settings
+from core.base.settings import Address, Addresses, Names, Settings
 from core.base.text import one_line, shorten
 from core.search.engine import (
     DEFAULT_SECONDS,
+    EngineSection,
     Found,
     HttpEngine,
     RawResult,
     Request,
     Response,
+    SearchEngine,
     dig,
     fetch,
     objects,
@@ -26,7 +30,7 @@ from core.search.engine import (
 from core.search.errors import EngineError, EngineMisconfigured, EngineThrottled, EngineUnavailable
 from core.search.query import language_code, with_sites
 from core.search.results import clean_results
-from core.search.types import SearchQuery, SearchType
+from core.search.types import SearchQuery, SearchType, host_of
 
 log = logging.getLogger(__name__)
 
@@ -43,20 +47,38 @@ _HEADERS = {
 }
 
 
-class SearxngEngine:
+class SearxngSettings(EngineSection):
+    name = "searxng"
+    url: Addresses = Field((), description="SearXNG 地址，可写多个，前一个失败时换下一个")
+    public_url: Address = Field(
+        "https://searx.be",
+        description="没有设置 SEARXNG_URL 时使用的公共实例；公共实例大多不开放 JSON，建议自建",
+    )
+    engines_zh: Names = Field(
+        ("baidu", "sogou", "360search", "bing"),  # SearXNG ships them switched off: they must be asked for by name
+        description="中文问题在 SearXNG 上使用的引擎；在 settings.yaml 中写 [] 则用实例自己的设置",
+    )
+
+
+class SearxngEngine(SearchEngine):
     """Several servers, of which the first that answers is enough; it is asked first the next time."""
 
     name = "searxng"
+    label = "SearXNG"
+    section = SearxngSettings
 
-    def __init__(self, servers: Sequence[SearxngServer]) -> None:
+    def __init__(self, servers: Sequence[SearxngServer], *, lacks: EngineMisconfigured | None = None) -> None:
         self.servers = tuple(servers)
+        self.lacks = lacks
+        self.set_up = lacks is None
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        own, engines = settings.searxng.url, settings.searxng.engines_zh
-        if own:
-            return cls([SearxngServer(address, engines_zh=engines) for address in own])
-        return cls([SearxngServer(settings.searxng.public_url, engines_zh=engines, public=True)])
+        options = settings.section(SearxngSettings)
+        if options.url:
+            return cls([SearxngServer(address, engines_zh=options.engines_zh) for address in options.url])
+        public = SearxngServer(options.public_url, engines_zh=options.engines_zh, public=True)
+        return cls([public], lacks=_no_server_of_ones_own(options.public_url))
 
     def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> Found:
         deadline = deadline or Deadline(DEFAULT_SECONDS)
@@ -78,6 +100,14 @@ class SearxngEngine:
             server.check(deadline.share(len(self.servers) - place))
 
 
+def _no_server_of_ones_own(public_url: str) -> EngineMisconfigured:
+    return EngineMisconfigured(
+        f"没有设置 SEARXNG_URL，暂用公共实例 {host_of(public_url)}；公共实例大多不开放 JSON。",
+        cure="请自建 SearXNG，并把地址写入 SEARXNG_URL。",
+        state="缺少服务器",
+    )
+
+
 class SearxngServer(HttpEngine):
     name = "searxng"
 
@@ -93,11 +123,6 @@ class SearxngServer(HttpEngine):
         self._url = f"{address}/search"
         self._engines_zh = ",".join(engines_zh)
         self._public = public
-
-    @classmethod
-    def from_settings(cls, settings: Settings) -> Self:
-        """The first server alone."""
-        return cls((*settings.searxng.url, settings.searxng.public_url)[0])
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
         params = {"q": with_sites(query), "format": "json"}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Self
+from typing import Annotated, Literal, Self
 
-from core.base.settings import Settings
-from core.search.engine import KeyedEngine, RawResult, Request, Response, dig, fetch, objects
+from pydantic import Field
+
+from core.base.settings import ApiKey, LowerCase, Settings
+from core.search.engine import KeyedEngine, KeySection, RawResult, Request, Response, dig, fetch, objects
 from core.search.errors import EngineParseError, EngineUnavailable
 from core.search.query import google_languages, language_code, since, with_sites
 from core.search.types import SearchQuery, SearchType, TimeRange
@@ -74,8 +76,18 @@ _PARAMETERS: Mapping[str, Callable[[SearchQuery, int], dict[str, str]]] = {
 }
 
 
+class SerpapiSettings(KeySection):
+    name = "serpapi"
+    api_key: ApiKey | None = Field(None, description="SerpAPI 密钥")
+    engine: Annotated[Literal["google", "bing", "baidu"], LowerCase] = Field(
+        "google", description="SerpAPI 读取哪个网站的结果页"
+    )
+
+
 class SerpapiEngine(KeyedEngine):
     name = "serpapi"
+    label = "SerpAPI"
+    section = SerpapiSettings
     key_page = "serpapi.com/manage-api-key"
 
     def __init__(self, api_key: str, *, engine: str = "google", fetch: Callable[..., Response] = fetch) -> None:
@@ -84,7 +96,7 @@ class SerpapiEngine(KeyedEngine):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        return cls(cls.key_in(settings), engine=settings.serpapi.engine)
+        return cls(cls.key_in(settings), engine=settings.section(SerpapiSettings).engine)
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
         params = {**self._parameters(query, num_results), "api_key": self.api_key}

@@ -6,7 +6,20 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from core.search.engine import HttpEngine, KeyedEngine, RawResult, Request, Response, dig, explanation, objects
+from pydantic import Field
+
+from core.base.settings import ApiKey
+from core.search.engine import (
+    HttpEngine,
+    KeyedEngine,
+    KeySection,
+    RawResult,
+    Request,
+    Response,
+    dig,
+    explanation,
+    objects,
+)
 from core.search.errors import EngineQuotaExceeded, EngineThrottled
 from core.search.query import language_code
 from core.search.types import SearchQuery, SearchType
@@ -21,6 +34,8 @@ _LIMITS = {
 
 
 class TavilyApi(HttpEngine):
+    filters_language = False
+
     @abstractmethod
     def credentials(self) -> Mapping[str, str]: ...
 
@@ -55,8 +70,15 @@ def _seconds_to_wait(response: Response) -> float | None:
     return float(seconds) if isinstance(seconds, int | float) else None
 
 
+class TavilySettings(KeySection):
+    name = "tavily"
+    api_key: ApiKey | None = Field(None, description="Tavily 密钥")
+
+
 class TavilyEngine(KeyedEngine, TavilyApi):
     name = "tavily"
+    label = "Tavily"
+    section = TavilySettings
     key_page = "app.tavily.com"
 
     def credentials(self) -> Mapping[str, str]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Self
 
-from core.base.settings import Settings
 from core.search.engine import Response
 from core.search.engines.tavily import TavilyApi
 from core.search.errors import EngineBlocked
@@ -13,10 +11,8 @@ from core.search.errors import EngineBlocked
 
 class TavilyKeylessEngine(TavilyApi):
     name = "tavily_keyless"
-
-    @classmethod
-    def from_settings(cls, settings: Settings) -> Self:
-        return cls()
+    label = "Tavily（免密钥）"
+    set_up = False
 
     def credentials(self) -> Mapping[str, str]:
         return {"X-Tavily-Access-Mode": "keyless", "X-Client-Source": "wenyuan"}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from core.base.settings import Settings
-from core.search.engine import KeyedEngine, RawResult, Request, Response, dig, explanation, fetch, objects
+from pydantic import Field
+
+from core.base.settings import ApiKey, LowerCase, Settings
+from core.search.engine import KeyedEngine, KeySection, RawResult, Request, Response, dig, explanation, fetch, objects
 from core.search.errors import EngineParseError, EngineQuotaExceeded
 from core.search.query import recency
 from core.search.types import SearchQuery
@@ -16,8 +18,19 @@ MOST_RESULTS = 50
 SENSITIVE, IN_DEBT = "1301", "1113"  # the codes tell apart what has the same status
 
 
+class ZhipuSettings(KeySection):
+    name = "zhipu"
+    api_key: ApiKey | None = Field(None, description="智谱搜索密钥")
+    engine: Annotated[Literal["search_std", "search_pro", "search_pro_sogou", "search_pro_quark"], LowerCase] = Field(
+        "search_std", description="智谱搜索的档次"
+    )
+
+
 class ZhipuEngine(KeyedEngine):
     name = "zhipu"
+    label = "智谱"
+    section = ZhipuSettings
+    filters_language = False
     key_page = "open.bigmodel.cn"
 
     def __init__(self, api_key: str, *, engine: str = "search_std", fetch: Callable[..., Response] = fetch) -> None:
@@ -26,7 +39,7 @@ class ZhipuEngine(KeyedEngine):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        return cls(cls.key_in(settings), engine=settings.zhipu.engine)
+        return cls(cls.key_in(settings), engine=settings.section(ZhipuSettings).engine)
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
         body: dict[str, Any] = {

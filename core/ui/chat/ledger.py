@@ -10,9 +10,10 @@ import streamlit as st
 from core.answer.events import SearchFinished
 from core.base.text import ago
 from core.search.query import limits_in_words
-from core.search.registry import label_of, unheeded_limits
+from core.search.registry import unheeded_limits
 from core.search.types import Attempt, Outcome, SearchResponse
 from core.ui.chat import actions
+from core.ui.labels import label_of
 
 _OUTCOMES = {Outcome.OK: "成功", Outcome.EMPTY: "没有结果", Outcome.SKIPPED: "跳过", Outcome.FAILED: "失败"}
 

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
 from core.app import App, shared_app
-from core.base.model_choice import choose_model
+from core.base.settings import choose_model
 from core.base.text import one_line, shorten
 from core.store import Conversation
 from core.ui import keeping, session

@@ -19,13 +19,13 @@ from core.app import App
 from core.base.errors import AppError
 from core.metrics.figures import Figures, Moment, read_figures
 from core.metrics.spans import SPANS, Span
-from core.search.registry import label_of
 from core.search.types import CacheLayer
 from core.ui import tables
 from core.ui.dashboard import charts
 from core.ui.dashboard.charts import AMBER, BLUE, GREEN, GREY, MAUVE, RED, TEAL, Row, Spec
 from core.ui.escape import label
 from core.ui.frame import warning
+from core.ui.labels import label_of
 from core.ui.tables import Table
 
 SPAN, ENGINES, PART = "dashboard_span", "dashboard_engines", "dashboard_part"

@@ -11,6 +11,7 @@ import streamlit as st
 
 from core.app import App
 from core.base.errors import AppError
+from core.base.settings.describe import NOT_SET, Entry, entries, shown
 from core.doctor import Check, EngineState, Findings, engine_states, searxng_settings, try_engine
 from core.llm.errors import ModelError
 from core.llm.tokens import estimate_tokens
@@ -19,7 +20,6 @@ from core.search.types import Source
 from core.ui import keeping, session
 from core.ui.escape import label
 from core.ui.frame import warning
-from core.ui.settings.configuration import NOT_SET, Entry, entries
 
 ENGINE_TESTS = "engine_tests"
 ORIGINS = {"default": "默认", "settings.yaml": "settings.yaml", "environment": "环境变量"}
@@ -121,7 +121,8 @@ def _setting(entry: Entry) -> str:
     if entry.invalid:
         origin = f"默认（{origin} 的值无法使用）"
     elif entry.changed:
-        origin += f" · 默认值 {entry.default}" if entry.default != NOT_SET else " · 默认未设置"
+        default = shown(entry.default)
+        origin += f" · 默认值 {default}" if default != NOT_SET else " · 默认未设置"
     changed = " changed" if entry.changed else ""
     return (
         f'<div class="wy-setting{changed}"><div><code>{entry.variable}</code>'

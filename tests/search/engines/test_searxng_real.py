@@ -19,7 +19,7 @@ import yaml
 from core.base.http import Deadline, Request, fetch
 from core.base.http.errors import HttpError
 from core.doctor import searxng_settings
-from core.search.engines.searxng import NO_TIME_RANGE, SearxngEngine
+from core.search.engines.searxng import NO_TIME_RANGE, SearxngEngine, SearxngSettings
 from core.search.errors import EngineUnavailable
 from core.search.query import effective_query
 from core.search.types import SearchQuery, SearchType, TimeRange
@@ -185,7 +185,7 @@ def test_the_settings_that_the_page_offers(tmp_path: Path, database: Path) -> No
     for file in Path("/usr/lib/python3/dist-packages/searx").iterdir():
         (package / file.name).symlink_to(file)
     port = unused_port()
-    chinese = loaded().values.searxng.engines_zh
+    chinese = SearxngSettings().engines_zh
     (package / "settings.yml").write_text(_settings(port, database, disabled=chinese), "utf-8")
     offered = tmp_path / "settings.yml"
     offered.write_text(searxng_settings(), "utf-8")

@@ -13,12 +13,14 @@ from streamlit.testing.v1 import AppTest
 
 import core.app
 from core.app import App, build_app
-from core.base.settings import Settings, load_settings
+from core.base.settings import load_settings
+from core.search.engines.searxng import SearxngSettings
 from core.search.errors import EngineBlocked
+from core.search.registry import engine_sections
 from core.search.types import SearchResult
 from core.ui.session import ROUTED
 from core.ui.settings.page import EXAMPLE_QUESTION, EXAMPLE_SOURCES
-from support.base import ROOT
+from support.base import ROOT, VARIABLES
 from support.pages import html, values
 from support.worlds import FakeEngine, results, world
 
@@ -63,12 +65,12 @@ def everything(node: Any) -> str:
 def test_each_value_says_where_it_comes_from(tmp_path: Path) -> None:
     file = tmp_path / "settings.yaml"
     file.write_text("search: {result_count: 4}", "utf-8")
-    app = build_app(load_settings(file, {"SEARCH_TIMEOUT": "8", "DATA_DIR": str(tmp_path)}))
+    app = build_app(load_settings(file, {"SEARCH_TIMEOUT": "8", "DATA_DIR": str(tmp_path)}, sections=engine_sections()))
     try:
         with opened(app) as page:
             assert "环境变量 SEARCH_TIMEOUT · 默认值 5" in html(page)
             assert "settings.yaml · 默认值 5" in html(page)
-            assert "整次搜索的时间（1 到 60 秒）" in html(page)
+            assert "整次搜索的时间，换引擎也在内（1 到 60 秒）" in html(page)
             assert html(page).count('class="wy-setting') == len(app.loaded.origins)
             page.toggle[0].set_value(True)
             assert html(ran(page)).count('class="wy-setting') == 3
@@ -91,10 +93,9 @@ def test_what_could_not_be_used_is_said_first() -> None:
 
 
 SECRETS = {
-    f"{section}_{key}".upper(): f"verysecret-{section}"
-    for section, field in Settings.model_fields.items()
-    for key in field.annotation.model_fields  # type: ignore[union-attr]
-    if key == "api_key"
+    variable: f"verysecret-{variable.removesuffix('_API_KEY').lower()}"
+    for variable in VARIABLES
+    if variable.endswith("_API_KEY")
 }
 ADDRESSES = {
     "CACHE_URL": "redis://:verysecret-cache@127.0.0.1:1/0",
@@ -107,7 +108,7 @@ ADDRESSES = {
 def test_no_secret_is_anywhere_and_what_is_away_is_said() -> None:
     assert len(SECRETS) >= 7
     environ = {**SECRETS, **ADDRESSES, "LLM_ATTEMPTS": "1", "SEARCH_PROVIDER_PRIORITY": "exa,searxng,bundled"}
-    app = build_app(load_settings(ROOT / "settings.yaml", environ))
+    app = build_app(load_settings(ROOT / "settings.yaml", environ, sections=engine_sections()))
     try:
         with opened(app) as page:
             assert html(page).count("已设置") == len(SECRETS) + 2
@@ -180,7 +181,7 @@ def test_the_settings_for_searxng_are_complete() -> None:
         assert document["server"]["limiter"] is False
         assert len(document["server"]["secret_key"]) >= 32
         enabled = [engine["name"] for engine in document["engines"] if engine["disabled"] is False]
-        assert enabled == list(app.settings.searxng.engines_zh)
+        assert enabled == list(app.settings.section(SearxngSettings).engines_zh)
 
 
 def test_the_prompt_of_chat_mode_with_sources() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from core.base.settings import Settings
+from core.base.settings.sections import Settings
 
 EMBEDDED = "embedded"
 EMBEDDED_LABEL = "内置摘录模型"

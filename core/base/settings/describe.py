@@ -1,0 +1,108 @@
+"""Every setting as people read it: what it is for, what may be written, its value, its default and where it comes from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+
+from core.base.settings.load import LoadedSettings, Origin
+from core.base.settings.values import Form, Group, Unit, variable
+
+NOT_SET = "未设置"
+_USER_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]*@")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    section: str
+    key: str
+    group: Group
+    purpose: str
+    limits: str
+    """What may be written: 1 到 60 秒, true 或 false. Empty: anything."""
+    value: str
+    """Never a secret: those are only set or not set."""
+    default: Any
+    origin: Origin
+    invalid: bool
+    """What was found there could not be used: the value is the default."""
+
+    @property
+    def variable(self) -> str:
+        """SECTION_KEY, as in the environment."""
+        return variable(self.section, self.key)
+
+    @property
+    def meaning(self) -> str:
+        return f"{self.purpose}（{self.limits}）" if self.limits else self.purpose
+
+    @property
+    def changed(self) -> bool:
+        return self.origin != "default"
+
+
+def entries(loaded: LoadedSettings) -> list[Entry]:
+    """Every setting, group by group."""
+    invalid = {problem.key for problem in loaded.problems}
+    found = [
+        Entry(
+            section=section.name,
+            key=key,
+            group=section.group,
+            purpose=field.description or "",
+            limits=_limits(field),
+            value=shown(getattr(section, key)),
+            default=field.get_default(call_default_factory=True),
+            origin=loaded.origins[variable(section.name, key)],
+            invalid=variable(section.name, key) in invalid,
+        )
+        for section in loaded.values.sections
+        for key, field in type(section).model_fields.items()
+    ]
+    return sorted(found, key=lambda entry: get_args(Group).index(entry.group))
+
+
+def shown(value: Any) -> str:
+    match value:
+        case None | "" | ():
+            return NOT_SET
+        case SecretStr():
+            return "已设置"
+        case bool():
+            return str(value).lower()
+        case float():
+            return f"{value:g}"
+        case tuple():
+            return ", ".join("=".join(map(str, item)) if isinstance(item, tuple) else shown(item) for item in value)
+        case _:
+            return _USER_IN_ADDRESS.sub("已隐藏@", str(value))
+
+
+def _limits(field: FieldInfo) -> str:
+    parts = [*_parts(field.annotation), *field.metadata]
+    if forms := [part.words for part in parts if isinstance(part, Form)]:
+        return forms[-1]
+    if bool in parts:
+        return "true 或 false"
+    if choices := [str(choice) for part in parts if get_origin(part) is Literal for choice in get_args(part)]:
+        return f"{'、'.join(choices[:-1])} 或 {choices[-1]}"
+    ends = [shown(end) for name in ("ge", "le") for part in parts if (end := getattr(part, name, None)) is not None]
+    units = [part.name for part in parts if isinstance(part, Unit)]
+    return " ".join((" 到 ".join(ends), *units)) if ends else ""
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    """A type and what is attached to it, also where the value may be missing."""
+    if get_origin(annotation) in (Union, UnionType):
+        for choice in get_args(annotation):
+            yield from _parts(choice)
+    elif get_origin(annotation) is Annotated:
+        yield from get_args(annotation)
+    else:
+        yield annotation

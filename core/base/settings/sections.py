@@ -1,0 +1,313 @@
+"""Everything that can be configured, but for what engines bring: each setting with its default, limits and meaning."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+from core.base.settings.values import (
+    Address,
+    ApiKey,
+    Characters,
+    CommaList,
+    Count,
+    Days,
+    Decimal,
+    Flag,
+    Form,
+    Language,
+    LowerCase,
+    Names,
+    OrNone,
+    Prices,
+    Quotas,
+    RedisAddress,
+    Seconds,
+    Secret,
+    Section,
+    Times,
+    Tokens,
+    UpperCase,
+    WholeSeconds,
+    Word,
+)
+
+ROOT = Path(__file__).resolve().parents[3]
+
+DAY = 86_400
+
+
+class LlmSettings(Section):
+    name = "llm"
+    group = "模型"
+    model: Annotated[Word, Form("服务商:模型名")] = Field(
+        "", description="使用的模型，如 openai:gpt-5-mini；未设置时用内置摘录模型，有密钥时用 OpenAI"
+    )
+    models: Annotated[Names, Form("模型名，逗号分隔")] = Field(
+        (), description="读者可以在侧栏改选的其他模型，写法同 LLM_MODEL"
+    )
+    temperature: Decimal | None = Field(
+        None,  # some models refuse any value but their own
+        ge=0,
+        le=2,
+        description="回答的随机程度；未设置时用模型自己的默认值",
+    )
+    first_token_timeout: Seconds = Field(60.0, ge=1, le=600, description="等第一个字的时间")
+    idle_timeout: Seconds = Field(30.0, ge=1, le=600, description="中途停顿的时间，即两段输出之间最多等多久")
+    total_timeout: Seconds = Field(300.0, ge=5, le=3600, description="整个回答的时间")
+    attempts: Times = Field(3, ge=1, le=10, description="输出第一个字之前最多尝试的次数")
+
+
+class OpenaiSettings(Section):
+    name = "openai"
+    group = "模型"
+    api_key: ApiKey | None = Field(None, description="模型服务的密钥")
+    base_url: Address | None = Field(
+        None, description="模型服务的地址，兼容 OpenAI 协议即可，如 http://127.0.0.1:11434/v1"
+    )
+
+
+class SearchSettings(Section):
+    """The engines and their order are in core.search.registry."""
+
+    name = "search"
+    group = "搜索"
+    result_count: Count = Field(5, ge=3, le=5, description="交给模型的来源条数")
+    timeout: Seconds = Field(5.0, ge=1, le=60, description="整次搜索的时间，换引擎也在内")
+    language: Language = Field("auto", description="搜索语言，auto 跟随问题的语言")
+    snippet_length: Characters = Field(200, ge=50, le=1000, description="给模型看的每条摘要的长度")
+    cache_ttl: WholeSeconds = Field(
+        3600, ge=0, le=30 * DAY, description="综合类搜索的缓存时间，0 为关闭，各类搜索都不缓存"
+    )
+    rate_limit: Times = Field(10, ge=1, le=100_000, description="每个用户每分钟的搜索次数，来自缓存的不算")
+    hedge_after: Seconds = Field(1.2, ge=0.1, le=60, description="引擎多久没有答复就同时问下一个")
+    sort_words: Flag = Field(False, description="缓存时不计较词序")
+    engine_quota: Times = Field(
+        6_000,
+        ge=1,
+        le=1_000_000,
+        description="所有用户合计，每个引擎每分钟的请求上限；满了先排队，再用旧的缓存结果",
+    )
+    engine_quotas: Quotas = Field((), description="个别引擎自己的上限，如 tavily=20, serpapi=5")
+
+
+class LegalSettings(Section):
+    name = "legal"
+    group = "法规与案例"
+    regulation_sites: Names = Field(
+        (
+            "flk.npc.gov.cn",
+            "npc.gov.cn",
+            "gov.cn",
+            "court.gov.cn",
+            "spp.gov.cn",
+            "moj.gov.cn",
+            "samr.gov.cn",
+            "mohrss.gov.cn",
+            "chinatax.gov.cn",
+            "pkulaw.com",
+            "justlaws.cn",
+            "zh.wikisource.org",
+        ),
+        description="法规搜索的网站范围；在 settings.yaml 中写 [] 表示不限",
+    )
+    case_sites: Names = Field(
+        (
+            "rmfyalk.court.gov.cn",
+            "court.gov.cn",
+            "gongbao.court.gov.cn",
+            "wenshu.court.gov.cn",
+            "chinacourt.org",
+            "bjcourt.gov.cn",
+            "spp.gov.cn",
+            "12309.gov.cn",
+            "ipc.court.gov.cn",
+            "pkulaw.com",
+            "itslaw.com",
+            "caseopen.org",
+        ),
+        description="案例搜索的网站范围；在 settings.yaml 中写 [] 表示不限",
+    )
+    regulation_words: Names = Field(("法规",), description="法规搜索附加的词；在 settings.yaml 中写 [] 表示不加")
+    case_words: Names = Field(("案例",), description="案例搜索附加的词；在 settings.yaml 中写 [] 表示不加")
+    # What one reader imports is what all of them look up and verify against.
+    import_by: Annotated[Literal["local", "login", "everyone", "nobody"], LowerCase] = Field(
+        "local",
+        description="谁可以在页面上导入法规与案例：local 只有在本机打开页面的人，login 已登录的用户，everyone 所有人，nobody 只用命令行",
+    )
+
+
+class AgentSettings(Section):
+    name = "agent"
+    group = "对话与 Agent"
+    max_iterations: Times = Field(5, ge=1, le=10, description="Agent 最多循环几次")
+    max_execution_time: Seconds = Field(60.0, ge=10, le=300, description="Agent 最长运行时间")
+    verbose: Flag = Field(False, description="在日志里记录 Agent 的每一步")
+    # auto: the model's own tool calling where it is known to have it, ReAct text everywhere else.
+    strategy: Annotated[Literal["auto", "react", "tools"], LowerCase] = Field(
+        "auto", description="react 用文字，任何模型都可以；tools 用模型自带的工具调用"
+    )
+    prompt: Annotated[Word, Form("auto、chinese、english、small 或文件路径")] = Field(
+        "auto", description="Agent 模式的提示词，small 用于小模型，也可以是自己的模板文件"
+    )
+    history_tokens: Tokens = Field(
+        2_000, ge=0, le=1_000_000, description="随问题发送的历史上限，包括历史对话和搜索记录"
+    )
+
+
+class ChatSettings(Section):
+    name = "chat"
+    group = "对话与 Agent"
+    max_question_length: Characters = Field(20_000, ge=100, le=100_000, description="单条消息的长度")
+    history_tokens: Tokens = Field(6_000, ge=0, le=1_000_000, description="带给模型的历史长度")
+    source_tokens: Tokens = Field(3_000, ge=200, le=1_000_000, description="带给模型的来源长度")
+    # auto: small models get the short one, others the one in the question's language.
+    prompt: Annotated[Literal["auto", "chinese", "english", "small"], LowerCase] = Field(
+        "auto", description="Chat 模式的提示词，small 是小模型用的短提示词"
+    )
+    follow_ups: Flag = Field(False, description="回答后由模型给出三个追问建议，多一次模型调用")
+
+
+PanelControl = Literal[
+    "result_count",
+    "language",
+    "time_range",
+    "snippet_length",
+    "model",
+    "temperature",
+    "max_iterations",
+    "max_execution_time",
+    "prompt",
+]
+
+
+class PanelSettings(Section):
+    """What readers may change for themselves in the sidebar. Whoever runs the installation pays for what they choose."""
+
+    name = "panel"
+    group = "对话与 Agent"
+    allow: Annotated[tuple[PanelControl, ...], OrNone, CommaList, Form("项目名，逗号分隔，或 none")] = Field(
+        get_args(PanelControl), description="读者可以在侧栏只为自己的会话修改哪些项目；none 不显示设置面板"
+    )
+    max_iterations: Times | None = Field(
+        None, ge=1, le=10, description="读者最多可以选几轮；未设置则不超过 AGENT_MAX_ITERATIONS"
+    )
+    max_execution_time: Seconds | None = Field(
+        None, ge=10, le=300, description="读者最多可以选多少秒；未设置则不超过 AGENT_MAX_EXECUTION_TIME"
+    )
+
+
+class DataSettings(Section):
+    name = "data"
+    group = "数据与运行"
+    dir: Word = Field("data", description="数据文件夹，存放缓存、对话与索引")
+
+
+class DatabaseSettings(Section):
+    name = "database"
+    group = "数据与运行"
+    url: Annotated[Secret, Form("postgresql+psycopg:// 开头的地址")] | None = Field(
+        None, description="对话的数据库；未设置用数据文件夹里的 SQLite，可写 PostgreSQL 地址，供多台服务器共享"
+    )
+
+
+class CacheSettings(Section):
+    name = "cache"
+    group = "数据与运行"
+    url: RedisAddress | None = Field(
+        None, description="缓存放在哪里；未设置用本机磁盘，可写 Redis 地址，供多台服务器共享"
+    )
+    news_ttl: WholeSeconds = Field(3_600, ge=1, le=30 * DAY, description="新闻搜索的缓存时间")
+    regulation_ttl: WholeSeconds = Field(86_400, ge=1, le=30 * DAY, description="法规搜索的缓存时间")
+    case_ttl: WholeSeconds = Field(21_600, ge=1, le=30 * DAY, description="案例搜索的缓存时间")
+    keep_stale: WholeSeconds = Field(604_800, ge=0, le=365 * DAY, description="过期结果再保留多久，引擎全部失败时使用")
+
+
+class MetricsSettings(Section):
+    """Records about searches and answers, for the dashboard."""
+
+    name = "metrics"
+    group = "数据与运行"
+    enabled: Flag = Field(True, description="为运行看板记录搜索和回答，与对话存在同一个数据库里")
+    queries: Flag = Field(False, description="把搜索词也记下来，会显示在运行看板上")
+    keep_days: Days = Field(90, ge=1, le=3650, description="运行数据保存的天数，到期删除")
+    # A model without a price has no cost on the dashboard, never an invented one.
+    prices: Prices = Field((), description="每百万 token 的价格，如 gpt-5-mini=1.8/14.4；没有写的模型不估算费用")
+    currency: Word = Field("元", description="价格的单位")
+    prometheus: Flag = Field(False, description="在 /metrics 提供 Prometheus 格式的数据，请只让监控程序访问这个地址")
+
+
+class LogSettings(Section):
+    name = "log"
+    group = "数据与运行"
+    level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], UpperCase] = Field(
+        "INFO", description="日志的详细程度"
+    )
+
+
+OptionalPage = Literal["legal", "dashboard", "settings", "help"]
+
+
+class PublicSettings(Section):
+    name = "public"
+    group = "数据与运行"
+    url: Address = Field("http://localhost:8501", description="读者打开问源的地址")
+    pages: Annotated[tuple[OptionalPage, ...], CommaList, Form("页面名，逗号分隔")] = Field(
+        get_args(OptionalPage),
+        description="对话之外显示的页面：法规与案例、运行看板、设置、帮助；不想让读者看到配置，就去掉 settings",
+    )
+
+
+_PASSWORD = re.compile(r"://[^/@\s:]*:([^/@\s]+)@")
+Kind = TypeVar("Kind", bound=Section)
+
+
+class Settings(BaseModel):
+    """The values in force. `load_settings` builds it; without arguments everything has its default."""
+
+    model_config = ConfigDict(frozen=True)
+
+    search: SearchSettings = SearchSettings()
+    legal: LegalSettings = LegalSettings()
+    llm: LlmSettings = LlmSettings()
+    openai: OpenaiSettings = OpenaiSettings()
+    chat: ChatSettings = ChatSettings()
+    agent: AgentSettings = AgentSettings()
+    panel: PanelSettings = PanelSettings()
+    data: DataSettings = DataSettings()
+    database: DatabaseSettings = DatabaseSettings()
+    cache: CacheSettings = CacheSettings()
+    metrics: MetricsSettings = MetricsSettings()
+    log: LogSettings = LogSettings()
+    public: PublicSettings = PublicSettings()
+    brought: tuple[Section, ...] = ()
+    """Sections that stand elsewhere, beside what they configure: each engine has its own."""
+
+    def section(self, kind: type[Kind]) -> Kind:
+        """One that was brought along."""
+        return next((section for section in self.brought if isinstance(section, kind)), None) or kind()
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        return (*(getattr(self, kind.name) for kind in OWN), *self.brought)
+
+    def secrets(self) -> list[str]:
+        """Every secret value, for the log filter that removes them."""
+        values = [value for section in self.sections for value in dict(section).values()]
+        keys = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+        return keys + [password for value in values for password in _PASSWORD.findall(str(value))]
+
+    @property
+    def data_dir(self) -> Path:
+        path = Path(self.data.dir).expanduser()
+        return path if path.is_absolute() else ROOT / path
+
+
+OWN: tuple[type[Section], ...] = tuple(
+    field.annotation
+    for field in Settings.model_fields.values()
+    if isinstance(field.annotation, type) and issubclass(field.annotation, Section)
+)

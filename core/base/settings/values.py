@@ -1,0 +1,266 @@
+"""What a setting's value may be, and what becomes of one that cannot be used.
+
+What an unusual value means, for every setting:
+- blank, or only spaces: as if it were not set;
+- padded with spaces, or in full-width characters (`１０`): read as the plain characters;
+- not a number, not finite, zero or negative where that makes no sense, or outside the documented range: the
+  default is used, and a `Problem` says so in the log, in `doctor` and on the settings page.
+The program always starts.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
+
+# ── What people write ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _plain_number(value: Any) -> Any:
+    """Full-width digits and padding are what people type; True is not what they mean by 1."""
+    if isinstance(value, bool):
+        raise ValueError("需要一个数字")
+    return _plain_word(value)
+
+
+def _plain_word(value: Any) -> Any:
+    return unicodedata.normalize("NFKC", value).strip() if isinstance(value, str) else value
+
+
+def _comma_list(value: Any) -> Any:
+    if isinstance(value, str):
+        value = unicodedata.normalize("NFKC", value).replace("、", ",").replace(";", ",").split(",")
+    if isinstance(value, list | tuple):
+        return tuple(str(item).strip() for item in value if str(item).strip())
+    return value
+
+
+def _nothing(value: tuple[str, ...]) -> tuple[str, ...]:
+    """An environment variable cannot hold an empty list: blank means not set."""
+    return () if value == ("none",) else value
+
+
+def _web_address(value: str) -> str:
+    """http(s)://host[:port][/path], nothing that two URL parsers could read differently."""
+    value = value.strip().rstrip("/")
+    if any(character in value for character in "\\ \t\r\n<>\"'`{}|^") or not value.isascii():
+        raise ValueError("地址中有不允许的字符")
+    try:
+        parts = urlsplit(value)
+        port = parts.port
+    except ValueError:
+        raise ValueError("不是有效的网址") from None
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("地址应以 http:// 或 https:// 开头")
+    if port == 0 or parts.fragment or parts.query:
+        raise ValueError("不是有效的服务地址")
+    return value
+
+
+def _web_addresses(value: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(_web_address(address) for address in value)
+
+
+def _language(value: str) -> str:
+    found = re.fullmatch(r"(auto|[a-z]{2,3})(?:[-_]([a-z]{2}))?", value, re.ASCII | re.IGNORECASE)
+    if not found:
+        raise ValueError("应是 auto 或语言代码，如 zh-CN、en")
+    code, region = found.groups()
+    return f"{code.lower()}-{region.upper()}" if region else code.lower()
+
+
+def _redis_address(value: SecretStr) -> SecretStr:
+    if not value.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
+        raise ValueError("地址应以 redis:// 或 rediss:// 开头")
+    return value
+
+
+def _quotas(value: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    """`tavily=20`: the engine and its own number."""
+    quotas = []
+    for entry in value:
+        name, _, amount = entry.partition("=")
+        if not amount.strip().isdecimal() or not 1 <= int(amount[:9]) <= 1_000_000:
+            raise ValueError("应写成「引擎名=每分钟次数」，次数为 1–1000000")
+        quotas.append((name.strip(), int(amount)))
+    return tuple(quotas)
+
+
+def _prices(value: tuple[str, ...]) -> tuple[tuple[str, float, float], ...]:
+    """`gpt-5-mini=1.8/14.4`: the model, and what a million tokens cost that it reads, and that it writes."""
+    prices = []
+    for entry in value:
+        name, _, amounts = entry.rpartition("=")
+        found = re.fullmatch(r"(\d{1,6}(?:\.\d+)?)\s*/\s*(\d{1,6}(?:\.\d+)?)", amounts.strip(), re.ASCII)
+        if not name.strip() or not found:
+            raise ValueError("应写成「模型名=输入价/输出价」，如 gpt-5-mini=1.8/14.4")
+        prices.append((name.strip(), float(found[1]), float(found[2])))
+    return tuple(prices)
+
+
+def _secret(value: SecretStr) -> SecretStr:
+    text = value.get_secret_value().strip()
+    if not text.isascii() or any(character.isspace() or not character.isprintable() for character in text):
+        raise ValueError("密钥中有空格、换行或非英文字符")
+    return SecretStr(text)
+
+
+# ── The types of settings ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What a number counts; its range is told in it."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What may be written, in words, where the type alone does not say it."""
+
+    words: str
+
+
+Number = BeforeValidator(_plain_number)
+Count = Annotated[int, Number]
+Times = Annotated[Count, Unit("次")]
+Days = Annotated[Count, Unit("天")]
+Characters = Annotated[Count, Unit("字符")]
+Tokens = Annotated[Count, Unit("tokens")]
+WholeSeconds = Annotated[Count, Unit("秒")]
+Decimal = Annotated[float, Number]
+Seconds = Annotated[Decimal, Unit("秒")]
+Flag = Annotated[bool, BeforeValidator(_plain_word)]
+Word = Annotated[str, BeforeValidator(_plain_word)]
+LowerCase = BeforeValidator(lambda value: str(value).strip().lower())
+UpperCase = BeforeValidator(lambda value: str(value).strip().upper())
+CommaList = BeforeValidator(_comma_list)
+OrNone = BeforeValidator(_nothing)
+Names = Annotated[tuple[str, ...], CommaList, Form("逗号分隔")]
+Language = Annotated[Word, AfterValidator(_language), Form("auto 或语言代码，如 zh-CN、en")]
+Address = Annotated[str, AfterValidator(_web_address), Form("网址")]
+Addresses = Annotated[tuple[str, ...], CommaList, AfterValidator(_web_addresses), Form("网址，逗号分隔")]
+Quotas = Annotated[tuple[Any, ...], CommaList, AfterValidator(_quotas), Form("引擎名=每分钟次数，逗号分隔")]
+Prices = Annotated[tuple[Any, ...], CommaList, AfterValidator(_prices), Form("模型名=输入价/输出价，逗号分隔")]
+Secret = Annotated[SecretStr, AfterValidator(_secret)]
+ApiKey = Annotated[Secret, Form("英文字符，请写在环境变量或 secrets.toml 里")]
+RedisAddress = Annotated[Secret, AfterValidator(_redis_address), Form("redis:// 或 rediss:// 开头的地址")]
+
+
+# ── What cannot be used ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One value that could not be used."""
+
+    key: str
+    reason: str
+    used: str
+
+    def __str__(self) -> str:
+        return f"{self.key}：{self.reason}，已改用 {self.used}"
+
+
+_problems: ContextVar[list[Problem] | None] = ContextVar("settings_problems", default=None)
+
+
+@contextmanager
+def noting_problems() -> Iterator[list[Problem]]:
+    problems: list[Problem] = []
+    token = _problems.set(problems)
+    try:
+        yield problems
+    finally:
+        _problems.reset(token)
+
+
+def note(problem: Problem) -> None:
+    problems = _problems.get()
+    if problems is None:  # built directly, not loaded: a programmer is there to read it
+        raise ValueError(str(problem))
+    problems.append(problem)
+
+
+def variable(section: str, key: str) -> str:
+    """The one rule that names everything: `search: {timeout: …}` in settings.yaml is SEARCH_TIMEOUT outside."""
+    return f"{section}_{key}".upper()
+
+
+Group = Literal["搜索", "引擎", "法规与案例", "模型", "对话与 Agent", "数据与运行"]
+"""In this order people read about the settings."""
+
+
+class Section(BaseModel):
+    """Settings that belong together. Each field has its default, its limits and, as `description`, what it is for.
+
+    An unusable value becomes its default and a Problem, never an exception.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+    name: ClassVar[str]
+    group: ClassVar[Group]
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _fall_back(cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        assert info.field_name is not None
+        default = cls.model_fields[info.field_name].get_default(call_default_factory=True)
+        if value is None or (isinstance(value, str) and not value.strip()):
+            return default
+        try:
+            return handler(value)
+        except (ValidationError, ValueError) as error:
+            note(Problem(variable(cls.name, info.field_name), _reason(error), used=_default_in_words(default)))
+            return default
+
+
+def _reason(error: Exception) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors(include_input=False, include_url=False)[0]
+    context = first.get("ctx", {})
+    match first["type"]:
+        case "greater_than_equal":
+            return f"不能小于 {context['ge']}"
+        case "less_than_equal":
+            return f"不能大于 {context['le']}"
+        case "finite_number":
+            return "必须是有限的数字"
+        case "literal_error":
+            return f"只能是 {context['expected'].replace(' or ', ' 或 ')}"
+        case "value_error":
+            return str(context["error"])
+        case kind if kind.startswith("bool"):
+            return "只能是 true 或 false"
+        case kind if kind.startswith(("int", "float")):
+            return "需要一个数字"
+        case _:
+            return "格式不对"
+
+
+def _default_in_words(value: Any) -> str:
+    if value in (None, "", ()):
+        return "默认（未设置）"
+    if isinstance(value, tuple):
+        return "默认值 " + ",".join(map(str, value))
+    return f"默认值 {value}"
