@@ -4,7 +4,7 @@ HOST ?= 127.0.0.1
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run test check bench screenshots system-packages
+.PHONY: run test check settings bench screenshots system-packages
 
 run: .venv/run.stamp
 	@exec $(BIN)/streamlit run asgi.py --server.address $(HOST) --server.port $(PORT)
@@ -21,6 +21,11 @@ check: .venv/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m scripts.describe_settings --check
+
+# settings.yaml and the manual's table of settings, written from the settings themselves.
+settings: .venv/dev.stamp
+	$(BIN)/python -m scripts.describe_settings
 
 bench: .venv/dev.stamp system-packages
 	$(BIN)/python -m bench $(ARGS)

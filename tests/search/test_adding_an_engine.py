@@ -23,6 +23,7 @@ from core.search.registry import ENGINES
 from core.search.types import SearchQuery, SearchResponse, SearchType, TimeRange
 from core.ui.chat import ledger
 from core.ui.session import ROUTED
+from scripts.describe_settings import table_lines, yaml_lines
 from support.base import ROOT, loaded
 from support.engines import ScriptedFetch, answer, scripted, wire
 from support.pages import html
@@ -87,6 +88,8 @@ def test_its_settings_are_like_all_the_others(app: App) -> None:
     (entry,) = [entry for entry in entries(app.loaded) if entry.section == "brave"]
     assert (entry.variable, entry.group, entry.purpose) == ("BRAVE_API_KEY", "引擎", "Brave 密钥")
     assert (entry.value, entry.origin) == ("已设置", "environment")
+    assert any(line == "\nbrave:" for line in yaml_lines(entries(app.loaded)))
+    assert any("| `BRAVE_API_KEY` |" in line for line in table_lines(entries(app.loaded)))
     assert [problem.key for problem in loaded(BRAVE_API_KEY="bad key").problems] == ["BRAVE_API_KEY"]
 
 

@@ -1,4 +1,7 @@
-"""Everything that can be configured, but for what engines bring: each setting with its default, limits and meaning."""
+"""Everything that can be configured, but for what engines bring: each setting with its default, limits and meaning.
+
+settings.yaml and the manual's table of settings are written from here, by `make settings`.
+"""
 
 from __future__ import annotations
 
