@@ -148,7 +148,9 @@ def _search(app: App, options: argparse.Namespace, output: Output) -> int:
         query = SearchQuery(text, type=SearchType(options.type), language=app.settings.search.language)
         response = app.search.search(query, user=None, engine=options.engine)
         output.document(response.to_json(), lambda: _results_text(response))
-        return OK
+        if response.failure:
+            print(f"{response.failure}{response.cure}", file=sys.stderr, flush=True)
+        return FAILED if response.failure else OK
 
     return _for_each(options.query, output, one)
 

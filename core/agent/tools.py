@@ -24,7 +24,7 @@ from core.run.evidence import Evidence
 from core.run.prompts import agent_instructions
 from core.search.cache import SessionCache
 from core.search.errors import AllEnginesFailed, QueryError
-from core.search.format import NOTHING_FOUND, sources_block
+from core.search.format import NOTHING_FOUND, sources_block, without_web
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse, SearchType, TimeRange
 
@@ -114,7 +114,9 @@ class AgentTool(BaseTool):
             yield
         except AppError as error:
             attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
-            self.context.emit(SearchFinished(SearchResponse(asked, attempts=attempts)))
+            self.context.emit(
+                SearchFinished(SearchResponse(asked, attempts=attempts, failure=error.message, cure=error.cure))
+            )
             raise
 
     def _failed(self, error: Exception) -> Result:
@@ -188,6 +190,9 @@ class WebSearchTool(AgentTool):
         sources = self.context.evidence.number(found.results[: self.context.settings.result_count])
         self.context.emit(SearchFinished(found, sources))
         text = sources_block(sources, snippet_length=self.context.settings.snippet_length) if sources else NOTHING_FOUND
+        if found.failure:
+            text = f"{without_web(found.failure, inside=True)}\n{text}"
+            return Observation(text, ok=False, summary=f"{found.failure}{found.cure}"), found.to_json()
         summary = f"找到 {found.total_results} 条结果" if sources else "没有找到结果"
         return Observation(text, ok=True, summary=summary), found.to_json()
 

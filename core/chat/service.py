@@ -37,7 +37,7 @@ from core.run.question import Question
 from core.run.service import AnswerService
 from core.search.engines.native import NativeEngine, not_supported
 from core.search.errors import AllEnginesFailed, EngineMisconfigured, SearchError
-from core.search.format import NOTHING_FOUND, SEARCH_FAILED
+from core.search.format import NOTHING_FOUND, without_web
 from core.search.query import effective_query, limits_in_words
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, Source
 
@@ -121,7 +121,9 @@ class _Answering:
             found, failure = await self._find(refused)
             numbered = Evidence().number(found.results[: self._settings.search.result_count])
             sources, context = within_budget(numbered, self._settings)
-            context = context or (SEARCH_FAILED if failure else NOTHING_FOUND)
+            if found.failure:
+                context = "\n".join(filter(None, (without_web(found.failure, inside=bool(sources)), context)))
+            context = context or NOTHING_FOUND
             yield SearchFinished(found, sources)
             for notice in [failure] if failure else _remarks(found):
                 yield notice
@@ -192,7 +194,8 @@ class _Answering:
             log.warning("search failed: %s", error)
             attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
             kind = error.cause if isinstance(error, AllEnginesFailed) else error.kind
-            found, failure = SearchResponse(self._query, attempts=attempts), Notice(kind, _without_search(error))
+            found = SearchResponse(self._query, attempts=attempts, failure=error.message, cure=error.cure)
+            failure = Notice(kind, _without_search(error))
         if refused:
             asked = (attempt for attempt in found.attempts if (attempt.engine, attempt.outcome) != _RESTING)
             found = replace(found, attempts=(refused, *asked))
@@ -222,6 +225,8 @@ def _without_search(error: SearchError) -> str:
 
 def _remarks(found: SearchResponse) -> Iterator[Notice]:
     """What the reader should know about a search that did not fail."""
+    if found.failure:
+        yield Notice("web_failed", f"{found.failure}{found.cure}")
     if found.stale:
         yield Notice(
             "stale", f"搜索引擎暂时没有答复，以下来源是{ago(found.cache_age or 0)}保存的旧结果，可能已经过时。"

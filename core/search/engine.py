@@ -44,8 +44,8 @@ class SearchEngine(ABC):
     """One file per engine, with everything that is known about it, and one line in the registry."""
 
     name: str
-    label: ClassVar[str]
-    """As readers know it."""
+    label: ClassVar[str] = ""
+    """As readers know it; empty: by its name."""
     section: ClassVar[type[Section] | None] = None
     """Its settings."""
     filters_language: ClassVar[bool] = True

@@ -8,9 +8,10 @@ be: its thread ends when the engine does.
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
@@ -24,6 +25,7 @@ from core.search.workers import Workers
 
 log = logging.getLogger(__name__)
 
+INSIDE_SECONDS = 2.0
 A_MOMENT = 0.01
 """Too little time to ask anybody anything."""
 
@@ -96,7 +98,7 @@ class _Race:
         self._deadline = deadline
         self._wake = wake
         self._limit = deadline.remaining()
-        self._to_start = deque(engines)
+        self._to_start = deque(engine for engine in engines if engine.reaches_web)
         self._running: dict[str, _Running] = {}
         self._resting: dict[str, Rest] = {}
         self._attempts: dict[str, Attempt] = {}
@@ -115,6 +117,26 @@ class _Race:
         return Raced(found, winner.engine if winner else "", tuple(self._attempts.values()), self._bug)
 
     def _race(self) -> _Report | None:
+        winner = self._race_on_the_web()
+        if winner is None and not self._deadline.cancelled:
+            self._settle_running(None)
+            winner = self._look_inside()
+        return winner
+
+    def _look_inside(self) -> _Report | None:
+        """What is built in answers when the web could not, at whatever time: it needs a few milliseconds."""
+        for engine in self._engines:
+            if not engine.reaches_web and not self._deadline.cancelled:
+                running = _Running(Deadline(INSIDE_SECONDS, self._room.clock), self._room.clock())
+                self._running[engine.name] = running
+                self._ask(engine, running)
+                while (report := self._reports.get()) is None or report.engine != engine.name:
+                    continue  # an engine of the web that was late
+                if self._note(report):
+                    return report
+        return None
+
+    def _race_on_the_web(self) -> _Report | None:
         self._start_next()
         if not self._running:
             self._start_last_resort()
@@ -254,8 +276,45 @@ _CAUSES: dict[str, tuple[str, str]] = {
 } | {EngineUnavailable.kind: ("网络不通，或服务不可用。", "请检查网络和代理，或稍后重试。")}
 
 
+_IN_SHORT = {
+    "timeout": "超时",
+    "unavailable": "连不上",
+    "throttled": "要求放慢（429）",
+    "blocked": "拒绝访问",
+    "misconfigured": "配置有误",
+    "quota": "额度已用完",
+    "parse": "返回的内容无法读取",
+    "rate_limited": "达到本站的上限",
+    "busy": "没有轮到",
+    "internal": "程序出错",
+}
+
+
+def in_short(attempt: Attempt, label: str) -> str:
+    """SearXNG 拒绝访问（403）"""
+    status = re.search(r"[（(](\d{3})[)）]", attempt.reason)
+    words = _IN_SHORT.get(attempt.kind, "没有成功")
+    return f"{label} {words}" + (f"（{status[1]}）" if status and status[1] not in words else "")
+
+
+def web_failure(attempts: Iterable[Attempt], engines: Sequence[SearchEngine]) -> tuple[str, str]:
+    """What is said of a search in which no engine that reaches the web answered, and the cure of the first cause.
+
+    Empty where one did, or where none was to.
+    """
+    reaching = {engine.name: engine.label or engine.name for engine in engines if engine.reaches_web}
+    asked = [attempt for attempt in attempts if attempt.engine in reaching]
+    if not asked or any(attempt.outcome in (Outcome.OK, Outcome.EMPTY) for attempt in asked):
+        return "", ""
+    causes = "、".join(in_short(attempt, reaching[attempt.engine]) for attempt in asked)
+    inside = [engine.label or engine.name for engine in engines if not engine.reaches_web]
+    only = f"；只查了{'、'.join(inside)}" if inside else ""
+    return f"联网搜索没有成功：{causes}{only}。", next((attempt.cure for attempt in asked if attempt.cure), "")
+
+
 def all_failed(attempts: tuple[Attempt, ...], *, timeout: float) -> AllEnginesFailed:
     """Names what went wrong for most of them; with only one engine, exactly what went wrong for it."""
+    attempts = tuple(attempt for attempt in attempts if attempt.outcome is not Outcome.EMPTY)
     kinds = Counter(attempt.kind for attempt in attempts)
     cause = kinds.most_common(1)[0][0] if kinds else EngineTimeout.kind
     if cause == EngineTimeout.kind:

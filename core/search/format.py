@@ -14,6 +14,12 @@ CLOSE_FENCE = "</sources>"
 NOTHING_FOUND = "（已执行搜索，但没有找到相关结果。请根据自己的知识回答，并说明没有找到可引用的来源；不要编造来源。）"
 SEARCH_FAILED = "（本次搜索没有成功，没有任何搜索结果。请根据自己的知识回答，并说明未能联网核实；不要编造来源。）"
 
+
+def without_web(why: str, *, inside: bool) -> str:
+    """For the model, in the words that the reader sees. `inside`: what is built in has found something all the same."""
+    return f"（{why}以下来源来自程序内置的资料，不是网页。）" if inside else f"（{why}）\n{SEARCH_FAILED}"
+
+
 # Retrieved text must not be able to close the fence it stands in, nor open a second one.
 _FENCE_TAG = re.compile(r"<\s*(/?)\s*(sources?)", re.IGNORECASE)
 

@@ -14,7 +14,7 @@ from core.base.text import is_blank
 from core.search.cache import ResultCache, SessionCache
 from core.search.engine import SearchEngine
 from core.search.errors import AllEnginesFailed, EngineError, NoEngine, QueryError, RateLimited
-from core.search.failover import Failover, Raced, all_failed
+from core.search.failover import Failover, Raced, all_failed, web_failure
 from core.search.flights import Flights
 from core.search.health import Health, Rest
 from core.search.limits import SearchLimits
@@ -184,7 +184,7 @@ class SearchService:
             self._ended(search, error=error, attempts=error.attempts if isinstance(error, AllEnginesFailed) else ())
             raise
         response = replace(response, query=asked, search_time=self._clock() - started)
-        if session is not None:
+        if session is not None and not response.failure:
             session.put(key, response)
         self._ended(search, response, attempts=response.attempts)
         return response
@@ -213,13 +213,16 @@ class SearchService:
         if self._limits is not None and search.user is not None:
             self._limits.admit(search.user)
         raced = self._failover.run(engines, search.query, search.deadline, wake=search.engine is not None)
+        failure, cure = web_failure(raced.attempts, engines)
+        if raced.found and failure:
+            return self._stale(search, raced) or replace(self._answer(search, raced), failure=failure, cure=cure)
         if raced.found:
             response = self._answer(search, raced)
             winner = next(engine for engine in engines if engine.name == raced.provider)
             if self._cache is not None and winner.cacheable:
                 self._cache.put(search.key, response)
             return response
-        return self._without_results(search, raced)
+        return self._without_results(search, raced, failure, cure)
 
     def _chain(self, engine: str | None) -> Sequence[SearchEngine]:
         chain = [candidate for candidate in self._engines if engine in (None, candidate.name)]
@@ -241,19 +244,27 @@ class SearchService:
         log.info("%s found %d results in %.2f s", raced.provider, len(raced.found), self._clock() - search.started)
         return response
 
-    def _without_results(self, search: _Search, raced: Raced) -> SearchResponse:
+    def _stale(self, search: _Search, raced: Raced) -> SearchResponse | None:
+        """Old results, past their time."""
+        old = self._cache.get(search.key, search.query, even_stale=True) if self._cache is not None else None
+        if old is None:
+            return None
+        search.layer = CacheLayer.STALE
+        log.warning("no engine could answer; serving results that are %.0f s old", old.cache_age or 0)
+        return replace(old, attempts=raced.attempts)
+
+    def _without_results(self, search: _Search, raced: Raced, failure: str, cure: str) -> SearchResponse:
         """Nothing was found, truly (every engine said so), or because engines were missing: then old results serve."""
         unanswered = [attempt for attempt in raced.attempts if attempt.outcome is not Outcome.EMPTY]
-        if unanswered and self._cache is not None:
-            old = self._cache.get(search.key, search.query, even_stale=True)
-            if old is not None:
-                search.layer = CacheLayer.STALE
-                log.warning("no engine could answer; serving results that are %.0f s old", old.cache_age or 0)
-                return replace(old, attempts=raced.attempts)
+        if unanswered and (old := self._stale(search, raced)):
+            return old
         if raced.bug is not None:
             raise raced.bug
-        if len(unanswered) == len(raced.attempts):
-            raise all_failed(raced.attempts, timeout=self._settings.timeout)
+        if failure or len(unanswered) == len(raced.attempts):
+            error = all_failed(raced.attempts, timeout=self._settings.timeout)
+            if failure and len(raced.attempts) > 1:
+                error = AllEnginesFailed(failure, cure=cure or error.cure, attempts=raced.attempts, cause=error.cause)
+            raise error
         answered = [attempt.engine for attempt in raced.attempts if attempt.outcome is Outcome.EMPTY]
         return SearchResponse(query=search.query, attempts=raced.attempts, provider=answered[-1])
 

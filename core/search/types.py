@@ -123,6 +123,9 @@ class SearchResponse:
     skipped: int = 0
     """Results that the engine sent but nobody could use (no link, no title, wrong types)."""
     notes: tuple[str, ...] = field(default=())
+    failure: str = ""
+    """Why the web was not searched although these are results: what is built in was all that could be looked through."""
+    cure: str = ""
 
     @property
     def total_results(self) -> int:
@@ -139,7 +142,7 @@ class SearchResponse:
             "fromCache": self.from_cache,
             "cacheAge": None if self.cache_age is None else round(self.cache_age, 1),
             "attempts": [attempt.to_json() for attempt in self.attempts],
-        }
+        } | ({"failure": self.failure} if self.failure else {})
 
     def first(self, count: int) -> SearchResponse:
         return replace(self, results=self.results[:count])

@@ -30,7 +30,7 @@ from core.search.errors import (
 from core.search.limits import SearchLimits
 from core.search.results import Found
 from core.search.service import MAX_QUERY_LENGTH, SearchService
-from core.search.types import Outcome, SearchQuery, SearchResponse, SearchType
+from core.search.types import Outcome, SearchQuery, SearchResponse, SearchResult, SearchType
 from support.base import loaded
 from support.faults import Server, drip, head, silence
 from support.rooms import Clock, Fake, Stuck, hung_until_cancelled, results, slow, threads_back_to
@@ -151,7 +151,7 @@ def test_all_failed_carries_the_attempts_and_names_the_cause() -> None:
         service.search(QUERY)
     assert [attempt.engine for attempt in failure.value.attempts] == ["a", "b", "c"]
     assert failure.value.cause == "unavailable"
-    assert "网络" in failure.value.message
+    assert "连不上" in failure.value.message
 
 
 def test_the_cure_of_the_only_engine_reaches_the_reader() -> None:
@@ -184,7 +184,7 @@ def test_all_hung_fails_cleanly_at_the_deadline() -> None:
         [Fake(name, hung_until_cancelled) for name in "abc"], settings=settings(timeout=1.0, hedge_after=0.2)
     )
     began = time.monotonic()
-    with pytest.raises(AllEnginesFailed, match="搜索超时：1 秒") as failure:
+    with pytest.raises(AllEnginesFailed, match="a 超时、b 超时、c 超时") as failure:
         service.search(QUERY)
     assert time.monotonic() - began < 2
     assert failure.value.cause == "timeout"
@@ -570,3 +570,42 @@ def test_an_engine_that_asks_not_to_be_cached_is_not(tmp_path: Path) -> None:
     assert not service.search(SearchQuery("问题")).from_cache
     assert engine.calls == 2
     service.close()
+
+
+# ── Failed is failed ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Manual(Fake):
+    reaches_web = False
+    label = "内置手册"
+
+
+def web_down(*found: SearchResult) -> SearchService:
+    refusing = Fake("searxng", EngineBlocked("拒绝（403）。", cure="打开 JSON。"))
+    return SearchService([refusing, Fake("google", EngineUnavailable()), Manual("m", list(found))])
+
+
+def test_the_manual_is_no_proof_that_the_web_was_searched() -> None:
+    with pytest.raises(AllEnginesFailed) as failure:
+        web_down().search(QUERY)
+    assert failure.value.message == "联网搜索没有成功：searxng 拒绝访问（403）、google 连不上；只查了内置手册。"
+    assert failure.value.cure == "打开 JSON。"
+    assert [attempt.outcome.value for attempt in failure.value.attempts] == ["failed", "failed", "empty"]
+
+
+def test_what_the_manual_found_comes_with_the_failure() -> None:
+    response = web_down(*results("m", 2)).search(QUERY)
+    assert (response.provider, len(response.results)) == ("m", 2)
+    assert response.failure.startswith("联网搜索没有成功：searxng 拒绝访问（403）")
+    assert response.to_json()["failure"] == response.failure
+
+
+def test_a_manual_alone_fails_nobody() -> None:
+    assert SearchService([Manual("m", results("m", 1))]).search(QUERY).failure == ""
+
+
+def test_the_manual_never_outruns_the_web() -> None:
+    web = Fake("web", slow(0.3, results("web", 1)))
+    chain = [web, Manual("m", results("m", 1))]
+    answered = SearchService(chain, settings=settings(hedge_after=0.1)).search(QUERY)
+    assert (answered.provider, answered.failure) == ("web", "")

@@ -39,6 +39,8 @@ def summary(response: SearchResponse) -> str:
         return "没有搜索" if was_not_tried(response) else "搜索没有成功"
     found = f"找到 {response.total_results} 条" if response.results else "没有找到结果"
     parts = [label_of(response.provider), found, f"{response.search_time:.1f} 秒"]
+    if response.failure:
+        parts = ["联网搜索没有成功", f"只查了{label_of(response.provider)}", *parts[1:]]
     if response.from_cache:
         parts.append(f"{'旧' if response.stale else ''}缓存 · {ago(response.cache_age or 0).strip()}")
     return " · ".join(parts)

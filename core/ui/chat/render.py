@@ -35,7 +35,7 @@ from core.run.run import Run
 from core.ui import keeping, session
 from core.ui.chat import actions, ledger, panel
 from core.ui.chat.answer import AnswerView, draw_answer, draw_list, draw_references
-from core.ui.chat.steps import Steps, draw_steps
+from core.ui.chat.steps import Steps, draw_steps, search_failed
 from core.ui.escape import label
 
 if TYPE_CHECKING:
@@ -107,6 +107,8 @@ def after_answer(entry: Message, *, is_last: bool) -> None:
     """Everything below the text: how it ended, what was cited, what it cost, what can be done with it."""
     unkept(entry)
     cut_off_here(entry, is_last=is_last)
+    if is_last:
+        failed_search(entry)
     statutes(entry)
     if entry.cited:
         draw_references(entry.cited, anchor=entry.id)
@@ -131,6 +133,21 @@ def cut_off_here(entry: Message, *, is_last: bool) -> None:
             st.warning(label(remark.text), icon=":material/content_cut:")
             if is_last:
                 st.button("继续", key=f"go-on-{entry.id}", icon=":material/more_horiz:", on_click=actions.go_on)
+
+
+def failed_search(entry: Message) -> None:
+    """What the reader can do about a search that failed."""
+    if any(search_failed(search.response) for search in entry.searches):
+        with st.container(horizontal=True):
+            st.button(
+                "重新搜索",
+                key=f"search-again-{entry.id}",
+                icon=":material/refresh:",
+                on_click=actions.answer_again,
+                kwargs={"fresh": True},
+            )
+            if "settings" in shared_app().settings.public.pages:
+                st.page_link("pages/settings.py", label="打开诊断", icon=":material/stethoscope:")
 
 
 def statutes(entry: Message) -> None:

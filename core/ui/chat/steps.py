@@ -206,7 +206,12 @@ class _ToolStep:
 
 
 def _state(response: SearchResponse) -> Literal["complete", "error"]:
-    return "complete" if response.provider or ledger.was_not_tried(response) else "error"
+    return "error" if search_failed(response) else "complete"
+
+
+def search_failed(response: SearchResponse) -> bool:
+    """The web was to be searched, and was not; what is built in is no proof of it."""
+    return bool(response.failure) or not (response.provider or ledger.was_not_tried(response))
 
 
 def draw_found(found: SearchFinished) -> None:
