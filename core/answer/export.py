@@ -19,8 +19,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
-from html import escape
 from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
 
 from core.answer.events import RunFailed, RunStopped, SearchFinished
 from core.answer.markdown import references_html, render_html
@@ -148,7 +149,7 @@ def _reference(source: Source) -> str:
 
 # ── HTML ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_PAGE = """<!DOCTYPE html>
+_PAGE = Markup("""<!DOCTYPE html>
 <html lang="zh-CN">
 <head>
 <meta charset="utf-8">
@@ -165,9 +166,9 @@ _PAGE = """<!DOCTYPE html>
 </main>
 </body>
 </html>
-"""
+""")
 
-_STYLE = """
+_STYLE = Markup("""
 :root { color-scheme: light dark; }
 body { margin: 0; font: 16px/1.75 "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", system-ui, sans-serif; }
 main { max-width: 46rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; overflow-wrap: anywhere; }
@@ -184,34 +185,38 @@ table { border-collapse: collapse; } th, td { border: 1px solid #8886; padding: 
 blockquote { margin: 0; padding-left: 1rem; border-left: 3px solid #8886; }
 section + section { border-top: 1px solid #8883; }
 @media print { a { color: inherit; } section { break-inside: avoid-page; } }
-"""
+""")
 
 
-def as_html(title: str, messages: Sequence[Message], *, zone: tzinfo | None = None, check: Check = _unchecked) -> str:
-    body = "\n".join(_section(message, f"m{number}", zone, check) for number, message in enumerate(_said(messages), 1))
-    return _PAGE.format(title=escape(one_line(title)) or UNTITLED, style=_STYLE, body=body)
+def as_html(
+    title: str, messages: Sequence[Message], *, zone: tzinfo | None = None, check: Check = _unchecked
+) -> Markup:
+    sections = (_section(message, f"m{number}", zone, check) for number, message in enumerate(_said(messages), 1))
+    return _PAGE.format(title=one_line(title) or UNTITLED, style=_STYLE, body=Markup("\n").join(sections))
 
 
-def _section(message: Message, anchor: str, zone: tzinfo | None, check: Check) -> str:
+def _section(message: Message, anchor: str, zone: tzinfo | None, check: Check) -> Markup:
     if message.role == "user":
         origin = _shown_moment(message.created, zone)
-        inside = f'<div class="question">{escape(clean(message.text))}</div>'
+        inside = Markup('<div class="question">%s</div>') % clean(message.text)
     else:
         origin = _origin(message, zone)
         text = render_html(message.text, message.found, anchor=anchor)
-        inside = f"<div>{text}</div>" + _statutes(_verdicts(message, check)) + _below(message, anchor)
-    heading = f'<h2>{LABELS[message.role]} <span class="origin">{escape(one_line(origin))}</span></h2>'
-    return f"<section>{heading}\n{inside}</section>"
+        inside = Markup("<div>%s</div>") % text + _statutes(_verdicts(message, check)) + _below(message, anchor)
+    heading = Markup('<h2>%s <span class="origin">%s</span></h2>') % (LABELS[message.role], one_line(origin))
+    return Markup("<section>%s\n%s</section>") % (heading, inside)
 
 
-def _statutes(verdicts: Sequence[Verdict]) -> str:
-    rows = "".join(f"<li>{escape(_verdict_line(verdict))}</li>" for verdict in verdicts)
-    return f"<h3>法条核验</h3><ul>{rows}</ul>" if rows else ""
+def _statutes(verdicts: Sequence[Verdict]) -> Markup:
+    rows = Markup().join(Markup("<li>%s</li>") % _verdict_line(verdict) for verdict in verdicts)
+    return Markup("<h3>法条核验</h3><ul>%s</ul>") % rows if rows else Markup()
 
 
-def _below(message: Message, anchor: str) -> str:
-    references = f"<h3>参考文献</h3>{references_html(message.cited, anchor=anchor)}" if message.cited else ""
-    return references + "".join(f'<p class="remark">{escape(remark)}</p>' for remark in _remarks(message))
+def _below(message: Message, anchor: str) -> Markup:
+    references = references_html(message.cited, anchor=anchor) if message.cited else Markup()
+    heading = Markup("<h3>参考文献</h3>") if references else Markup()
+    remarks = Markup().join(Markup('<p class="remark">%s</p>') % remark for remark in _remarks(message))
+    return heading + references + remarks
 
 
 # ── JSON ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from html import escape
+from functools import cached_property, lru_cache
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from markdown_it.token import Token
+from markupsafe import Markup, escape
 
 from core.answer.citations import holdback, parse, parse_blocks
 from core.base.text import clean, one_line, shorten
@@ -108,44 +109,46 @@ class Blocks:
         return rest
 
 
-def render_html(markdown: str, sources: Iterable[Source], *, anchor: str = "", app_url: str = "") -> str:
+def render_html(markdown: str, sources: Iterable[Source], *, anchor: str = "", app_url: str = "") -> Markup:
     """Answer text as HTML. With an `anchor`, the first citation of each source can be reached from the references."""
     return _Renderer(sources, anchor, app_url).render(parse(markdown))
 
 
+_NOTHING = Markup()
 _SUMMARY_LENGTH = 120
 _TITLE_LENGTH = 160
 
 
-def references_html(sources: Iterable[Source], *, anchor: str = "", app_url: str = "") -> str:
-    rows = "".join(_reference(source, anchor, app_url) for source in sources)
-    return f'<ol class="wy-refs">{rows}</ol>'
+def references_html(sources: Iterable[Source], *, anchor: str = "", app_url: str = "") -> Markup:
+    rows = Markup().join(_reference(source, anchor, app_url) for source in sources)
+    return Markup('<ol class="wy-refs">%s</ol>') % rows
 
 
-def results_html(results: Iterable[SearchResult], *, app_url: str = "") -> str:
+def results_html(results: Iterable[SearchResult], *, app_url: str = "") -> Markup:
     """Search results without numbers: no text can cite them."""
-    rows = "".join(f"<li>{_entry(result.title, result.url, result.snippet, app_url)}</li>" for result in results)
-    return f'<ul class="wy-refs">{rows}</ul>'
+    entries = (_entry(result.title, result.url, result.snippet, app_url) for result in results)
+    return Markup('<ul class="wy-refs">%s</ul>') % Markup().join(Markup("<li>%s</li>") % entry for entry in entries)
 
 
-def _reference(source: Source, anchor: str, app_url: str) -> str:
-    identity = f' id="{escape(anchor)}-ref-{source.number}"' if anchor else ""
-    back = f' <a class="back" href="#{escape(anchor)}-cite-{source.number}" title="回到正文">↩</a>' if anchor else ""
+def _reference(source: Source, anchor: str, app_url: str) -> Markup:
+    identity = back = _NOTHING
+    if anchor:
+        identity = Markup(' id="%s-ref-%s"') % (anchor, source.number)
+        back = Markup(' <a class="back" href="#%s-cite-%s" title="回到正文">↩</a>') % (anchor, source.number)
     entry = _entry(source.title, source.url, source.snippet, app_url, back)
-    return f'<li value="{source.number}"{identity}>{entry}</li>'
+    return Markup('<li value="%s"%s>%s</li>') % (source.number, identity, entry)
 
 
-def _entry(title: str, url: str, snippet: str, app_url: str, back: str = "") -> str:
-    title = escape(shorten(one_line(title), _TITLE_LENGTH)) or "（无标题）"
-    domain = escape(_place(url, app_url))
-    summary = escape(shorten(one_line(snippet), _SUMMARY_LENGTH))
+def _entry(title: str, url: str, snippet: str, app_url: str, back: Markup = _NOTHING) -> Markup:
+    title = shorten(one_line(title), _TITLE_LENGTH) or "（无标题）"
     href = _href(url, app_url)
-    return (
-        (f"<a {_link(href)}>{title}</a>" if href else f"<span>{title}</span>")
-        + (f' <span class="domain">{domain}</span>' if domain else "")
-        + back
-        + (f'<span class="summary">{summary}</span>' if summary else "")
-    )
+    entry = Markup("<a %s>%s</a>") % (_link(href), title) if href else Markup("<span>%s</span>") % title
+    if domain := _place(url, app_url):
+        entry += Markup(' <span class="domain">%s</span>') % domain
+    entry += back
+    if summary := shorten(one_line(snippet), _SUMMARY_LENGTH):
+        entry += Markup('<span class="summary">%s</span>') % summary
+    return entry
 
 
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#\\][^\s\x00-\x1f]*", re.IGNORECASE)
@@ -167,8 +170,8 @@ def _place(url: str, app_url: str) -> str:
     return _own_place(_href(url, app_url)) or host_of(url)
 
 
-def _link(href: str) -> str:
-    return f'href="{escape(href)}" rel="noopener noreferrer nofollow" target="_blank"'
+def _link(href: str) -> Markup:
+    return Markup('href="%s" rel="noopener noreferrer nofollow" target="_blank"') % href
 
 
 def _canonical(url: str, app_url: str) -> str:
@@ -186,8 +189,15 @@ def _canonical(url: str, app_url: str) -> str:
 _TAGS = {tag: tag for tag in ("p", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "blockquote")}
 _TAGS |= {"strong": "strong", "em": "em", "s": "del", "h1": "h3", "h2": "h4", "h3": "h5"}
 _TAGS |= {"h4": "h6", "h5": "h6", "h6": "h6"}
-_ALIGNED = {"text-align:right": ' class="right"', "text-align:center": ' class="center"'}
-_NARROW_SPACE = "\u202f"
+_OPENED = {tag: Markup("<%s>") % ours for tag, ours in _TAGS.items()}
+_CLOSED = {tag: Markup("</%s>") % ours for tag, ours in _TAGS.items()}
+_ALIGNED = {
+    (tag, f"text-align:{side}"): Markup('<%s class="%s">') % (tag, side)
+    for tag in ("th", "td")
+    for side in ("right", "center")
+}
+_BREAK, _RULE, _END_OF_LINK = Markup("<br>"), Markup("<hr>"), Markup("</a>")
+_NARROW_SPACE = Markup("\u202f")
 # A blank before a citation that vanishes goes with it where a blank would look like a mistake.
 _CLOSES = frozenset(" \n，。、；：？！,.;:?!)）】」』”’…")
 _TARGET_LENGTH = 40
@@ -195,84 +205,97 @@ _TARGET_LENGTH = 40
 
 class _Renderer:
     def __init__(self, sources: Iterable[Source], anchor: str, app_url: str) -> None:
-        sources = tuple(sources)
-        self._numbers = {source.number: _number(source, app_url) for source in sources}
-        self._hrefs = {_canonical(source.url, app_url): _href(source.url, app_url) for source in sources}
-        self._hrefs.pop("", None)
+        self._sources = {source.number: source for source in sources}
         self._app_url = app_url
-        self._anchor = escape(anchor)
-        self._anchored: set[int] = set()
-        self._after_link = ""
+        self._anchor = anchor
+        self._cited_before: dict[int, Markup] = {}
+        self._after_link = _NOTHING
 
-    def render(self, tokens: Iterable[Token]) -> str:
-        out: list[str] = []
+    def render(self, tokens: Iterable[Token]) -> Markup:
+        out: list[Markup] = []
+        self._write(tokens, out)
+        return Markup("".join(out))  # noqa: S704 (every part is Markup by its type; to look at each again takes time)
+
+    def _write(self, tokens: Iterable[Token], out: list[Markup]) -> None:
         for token in tokens:
-            if token.type == "inline":
-                out.append(self.render(token.children or ()))
+            if token.type == "text":
+                out.append(escape(token.content))
+            elif token.type == "inline":
+                self._write(token.children or (), out)
             elif token.type == "citation":
                 self._citation(token, out)
             elif not token.hidden:
-                out.append(self._token(token))
-        return "".join(out)
+                out.append(_tag(token) if token.tag in _TAGS else self._token(token))
 
-    def _token(self, token: Token) -> str:
+    def _token(self, token: Token) -> Markup:
         match token.type:
-            case "text" | "text_special" | "math_inline":
-                return escape(token.content)
             case "code_inline":
-                return f"<code>{escape(token.content)}</code>"
+                return Markup("<code>%s</code>") % token.content
             case "fence" | "code_block":
-                code = token.content.rstrip("\n")
-                return f"<pre><code>{escape(code)}</code></pre>"
+                return Markup("<pre><code>%s</code></pre>") % token.content.rstrip("\n")
             case "math_block":
-                return f"<p>{escape(token.content)}</p>"
+                return Markup("<p>%s</p>") % token.content
             case "softbreak" | "hardbreak":  # models do not wrap lines: where they break one, they mean it
-                return "<br>"
+                return _BREAK
             case "hr":
-                return "<hr>"
+                return _RULE
             case "image":
                 return escape(f"[图片：{one_line(token.content)}]")
             case "link_open":
                 return self._open_link(str(token.attrGet("href") or ""))
             case "link_close":
                 return self._after_link
-        return self._tag(token)
+        return escape(token.content)
 
-    def _tag(self, token: Token) -> str:
-        tag = _TAGS.get(token.tag)
-        if not tag:
-            return escape(token.content)
-        if token.nesting < 0:
-            return f"</{tag}>"
-        start = token.attrGet("start")
-        numbered = f' start="{int(start)}"' if start is not None else ""
-        return f"<{tag}{numbered}{_ALIGNED.get(str(token.attrGet('style')), '')}>"
+    @cached_property
+    def _links(self) -> dict[str, Markup]:
+        """Links to the sources, by the `_canonical` form of what the text points to."""
+        urls = [source.url for source in self._sources.values()]
+        hrefs = {_canonical(url, self._app_url): _href(url, self._app_url) for url in urls}
+        return {address: Markup("<a %s>") % _link(href) for address, href in hrefs.items() if address}
 
-    def _open_link(self, target: str) -> str:
-        href = self._hrefs.get(_canonical(target, self._app_url))
-        if href:
-            self._after_link = "</a>"
-            return f"<a {_link(href)}>"
+    def _open_link(self, target: str) -> Markup:
+        link = self._links.get(_canonical(target, self._app_url))
+        if link:
+            self._after_link = _END_OF_LINK
+            return link
         pointed_to = host_of(target) or shorten(one_line(target), _TARGET_LENGTH)
-        self._after_link = escape(f"（{pointed_to}）") if pointed_to else ""
-        return ""
+        self._after_link = escape(f"（{pointed_to}）") if pointed_to else _NOTHING
+        return _NOTHING
 
-    def _citation(self, token: Token, out: list[str]) -> None:
-        cited = [number for number in token.meta["numbers"] if number in self._numbers]
-        if cited:
-            out.append(_NARROW_SPACE.join(map(self._superscript, cited)))
-        elif out and (not token.meta["after"] or token.meta["after"] in _CLOSES):
+    def _citation(self, token: Token, out: list[Markup]) -> None:
+        cited = [number for number in token.meta["numbers"] if number in self._sources]
+        for place, number in enumerate(cited):
+            out += [_NARROW_SPACE, self._superscript(number)] if place else [self._superscript(number)]
+        if not cited and out and (not token.meta["after"] or token.meta["after"] in _CLOSES):
             out[-1] = out[-1].rstrip(" ")
 
-    def _superscript(self, number: int) -> str:
-        identity = ""
-        if self._anchor and number not in self._anchored:
-            self._anchored.add(number)
-            identity = f' id="{self._anchor}-cite-{number}"'
-        return f'<sup class="cite"{identity}>{self._numbers[number]}</sup>'
+    def _superscript(self, number: int) -> Markup:
+        if number in self._cited_before:
+            return self._cited_before[number]
+        linked = _number(self._sources[number], self._app_url)
+        again = self._cited_before[number] = Markup('<sup class="cite">%s</sup>') % linked
+        if not self._anchor:
+            return again
+        return Markup('<sup class="cite" id="%s-cite-%s">%s</sup>') % (self._anchor, number, linked)
 
 
-def _number(source: Source, app_url: str) -> str:
+@lru_cache(maxsize=1024)
+def _number(source: Source, app_url: str) -> Markup:
+    """The same few sources are cited all over an answer, which is drawn again while it grows."""
     href = _href(source.url, app_url)
-    title = escape(f"{one_line(source.title)} — {_place(source.url, app_url)}")
-    return f'<a {_link(href)} title="{title}">{source.number}</a>' if href else str(source.number)
+    if not href:
+        return escape(source.number)
+    title = f"{one_line(source.title)} — {_place(source.url, app_url)}"
+    return Markup('<a %s title="%s">%s</a>') % (_link(href), title, source.number)
+
+
+def _tag(token: Token) -> Markup:
+    if token.nesting < 0:
+        return _CLOSED[token.tag]
+    if not token.attrs:
+        return _OPENED[token.tag]
+    start = token.attrGet("start")
+    if start is not None:
+        return Markup('<ol start="%s">') % int(start)
+    return _ALIGNED.get((token.tag, str(token.attrGet("style"))), _OPENED[token.tag])

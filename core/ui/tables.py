@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import streamlit as st
+from markupsafe import Markup
+
+from core.ui.escape import draw_html
 
 
 class Table(NamedTuple):
@@ -20,9 +22,9 @@ class Table(NamedTuple):
 
 
 def draw(table: Table) -> None:
-    head = "".join(f"<th>{html.escape(column)}</th>" for column in table.columns)
-    rows = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in table.rows)
-    st.html(f'<table class="wy-figures"><tr>{head}</tr>{rows}</table>')
+    head = Markup().join(Markup("<th>%s</th>") % column for column in table.columns)
+    rows = Markup().join(Markup("<tr>%s</tr>") % Markup().join(map(_cell, row)) for row in table.rows)
+    draw_html(Markup('<table class="wy-figures"><tr>%s</tr>%s</table>') % (head, rows))
     st.download_button(
         "下载 CSV",
         lambda: as_csv(table),
@@ -34,10 +36,10 @@ def draw(table: Table) -> None:
     )
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any) -> Markup:
     if isinstance(value, int | float):
-        return f'<td class="number">{value:,}</td>'
-    return f"<td>{'–' if value is None else html.escape(str(value))}</td>"
+        return Markup('<td class="number">%s</td>') % f"{value:,}"
+    return Markup("<td>%s</td>") % ("–" if value is None else str(value))
 
 
 def as_csv(table: Table) -> bytes:

@@ -74,7 +74,7 @@ class Page(HTMLParser):
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.open: list[str] = []
         self.text = ""
-        self.feed(html)
+        self.feed(str(html))  # a piece of Markup is Markup, and would be escaped again
         self.close()
         assert self.open == []
 

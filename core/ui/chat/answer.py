@@ -7,11 +7,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
+from markupsafe import Markup
 from streamlit.delta_generator import DeltaGenerator
 
 from core.answer.markdown import Block, Blocks, references_html, render_html, results_html, split_blocks
 from core.app import shared_app
 from core.search.types import SearchResult, Source
+from core.ui.escape import draw_html
 
 UPDATES_PER_SECOND = 20
 BYTES_PER_SECOND = 60_000
@@ -27,17 +29,18 @@ def draw_answer(text: str, sources: Sequence[Source], *, anchor: str) -> None:
 
 
 def draw_references(sources: Sequence[Source], *, anchor: str) -> None:
-    st.html('<div class="wy-refs-title">参考文献</div>' + references_html(sources, anchor=anchor, app_url=app_url()))
+    title = Markup('<div class="wy-refs-title">参考文献</div>')
+    draw_html(title + references_html(sources, anchor=anchor, app_url=app_url()))
 
 
 def draw_list(sources: Sequence[Source]) -> None:
     """Sources that are only listed: nothing in the text points to them."""
-    st.html(references_html(sources, app_url=app_url()))
+    draw_html(references_html(sources, app_url=app_url()))
 
 
 def draw_results(results: Iterable[SearchResult]) -> None:
     """What was found and has no number: no text can cite it."""
-    st.html(results_html(results, app_url=app_url()))
+    draw_html(results_html(results, app_url=app_url()))
 
 
 def _draw_blocks(blocks: Iterable[Block], sources: Sequence[Source], anchor: str) -> None:
@@ -61,7 +64,7 @@ def _draw_special(place: DeltaGenerator, block: Block) -> None:
 def _draw_html(place: DeltaGenerator, markdown: str, sources: Sequence[Source], anchor: str) -> int:
     html = render_html(markdown, sources, anchor=anchor, app_url=app_url())
     if html.strip():
-        place.html(f'<div class="wy-answer">{html}</div>')
+        draw_html(Markup('<div class="wy-answer">%s</div>') % html, place)
     return len(html)
 
 

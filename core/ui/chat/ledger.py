@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 
 import streamlit as st
+from markupsafe import Markup
 
 from core.answer.events import SearchFinished
 from core.base.text import ago
@@ -13,6 +13,7 @@ from core.search.query import limits_in_words
 from core.search.registry import unheeded_limits
 from core.search.types import Attempt, Outcome, SearchResponse
 from core.ui.chat import actions
+from core.ui.escape import draw_html
 from core.ui.labels import label_of
 
 _OUTCOMES = {Outcome.OK: "成功", Outcome.EMPTY: "没有结果", Outcome.SKIPPED: "跳过", Outcome.FAILED: "失败"}
@@ -21,7 +22,7 @@ _OUTCOMES = {Outcome.OK: "成功", Outcome.EMPTY: "没有结果", Outcome.SKIPPE
 def draw(searches: Sequence[SearchFinished], *, key: str, can_repeat: bool) -> None:
     with st.expander("搜索账本", icon=":material/receipt_long:"):
         for search in searches:
-            st.html(entry(search.response))
+            draw_html(entry(search.response))
         if can_repeat:
             st.button(
                 "重新搜索",
@@ -51,26 +52,29 @@ def was_not_tried(response: SearchResponse) -> bool:
     return bool(response.attempts) and all(attempt.outcome is Outcome.SKIPPED for attempt in response.attempts)
 
 
-def entry(response: SearchResponse) -> str:
-    rows = "".join(_attempt(attempt) for attempt in response.attempts)
-    table = f'<table class="wy-ledger"><tr><th>引擎</th><th>结果</th><th>用时</th><th>说明</th></tr>{rows}</table>'
-    limits = " · ".join(limits_in_words(response.query))
-    asked_for = f'<div class="wy-line"><b>条件</b> {html.escape(limits)}</div>' if limits else ""
-    notes = "".join(
-        f'<div class="wy-line">{html.escape(note)}</div>'
-        for note in (*response.notes, *unheeded_limits(response.provider, response.query))
-    )
-    return (
-        f'<div class="wy-line"><b>查询</b> {html.escape(response.query.text)}</div>{asked_for}'
-        f'<div class="wy-line"><b>结果</b> {html.escape(summary(response))}</div>{table if rows else ""}{notes}'
-    )
+def entry(response: SearchResponse) -> Markup:
+    lines = [_line("查询", response.query.text)]
+    if limits := limits_in_words(response.query):
+        lines.append(_line("条件", " · ".join(limits)))
+    lines.append(_line("结果", summary(response)))
+    if response.attempts:
+        heads = Markup("<tr><th>引擎</th><th>结果</th><th>用时</th><th>说明</th></tr>")
+        rows = Markup().join(map(_attempt, response.attempts))
+        lines.append(Markup('<table class="wy-ledger">%s%s</table>') % (heads, rows))
+    notes = (*response.notes, *unheeded_limits(response.provider, response.query))
+    lines += [Markup('<div class="wy-line">%s</div>') % note for note in notes]
+    return Markup().join(lines)
 
 
-def _attempt(attempt: Attempt) -> str:
+def _line(name: str, text: str) -> Markup:
+    return Markup('<div class="wy-line"><b>%s</b> %s</div>') % (name, text)
+
+
+def _attempt(attempt: Attempt) -> Markup:
     cells = (
         label_of(attempt.engine),
         _OUTCOMES[attempt.outcome],
         f"{attempt.seconds:.1f} 秒" if attempt.seconds >= 0.05 else "–",
         f"{attempt.reason}{attempt.cure}",
     )
-    return "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
+    return Markup("<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>") % cells

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import logging
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 import streamlit as st
+from markupsafe import Markup
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunException
 
@@ -36,7 +36,7 @@ from core.ui import keeping, session
 from core.ui.chat import actions, ledger, panel
 from core.ui.chat.answer import AnswerView, draw_answer, draw_list, draw_references
 from core.ui.chat.steps import Steps, draw_steps, search_failed
-from core.ui.escape import label
+from core.ui.escape import draw_html, label
 
 if TYPE_CHECKING:
     from core.ui.chat.callback_handler import AgentSteps
@@ -46,9 +46,9 @@ log = logging.getLogger(__name__)
 AVATARS = {"user": ":material/person:", "assistant": ":material/menu_book:"}
 
 PARTS = {"thinking": "思考", "tools": "工具", "answer": "回答"}
-NOT_CHECKED = (
-    "法条核验：还没有导入法规库，回答引用的法条没有核对。可以在「"
-    '<a href="/legal" target="_blank" rel="noopener">法规与案例</a>」页导入。'
+NOT_CHECKED = Markup(
+    '<div class="wy-law wy-dim">法条核验：还没有导入法规库，回答引用的法条没有核对。可以在「'
+    '<a href="/legal" target="_blank" rel="noopener">法规与案例</a>」页导入。</div>'
 )
 SUGGESTIONS = ("怎么打开联网搜索？", "SearXNG 返回 403 怎么办？", "案号里的数字和文字是什么意思？")
 
@@ -79,7 +79,7 @@ def message(entry: Message, *, is_last: bool) -> None:
         return
     with st.chat_message(entry.role, avatar=AVATARS[entry.role]):
         if entry.role == "user":
-            st.html(f'<div class="wy-question">{html.escape(entry.text)}</div>')
+            draw_html(Markup('<div class="wy-question">%s</div>') % entry.text)
             unkept(entry)
             if is_last:
                 unanswered()
@@ -156,13 +156,13 @@ def statutes(entry: Message) -> None:
     if check is None:
         return
     if not check.indexed:
-        st.html(f'<div class="wy-law wy-dim">{NOT_CHECKED}</div>')
+        draw_html(NOT_CHECKED)
         return
     from core.ui.legal import verdicts
 
     try:
         with st.container(horizontal=True, gap="small", vertical_alignment="top"):
-            st.html('<div class="wy-check-title">法条核验</div>', width="content")
+            draw_html(Markup('<div class="wy-check-title">法条核验</div>'), width="content")
             verdicts.draw(check.verdicts, key=f"statutes-{entry.id}")
     except Exception:
         log.exception("the checked statutes of an answer could not be drawn")

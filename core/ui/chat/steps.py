@@ -6,12 +6,12 @@ the text cites; what was found and not handed to the model has none.
 
 from __future__ import annotations
 
-import html
 import time
 from collections.abc import Callable, Iterable
 from typing import Literal, assert_never
 
 import streamlit as st
+from markupsafe import Markup
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_status_container import StatusContainer
 
@@ -33,7 +33,7 @@ from core.base.text import clean, one_line, shorten
 from core.search.types import SearchResponse
 from core.ui.chat import ledger
 from core.ui.chat.answer import UPDATES_PER_SECOND, draw_list, draw_results
-from core.ui.escape import label
+from core.ui.escape import draw_html, label
 
 FIRST_RESULTS = 3
 TOOL_NAMES = {"web_search": "搜索", "regulation_search": "查法规", "case_search": "查案例"}
@@ -139,16 +139,16 @@ class _Thinking:
     def draw(self) -> None:
         now = self._clock()
         if now >= self._next_update and self._text != self._drawn:
-            self._body.html(_thought(self._text))
+            draw_html(_thought(self._text), self._body)
             self._drawn, self._next_update = self._text, now + 1 / UPDATES_PER_SECOND
 
     def done(self) -> None:
-        self._body.html(_thought(self._text or "（没有写出思考内容）"))
+        draw_html(_thought(self._text or "（没有写出思考内容）"), self._body)
         self._status.update(label=_thought_label(self._text), state="complete", expanded=False)
 
 
-def _thought(text: str) -> str:
-    return f'<div class="wy-thought">{html.escape(clean(text).strip())}</div>'
+def _thought(text: str) -> Markup:
+    return Markup('<div class="wy-thought">%s</div>') % clean(text).strip()
 
 
 def _thought_label(text: str) -> str:
@@ -184,7 +184,7 @@ class _ToolStep:
         self._title = f"{TOOL_NAMES.get(tool, label(tool))}「{label(shorten(self._asked, 40))}」"
         self._place = place.container()
         self._status: StatusContainer = self._place.status(f"{self._title} · 进行中", state="running")
-        self._status.html(f'<div class="wy-line"><b>查询</b> {html.escape(self._asked)}</div>')
+        draw_html(Markup('<div class="wy-line"><b>查询</b> %s</div>') % self._asked, self._status)
 
     def asks(self, text: str) -> bool:
         return set(one_line(text).split()) <= set(self._asked.split())
@@ -192,17 +192,17 @@ class _ToolStep:
     def done(self, summary: str) -> None:
         self._status.update(label=f"{self._title} · 完成", state="complete", expanded=False)
         if self.found is None:
-            self._status.html(_thought(summary))
+            draw_html(_thought(summary), self._status)
             return
         response = self.found.response
         with self._status:
-            st.html(ledger.entry(response))
+            draw_html(ledger.entry(response))
         with self._place.status(f"搜索结果 · {label(ledger.summary(response))}", state=_state(response)):
             draw_found(self.found)
 
     def failed(self, reason: str) -> None:
         self._status.update(label=f"{self._title} · 失败", state="error", expanded=False)
-        self._status.html(_thought(reason))
+        draw_html(_thought(reason), self._status)
 
 
 def _state(response: SearchResponse) -> Literal["complete", "error"]:
@@ -217,7 +217,7 @@ def search_failed(response: SearchResponse) -> bool:
 def draw_found(found: SearchFinished) -> None:
     """The first few sources, and one click away the rest: also what the model was not shown."""
     if not found.response.results:
-        st.html('<div class="wy-line">没有结果。各引擎的情况见回答下方的「搜索账本」。</div>')
+        draw_html(Markup('<div class="wy-line">没有结果。各引擎的情况见回答下方的「搜索账本」。</div>'))
         return
     draw_list(found.sources[:FIRST_RESULTS])
     more, besides = found.sources[FIRST_RESULTS:], found.not_handed_over
@@ -226,5 +226,5 @@ def draw_found(found: SearchFinished) -> None:
             if more:
                 draw_list(more)
             if besides:
-                st.html(f'<div class="wy-line">下面 {len(besides)} 条没有交给模型，所以没有编号。</div>')
+                draw_html(Markup('<div class="wy-line">下面 %s 条没有交给模型，所以没有编号。</div>') % len(besides))
                 draw_results(besides)

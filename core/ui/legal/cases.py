@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from html import escape
 
 import streamlit as st
+from markupsafe import Markup
 
 from core.base.errors import AppError
 from core.base.text import one_line, shorten
@@ -16,7 +16,7 @@ from core.legal.library.cases import CaseResponse
 from core.legal.types import CaseType, CourtCase
 from core.search.types import host_of
 from core.ui import keeping
-from core.ui.escape import label
+from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 from core.ui.legal import frame
 from core.ui.legal.verdicts import article_html
@@ -89,7 +89,7 @@ def _draw_result(case: CourtCase) -> None:
     with st.container(gap="xxsmall"):
         frame.link(case.name, {"case": case.number or case.name})
         facts = frame.facts(export.facts_of_case(case))
-        st.html(f'<div class="wy-law wy-hit"><p>{escape(words)}</p>{facts}</div>')
+        draw_html(Markup('<div class="wy-law wy-hit"><p>%s</p>%s</div>') % (words, facts))
 
 
 def draw_case(desk: LegalDesk, number_or_name: str) -> None:
@@ -107,17 +107,19 @@ def draw_case(desk: LegalDesk, number_or_name: str) -> None:
 
 def _draw_whole(case: CourtCase) -> None:
     st.header(label(case.name), anchor=False)
-    st.html(frame.facts([*export.facts_of_case(case), case.source]))
+    draw_html(frame.facts([*export.facts_of_case(case), case.source]))
     if case.url:
-        address = f'href="{escape(case.url)}" target="_blank" rel="noopener noreferrer nofollow"'
-        st.html(f'<div class="wy-law"><a {address}>原文（{escape(host_of(case.url))}）</a></div>')
+        original = Markup(
+            '<div class="wy-law"><a href="%s" target="_blank" rel="noopener noreferrer nofollow">原文（%s）</a></div>'
+        )
+        draw_html(original % (case.url, host_of(case.url)))
     for title, text in (("裁判要点", case.verdict), ("案情", case.summary)):
         if text:
             st.subheader(title, anchor=False)
-            st.html(f'<div class="wy-law">{article_html(text)}</div>')
+            draw_html(Markup('<div class="wy-law">%s</div>') % article_html(text))
     whole = st.expander("全文", icon=":material/article:", key=f"whole-{case.id}", on_change="rerun")
     if whole.open:
         with whole:
-            st.html(f'<div class="wy-law">{article_html(case.text)}</div>')
+            draw_html(Markup('<div class="wy-law">%s</div>') % article_html(case.text))
     files = {"md": partial(export.case_markdown, case), "jsonl": partial(export.case_jsonl, case)}
     frame.exports(case.number or case.name, files, key=f"case-{case.id}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from html import escape
 
 import streamlit as st
+from markupsafe import Markup, escape
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.base.errors import AppError
@@ -16,7 +16,7 @@ from core.legal import export
 from core.legal.desk import LegalDesk
 from core.legal.layouts.markup import Undecodable, decode
 from core.legal.verify import Mark, Verdict
-from core.ui.escape import label
+from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 from core.ui.legal import frame
 from core.ui.legal.verdicts import details, words
@@ -86,11 +86,11 @@ def _draw_verdicts(text: str, verdicts: Sequence[Verdict]) -> None:
     for number, verdict in listed[:_LISTED]:
         note = f" — {verdict.note}" if verdict.note else ""
         with st.expander(f"{verdict.mark} {label(words(verdict) + note)}", key=f"draft-{number}"):
-            st.html(details(verdict))
+            draw_html(details(verdict))
     if len(listed) > _LISTED:
         st.caption(f"只列出前 {_LISTED} 处；其余请按标记筛选、在原文中查看，或导出表格。")
     with st.expander("在原文中查看", icon=":material/article:"):
-        st.html(f'<div class="wy-question">{_marked(text, verdicts)}</div>')
+        draw_html(Markup('<div class="wy-question">%s</div>') % _marked(text, verdicts))
     files = {
         "csv": partial(export.verdicts_csv, verdicts),
         "json": partial(export.verdicts_json, verdicts),
@@ -98,11 +98,13 @@ def _draw_verdicts(text: str, verdicts: Sequence[Verdict]) -> None:
     frame.exports("法条核验", files, key="draft")
 
 
-def _marked(text: str, verdicts: Sequence[Verdict]) -> str:
+def _marked(text: str, verdicts: Sequence[Verdict]) -> Markup:
     """The text with a mark before each citation."""
-    out, done = [], 0
+    out: list[Markup] = []
+    done = 0
     for verdict in verdicts:
         if verdict.start >= done:
-            out += [escape(text[done : verdict.start]), f"<b>{verdict.mark}</b><u>{escape(verdict.cited)}</u>"]
+            cited = Markup("<b>%s</b><u>%s</u>") % (verdict.mark, verdict.cited)
+            out += [escape(text[done : verdict.start]), cited]
             done = verdict.end
-    return "".join([*out, escape(text[done:])])
+    return Markup().join([*out, text[done:]])

@@ -1,18 +1,18 @@
-"""What the parts of the page 法规与案例 share. Their texts are others': labels through `label`, the rest as escaped HTML."""
+"""What the parts of the page 法规与案例 share. Their texts are others': labels through `label`, the rest as Markup."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from html import escape
 
 import streamlit as st
+from markupsafe import Markup
 
 from core.base.text import one_line, shorten
 from core.search.types import SearchResponse
 from core.ui.chat import ledger
 from core.ui.chat.answer import draw_results
-from core.ui.escape import label
+from core.ui.escape import draw_html, label
 
 PAGE = "pages/legal.py"
 VIEW = "legal_view"
@@ -54,8 +54,8 @@ def back_to_search(name: str) -> None:
     st.page_link(PAGE, label=name, icon=":material/arrow_back:")
 
 
-def facts(parts: Sequence[str]) -> str:
-    return f'<div class="wy-dim">{escape(" · ".join(parts))}</div>'
+def facts(parts: Sequence[str]) -> Markup:
+    return Markup('<div class="wy-dim">%s</div>') % " · ".join(parts)
 
 
 def exports(name: str, files: Mapping[str, Callable[[], str]], *, key: str) -> None:
@@ -83,7 +83,7 @@ def from_web(response: SearchResponse, holdings: str) -> None:
     st.caption(f"{holdings}没有合适的内容，以下来自网络搜索：{label(ledger.summary(response))}")
     draw_results(response.results)
     with st.expander("搜索账本", icon=":material/receipt_long:"):
-        st.html(ledger.entry(response))
+        draw_html(ledger.entry(response))
 
 
 def nothing_imported(*, web: bool) -> None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from html import escape
 from urllib.parse import urlsplit
 
 import streamlit as st
+from markupsafe import Markup
 
 from core.app import App, shared_app
 from core.base.errors import AppError
 from core.legal.imports.build import Progress
 from core.legal.imports.download import PUBLIC_CORPORA
 from core.legal.imports.job import DOWNLOAD, ImportJob
-from core.ui.escape import label
+from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 
 ADDRESS = "import_address"
@@ -169,11 +169,12 @@ def _draw_outcome(job: ImportJob) -> None:
         st.caption(f"下载了 {found['bytes'] / 1e6:.1f} MB，SHA-256：{found['sha256']}")
     if found["skipped"]:
         with st.expander(f"跳过了什么和原因（{found['skipped']:,}）", icon=":material/rule:"):
-            rows = "".join(
-                f"<tr><td>{escape(entry['path'])}</td><td>{escape(entry['reason'])}</td></tr>"
+            rows = Markup().join(
+                Markup("<tr><td>%(path)s</td><td>%(reason)s</td></tr>") % entry
                 for entry in found["reasons"][:_SHOWN_REASONS]
             )
-            st.html(f'<table class="wy-ledger"><tr><th>文件或行</th><th>原因</th></tr>{rows}</table>')
+            heads = Markup("<tr><th>文件或行</th><th>原因</th></tr>")
+            draw_html(Markup('<table class="wy-ledger">%s%s</table>') % (heads, rows))
             st.download_button(
                 "导入报告（JSON）",
                 data=partial(json.dumps, found, ensure_ascii=False, indent=2),

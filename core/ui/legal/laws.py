@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from html import escape
 
 import streamlit as st
+from markupsafe import Markup, escape
 
 from core.base.errors import AppError
 from core.base.text import one_line, shorten
@@ -22,7 +22,7 @@ from core.legal.text.numerals import ArticleNumber, parse_article_number, to_chi
 from core.legal.text.paragraphs import excerpt, paragraphs
 from core.legal.types import Status
 from core.ui import keeping
-from core.ui.escape import label
+from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 from core.ui.legal import frame
 from core.ui.legal.verdicts import article_html, short_name
@@ -33,6 +33,8 @@ _FIRST_WORDS = 140
 _BLOCK = 50
 """Articles that are drawn at once: the longest laws have over a thousand."""
 _MANY_BLOCKS = 30
+_HIT = Markup('<div class="wy-law wy-hit">%s</div>')
+_PARAGRAPH = Markup("<p>%s</p>")
 
 
 # ── Looking for a law ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -95,10 +97,10 @@ def _draw_results(response: RegulationResponse) -> None:
 
 def _draw_result(result: LegalArticle, *, whole: bool) -> None:
     text = result.excerpt or result.content
-    words = article_html(result.content, result.excerpt) if whole else f"<p>{escape(_first_words(text))}</p>"
+    words = article_html(result.content, result.excerpt) if whole else _PARAGRAPH % _first_words(text)
     with st.container(gap="xxsmall"):
         frame.link(result.citation(), _query(result))
-        st.html(f'<div class="wy-law wy-hit">{words}{frame.facts(export.facts_of_article(result))}</div>')
+        draw_html(_HIT % (words + frame.facts(export.facts_of_article(result))))
 
 
 def _query(result: LegalArticle) -> dict[str, str]:
@@ -169,7 +171,7 @@ def _draw_contents(place: _Place) -> None:
     st.header(label(f"《{law.name}》"), anchor=False)
     status = index.status(law)
     count = [f"共 {law.article_count:,} 条"] if law.article_count else []
-    st.html(frame.facts([*export.facts_of_law(law, status), *count, law.source]))
+    draw_html(frame.facts([*export.facts_of_law(law, status), *count, law.source]))
     _draw_versions(place, None)
     blocks = list(_blocks(index.articles(law.id)))
     shown = 0
@@ -179,7 +181,7 @@ def _draw_contents(place: _Place) -> None:
     for block in blocks:
         headings = block[0].path[shown:-1]
         if headings and headings != above:
-            st.html(f'<div class="wy-law-part">{escape(" · ".join(headings))}</div>')
+            draw_html(Markup('<div class="wy-law-part">%s</div>') % " · ".join(headings))
         above = headings
         _draw_block(place, block)
     files = {
@@ -217,7 +219,7 @@ def _titled(path: tuple[str, ...], first: StoredArticle, last: StoredArticle) ->
 def _draw_block(place: _Place, block: list[StoredArticle]) -> None:
     first, last = block[0], block[-1]
     if not first.number.number:
-        st.html(f'<div class="wy-law">{article_html(first.text)}</div>')
+        draw_html(Markup('<div class="wy-law">%s</div>') % article_html(first.text))
         return
     only = len(block) == place.law.article_count
     section = st.expander(
@@ -228,15 +230,15 @@ def _draw_block(place: _Place, block: list[StoredArticle]) -> None:
             for article in block:
                 with st.container(gap="xxsmall"):
                     frame.link(str(article.number), place.query(article.number))
-                    st.html(f'<div class="wy-law wy-hit">{article_html(article.text)}</div>')
+                    draw_html(_HIT % article_html(article.text))
 
 
 def _draw_article(place: _Place, article: LegalArticle, number: ArticleNumber) -> None:
     law = place.law
     frame.link(f"《{law.name}》", place.query(), icon=":material/menu_book:")
     st.header(label(f"《{short_name(law.name)}》{article.article_number}"), anchor=False)
-    st.html(frame.facts([*export.facts_of_article(article), *article.path, article.source]))
-    st.html(f'<div class="wy-law wy-article">{article_html(article.content)}</div>')
+    draw_html(frame.facts([*export.facts_of_article(article), *article.path, article.source]))
+    draw_html(Markup('<div class="wy-law wy-article">%s</div>') % article_html(article.content))
     _draw_neighbours(place, number)
     if article.references:
         st.subheader("提到的条文", anchor=False)
@@ -263,10 +265,10 @@ def _draw_reference(place: _Place, law: str, article: str, words: str | None) ->
     name = article if own else f"《{short_name(law)}》{article}"
     with st.container(gap="xxsmall"):
         if words is None:
-            st.html(f'<div class="wy-law wy-hit">{escape(name)}<div class="wy-dim">库中没有这一条</div></div>')
+            draw_html(_HIT % (escape(name) + frame.facts(["库中没有这一条"])))
             return
         frame.link(name, place.query(parse_article_number(article)) if own else law_query(law, article))
-        st.html(f'<div class="wy-law wy-hit"><p>{escape(words)}</p></div>')
+        draw_html(_HIT % (_PARAGRAPH % words))
 
 
 def _draw_versions(place: _Place, number: ArticleNumber | None) -> None:
@@ -287,16 +289,16 @@ def _draw_versions(place: _Place, number: ArticleNumber | None) -> None:
 def _draw_version(place: _Place, version: LawVersion, number: ArticleNumber | None, here: StoredArticle | None) -> None:
     published = f"{version.published} 公布" if version.published else "公布日期未知"
     effective = f"{version.effective} 施行" if version.effective else "施行日期未知"
-    remarks, words = [str(place.index.status(version)), effective], ""
+    remarks, words = [str(place.index.status(version)), effective], Markup()
     if version == place.law:
-        st.html(f'<div class="wy-law wy-hit"><b>{escape(published)}</b> · 正在看</div>')
+        draw_html(_HIT % (Markup("<b>%s</b> · 正在看") % published))
     else:
         frame.link(published, place.query(number, version))
         if here:
             there = place.index.article(version.id, here.number)
             remarks.append(_compared(here, there))
-            words = f"<p>{escape(_first_words(there.text))}</p>" if there else ""
-    st.html(f'<div class="wy-law wy-hit">{words}{frame.facts([*remarks, version.source])}</div>')
+            words = _PARAGRAPH % _first_words(there.text) if there else Markup()
+    draw_html(_HIT % (words + frame.facts([*remarks, version.source])))
 
 
 def _compared(here: StoredArticle, there: StoredArticle | None) -> str:

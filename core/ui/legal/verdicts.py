@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Iterator, Sequence
 
 import streamlit as st
+from markupsafe import Markup, escape
 
 from core.base.text import one_line, shorten
 from core.legal.address import law_address
 from core.legal.text.difference import difference
 from core.legal.verify import Mark, Verdict
-from core.ui.escape import label
+from core.ui.escape import draw_html, label
 
 _WORDS_LENGTH = 40
 _WITHOUT_NAME = re.compile(r"(?:本|该|同|此|上述|前述)\w{1,4}?(?=第)|(?=第)")
@@ -24,7 +24,7 @@ def draw(checks: Sequence[Verdict], *, key: str) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         for number, check in enumerate(different.values()):
             with st.popover(f"{check.mark} {label(words(check))}", key=f"{key}-{number}", type="tertiary"):
-                st.html(details(check))
+                draw_html(details(check))
 
 
 def words(check: Verdict) -> str:
@@ -39,42 +39,43 @@ def short_name(law: str) -> str:
     return law.removeprefix("中华人民共和国")
 
 
-def details(check: Verdict) -> str:
+def details(check: Verdict) -> Markup:
     """The verdict in words, the article, and the way to its page."""
     remark = f"{check.mark} {check.mark.meaning}。{'' if check.mark is Mark.DIFFERS else check.note}"
-    force = f"{check.effective_date} 起施行" if check.effective_date else "施行日期未知"
-    parts = [f'<div class="wy-line"><b>{escape(remark)}</b></div>']
+    parts = Markup('<div class="wy-line"><b>%s</b></div>') % remark
     if check.mark is Mark.DIFFERS and check.quote and check.text:
-        parts.append(difference_html(check.quote, check.text))
+        parts += difference_html(check.quote, check.text)
     if check.text:
         name = f"《{check.law_name}》{check.article_number}"
+        force = f"{check.effective_date} 起施行" if check.effective_date else "施行日期未知"
         address = law_address(check.law_name, check.article_number, check.published)
-        parts += [
-            f'<div class="wy-law-title">{escape(name)} <span class="wy-dim">{escape(force)}</span></div>',
-            article_html(check.text),
-            f'<div><a href="{escape(address)}" target="_blank" rel="noopener">在「法规与案例」页打开</a></div>',
-        ]
-    return f'<div class="wy-law">{"".join(parts)}</div>'
+        parts += Markup('<div class="wy-law-title">%s <span class="wy-dim">%s</span></div>') % (name, force)
+        parts += article_html(check.text)
+        parts += Markup('<div><a href="%s" target="_blank" rel="noopener">在「法规与案例」页打开</a></div>') % address
+    return Markup('<div class="wy-law">%s</div>') % parts
 
 
-def article_html(text: str, marked: str | None = None) -> str:
+def article_html(text: str, marked: str | None = None) -> Markup:
     """An article, one paragraph a line; the lines of `marked` (the 款 or 项 that was asked for) stand out."""
     asked = set((marked or "").splitlines())
-    return "".join(
-        f"<p><mark>{escape(line)}</mark></p>" if line in asked else f"<p>{escape(line)}</p>"
+    return Markup().join(
+        (Markup("<p><mark>%s</mark></p>") if line in asked else Markup("<p>%s</p>")) % line
         for line in text.splitlines()
         if line.strip()
     )
 
 
-def difference_html(quote: str, text: str) -> str:
-    pieces = "".join(
-        escape(piece.quoted)
-        if piece.real is None
-        else (f"<del>{escape(piece.quoted)}</del>" if piece.quoted else "")
-        + (f"<ins>{escape(piece.real)}</ins>" if piece.real else "")
-        for piece in difference(quote, text)
-    )
-    return (
-        f'<p class="wy-diff">{pieces}</p><div class="wy-dim">删除线：引文有、条文没有；下划线：条文有、引文没有。</div>'
-    )
+def difference_html(quote: str, text: str) -> Markup:
+    legend = Markup('<div class="wy-dim">删除线：引文有、条文没有；下划线：条文有、引文没有。</div>')
+    return Markup('<p class="wy-diff">%s</p>') % Markup().join(_difference(quote, text)) + legend
+
+
+def _difference(quote: str, text: str) -> Iterator[Markup]:
+    for piece in difference(quote, text):
+        if piece.real is None:
+            yield escape(piece.quoted)
+            continue
+        if piece.quoted:
+            yield Markup("<del>%s</del>") % piece.quoted
+        if piece.real:
+            yield Markup("<ins>%s</ins>") % piece.real

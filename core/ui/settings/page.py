@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from itertools import groupby
 
 import streamlit as st
+from markupsafe import Markup
 
 from core.app import App
 from core.base.errors import AppError
@@ -18,7 +18,7 @@ from core.llm.tokens import estimate_tokens
 from core.run.prompts import Preview
 from core.search.types import Source
 from core.ui import keeping, session
-from core.ui.escape import label
+from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 
 ENGINE_TESTS = "engine_tests"
@@ -107,14 +107,14 @@ def _configuration(app: App) -> None:
         changed = sum(entry.changed for entry in rows)
         note = f"，改过 {changed} 项" if changed else ""
         with st.expander(f"{group}（{len(rows)} 项{note}）", expanded=bool(wanted or only_changed)):
-            st.html("".join(map(_setting, rows)))
+            draw_html(Markup().join(map(_setting, rows)))
 
 
 def _matches(entry: Entry, wanted: str) -> bool:
     return wanted in f"{entry.variable} {entry.group} {entry.meaning} {entry.value}".lower()
 
 
-def _setting(entry: Entry) -> str:
+def _setting(entry: Entry) -> Markup:
     origin = ORIGINS[entry.origin]
     if entry.origin == "environment":
         origin += f" {entry.variable}"
@@ -124,12 +124,10 @@ def _setting(entry: Entry) -> str:
         default = shown(entry.default)
         origin += f" · 默认值 {default}" if default != NOT_SET else " · 默认未设置"
     changed = " changed" if entry.changed else ""
-    return (
-        f'<div class="wy-setting{changed}"><div><code>{entry.variable}</code>'
-        f'<div class="note">{html.escape(entry.meaning)}</div></div>'
-        f'<div><div class="value">{html.escape(entry.value)}</div>'
-        f'<div class="note">{html.escape(origin)}</div></div></div>'
-    )
+    return Markup(
+        '<div class="wy-setting%s"><div><code>%s</code><div class="note">%s</div></div>'
+        '<div><div class="value">%s</div><div class="note">%s</div></div></div>'
+    ) % (changed, entry.variable, entry.meaning, entry.value, origin)
 
 
 # ── Engines ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -144,7 +142,7 @@ def _engines(app: App, engines: list[EngineState]) -> None:
     for number, engine in enumerate(engines, 1):
         with st.container(horizontal=True, wrap=False, vertical_alignment="top"):
             places[engine.name] = st.empty()
-            places[engine.name].html(_engine(number, engine, tests.get(engine.name)))
+            draw_html(_engine(number, engine, tests.get(engine.name)), places[engine.name])
             if engine.in_use and st.button("测试", key=f"test-{engine.name}"):
                 asked = engine.name
     if asked:  # all the rows are drawn: nobody waits for one engine to see the others
@@ -152,25 +150,24 @@ def _engines(app: App, engines: list[EngineState]) -> None:
         with places[asked], st.spinner(f"正在用 {label(engines[number - 1].label)} 搜索…"):
             tests[asked] = try_engine(app, asked, user=keeping.identity())
         after = next(engine for engine in engine_states(app, _now()) if engine.name == asked)
-        places[asked].html(_engine(number, after, tests[asked]))
+        draw_html(_engine(number, after, tests[asked]), places[asked])
 
 
-def _engine(number: int, engine: EngineState, test: Check | None) -> str:
+def _engine(number: int, engine: EngineState, test: Check | None) -> Markup:
     state_class = "off" if not engine.in_use else "resting" if engine.reason else "ready"
     told_by_test = test is not None and test.message == engine.reason
     because = f"{engine.reason}{engine.cure}" if engine.reason and not told_by_test else ""
-    return (
-        f'<div class="wy-engine"><div><b>{number} {html.escape(engine.label)}</b> <code>{html.escape(engine.name)}</code>'
-        f' <span class="state {state_class}">{html.escape(engine.state)}</span></div>'
-        f'<div class="note">{html.escape(because)}</div>{_test_result(test)}</div>'
-    )
+    return Markup(
+        '<div class="wy-engine"><div><b>%s %s</b> <code>%s</code> <span class="state %s">%s</span></div>'
+        '<div class="note">%s</div>%s</div>'
+    ) % (number, engine.label, engine.name, state_class, engine.state, because, _test_result(test))
 
 
-def _test_result(test: Check | None) -> str:
+def _test_result(test: Check | None) -> Markup:
     if test is None:
-        return ""
+        return Markup()
     word = "测试成功" if test.ok else "测试失败"
-    return f'<div class="note"><b>{word}</b>：{html.escape(test.message)}{html.escape(test.cure)}</div>'
+    return Markup('<div class="note"><b>%s</b>：%s%s</div>') % (word, test.message, test.cure)
 
 
 # ── Diagnosis ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -205,10 +202,10 @@ def _findings(findings: Findings, *, pause: float) -> None:
 
 def _finding(check: Check) -> None:
     word, state_class = ("未使用", "off") if check.off else ("正常", "ready") if check.ok else ("有问题", "failed")
-    st.html(
-        f'<div class="wy-engine"><span class="state {state_class}">{word}</span> <b>{html.escape(check.name)}</b>'
-        f'<div class="note">{html.escape(check.message)}</div></div>'
+    finding = Markup(
+        '<div class="wy-engine"><span class="state %s">%s</span> <b>%s</b><div class="note">%s</div></div>'
     )
+    draw_html(finding % (state_class, word, check.name, check.message))
     if check.cure:
         st.code(check.cure, language=None, wrap_lines=True)
 
@@ -255,7 +252,7 @@ def _prompts(app: App) -> None:
     tokens = sum(estimate_tokens(text) for _, text in preview.messages)
     st.caption(f"填好之后，约 {tokens:,} tokens：")
     for role, text in preview.messages:
-        st.html(f'<div class="wy-line"><b>{ROLES[role]}</b></div>')
+        draw_html(Markup('<div class="wy-line"><b>%s</b></div>') % ROLES[role])
         st.code(text, language=None, wrap_lines=True)
 
 
