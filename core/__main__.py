@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from core.legal.imports.build import Progress
     from core.legal.library.statutes import LegalArticle
 
-OK, FAILED, WRONG_USAGE = 0, 1, 2
+OK, FAILED = 0, 1
 
 
 @dataclass
@@ -255,9 +255,10 @@ def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
 
 
 def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.legal.imports.load import law_verify
+    from core.legal.verify import report
 
-    document = law_verify(app.legal.verifier, Path(options.file))
+    file = Path(options.file)
+    document = {"file": file.name, **report(app.legal.verifier.verify_file(file))}
     output.document(document, lambda: "\n".join(map(_verdict_text, document["citations"])) or "没有找到法条引用。")
     return OK
 

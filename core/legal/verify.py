@@ -7,9 +7,11 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
-from core.legal.errors import NoLegalIndex
+from core.legal.errors import CorpusError, NoLegalIndex
+from core.legal.layouts.markup import Undecodable, decode
 from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
 from core.legal.text.names import law_key
 from core.legal.text.numerals import to_chinese
@@ -109,6 +111,15 @@ class Verifier:
             raise NoLegalIndex
         citations = [citation for citation in find_citations(text, index.is_known) if citation.law]
         return [_Check(index, text, citation, quote).verdict() for citation, quote in _with_quotes(text, citations)]
+
+    def verify_file(self, file: Path) -> list[Verdict]:
+        """Of a text file, in whatever encoding."""
+        try:
+            return self.verify(decode(file.read_bytes()))
+        except OSError as error:
+            raise CorpusError(f"无法读取 {file.name}。", cure="请检查路径和权限。") from error
+        except Undecodable:
+            raise CorpusError(f"{file.name} 不是文本文件，或编码无法识别。", cure="请另存为 UTF-8 文本。") from None
 
 
 def _with_quotes(text: str, citations: Sequence[Citation]) -> Iterator[tuple[Citation, str | None]]:

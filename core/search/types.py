@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
@@ -143,9 +143,6 @@ class SearchResponse:
             "cacheAge": None if self.cache_age is None else round(self.cache_age, 1),
             "attempts": [attempt.to_json() for attempt in self.attempts],
         } | ({"failure": self.failure} if self.failure else {})
-
-    def first(self, count: int) -> SearchResponse:
-        return replace(self, results=self.results[:count])
 
 
 class CacheLayer(StrEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -9,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.legal.errors import NoLegalIndex
+from core.legal.errors import CorpusError, NoLegalIndex
 from core.legal.library.index import LegalLibrary
-from core.legal.verify import Mark, Verdict, Verifier, quotes
+from core.legal.verify import Mark, Verdict, Verifier, quotes, report
 from support import invented
 
 GOOD = "守塔人应当在日落前点灯。"
@@ -115,3 +116,19 @@ def test_no_text_breaks_it(verifier: Verifier, text: str) -> None:
 def test_a_text_always_quotes_itself(text: str) -> None:
     assert quotes(text, text)
     assert quotes(f"{text}……", f"前文{text}后文")
+
+
+def test_a_file_in_the_encoding_of_old_editors(verifier: Verifier, tmp_path: Path) -> None:
+    draft = tmp_path / "稿.txt"
+    draft.write_bytes("《灯塔法》第三条、第九条。《月光法》第一条。".encode("gb18030"))
+    document = report(verifier.verify_file(draft))
+    assert document["counts"] == {"✓": 1, "✗": 1, "≠": 0, "⌛": 0, "？": 1}
+    assert json.loads(json.dumps(document, ensure_ascii=False)) == document
+
+
+def test_a_file_that_cannot_be_read(verifier: Verifier, tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="无法读取 nothing"):
+        verifier.verify_file(tmp_path / "nothing")
+    (tmp_path / "x.docx").write_bytes(b"PK\x00\xff\x00")
+    with pytest.raises(CorpusError, match="不是文本文件"):
+        verifier.verify_file(tmp_path / "x.docx")

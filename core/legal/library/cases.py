@@ -57,11 +57,6 @@ class CaseService:
             response = CaseResponse(query, tuple(map(_from_web, web.results)), "web", web=web)
         return replace(response, search_time=time.perf_counter() - started)
 
-    def case(self, identity: int) -> CourtCase | None:
-        """The whole document, by the `id` of a result."""
-        index = self._library.index()
-        return index.case(identity) if index else None
-
     def known_as(self, number_or_name: str) -> list[CourtCase]:
         """Whole documents, by 案号; by name for those that have none."""
         index = self._library.index()

@@ -102,10 +102,6 @@ class LegalIndex:
                 key=lambda version: (version.published or "", version.effective or "", version.id), reverse=True
             )
 
-    def close(self) -> None:
-        with self._lock:
-            self._database.close()
-
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         with self._lock:
             return self._database.execute(query, values).fetchall()
@@ -254,10 +250,6 @@ class LegalIndex:
         return {int(identity): score for identity, (score, _) in zip(ids, hits, strict=True) if identity is not None}
 
     # ── Cases ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def case(self, identity: int) -> CourtCase | None:
-        found = self._cases("id = ?", identity)
-        return found[0] if found else None
 
     def cases_by_number(self, number: str) -> list[CourtCase]:
         return self._cases("number_key = ?", number)

@@ -138,15 +138,6 @@ class RegulationResponse:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A line of the table of contents and the articles right below it."""
-
-    path: tuple[str, ...]
-    first: str
-    last: str
-
-
 class RegulationService:
     def __init__(self, library: LegalLibrary, fallback: Fallback | None = None) -> None:
         self._library = library
@@ -174,33 +165,6 @@ class RegulationService:
             web = self._fallback(query, limit)
             response = RegulationResponse(query, tuple(map(_from_web, web.results)), "web", note=note, web=web)
         return replace(response, search_time=time.perf_counter() - started)
-
-    def laws(self) -> list[LawVersion]:
-        return self._index().laws()
-
-    def contents(self, law_id: int) -> list[Section]:
-        """The table of contents."""
-        return _contents(self._index().articles(law_id))
-
-    def articles(self, law_id: int) -> list[StoredArticle]:
-        return self._index().articles(law_id)
-
-    def article(self, law_id: int, number: ArticleNumber) -> LegalArticle | None:
-        index = self._index()
-        stored = index.article(law_id, number)
-        return article_result(index, stored) if stored else None
-
-    def versions(self, name: str) -> list[tuple[LawVersion, Status]]:
-        """All versions of a law, the newest first, each with its status today."""
-        index = self._index()
-        law = index.resolve(name)
-        return [(version, index.status(version)) for version in index.versions(law.key)] if law else []
-
-    def _index(self) -> LegalIndex:
-        index = self._library.index()
-        if index is None:
-            raise NoLegalIndex
-        return index
 
 
 _NO_SUCH = "没有这一条："
@@ -408,14 +372,3 @@ def _targets(
         return
     for number in _numbers(citation):
         yield (index.article(law.id, number) if law else None) or number
-
-
-def _contents(articles: Sequence[StoredArticle]) -> list[Section]:
-    sections: list[Section] = []
-    for article in articles:
-        number = str(article.number)
-        if sections and sections[-1].path == article.path:
-            sections[-1] = replace(sections[-1], last=number)
-        else:
-            sections.append(Section(article.path, number, number))
-    return sections

@@ -1,4 +1,4 @@
-"""案号 in all their forms, and what they tell: year, court, kind of case.
+"""案号 in all their forms, and the kind of case that they tell.
 
 Since 2016: （2023）京01民终1234号, that is （year）court, type, serial. Before: （2014）沂南刑初字第348号. Documents of
 authorities (法释〔2020〕17号) have their words before the year, and nothing but the serial after it.
@@ -13,9 +13,9 @@ from core.legal.text.numerals import plain
 from core.legal.types import CaseType
 
 _FORM = re.compile(
-    r"[(\[〔【](?P<year>\s*(?:19|20)\d{2})\s*年?\s*[)\]〕】]\s*"
+    r"[(\[〔【]\s*(?:19|20)\d{2}\s*年?\s*[)\]〕】]\s*"
     r"(?P<body>[\u4e00-\u9fff][\u4e00-\u9fff\d() ]{0,24}?)\s*"
-    r"(?P<old>字\s*第?\s*)?(?P<serial>\d{1,8})\s*号(?:\s*之\s*[一二三四五六七八九十\d]{1,3})?"
+    r"(?P<old>字\s*第?\s*)?\d{1,8}\s*号(?:\s*之\s*[一二三四五六七八九十\d]{1,3})?"
 )
 _COURT = re.compile(r"最高法|[京津冀晋内蒙辽吉黑沪苏浙皖闽赣鲁豫鄂湘粤桂琼渝川贵云藏陕甘青宁新兵军]\d*")
 # The name of a court may hold 民 or 行 (（2014）民刑初字第1号 is a criminal case of 民权县), so 刑 is looked for first.
@@ -31,13 +31,8 @@ _TYPES = (
 @dataclass(frozen=True, slots=True)
 class CaseNumber:
     start: int
-    end: int
     text: str
     """As it stands in the text."""
-    year: int
-    court_code: str | None
-    type_code: str
-    serial: str
     type: CaseType
 
     def canonical(self) -> str:
@@ -53,16 +48,7 @@ def _read(found: re.Match[str], text: str) -> CaseNumber | None:
     body = re.sub(r"\s+", "", found["body"])
     court = "" if found["old"] else (_COURT.match(body) or [""])[0]
     rest = body[len(court) :]
-    at, case_type = next(((rest.rfind(mark), kind) for mark, kind in _TYPES if mark in rest), (-1, CaseType.OTHER))
-    if at < 0 or "检" in rest or not (court or found["old"]):  # 检: the number of a prosecutor's document
+    kind = next((kind for mark, kind in _TYPES if mark in rest), None)
+    if kind is None or "检" in rest or not (court or found["old"]):  # 检: the number of a prosecutor's document
         return None
-    return CaseNumber(
-        start=found.start(),
-        end=found.end(),
-        text=text[found.start() : found.end()],
-        year=int(found["year"]),
-        court_code=court or rest[:at] or None,
-        type_code=rest[at:],
-        serial=found["serial"],
-        type=case_type,
-    )
+    return CaseNumber(found.start(), text[found.start() : found.end()], kind)

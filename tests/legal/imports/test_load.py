@@ -1,4 +1,4 @@
-"""What the command line prints."""
+"""Importing from wherever the texts are, and what is said about it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from core.legal.errors import CorpusError
 from core.legal.imports import load
-from core.legal.library.cases import CaseService
 from core.legal.library.index import LegalLibrary
-from core.legal.library.statutes import RegulationService
-from core.legal.verify import Verifier
 from support import invented
 from support.base import ROOT
 
@@ -28,25 +24,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> LegalLibrary:
     return library
 
 
-def test_every_document_is_json(library: LegalLibrary, tmp_path: Path) -> None:
-    draft = tmp_path / "稿.txt"
-    draft.write_bytes("《灯塔法》第三条、第九条。《月光法》第一条。".encode("gb18030"))
-    verified = load.law_verify(Verifier(library), draft)
-    assert verified["counts"] == {"✓": 1, "✗": 1, "≠": 0, "⌛": 0, "？": 1}
-    for document in (
-        verified,
-        load.law_search(RegulationService(library), "灯塔法第二条"),
-        load.case_search(CaseService(library), "渔船", "民事"),
-    ):
-        assert json.loads(json.dumps(document, ensure_ascii=False)) == document
-
-
-def test_a_file_that_cannot_be_read(library: LegalLibrary, tmp_path: Path) -> None:
-    with pytest.raises(CorpusError):
-        load.law_verify(Verifier(library), tmp_path / "nothing")
-    (tmp_path / "x.docx").write_bytes(b"PK\x00\xff\x00")
-    with pytest.raises(CorpusError):
-        load.law_verify(Verifier(library), tmp_path / "x.docx")
+def test_the_report_is_json(library: LegalLibrary, tmp_path: Path) -> None:
+    report = load.law_import(
+        library, str(invented.jsonl(tmp_path / "more.jsonl", {"caseName": "甲案", "text": "全文。"}))
+    )
+    assert json.loads(json.dumps(report, ensure_ascii=False)) == report
 
 
 def test_it_all_runs_without_page_and_model() -> None:

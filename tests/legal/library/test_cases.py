@@ -57,10 +57,11 @@ def test_fields_of_the_answer_are_null_where_the_text_says_nothing(library: Lega
 def test_the_whole_document(library: LegalLibrary) -> None:
     service = CaseService(library)
     found = service.search("渔船搁浅").results[0]
-    case = service.case(found.id)
-    assert case is not None
+    (case,) = service.known_as(found.number or "")
     assert "驳回" in case.text
-    assert service.case(9_999) is None
+    (unnumbered,) = service.known_as("浮标漂走了谁负责")
+    assert unnumbered.text
+    assert service.known_as("没有这个案例") == []
 
 
 def test_the_web_says_only_what_its_page_says(tmp_path: Path) -> None:

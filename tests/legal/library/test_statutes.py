@@ -9,7 +9,6 @@ import pytest
 from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LegalLibrary
 from core.legal.library.statutes import RegulationService
-from core.legal.text.numerals import ArticleNumber
 from core.legal.text.paragraphs import excerpt, paragraphs
 from core.search.errors import QueryError
 from core.search.types import SearchQuery, SearchResponse, SearchResult
@@ -173,19 +172,6 @@ def test_fields_of_the_answer(service: RegulationService) -> None:
         "effectiveDate": "2020-10-01",
     }
     assert first["source"].startswith("LawRefBook/Laws")
-
-
-def test_a_law_with_its_contents_and_versions(service: RegulationService) -> None:
-    law = next(law for law in service.laws() if law.key == "灯塔法")
-    assert [(s.path[-1], s.first, s.last) for s in service.contents(law.id)] == [
-        ("第一章 总则", "第一条", "第二条"),
-        ("第一节 亮度", "第三条", "第六条"),
-    ]
-    assert [status.value for _, status in service.versions("灯塔法")] == ["有效", "已修改"]
-    assert service.versions("没有的法") == []
-    article = service.article(law.id, ArticleNumber(4))
-    assert article is not None
-    assert len(article.references) == 2
 
 
 def test_paragraphs_and_items() -> None:
