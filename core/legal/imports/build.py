@@ -7,7 +7,6 @@ clears the remains away.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import tantivy
+from filelock import FileLock, Timeout
 
 from core.base.http import Deadline
 from core.base.text import terms
@@ -125,11 +125,11 @@ def import_source(
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """One import at a time; the system lets go of the lock when a process dies."""
-    with (folder / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise ImportBusy from None
+    try:
+        lock = FileLock(folder / "lock").acquire(blocking=False)
+    except Timeout:
+        raise ImportBusy from None
+    with lock:
         yield
 
 

@@ -31,6 +31,19 @@ def test_the_report_is_json(library: LegalLibrary, tmp_path: Path) -> None:
     assert json.loads(json.dumps(report, ensure_ascii=False)) == report
 
 
+def test_it_all_loads_where_the_system_has_no_fcntl() -> None:
+    code = """
+import pkgutil, sys
+sys.modules["fcntl"] = None  # as on Windows: importing it is an ImportError
+import core.legal
+for module in pkgutil.walk_packages(core.legal.__path__, "core.legal."):
+    __import__(module.name)
+print("core.legal.imports.build" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True"
+
+
 def test_it_all_runs_without_page_and_model() -> None:
     code = "import sys, core.legal.imports.load; print([n for n in sys.modules if n.split('.')[0] in ('streamlit', 'langchain', 'langchain_core')])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
