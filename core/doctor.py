@@ -19,6 +19,7 @@ from core.base.errors import AppError
 from core.base.settings import ROOT
 from core.base.text import shorten
 from core.search.engine import SearchEngine
+from core.search.errors import NoEngine
 from core.search.health import Rest
 from core.search.registry import EngineOrder, label_of
 from core.search.types import SearchQuery
@@ -118,8 +119,7 @@ def _model(app: App) -> list[Check]:
 def _engines(app: App) -> list[Check]:
     left_out = [Check(f"引擎 {entry.name}", True, entry.reason, entry.cure, off=True) for entry in app.chain.left_out]
     if not app.search.available:
-        advice = "请在 SEARCH_PROVIDER_PRIORITY 中加入至少一个引擎。"
-        return [Check("搜索", False, "没有可用的引擎", advice), *left_out]
+        return [Check("搜索", False, "没有可用的引擎", NoEngine.advice), *left_out]
     with ThreadPoolExecutor(max_workers=len(app.chain.engines)) as pool:
         checks = list(pool.map(lambda engine: try_engine(app, engine.name), app.chain.engines))
     if any(check.ok for check in checks):

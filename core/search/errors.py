@@ -50,7 +50,7 @@ class RateLimited(SearchError):
 class NoEngine(SearchError):
     kind = "no_engine"
     happened = "没有可用的搜索引擎。"
-    advice = "请在设置中配置至少一个搜索引擎。"
+    advice = "请在 SEARCH_PROVIDER_PRIORITY 中加入至少一个引擎。"
 
 
 class EngineError(SearchError):

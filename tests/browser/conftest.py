@@ -50,9 +50,14 @@ def model_server() -> Iterator[OpenAIServer]:
 def visit(browser: Browser) -> Iterator[Callable[..., Visitor]]:
     with ExitStack() as stack:
 
-        def open_page(server: AppServer, *, path: str = "", width: int = 1280, dark: bool = False) -> Visitor:
+        def open_page(
+            server: AppServer, *, path: str = "", width: int = 1280, dark: bool = False, zone: str | None = None
+        ) -> Visitor:
             context = browser.new_context(
-                viewport={"width": width, "height": 844}, color_scheme="dark" if dark else "light", locale="zh-CN"
+                viewport={"width": width, "height": 844},
+                color_scheme="dark" if dark else "light",
+                locale="zh-CN",
+                timezone_id=zone,
             )
             stack.callback(context.close)
             return Visitor(context.new_page(), server.url + path)

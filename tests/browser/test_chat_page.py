@@ -260,7 +260,7 @@ def test_a_foreign_address_is_explained(serve: Serve, visit: Visit) -> None:
 
 
 def test_an_answer_can_be_taken_away(serve: Serve, visit: Visit) -> None:
-    visitor = visit(serve(**EMBEDDED))
+    visitor = visit(serve(**EMBEDDED), zone="Asia/Kathmandu")
     visitor.page.get_by_text("SearXNG 返回 403").click()
     visitor.answered("参考文献")
     visitor.page.get_by_text("导出", exact=True).click()
@@ -269,6 +269,22 @@ def test_an_answer_can_be_taken_away(serve: Serve, visit: Visit) -> None:
     text = Path(download.value.path()).read_text("utf-8")
     assert "参考文献" in text
     assert "<script" not in text
+    assert text.count("（UTC+05:45）") == 2, "question and answer have the reader's time"
+
+
+def test_an_answer_is_written_out_for_copying_when_that_is_asked_for(serve: Serve, visit: Visit) -> None:
+    visitor = visit(serve(**EMBEDDED))
+    page = visitor.page
+    visitor.page.get_by_text("SearXNG 返回 403").click()
+    visitor.answered("参考文献")
+    expect(page.get_by_text("复制", exact=True)).to_be_visible()
+    expect(page.get_by_text("**参考文献**")).to_have_count(0)
+    page.get_by_text("复制", exact=True).click()
+    expect(page.get_by_text("**参考文献**")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("**参考文献**")).to_have_count(0)
+    page.get_by_text("复制", exact=True).click()  # now in the history, no longer as the answer that was just written
+    expect(page.get_by_text("**参考文献**")).to_be_visible()
 
 
 def test_the_last_question_can_be_changed_and_answered_again(serve: Serve, visit: Visit) -> None:

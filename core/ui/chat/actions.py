@@ -11,6 +11,7 @@ from core.app import App, shared_app
 from core.base.errors import InputError
 from core.run.question import AnswerOptions
 from core.run.service import AnswerService
+from core.search.errors import NoEngine
 from core.ui import keeping, session
 from core.ui.chat import panel
 from core.ui.chat.commands import Command, help_text, parse
@@ -22,7 +23,7 @@ AGENT_DECIDES = "Agent 模式下由 AI 自动决策搜索"
 AGENT_ON = "已切换到 Agent 模式：AI 会自己决定是否搜索、搜索什么、搜索几次，每一步都会显示出来。"
 CHAT_ON = "已切换到 Chat 模式：是否搜索由「联网搜索」开关决定。"
 GO_ON = "请从中断的地方接着写，不要重复已经写出的内容。"
-NO_ENGINE = "没有可用的搜索引擎，联网搜索无法打开。请在 SEARCH_PROVIDER_PRIORITY 中加入至少一个引擎。"
+NO_ENGINE = f"没有可用的搜索引擎，联网搜索无法打开。{NoEngine.advice}"
 
 
 def submit() -> None:

@@ -32,7 +32,7 @@ from core.answer.message import Message
 from core.app import App, shared_app
 from core.base.text import one_line, shorten
 from core.run.run import Run
-from core.ui import keeping, session
+from core.ui import clock, keeping, session
 from core.ui.chat import actions, ledger, panel
 from core.ui.chat.answer import AnswerView, draw_answer, draw_list, draw_references
 from core.ui.chat.steps import Steps, draw_steps, search_failed
@@ -173,12 +173,19 @@ def footer(entry: Message, *, is_last: bool) -> None:
         if is_last:
             st.button("重新回答", key=f"again-{entry.id}", icon=":material/replay:", on_click=actions.answer_again)
             _edit_question(entry)
-        with st.popover("复制", icon=":material/content_copy:"):
-            st.caption("点右上角的按钮，复制回答和参考文献（Markdown）。")
-            st.code(answer_as_markdown(entry, shared_app().check_statutes), language="markdown", wrap_lines=True)
+        _copy(entry)
         if is_last:
             _export(entry)
         st.caption(_cost(entry))
+
+
+def _copy(entry: Message) -> None:
+    """Written out when somebody opens it, not for every answer on the page at every rerun."""
+    popover = st.popover("复制", icon=":material/content_copy:", key=f"copy-{entry.id}", on_change="rerun")
+    if popover.open:
+        with popover:
+            st.caption("点右上角的按钮，复制回答和参考文献（Markdown）。")
+            st.code(answer_as_markdown(entry, shared_app().check_statutes), language="markdown", wrap_lines=True)
 
 
 def _export(entry: Message) -> None:
@@ -193,7 +200,10 @@ def _export(entry: Message) -> None:
             st.download_button(
                 name,
                 data=partial(
-                    _exported, partial(make, check=shared_app().check_statutes), title, keeping.everything(shared_app())
+                    _exported,
+                    partial(make, zone=clock.reader_zone(), check=shared_app().check_statutes),
+                    title,
+                    keeping.everything(shared_app()),
                 ),
                 file_name=f"问源-{title}.{ending}",
                 mime=mime,

@@ -9,9 +9,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from functools import cache
-from typing import Any
 
 import streamlit as st
 
@@ -20,7 +19,7 @@ from core.base.errors import AppError
 from core.metrics.figures import Figures, Moment, read_figures
 from core.metrics.spans import SPANS, Span
 from core.search.types import CacheLayer
-from core.ui import tables
+from core.ui import clock, tables
 from core.ui.dashboard import charts
 from core.ui.dashboard.charts import AMBER, BLUE, GREEN, GREY, MAUVE, RED, TEAL, Row, Spec
 from core.ui.escape import label
@@ -481,7 +480,6 @@ def _rounded(seconds: float | None) -> float | None:
 
 
 def _clock(at: float, *, seconds: bool = False) -> str:
-    """On the reader's clock, which need not be the server's."""
-    offset: Any = st.context.timezone_offset
-    zone = None if offset is None else timezone(-timedelta(minutes=offset))
-    return datetime.fromtimestamp(at, zone).strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
+    return datetime.fromtimestamp(at, clock.reader_zone()).strftime(
+        "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M"
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta, timezone
 from itertools import groupby
 
 import streamlit as st
@@ -16,8 +15,9 @@ from core.doctor import Check, EngineState, Findings, engine_states, searxng_set
 from core.llm.errors import ModelError
 from core.llm.tokens import estimate_tokens
 from core.run.prompts import Preview
+from core.search.errors import NoEngine
 from core.search.types import Source
-from core.ui import keeping, session
+from core.ui import clock, keeping, session
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 
@@ -55,7 +55,7 @@ def draw(app: App) -> None:
     st.write(
         "正在生效的配置、引擎的状态、诊断和提示词。这里只能看和测试；修改请用 settings.yaml 或环境变量，然后重启。"
     )
-    engines = engine_states(app, _now())
+    engines = engine_states(app, clock.now())
     for text in _warnings(app):
         warning(text)
     configuration, search, diagnosis, prompts = st.tabs(
@@ -73,12 +73,6 @@ def draw(app: App) -> None:
     with prompts:
         if prompts.open:
             _prompts(app)
-
-
-def _now() -> datetime:
-    """On the reader's clock, which need not be the server's."""
-    offset = st.context.timezone_offset
-    return datetime.now().astimezone() if offset is None else datetime.now(timezone(-timedelta(minutes=offset)))
 
 
 def _warnings(app: App) -> Iterator[str]:
@@ -136,7 +130,7 @@ def _setting(entry: Entry) -> Markup:
 def _engines(app: App, engines: list[EngineState]) -> None:
     st.caption("按顺序使用，前一个失败或太慢时换下一个。「测试」会真的搜索一次，不用缓存，计入你的搜索次数。")
     if not engines:
-        st.info("没有配置任何引擎。请在 SEARCH_PROVIDER_PRIORITY 中加入至少一个。", icon=":material/info:")
+        st.info(f"没有配置任何引擎。{NoEngine.advice}", icon=":material/info:")
     tests: dict[str, Check] = st.session_state.setdefault(ENGINE_TESTS, {})
     asked, places = "", {}
     for number, engine in enumerate(engines, 1):
@@ -149,7 +143,7 @@ def _engines(app: App, engines: list[EngineState]) -> None:
         number = list(places).index(asked) + 1
         with places[asked], st.spinner(f"正在用 {label(engines[number - 1].label)} 搜索…"):
             tests[asked] = try_engine(app, asked, user=keeping.identity())
-        after = next(engine for engine in engine_states(app, _now()) if engine.name == asked)
+        after = next(engine for engine in engine_states(app, clock.now()) if engine.name == asked)
         draw_html(_engine(number, after, tests[asked]), places[asked])
 
 
@@ -189,7 +183,7 @@ def _diagnosis(app: App) -> None:
 
 
 def _findings(findings: Findings, *, pause: float) -> None:
-    at = findings.at.astimezone(_now().tzinfo)
+    at = findings.at.astimezone(clock.reader_zone())
     st.caption(f"诊断于 {at:%H:%M:%S}，结果对所有人相同，{pause:.0f} 秒内不会重复运行。")
     used = [check for check in findings.checks if not check.off]
     for check in sorted(used, key=lambda check: check.ok):  # what needs attention comes first
