@@ -8,12 +8,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from core.base.text import one_line, shorten, terms
 
-# Words that make a sentence a question, or hold it together, and say nothing about its subject. Longer ones first. Only
-# those are listed that are not part of ordinary nouns: 都 would cut 首都, 请 would cut 申请.
+QUESTION_WORDS = (
+    "可不可以|需不需要|什么时候|为什么|怎么样|怎么办|什么样|能不能|是不是|有没有|会不会|要不要|该不该"
+    "|怎么|怎样|如何|什么|为何|是否|能否|可以|哪里|哪儿|哪个|哪些|哪种|哪家|多少|多久|请问|吗"
+)
+"""What makes a Chinese sentence a question, longer words first."""
+# Words that ask, or hold a sentence together, and say nothing about its subject. Only those are listed that are not part
+# of ordinary nouns: 都 would cut 首都, 请 would cut 申请.
 _EMPTY_CHINESE = (
-    "可不可以|需不需要|什么时候|为什么|怎么样|怎么办|什么样|能不能|是不是|有没有|会不会|要不要|请帮我|告诉我|想知道"
-    "|怎么|怎样|如何|什么|为何|是否|能否|可以|哪里|哪儿|哪个|哪些|哪种|哪家|多少|多久|几个|几种|请问|帮我|我想|想要|一下"
-    "|这个|那个|这些|那些|意思|干嘛|应该|需要|哪|几|谁|吗|呢|吧|啊|呀|么|啥|的|了|是|我|你|您|它|他|她|在|把"
+    f"{QUESTION_WORDS}|请帮我|告诉我|想知道|几个|几种|帮我|我想|想要|一下"
+    "|这个|那个|这些|那些|意思|干嘛|应该|需要|哪|几|谁|呢|吧|啊|呀|么|啥|的|了|是|我|你|您|它|他|她|在|把"
 )
 _EMPTY_ENGLISH = (
     "a|about|am|an|and|any|are|as|at|be|between|but|by|can|could|did|do|does|for|from|get|give|had|has|have|how|i|if|in|into|is|it"

@@ -51,7 +51,9 @@ def fold(text: str) -> str:
 
 
 _WORD = re.compile(r"[a-z0-9]+(?:[._+#-][a-z0-9+#]+)*")
-_HAN_RUN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
+HAN = r"\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""Chinese characters, for a character class."""
+_HAN_RUN = re.compile(f"[{HAN}]+")
 
 
 def terms(text: str) -> list[str]:

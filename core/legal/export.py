@@ -6,13 +6,12 @@ The texts come from whoever wrote the corpus; in Markdown none of them becomes a
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from core.base.inert_markdown import disarm, link_address, plain_line
+from core.base.spreadsheet import as_csv
 from core.legal.library.cases import CaseResponse
 from core.legal.library.index import LawVersion, StoredArticle
 from core.legal.library.statutes import LegalArticle, RegulationResponse
@@ -170,15 +169,4 @@ _COLUMNS: dict[str, Callable[[Verdict], str | None]] = {
 
 
 def verdicts_csv(verdicts: Iterable[Verdict]) -> str:
-    """With the mark by which Excel knows UTF-8."""
-    table = io.StringIO()
-    rows = csv.writer(table)
-    rows.writerow(_COLUMNS)
-    rows.writerows([_cell(value(verdict)) for value in _COLUMNS.values()] for verdict in verdicts)
-    return "\ufeff" + table.getvalue()
-
-
-def _cell(value: str | None) -> str:
-    """A cell that begins with one of these would be taken for a formula."""
-    text = value or ""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    return as_csv(_COLUMNS, ([value(verdict) for value in _COLUMNS.values()] for verdict in verdicts))

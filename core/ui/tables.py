@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import streamlit as st
 from markupsafe import Markup
 
+from core.base.spreadsheet import as_csv
 from core.ui.escape import draw_html
 
 
@@ -27,7 +26,7 @@ def draw(table: Table) -> None:
     draw_html(Markup('<table class="wy-figures"><tr>%s</tr>%s</table>') % (head, rows))
     st.download_button(
         "下载 CSV",
-        lambda: as_csv(table),
+        lambda: as_csv(table.columns, table.rows).encode(),
         file_name=f"wenyuan-{table.name}.csv",
         mime="text/csv",
         key=f"csv-{table.name}",
@@ -40,16 +39,3 @@ def _cell(value: Any) -> Markup:
     if isinstance(value, int | float):
         return Markup('<td class="number">%s</td>') % f"{value:,}"
     return Markup("<td>%s</td>") % ("–" if value is None else str(value))
-
-
-def as_csv(table: Table) -> bytes:
-    """With the mark by which Excel knows UTF-8; a cell of text never becomes a formula."""
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(table.columns)
-    writer.writerows([[_harmless(value) for value in row] for row in table.rows])
-    return file.getvalue().encode("utf-8-sig")
-
-
-def _harmless(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from core.base.text import HAN
 from core.legal.layouts.markup import Heading, blocks
 from core.legal.text import dates
 from core.legal.text.case_numbers import CaseNumber, find_case_numbers
@@ -19,9 +20,7 @@ _SECTIONS = re.compile(
 _FOLDER_TYPES = {"行政协议诉讼": CaseType.ADMINISTRATIVE} | dict.fromkeys(
     ("劳动人事", "消费购物", "民法典"), CaseType.CIVIL
 )
-_COURT = (
-    r"[\u4e00-\u9fff]{0,25}?(?:人民法院|知识产权法院|互联网法院|海事法院|金融法院|铁路运输(?:中级|基层)?法院|军事法院)"
-)
+_COURT = rf"[{HAN}]{{0,25}}?(?:人民法院|知识产权法院|互联网法院|海事法院|金融法院|铁路运输(?:中级|基层)?法院|军事法院)"
 _ACTING = re.compile(rf"({_COURT})(?=(?:经|一审|二审|再审|审理|审查|终审|认为|判决|裁定|作出|于\s*\d{{4}}年|的?\()+)")
 _DECIDED = re.compile(rf"({_COURT})于{dates.DATE.pattern}作出\s*$")
 # In running text the words before the place belong to the sentence: 一审刑事判决书广东省…, 宣判后向北京市…

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from core.base.sentences import QUESTION_WORDS
 from core.base.text import is_blank, one_line, shorten
 from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
@@ -31,7 +32,7 @@ LONGEST_QUERY = 1_000
 _LONGEST_NAME = 50
 _MANY_LAWS = 3
 
-_ASKS = re.compile(r"[?？!！。；;]|怎么|如何|什么|哪|吗|是否|能否|多少|可以|为何|\s.+\s")
+_ASKS = re.compile(rf"[?？!！。；;]|{QUESTION_WORDS}|哪|\s.+\s")
 _NAME_END = re.compile(
     r"(?:法典|法|条例|规定|办法|细则|规则|解释|决定|通则|准则|批复|通知|意见|纪要|修正案|公约|标准|章程|答复)"
     r"(?:[（(][一二三四五六七八九十\d]+年?[）)]|[一二三四五六七八九十])?$"

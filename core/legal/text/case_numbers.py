@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from core.base.text import HAN
 from core.legal.text.numerals import plain
 from core.legal.types import CaseType
 
 _FORM = re.compile(
     r"[(\[〔【]\s*(?:19|20)\d{2}\s*年?\s*[)\]〕】]\s*"
-    r"(?P<body>[\u4e00-\u9fff][\u4e00-\u9fff\d() ]{0,24}?)\s*"
+    rf"(?P<body>[{HAN}][{HAN}\d() ]{{0,24}}?)\s*"
     r"(?P<old>字\s*第?\s*)?\d{1,8}\s*号(?:\s*之\s*[一二三四五六七八九十\d]{1,3})?"
 )
 _COURT = re.compile(r"最高法|[京津冀晋内蒙辽吉黑沪苏浙皖闽赣鲁豫鄂湘粤桂琼渝川贵云藏陕甘青宁新兵军]\d*")

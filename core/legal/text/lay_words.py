@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from core.base.sentences import QUESTION_WORDS
 from core.base.text import fold, terms
 
 _QUESTION = re.compile(
-    "请问|怎么办|怎么样|怎么|怎样|如何|为什么|为何|什么样|什么|哪些|哪个|哪里|多少|多久|几年|是不是|是否|有没有|能不能|"
-    "可不可以|会不会|要不要|该不该|能否|可否|应该|应当|需不需要|可以|可能|能够|吗|呢|吧|啊|我们|我|你们|你|他们|他|她|"
+    f"{QUESTION_WORDS}|几年|可否|应该|应当|可能|能够|呢|吧|啊|我们|我|你们|你|他们|他|她|"
     "这种|这样|这个|那么|那个|情况下|情况|一下|想|谁"
 )
 

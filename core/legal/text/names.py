@@ -9,7 +9,9 @@ from functools import lru_cache
 
 _BRACKETS = re.compile(r"[《》〈〉<>「」“”\"'\s·]")
 _YEAR = re.compile(r"\((?:\d{4})年?(?:第?[一二三四五六]次)?(?:修正|修订|修改|版|文本|公布|施行)*\)$")
-_PART = re.compile(r"(?:总则|物权|合同|人格权|婚姻家庭|继承|侵权责任|分则)(?:编|篇)$")
+PART = "(?:总则|物权|合同|人格权|婚姻家庭|继承|侵权责任|分则)"
+"""What the parts of 民法典 and 刑法 are called."""
+_PART = re.compile(f"{PART}[编篇]$")
 
 # What a rule on letters cannot find: 消法 is not 消防法, and an interpretation is called after its subject. A name that
 # an older law had (执业医师法) is not a short name of the newer one: its articles are numbered differently.

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from core.base.text import HAN
+from core.legal.text.names import PART
 from core.legal.text.numerals import NUMERAL, ArticleNumber, plain, to_int
 
 IsKnown = Callable[[str], bool]
@@ -37,8 +39,8 @@ _HOME = re.compile(r"(?<![基资日])本(?:法典|法|条例|规定|办法|解�
 _SAME = re.compile(r"(?:该|(?<!合)同|上述|前述|此)(?:法典|法律|法|条例|规定|办法|解释|司法解释|细则|规则|决定)$")
 # 《…》（2018修正）的第三条, **《…》** 第三条
 _BETWEEN = re.compile(r"\s*\**\s*(?:\([^()]{0,40}\)\s*)?(?:的|中|之|里|:)?\s*\**\s*$")
-_PART = re.compile(r"(?:总则|物权|合同|人格权|婚姻家庭|继承|侵权责任|分则)[编篇]?$")
-_RUN = re.compile(r"[\u4e00-\u9fff\d()《》〈〉<>、\-]{2,70}$")
+_PART = re.compile(f"{PART}[编篇]?$")
+_RUN = re.compile(rf"[{HAN}\d()《》〈〉<>、\-]{{2,70}}$")
 _LAW_WORD = r"(?:法典|法|条例|规定|办法|细则|规则|解释|决定|通则|准则|批复|意见|修正案)(?:\([一二三四五六七八九十]+\)|[一二三四五])?"
 _ENDS_AS_LAW = re.compile(rf"{_LAW_WORD}$")
 _INTRODUCTION = re.compile(

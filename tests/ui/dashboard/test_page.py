@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import subprocess
 import sys
@@ -24,7 +22,6 @@ from core.store import MetricsStore
 from core.store.errors import StoreError
 from core.ui.dashboard.page import PART, PARTS
 from core.ui.session import ROUTED
-from core.ui.tables import Table, as_csv
 from support.base import ROOT
 from support.pages import html, values
 from support.worlds import world
@@ -176,14 +173,6 @@ def test_a_database_out_of_order_is_a_sentence(monkeypatch: pytest.MonkeyPatch) 
         ran(page)
         assert "运行数据暂时读不出来" in values(page.warning)
         assert "7 条记录没能写进数据库" in values(page.caption)
-
-
-def test_a_table_can_be_taken_into_a_spreadsheet() -> None:
-    table = Table("x", ("模型", "次数"), [("=1+1", 5), ('a,"b"', None), ("好", 0.5), ("", -3)])
-    file = as_csv(table)
-    assert file.startswith(b"\xef\xbb\xbf")
-    rows = list(csv.reader(io.StringIO(file.decode("utf-8-sig"))))
-    assert rows == [["模型", "次数"], ["'=1+1", "5"], ['a,"b"', ""], ["好", "0.5"], ["", "-3"]]
 
 
 def test_the_chat_page_imports_neither_altair_nor_pandas() -> None:

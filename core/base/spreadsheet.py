@@ -1,0 +1,21 @@
+"""Rows as a file for a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from typing import Any
+
+
+def as_csv(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """With the mark by which Excel knows UTF-8; text that looks like a formula stays text."""
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(columns)
+    writer.writerows([_harmless(cell) for cell in row] for row in rows)
+    return "\ufeff" + file.getvalue()
+
+
+def _harmless(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
