@@ -32,7 +32,7 @@ from core.run.service import AnswerService
 from core.search.types import SearchQuery, SearchResponse, SearchType
 
 if TYPE_CHECKING:
-    from core.legal.imports.build import Progress
+    from core.legal.imports.build import ImportProgress
     from core.legal.library.statutes import LegalArticle
 
 OK, FAILED = 0, 1
@@ -221,7 +221,7 @@ def _import(app: App, options: argparse.Namespace, output: Output) -> int:
     return OK
 
 
-def _progress(progress: Progress) -> None:
+def _progress(progress: ImportProgress) -> None:
     total = f"/{progress.total:,}" if progress.total else ""
     print(f"\r{progress.stage} {progress.done:,}{total}   ", end="", file=sys.stderr, flush=True)
 

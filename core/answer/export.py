@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from core.legal.desk import StatuteCheck
     from core.legal.verify import Verdict
 
-Check = Callable[[str], "StatuteCheck | None"]
+CheckStatutes = Callable[[str], "StatuteCheck | None"]
 """法条核验 of an answer's text, as `App.check_statutes` does it."""
 
 FORMAT = "wenyuan-conversation"
@@ -97,7 +97,7 @@ def _remarks(message: Message) -> Iterator[str]:
             yield STOPPED
 
 
-def _verdicts(message: Message, check: Check) -> Sequence[Verdict]:
+def _verdicts(message: Message, check: CheckStatutes) -> Sequence[Verdict]:
     checked = check(message.text)
     return checked.verdicts if checked else ()
 
@@ -110,7 +110,7 @@ def _verdict_line(verdict: Verdict) -> str:
 
 
 def as_markdown(
-    title: str, messages: Sequence[Message], *, zone: tzinfo | None = None, check: Check = _unchecked
+    title: str, messages: Sequence[Message], *, zone: tzinfo | None = None, check: CheckStatutes = _unchecked
 ) -> str:
     parts = [f"# {plain_line(title) or UNTITLED}"]
     for message in _said(messages):
@@ -123,7 +123,7 @@ def as_markdown(
     return "\n\n".join(parts) + "\n"
 
 
-def answer_as_markdown(message: Message, check: Check = _unchecked) -> str:
+def answer_as_markdown(message: Message, check: CheckStatutes = _unchecked) -> str:
     """One answer with its references, for the clipboard."""
     parts = [disarm(message.text)]
     if verdicts := _verdicts(message, check):
@@ -189,13 +189,13 @@ section + section { border-top: 1px solid #8883; }
 
 
 def as_html(
-    title: str, messages: Sequence[Message], *, zone: tzinfo | None = None, check: Check = _unchecked
+    title: str, messages: Sequence[Message], *, zone: tzinfo | None = None, check: CheckStatutes = _unchecked
 ) -> Markup:
     sections = (_section(message, f"m{number}", zone, check) for number, message in enumerate(_said(messages), 1))
     return _PAGE.format(title=one_line(title) or UNTITLED, style=_STYLE, body=Markup("\n").join(sections))
 
 
-def _section(message: Message, anchor: str, zone: tzinfo | None, check: Check) -> Markup:
+def _section(message: Message, anchor: str, zone: tzinfo | None, check: CheckStatutes) -> Markup:
     if message.role == "user":
         origin = _shown_moment(message.created, zone)
         inside = Markup('<div class="question">%s</div>') % clean(message.text)
@@ -222,7 +222,9 @@ def _below(message: Message, anchor: str) -> Markup:
 # ── JSON ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def as_json(title: str, messages: Iterable[Message], *, zone: tzinfo | None = None, check: Check = _unchecked) -> str:
+def as_json(
+    title: str, messages: Iterable[Message], *, zone: tzinfo | None = None, check: CheckStatutes = _unchecked
+) -> str:
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -233,7 +235,7 @@ def as_json(title: str, messages: Iterable[Message], *, zone: tzinfo | None = No
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _message_json(message: Message, zone: tzinfo | None, check: Check) -> dict[str, Any]:
+def _message_json(message: Message, zone: tzinfo | None, check: CheckStatutes) -> dict[str, Any]:
     common = {
         "id": message.id,
         "role": message.role,

@@ -110,7 +110,9 @@ class Verifier:
         if index is None:
             raise NoLegalIndex
         citations = [citation for citation in find_citations(text, index.is_known) if citation.law]
-        return [_Check(index, text, citation, quote).verdict() for citation, quote in _with_quotes(text, citations)]
+        return [
+            _CitationCheck(index, text, citation, quote).verdict() for citation, quote in _with_quotes(text, citations)
+        ]
 
     def verify_file(self, file: Path) -> list[Verdict]:
         """Of a text file, in whatever encoding."""
@@ -147,7 +149,7 @@ def _quote_before(before: str) -> str | None:
     return found["quote"] if found else None
 
 
-class _Check:
+class _CitationCheck:
     def __init__(self, index: LegalIndex, text: str, citation: Citation, quote: str | None) -> None:
         self._index = index
         self._cited = text[citation.start : citation.end]

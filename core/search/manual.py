@@ -23,7 +23,7 @@ _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)(.*)", re.DOTAL
 
 
 @dataclass(frozen=True, slots=True)
-class Article:
+class ManualArticle:
     slug: str
     """What the address `/help?article={slug}` says: the file's name without its ending and its leading number."""
     title: str
@@ -33,7 +33,7 @@ class Article:
     """Markdown, without the front matter."""
 
 
-def load_manual(folder: Path = MANUAL_FOLDER) -> tuple[Article, ...]:
+def load_manual(folder: Path = MANUAL_FOLDER) -> tuple[ManualArticle, ...]:
     """Every readable article, in the order of the file names. One bad file costs one article and a line in the log."""
     articles = []
     for path in sorted(folder.glob("*.md")):
@@ -45,17 +45,17 @@ def load_manual(folder: Path = MANUAL_FOLDER) -> tuple[Article, ...]:
 
 
 @cache
-def manual() -> tuple[Article, ...]:
+def manual() -> tuple[ManualArticle, ...]:
     """The articles that this program came with; read once."""
     return load_manual()
 
 
-def find(slug: str) -> Article | None:
+def find(slug: str) -> ManualArticle | None:
     """`slug` may come from an address that somebody typed: it is compared, never made into a path."""
     return next((article for article in manual() if article.slug == slug), None)
 
 
-def _parse(slug: str, text: str) -> Article:
+def _parse(slug: str, text: str) -> ManualArticle:
     match = _FRONT_MATTER.fullmatch(clean(text))
     if not match:
         raise ValueError("no front matter")
@@ -65,7 +65,7 @@ def _parse(slug: str, text: str) -> Article:
     title, body = _line(meta.get("title")), match[2].strip()
     if not title or not body:
         raise ValueError("the title or the text is missing")
-    return Article(slug, title, _keywords(meta.get("keywords")), _line(meta.get("section")), body)
+    return ManualArticle(slug, title, _keywords(meta.get("keywords")), _line(meta.get("section")), body)
 
 
 def _line(value: Any) -> str:

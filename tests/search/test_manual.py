@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from core.search.manual import Article, find, load_manual, manual
+from core.search.manual import ManualArticle, find, load_manual, manual
 from support.base import ROOT
 
 
@@ -23,8 +23,8 @@ def test_reads_front_matter_and_body(tmp_path: Path) -> None:
     )
     write(tmp_path, "01-list.md", "\ufeff---\r\ntitle: 列表\r\nkeywords: [make run, 启动]\r\n---\r\n正文。\r\n")
     assert load_manual(tmp_path) == (
-        Article("list", "列表", ("make run", "启动"), "", "正文。"),
-        Article("cache", "缓存：多久", ("缓存", "过期", "TTL"), "搜索", "一小时。\n\n---\n完"),
+        ManualArticle("list", "列表", ("make run", "启动"), "", "正文。"),
+        ManualArticle("cache", "缓存：多久", ("缓存", "过期", "TTL"), "搜索", "一小时。\n\n---\n完"),
     )
 
 

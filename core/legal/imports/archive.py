@@ -33,7 +33,7 @@ _READABLE = (".md", ".jsonl", ".json", ".sqlite3")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SourceFile:
     """One file: its path inside the source, and its bytes or the reason why they were not read."""
 
     path: PurePosixPath
@@ -44,7 +44,7 @@ class Entry:
 Wanted = Callable[[PurePosixPath], bool]
 
 
-def entries(source: Path, wanted: Wanted) -> Iterator[Entry]:
+def source_files(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
     """The readable files for which `wanted` holds. A source that cannot be opened at all is a CorpusError."""
     if not source.exists():
         raise CorpusError(f"找不到 {source.name}。", cure="请检查路径。")
@@ -56,7 +56,7 @@ def entries(source: Path, wanted: Wanted) -> Iterator[Entry]:
         ) from error
 
 
-def _opened(source: Path, wanted: Wanted) -> Iterator[Entry]:
+def _opened(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
     if source.is_dir():
         return _folder(source, wanted)
     if zipfile.is_zipfile(source):
@@ -66,13 +66,13 @@ def _opened(source: Path, wanted: Wanted) -> Iterator[Entry]:
     return _tar(source, wanted)
 
 
-def _single(source: Path, wanted: Wanted) -> Iterator[Entry]:
+def _single(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
     path = PurePosixPath(source.name)
     if wanted(path):
         yield _read(path, source.stat().st_size, lambda: source.open("rb"))
 
 
-def _folder(source: Path, wanted: Wanted) -> Iterator[Entry]:
+def _folder(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
     count = _Limits(packed=0)
     for folder, below, names in os.walk(source):  # does not follow links to folders
         below[:] = sorted(name for name in below if not name.startswith("."))
@@ -85,7 +85,7 @@ def _folder(source: Path, wanted: Wanted) -> Iterator[Entry]:
                 yield _read(path, size, lambda file=file: file.open("rb"))  # type: ignore[misc]
 
 
-def _zip(source: Path, wanted: Wanted) -> Iterator[Entry]:
+def _zip(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
     count = _Limits(packed=source.stat().st_size)
     with zipfile.ZipFile(source) as archive:
         if len(archive.infolist()) > MAX_FILES:
@@ -113,7 +113,7 @@ def _zip_name(member: zipfile.ZipInfo) -> str:
     return member.filename
 
 
-def _tar(source: Path, wanted: Wanted) -> Iterator[Entry]:
+def _tar(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
     count = _Limits(packed=source.stat().st_size)
     with _unpacked(source, count) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
         while member := archive.next():
@@ -124,17 +124,17 @@ def _tar(source: Path, wanted: Wanted) -> Iterator[Entry]:
                 yield _read(path, member.size, lambda member=member: archive.extractfile(member))  # type: ignore[misc]
 
 
-def _read(path: PurePosixPath, size: int, open_file: Callable[[], IO[bytes] | None]) -> Entry:
+def _read(path: PurePosixPath, size: int, open_file: Callable[[], IO[bytes] | None]) -> SourceFile:
     limit = MAX_JSONL if path.suffix == ".jsonl" else MAX_FILE
-    too_large = Entry(path, b"", f"超过 {limit // 1_000_000} MB")
+    too_large = SourceFile(path, b"", f"超过 {limit // 1_000_000} MB")
     if size > limit:
         return too_large
     try:
         with open_file() or io.BytesIO() as stream:
             data = stream.read(limit + 1)
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, NotImplementedError, OSError) as error:
-        return Entry(path, b"", f"无法读出（{type(error).__name__}）")
-    return Entry(path, data) if len(data) <= limit else too_large
+        return SourceFile(path, b"", f"无法读出（{type(error).__name__}）")
+    return SourceFile(path, data) if len(data) <= limit else too_large
 
 
 class _Limits:

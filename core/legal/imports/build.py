@@ -53,7 +53,7 @@ _MAX_REASONS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ImportProgress:
     stage: str
     """读取, then 建立索引."""
     done: int
@@ -94,7 +94,7 @@ class ImportSummary:
         }
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[ImportProgress], None]
 
 
 def import_source(
@@ -214,7 +214,7 @@ class _Import:
     def _report(self, stage: str, done: int, total: int) -> None:
         if self._until.cancelled:
             raise ImportCancelled
-        self._on_progress(Progress(stage, done, max(total, done)))
+        self._on_progress(ImportProgress(stage, done, max(total, done)))
 
 
 def _documents(database: sqlite3.Connection) -> Iterator[tantivy.Document]:

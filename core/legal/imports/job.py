@@ -15,7 +15,7 @@ from typing import IO, Any
 from core.base.errors import AppError
 from core.base.http import Deadline
 from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
-from core.legal.imports.build import Progress
+from core.legal.imports.build import ImportProgress
 from core.legal.imports.download import safe_name
 from core.legal.imports.load import law_import
 from core.legal.library.index import LegalLibrary
@@ -31,7 +31,7 @@ class ImportJob:
 
     def __init__(self, title: str) -> None:
         self.title = title
-        self.progress = Progress("准备", 0, 0)
+        self.progress = ImportProgress("准备", 0, 0)
         self.summary: dict[str, Any] | None = None
         """What was read and what was skipped, as `law_import` says it."""
         self.problem = ""
@@ -53,7 +53,7 @@ class ImportJob:
                 path_or_url,
                 public_only=True,
                 on_progress=self._on_progress,
-                on_bytes=lambda done, total: self._on_progress(Progress(DOWNLOAD, done, total or 0)),
+                on_bytes=lambda done, total: self._on_progress(ImportProgress(DOWNLOAD, done, total or 0)),
                 until=self._until,
             )
         except ImportCancelled as error:
@@ -66,7 +66,7 @@ class ImportJob:
         finally:
             self.running = False
 
-    def _on_progress(self, progress: Progress) -> None:
+    def _on_progress(self, progress: ImportProgress) -> None:
         self.progress = progress
 
 

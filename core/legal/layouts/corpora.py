@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 
 from core.legal.errors import CorpusError
-from core.legal.imports.archive import Entry, entries
+from core.legal.imports.archive import SourceFile, source_files
 from core.legal.layouts import jsonl, justlaws, lawrefbook
 from core.legal.layouts.items import Item
 
@@ -30,7 +30,7 @@ class Survey:
 
     layout: ModuleType
     files: int
-    metadata: tuple[Entry, ...]
+    metadata: tuple[SourceFile, ...]
     """Files that say something about other files, wherever in the archive they stand."""
 
     @property
@@ -41,14 +41,14 @@ class Survey:
 def survey(source: Path) -> Survey:
     """Reads the source once for its names. An unknown layout is a CorpusError."""
     files = dict.fromkeys(_LAYOUTS, 0)
-    metadata: list[Entry] = []
+    metadata: list[SourceFile] = []
 
     def count(path: PurePosixPath) -> bool:
         for layout in _LAYOUTS:
             files[layout] += layout.is_ours(path)
         return any(layout.is_metadata(path) for layout in _LAYOUTS)
 
-    metadata.extend(entries(source, count))
+    metadata.extend(source_files(source, count))
     layout = max(_LAYOUTS, key=lambda layout: files[layout])
     if not files[layout]:
         raise CorpusError(
@@ -61,8 +61,8 @@ def survey(source: Path) -> Survey:
 def read(source: Path, found: Survey, on_file: Callable[[], None] = lambda: None) -> Iterator[Item]:
     """Every law, case and skipped file. `on_file` is called for each of the `found.files`; it may raise to stop."""
 
-    def files() -> Iterator[Entry]:
-        for entry in entries(source, found.layout.is_ours):
+    def files() -> Iterator[SourceFile]:
+        for entry in source_files(source, found.layout.is_ours):
             yield entry
             on_file()
 

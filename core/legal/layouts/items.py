@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from core.legal.imports.archive import Entry
+from core.legal.imports.archive import SourceFile
 from core.legal.layouts.markup import Undecodable, decode
 from core.legal.types import CourtCase, Law
 
@@ -19,7 +19,7 @@ class Skipped:
 Item = Law | CourtCase | Skipped
 
 
-def text_of(entry: Entry) -> str | Skipped:
+def text_of(entry: SourceFile) -> str | Skipped:
     """The text of a file, or why it has none."""
     if entry.problem:
         return Skipped(str(entry.path), entry.problem)

@@ -19,7 +19,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from core.base.text import clean, one_line
-from core.legal.imports.archive import Entry
+from core.legal.imports.archive import SourceFile
 from core.legal.layouts.items import Item, Skipped
 from core.legal.layouts.markup import Undecodable, decode
 from core.legal.text.case_numbers import find_case_numbers
@@ -39,7 +39,7 @@ def is_metadata(path: PurePosixPath) -> bool:
     return False
 
 
-def read(files: Iterable[Entry], metadata: Iterable[Entry]) -> Iterator[Item]:
+def read(files: Iterable[SourceFile], metadata: Iterable[SourceFile]) -> Iterator[Item]:
     for entry in files:
         if entry.problem:
             yield Skipped(str(entry.path), entry.problem)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any
 
-from core.legal.imports.archive import Entry
+from core.legal.imports.archive import SourceFile
 from core.legal.layouts.issuers import issuer_of
 from core.legal.layouts.items import Item, Skipped, text_of
 from core.legal.layouts.markup import Heading, blocks, parse_articles
@@ -42,7 +42,7 @@ def _parts(path: PurePosixPath) -> tuple[str, ...]:
     return parts[parts.index("docs") + 1 :] if "docs" in parts else ()
 
 
-def read(files: Iterable[Entry], metadata: Iterable[Entry]) -> Iterator[Item]:
+def read(files: Iterable[SourceFile], metadata: Iterable[SourceFile]) -> Iterator[Item]:
     folders: dict[PurePosixPath, dict[str, list[Block]]] = {}
     for entry in files:
         text = text_of(entry)
@@ -120,7 +120,7 @@ def _split(content: list[Block]) -> Iterator[list[Block]]:
     yield from laws
 
 
-def _versions(metadata: Iterable[Entry]) -> dict[PurePosixPath, dict[str, Any]]:
+def _versions(metadata: Iterable[SourceFile]) -> dict[PurePosixPath, dict[str, Any]]:
     """The dates of each version, by the folder of its text."""
     found: dict[PurePosixPath, dict[str, Any]] = {}
     for entry in metadata:

@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from core.legal.imports.archive import Entry
+from core.legal.imports.archive import SourceFile
 from core.legal.layouts.issuers import issuer_of
 from core.legal.layouts.items import Item, Skipped, below, text_of
 from core.legal.layouts.lawrefbook_cases import parse_case
@@ -45,7 +45,7 @@ def is_metadata(path: PurePosixPath) -> bool:
     return path.name == "db.sqlite3"
 
 
-def read(files: Iterable[Entry], metadata: Iterable[Entry]) -> Iterator[Item]:
+def read(files: Iterable[SourceFile], metadata: Iterable[SourceFile]) -> Iterator[Item]:
     known = _Database(metadata)
     parts: dict[str, list[Law]] = {}
     for entry in files:
@@ -115,7 +115,7 @@ class _Row:
 class _Database:
     """What db.sqlite3 adds: whether a law was repealed, and dates. It lags behind the texts."""
 
-    def __init__(self, metadata: Iterable[Entry]) -> None:
+    def __init__(self, metadata: Iterable[SourceFile]) -> None:
         self._rows: dict[str, list[_Row]] = {}
         for entry in metadata:
             with suppress(sqlite3.Error):

@@ -9,7 +9,7 @@ from typing import Any
 from core.base.text import one_line
 from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LegalIndex, LegalLibrary
-from core.legal.library.statutes import Fallback, Origin
+from core.legal.library.statutes import AnsweredBy, Fallback
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.types import CaseType, CourtCase
 from core.search.errors import QueryError
@@ -20,7 +20,7 @@ from core.search.types import SearchResponse, SearchResult
 class CaseResponse:
     query: str
     results: tuple[CourtCase, ...]
-    origin: Origin
+    origin: AnsweredBy
     search_time: float = 0.0
     web: SearchResponse | None = None
 

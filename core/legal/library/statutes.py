@@ -22,7 +22,7 @@ from core.search.types import SearchResponse, SearchResult
 
 Fallback = Callable[[str, int], SearchResponse]
 """A web search of type regulation or case: the query and how many results."""
-Origin = Literal["index", "web"]
+AnsweredBy = Literal["index", "web"]
 
 REFERENCE_LENGTH = 60
 _MAX_REFERENCES = 20
@@ -122,7 +122,7 @@ class LegalArticle:
 class RegulationResponse:
     query: str
     results: tuple[LegalArticle, ...]
-    origin: Origin
+    origin: AnsweredBy
     search_time: float = 0.0
     note: str = ""
     """What the reader should know: 《…》没有第…条."""

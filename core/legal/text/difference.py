@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 
-class Piece(NamedTuple):
-    """A stretch of both texts. Equal words stand in `quoted`; where they differ, either side may be empty."""
+class Stretch(NamedTuple):
+    """A part of both texts. Equal words stand in `quoted`; where they differ, either side may be empty."""
 
     quoted: str
     real: str | None = None
@@ -17,7 +17,7 @@ class Piece(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def difference(quote: str, text: str) -> tuple[Piece, ...]:
+def difference(quote: str, text: str) -> tuple[Stretch, ...]:
     """The quotation beside the part of the article that it quotes; punctuation and ellipses are no difference."""
     changes = SequenceMatcher(None, quote, text, autojunk=False).get_opcodes()
     while changes and changes[0][0] == "insert":  # the article begins before the quotation does
@@ -25,7 +25,9 @@ def difference(quote: str, text: str) -> tuple[Piece, ...]:
     while changes and changes[-1][0] == "insert":
         del changes[-1]
     return tuple(
-        Piece(quote[a:b]) if change == "equal" or _only_marks(quote[a:b], text[c:d]) else Piece(quote[a:b], text[c:d])
+        Stretch(quote[a:b])
+        if change == "equal" or _only_marks(quote[a:b], text[c:d])
+        else Stretch(quote[a:b], text[c:d])
         for change, a, b, c, d in changes
     )
 

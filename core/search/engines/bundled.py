@@ -20,7 +20,7 @@ from core.base.sentences import best_passage, key_terms, phrase_terms, plain_tex
 from core.base.settings import Settings
 from core.base.text import is_chinese
 from core.search.engine import SearchEngine
-from core.search.manual import MANUAL_FOLDER, Article, load_manual
+from core.search.manual import MANUAL_FOLDER, ManualArticle, load_manual
 from core.search.types import SearchQuery, SearchResult, SearchType, host_of
 
 SNIPPET_LENGTH = 200  # what a model gets to read of it
@@ -51,7 +51,7 @@ _IN_CHINESE = dict(
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    article: Article
+    article: ManualArticle
     title: frozenset[str]
     keywords: frozenset[str]
     text: Counter[str]
@@ -108,7 +108,7 @@ class BundledEngine(SearchEngine):
                 self._index = tuple(map(_entry, load_manual(self._folder)))
             return self._index
 
-    def _result(self, article: Article, weights: dict[str, float], rank: int) -> SearchResult:
+    def _result(self, article: ManualArticle, weights: dict[str, float], rank: int) -> SearchResult:
         url = f"{self._public_url}/help?article={article.slug}"
         return SearchResult(
             title=article.title,
@@ -124,7 +124,7 @@ def _in_chinese(text: str) -> str:
     return re.sub(r"[A-Za-z]+", lambda word: _IN_CHINESE.get(re.sub("(?<=..)s$", "", word[0].lower()), word[0]), text)
 
 
-def _entry(article: Article) -> _Entry:
+def _entry(article: ManualArticle) -> _Entry:
     title, keywords, text = (
         Counter(_with_parts(key_terms(part))) for part in (article.title, "\n".join(article.keywords), article.body)
     )

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from core.app import App, shared_app
 from core.base.errors import AppError
-from core.legal.imports.build import Progress
+from core.legal.imports.build import ImportProgress
 from core.legal.imports.download import PUBLIC_CORPORA
 from core.legal.imports.job import DOWNLOAD, ImportJob
 from core.ui.escape import draw_html, label
@@ -145,7 +145,7 @@ def _draw_running(job: ImportJob) -> None:
     st.caption("可以离开这个页面，导入会继续；完成之前仍使用原来的库。")
 
 
-def _said(progress: Progress) -> str:
+def _said(progress: ImportProgress) -> str:
     if progress.stage == DOWNLOAD:
         total = f" / {progress.total / 1e6:.1f}" if progress.total else ""
         return f"下载 {progress.done / 1e6:.1f}{total} MB"

@@ -16,7 +16,7 @@ import pytest
 from core.base.http import Deadline
 from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
 from core.legal.imports import build
-from core.legal.imports.build import Progress, import_source, repealed_laws
+from core.legal.imports.build import ImportProgress, import_source, repealed_laws
 from core.legal.library.index import MANIFEST, LegalIndex, LegalLibrary
 from core.legal.text.numerals import ArticleNumber
 from core.legal.types import CaseType, Status
@@ -279,7 +279,7 @@ class TestOneStepOrNotAtAll:
         assert words(held, "浮标法", 2).startswith("浮标由船长登记。")
 
     def test_summary_and_progress(self, tmp_path: Path, corpus: Path) -> None:
-        seen: list[Progress] = []
+        seen: list[ImportProgress] = []
         summary = import_source(tmp_path / "legal", corpus, on_progress=seen.append)
         assert (summary.layout, summary.laws, summary.cases, summary.skipped_count) == ("LawRefBook/Laws", 9, 2, 3)
         assert {entry.reason for entry in summary.skipped} >= {"编码无法识别", "文件是空的"}
