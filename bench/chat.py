@@ -11,7 +11,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 from bench.answers import long_answer
-from bench.page import ARGUMENTS, CHROMIUM, visiting
+from bench.page import visiting
 from bench.rows import Row
 from core.answer.markdown import Blocks, render_html
 from core.search.types import Source
@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from support.app_server import app_server
 from support.openai_server import openai_server
+from support.visitor import ARGUMENTS, CHROMIUM
 
 SOURCES = [Source(n, f"标题{n}", f"https://example.org/{n}", "摘要") for n in range(1, 6)]
 WATCH = """() => { window.firstWord = 0; new MutationObserver(() => {
@@ -40,7 +41,7 @@ def first_token(browser: Browser) -> Iterator[Row]:
 
             def median_delay(first_pause: float) -> float:
                 model.first_pause = first_pause
-                delays = []
+                delays: list[float] = []
                 for _ in range(11):
                     with visiting(browser, app.url) as (page, _counter):
                         page.evaluate(WATCH)

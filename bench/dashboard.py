@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -66,8 +67,8 @@ def recording(count: int = 3_000) -> Iterator[Row]:
         metrics = Metrics(MetricsStore(database), gather=0.1)
         answer: Run = Ended()  # type: ignore[assignment]
         for name, record in (
-            ("a search", lambda: metrics.search_ended(search)),
-            ("an answer of 2,000 tokens", lambda: metrics.answer_ended(answer)),
+            ("a search", partial(metrics.search_ended, search)),
+            ("an answer of 2,000 tokens", partial(metrics.answer_ended, answer)),
         ):
             times = []
             for _ in range(count):

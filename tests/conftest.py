@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,10 +31,10 @@ def _is_local(host: object) -> bool:
     return str(host) in {"localhost", "::1", ""} or str(host).startswith("127.")
 
 
-def _guarded_connect(self: socket.socket, address: object) -> None:
+def _guarded_connect(self: socket.socket, address: Any) -> None:
     if isinstance(address, tuple) and not _is_local(address[0]):
         raise InternetRefused(f"tests may not connect to {address[0]}")
-    _connect(self, address)  # type: ignore[arg-type]
+    _connect(self, address)
 
 
 def _guarded_getaddrinfo(host: object, *args: object, **kwargs: object) -> object:
@@ -43,7 +44,7 @@ def _guarded_getaddrinfo(host: object, *args: object, **kwargs: object) -> objec
     return _getaddrinfo(host, *args, **kwargs)  # type: ignore[arg-type]
 
 
-socket.socket.connect = _guarded_connect  # type: ignore[method-assign]
+socket.socket.connect = _guarded_connect  # type: ignore[method-assign, assignment]
 socket.getaddrinfo = _guarded_getaddrinfo  # type: ignore[assignment]
 
 

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import streamlit as st
@@ -10,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from bench.answers import PAUSE, long_answer
 
 
-def pieces():
+def pieces() -> Iterator[str]:
     for piece in long_answer():
         yield piece
         time.sleep(PAUSE)

@@ -12,7 +12,7 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import aclosing, contextmanager
 
 from core.answer.events import RunEvent, RunFailed, RunStopped, TextDelta
@@ -85,7 +85,7 @@ class Run:
             self._finish(RunStopped(reason="user"))
             self._future.cancel()
 
-    def follow(self, *, tick: float = 0.05) -> Iterator[list[RunEvent]]:
+    def follow(self, *, tick: float = 0.05) -> Generator[list[RunEvent]]:
         """Events from the first one on, in batches, until the run is over. An empty batch means: still waiting.
 
         The empty batches let a page notice that it has been interrupted while the model is silent.
@@ -102,7 +102,7 @@ class Run:
                 if done:
                     return
 
-    def drained(self) -> Iterator[RunEvent]:
+    def drained(self) -> Generator[RunEvent]:
         """The events one by one: for the command line, and for tests. Closing it lets go of the run."""
         for batch in self.follow():
             yield from batch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import ClassVar
@@ -50,7 +50,7 @@ class AnswerService(ABC):
 
     def stream(
         self, text: str, history: Sequence[Message] = (), options: AnswerOptions | None = None
-    ) -> Iterator[RunEvent]:
+    ) -> Generator[RunEvent]:
         """The same as a plain generator; closing it cancels the run."""
         return self.start(self.question(text, history, options), grace=0.0).drained()
 

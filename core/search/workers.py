@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 T = TypeVar("T")
-Job = Callable[[], None]
+Job = Callable[[], object]
 
 MAX_WORKERS = 512
 LINGER_SECONDS = 1.0

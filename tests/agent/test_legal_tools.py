@@ -313,7 +313,6 @@ def test_native_calls_of_both_at_once(data_dir: Path) -> None:
         Call("case_search", json.dumps({"query": "熄灯", "case_type": "民事"})),
     ]
     with wired_agent(environ=environ(data_dir), strategy="tools") as world:
-        assert world.server
         world.server.reply = in_turn(calls, [*"见[1]和[2]。"])
         events = world.ask()
         offered = [tool["function"]["name"] for tool in world.server.requests[0]["tools"]]
@@ -329,7 +328,12 @@ def test_a_look_up_does_not_hold_up_the_loop(monkeypatch: pytest.MonkeyPatch, da
         tool = RegulationSearchTool(context=context(world))
         threads: list[int] = []
         index = world.app.legal.library.index
-        monkeypatch.setattr(world.app.legal.library, "index", lambda: (threads.append(get_ident()), index())[1])
+
+        def noted() -> object:
+            threads.append(get_ident())
+            return index()
+
+        monkeypatch.setattr(world.app.legal.library, "index", noted)
         asyncio.run(tool.arun("灯塔法第四条"))
     assert threads
     assert get_ident() not in threads

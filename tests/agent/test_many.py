@@ -55,7 +55,6 @@ def test_twenty_runs_at_once_keep_to_themselves() -> None:
 
     engine = FakeEngine("fake", results(9))
     with wired_agent(engines=[engine], environ={"SEARCH_RATE_LIMIT": "1000"}) as world:
-        assert world.server
         world.server.reply = reply
         runs = {
             f"人物{n:02}": world.runner.start(

@@ -164,7 +164,7 @@ def test_the_session_remembers_what_was_searched(app: App, engine: FakeEngine) -
 def test_three_searches_at_once(app: App) -> None:
     async def three() -> list[str]:
         search = tool(app)
-        return await asyncio.gather(*(search.arun(query) for query in ("甲", "乙", "丙")))
+        return list(await asyncio.gather(*(search.arun(query) for query in ("甲", "乙", "丙"))))
 
     assert all("[1]" in said for said in asyncio.run(three()))
 

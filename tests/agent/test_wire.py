@@ -42,7 +42,7 @@ def call(query: str) -> Call:
     return Call("web_search", json.dumps({"query": query}, ensure_ascii=False))
 
 
-TOOLS = {"strategy": "tools"}
+TOOLS: dict[str, Any] = {"strategy": "tools"}
 
 
 def test_react_streams_thoughts_and_answer() -> None:

@@ -45,10 +45,10 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         self.text += data
 
-    def handle_comment(self, data: str) -> None:
+    def refuse(self, data: str) -> None:
         raise AssertionError(data)
 
-    handle_decl = handle_pi = unknown_decl = handle_comment
+    handle_comment = handle_decl = handle_pi = unknown_decl = refuse  # type: ignore[assignment]  # other parameter names
 
     @property
     def links(self) -> list[str | None]:

@@ -160,7 +160,7 @@ def test_redis_killed_in_mid_load_fails_no_search_and_its_return_is_noticed(redi
     for thread in threads:
         thread.start()
     time.sleep(0.5)
-    assert service.warnings == ()
+    assert list(service.warnings) == []
     redis.kill()
     time.sleep(0.7)
     assert service.warnings
@@ -175,7 +175,7 @@ def test_redis_killed_in_mid_load_fails_no_search_and_its_return_is_noticed(redi
     clock.pass_(10)
     assert not service.search(SearchQuery("回来了")).from_cache
     assert service.search(SearchQuery("回来了")).from_cache
-    assert service.warnings == ()
+    assert list(service.warnings) == []
 
 
 def test_a_redis_that_stops_answering_does_not_hold_searches(redis: RedisServer) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Dialog, expect
 
 from support.app_server import AppServer, app_server
 from support.faults import Server, json_answer, keep_alive
@@ -352,7 +352,12 @@ def test_a_hostile_answer_calls_nobody_and_links_nowhere(
     model_server.script = re.findall(r".{1,3}", HOSTILE, re.DOTALL)
     visitor = visit(connected)
     dialogs: list[str] = []
-    visitor.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def dismiss(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    visitor.page.on("dialog", dismiss)
     visitor.search_on()
     visitor.ask("怎么打开联网搜索？ script:hostile")
     visitor.answered("tokens")

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Dialog, expect
 
 from support import invented
 from support.app_server import AppServer
@@ -191,7 +191,12 @@ def test_a_hostile_corpus_harms_nobody(server: AppServer, visit: Visit) -> None:
     visitor = visit(server, path="/legal")
     page = visitor.page
     dialogs: list[str] = []
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def dismiss(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", dismiss)
     look_up(visitor, "查法规", "航标灯")
     _is_inert(visitor)
     law = f"{ATTACK}条例"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, WebSocket, expect
@@ -22,7 +23,7 @@ HOSTILE = (
     "<img src=http://evil.example/a.png onerror=alert(1)>![](http://evil.example/b.png)"
     "[x](javascript:alert) www.evil.example :red[y] $z$"
 )
-PEOPLE = {
+PEOPLE: dict[str, dict[str, Any]] = {
     "zhang": {"sub": "1", "name": "张三", "email": "same@example.org"},
     "li": {"sub": "2", "name": "李四", "email": "same@example.org", "email_verified": False},
     "mallory": {"sub": "3<script>\u0000", "name": HOSTILE, "email": "<b>@evil.example"},

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from core.answer.events import (
@@ -169,12 +171,13 @@ def test_a_very_long_message_is_refused_with_both_numbers() -> None:
 
 def test_the_prompt_follows_the_model_and_the_question() -> None:
     asked = []
-    for question, environ in (
+    questions: list[tuple[str, dict[str, Any]]] = [
         ("问题", {}),
         ("what is it", {}),
         ("问题", {"LLM_MODEL": "openai:qwen3:0.6b"}),
         ("问题", {"CHAT_PROMPT": "english"}),
-    ):
+    ]
+    for question, environ in questions:
         with world(says=[["好"]], **environ) as (app, model):
             list(app.chat.stream(question))
             asked.append(str(model.asked[0][0].content))

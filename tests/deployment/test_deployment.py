@@ -170,7 +170,13 @@ def test_the_unit_is_one_and_is_hardened(tmp_path: Path) -> None:
     unit.write_text(text.replace("/opt/wenyuan/.venv/bin", str(Path(sys.executable).parent)), "utf-8")
     done = subprocess.run([analyze, "verify", unit], capture_output=True, text=True)
     assert (done.stderr, done.returncode) == ("", 0)
-    rated = [analyze, "security", "--offline=true", "--threshold=30", unit]  # 100 is a service without any hardening
+    rated = [
+        analyze,
+        "security",
+        "--offline=true",
+        "--threshold=30",
+        str(unit),
+    ]  # 100 is a service without any hardening
     assert subprocess.run(rated, capture_output=True).returncode == 0
 
 

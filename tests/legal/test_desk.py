@@ -11,7 +11,7 @@ from core.app import App
 from core.legal.imports.build import import_source
 from core.legal.library.index import LegalIndex
 from core.legal.text.statute_citations import may_cite
-from core.legal.verify import Mark
+from core.legal.verify import Mark, Verdict
 from support import invented
 from support.worlds import world
 
@@ -67,7 +67,12 @@ def test_without_an_index_it_says_so_only_where_statutes_are_cited(tmp_path: Pat
 def test_a_text_is_looked_up_once_for_each_index(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     verified: list[str] = []
     verify = app.legal.verifier.verify
-    monkeypatch.setattr(app.legal.verifier, "verify", lambda text: verified.append(text) or verify(text))
+
+    def verify_once_more(text: str) -> list[Verdict]:
+        verified.append(text)
+        return verify(text)
+
+    monkeypatch.setattr(app.legal.verifier, "verify", verify_once_more)
     for _ in range(3):
         assert marks(app, "《海港法》第一条")[0][0] == Mark.UNKNOWN
     assert len(verified) == 1

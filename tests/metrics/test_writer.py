@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -513,7 +514,7 @@ def test_prometheus_reads_the_counters_of_this_process(sqlite: Database, recordi
     with pytest.raises(RateLimited):
         service.search(QUERY)
     for seconds in (0.2, 0.7, 0.9):  # one too many
-        metrics._note(lambda seconds=seconds: AnswerRecord(NOW, "agent", "m", "ok", "", seconds, 100, 20, False, 3, 2))
+        metrics._note(partial(AnswerRecord, NOW, "agent", "m", "ok", "", seconds, 100, 20, False, 3, 2))
     read = samples(metrics)
     name = 'b\n"引擎"\\'
     ok = {"type": "general", "engine": name, "outcome": "ok", "cache": "", "kind": ""}

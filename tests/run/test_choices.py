@@ -189,7 +189,7 @@ def test_a_chosen_model_without_such_a_service_is_not_asked_to_search(app: App, 
 # ── What may be chosen ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def offered(picked: Mapping[str, str] | None = None, **environ: str) -> dict[str, Control]:
+def offered(picked: Mapping[str, str] | None = None, /, **environ: str) -> dict[str, Control]:
     found = groups(loaded(**environ).values, picked or {})
     return {control.name: control for group in found for control in group.controls}
 

@@ -145,5 +145,5 @@ def test_closing_the_generator_cancels(loop: LoopThread) -> None:
     endless = Endless()
     events = Run(loop, endless, grace=0.0).drained()
     assert next(events) == TextDelta("said")
-    events.close()  # type: ignore[attr-defined]
+    events.close()
     assert endless.cancelled.wait(1)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from core.base.http import Deadline
 from core.base.settings import SearchSettings, Settings
 from core.search import chrome as browser_module
 from core.search.engine import SearchEngine
@@ -45,7 +46,7 @@ def engine(site: GoogleSite) -> Iterator[GoogleEngine]:
     """Chrome is running: its first start is a scenario of its own."""
     os.environ.setdefault("DATA_DIR", "data")
     engine = GoogleEngine.from_settings(settings(site))
-    engine._browser.get_page(f"{site.url}/search?q=x", browser_module.Deadline(30))
+    engine._browser.get_page(f"{site.url}/search?q=x", Deadline(30))
     yield engine
     engine.close()
 
@@ -189,7 +190,7 @@ def test_first_search_starts_the_browser(site: GoogleSite, watch: Watched) -> No
     """首次搜索启动浏览器 (the three seconds are measured by `make bench`, on a machine that does nothing else)"""
     engine = GoogleEngine.from_settings(settings(site))
     assert not watch.processes()
-    engine.search("人工智能", 10, deadline=browser_module.Deadline(30))
+    engine.search("人工智能", 10, deadline=Deadline(30))
     assert watch.chrome()
     engine.close()
 
@@ -200,7 +201,7 @@ def test_the_browser_is_used_again(site: GoogleSite, watch: Watched) -> None:
     engine = GoogleEngine.from_settings(settings(site))
     chromes = set()
     for words in ("一", "二", "三"):
-        engine.search(words, 10, deadline=browser_module.Deadline(30))
+        engine.search(words, 10, deadline=Deadline(30))
         chromes.add(watch.chrome())
     assert len(chromes) == 1
     engine.close()
@@ -210,7 +211,7 @@ def test_the_browser_is_used_again(site: GoogleSite, watch: Watched) -> None:
 def test_the_browser_is_cleared_away(site: GoogleSite, watch: Watched) -> None:
     """清理浏览器资源"""
     engine = GoogleEngine.from_settings(settings(site))
-    engine.search("人工智能", 10, deadline=browser_module.Deadline(30))
+    engine.search("人工智能", 10, deadline=Deadline(30))
     engine.close()
     assert wait_until(lambda: not watch.processes(), 2)
     assert not os.listdir(watch.folder)

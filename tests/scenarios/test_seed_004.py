@@ -398,7 +398,6 @@ def test_the_prompt_can_be_changed(tmp_path: Path) -> None:
         assert "每次只写下面两种格式" in world.prompts[0]
     with wired_agent(environ={"LLM_MODEL": "openai:qwen3:0.6b"}) as world:
         world.ask()
-        assert world.server
         assert "每次只写下面两种格式" in world.server.requests[0]["messages"][0]["content"]
 
 
@@ -499,7 +498,6 @@ def test_calls_run_at_the_same_time() -> None:
     """并发执行"""
     calls = [Call("web_search", json.dumps({"query": query})) for query in ("beijing", "shanghai", "guangzhou")]
     with wired_agent(engines=[Meeting()], environ={"SEARCH_HEDGE_AFTER": "5"}, strategy="tools") as world:
-        assert world.server
         world.server.reply = in_turn(calls, ["好[1]。"])
         events = world.ask()
     assert [step.ok for step in of(events, ToolFinished)] == [True] * 3

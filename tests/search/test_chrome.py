@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import shutil
 import signal
 import subprocess
 import sys
@@ -175,7 +177,12 @@ def test_a_script_that_never_lets_go_holds_nobody_up(watch: Watched, site: Googl
 
 def test_cancelling_closes_the_page_at_once(kept: Get, site: GoogleSite) -> None:
     deadline = Deadline(20.0)
-    threading.Thread(target=lambda: (wait_until(lambda: site.running > 0, 10), deadline.cancel())).start()
+
+    def cancel_when_running() -> None:
+        wait_until(lambda: site.running > 0, 10)
+        deadline.cancel()
+
+    threading.Thread(target=cancel_when_running).start()
     with pytest.raises(HttpCancelled):
         kept("silent", deadline)
     assert site.wait_until_given_up()
@@ -397,14 +404,14 @@ def test_without_chrome_the_command_that_installs_it(
     system: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", system)
-    monkeypatch.setattr(module.shutil, "which", lambda name: None)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(EngineMisconfigured, match="没有找到") as caught:
         find_chrome()
     assert command in caught.value.cure
 
 
 def test_ubuntu_has_it_as_a_snap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module.platform, "freedesktop_os_release", lambda: {"ID": "ubuntu"})
+    monkeypatch.setattr(platform, "freedesktop_os_release", lambda: {"ID": "ubuntu"})
     assert install_command() == "sudo snap install chromium"
 
 

@@ -146,7 +146,7 @@ def test_a_200_without_results_is_an_engine_error(name: str, body: Any) -> None:
     assert KEY not in str(caught.value)
 
 
-WRONG = [None, 0, True, "x", [], [None], [1, "a", []], {}, {"x": 1}, [[]], [{"type": "url"}], 1e308]
+WRONG: list[Any] = [None, 0, True, "x", [], [None], [1, "a", []], {}, {"x": 1}, [[]], [{"type": "url"}], 1e308]
 
 
 @pytest.mark.parametrize("name", HTTP)

@@ -324,7 +324,7 @@ def test_no_more_threads_than_allowed_and_nobody_starves_for_a_hedge() -> None:
 def test_a_hedge_that_found_no_free_thread_is_tried_again() -> None:
     workers = Workers(limit=2)
     somebody_else = threading.Event()
-    assert workers.start(lambda: somebody_else.wait(10) and None)
+    assert workers.start(lambda: somebody_else.wait(10))
     threading.Timer(0.3, somebody_else.set).start()
     raced = run([Fake("hung", hung_until_cancelled), Fake("b")], seconds=10, hedge_after=0.05, workers=workers)
     assert raced.provider == "b"
@@ -333,7 +333,7 @@ def test_a_hedge_that_found_no_free_thread_is_tried_again() -> None:
 def test_without_a_free_thread_the_attempt_says_so() -> None:
     workers = Workers(limit=1)
     stuck = Stuck()
-    assert workers.start(lambda: stuck(QUERY, Deadline(1)) and None)
+    assert workers.start(lambda: stuck(QUERY, Deadline(1)))
     raced = run([Fake("a")], seconds=0.1, workers=workers)
     stuck.release.set()
     assert outcomes(raced) == [("a", "failed", "busy")]

@@ -66,7 +66,7 @@ def test_a_promised_job_may_be_taken_by_another_thread() -> None:
 def test_the_limit_holds_and_patience_waits_for_a_place() -> None:
     workers = Workers(limit=1)
     release = threading.Event()
-    assert workers.start(lambda: release.wait(10) and None)
+    assert workers.start(lambda: release.wait(10))
     assert not workers.start(lambda: None)
     assert not workers.start(lambda: None, patience=0.05)
     threading.Timer(0.05, release.set).start()

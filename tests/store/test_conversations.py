@@ -282,7 +282,8 @@ def test_two_tabs_remember_the_same_conversation(store: ConversationStore) -> No
     "id", ["", "x", "A" * 23, "A" * 25, "A" * 24 + "\n", "\x00" * 24, "\ud800" * 24, "Ａ" * 24, "' OR 1=1 --"]
 )
 def test_no_address_that_somebody_types_raises_anything_else(store: ConversationStore, id: str) -> None:
-    for act in (*every_way_in(store, id, None), lambda: store.remember("browser", id)):
+    ways: list[Callable[[], object]] = [*every_way_in(store, id, None), lambda: store.remember("browser", id)]
+    for act in ways:
         with pytest.raises(ConversationNotFound):
             act()
 
@@ -400,14 +401,24 @@ def writer(url: str, *arguments: object) -> subprocess.Popen[str]:
     )
 
 
+def told(process: subprocess.Popen[str]) -> str:
+    assert process.stdout
+    return process.stdout.readline().strip()
+
+
+def begin(process: subprocess.Popen[str]) -> None:
+    assert process.stdin
+    process.stdin.write("go\n")
+    process.stdin.flush()
+
+
 def test_two_processes_write_to_one_conversation(store: ConversationStore, url: str) -> None:
     id = store.create()
     writers = [writer(url, name, 40, id) for name in "ab"]
     for process in writers:
-        assert process.stdout.readline() == "ready\n"
+        assert told(process) == "ready"
     for process in writers:
-        process.stdin.write("go\n")
-        process.stdin.flush()
+        begin(process)
     for process in writers:
         errors = process.communicate(timeout=60)[1]
         assert process.returncode == 0, errors
@@ -465,14 +476,12 @@ def test_threads_share_a_store(store: ConversationStore) -> None:
 def test_a_killed_process_loses_at_most_what_it_was_writing(store: ConversationStore, url: str) -> None:
     id = store.create()
     process = writer(url, "k", 100_000, id)
-    assert process.stdout.readline() == "ready\n"
-    process.stdin.write("go\n")
-    process.stdin.flush()
-    while int(process.stdout.readline()) < 30:
+    assert told(process) == "ready"
+    begin(process)
+    while int(told(process)) < 30:
         pass
     process.send_signal(signal.SIGKILL)
-    acknowledged = 31 + len(process.stdout.read().split())
-    process.communicate(timeout=60)
+    acknowledged = 31 + len(process.communicate(timeout=60)[0].split())
     kept = [message.id for message in store.load(id, last=None).messages]
     assert kept == [f"k{number}" for number in range(len(kept))]
     assert acknowledged <= len(kept) <= acknowledged + 1
@@ -572,7 +581,7 @@ def test_a_file_that_another_process_is_just_preparing_can_be_opened(sqlite: Con
 def test_a_full_disk_is_one_store_error(sqlite: ConversationStore) -> None:
     id = talk(sqlite, 1)
     with sqlite._database.read() as connection:
-        pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
     event.listen(
         sqlite._database._opened(),
         "checkout",

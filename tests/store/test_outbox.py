@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -106,8 +107,8 @@ def test_a_growing_answer_waits_once(file: Path, open_outbox: Open) -> None:
         outbox.save(id, said(2), owner=None)
         for _ in range(50):
             text += "字"
-            growing = Message("assistant", text, id="run")
-            outbox.save_growing(id, "run", lambda growing=growing: growing, owner=None, finished=False)
+            growing = partial(Message, "assistant", text, id="run")
+            outbox.save_growing(id, "run", growing, owner=None, finished=False)
         assert len(outbox._waiting) == 2
         outbox.truncate_from(id, "run", owner=None)
         outbox.save(id, Message("assistant", "重新写的", id="run"), owner=None)

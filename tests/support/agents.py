@@ -19,6 +19,7 @@ from core.app import App, build_app
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.model import Model
 from core.run.question import AnswerOptions
+from core.search.engine import SearchEngine
 from core.search.types import SearchQuery, SearchResult
 from support.base import loaded
 from support.openai_server import OpenAIServer, openai_server
@@ -53,7 +54,6 @@ class World:
     app: App
     runner: AgentRunner
     chat: BaseChatModel | None = None
-    server: OpenAIServer | None = None
 
     def ask(
         self, question: str = QUESTION, history: Sequence[Message] = (), options: AnswerOptions | None = None
@@ -64,6 +64,11 @@ class World:
     def prompts(self) -> list[str]:
         assert isinstance(self.chat, ScriptedChatModel)
         return ["\n".join(str(message.text) for message in messages) for messages in self.chat.asked]
+
+
+@dataclass(kw_only=True)
+class WiredWorld(World):
+    server: OpenAIServer
 
 
 async def no_patience(seconds: float) -> None:
@@ -83,7 +88,7 @@ def _runner(app: App, tools: Sequence[ToolFactory], changes: dict[str, Any]) -> 
 def agent(
     *says: list[Any],
     chat: BaseChatModel | None = None,
-    engines: Sequence[FakeEngine] | None = None,
+    engines: Sequence[SearchEngine] | None = None,
     tools: Sequence[ToolFactory] = TOOLS,
     environ: dict[str, str] | None = None,
     **changes: Any,
@@ -102,8 +107,8 @@ def agent(
 
 @contextmanager
 def wired_agent(
-    *, engines: Sequence[FakeEngine] | None = None, environ: dict[str, str] | None = None, **changes: Any
-) -> Iterator[World]:
+    *, engines: Sequence[SearchEngine] | None = None, environ: dict[str, str] | None = None, **changes: Any
+) -> Iterator[WiredWorld]:
     """Through the real ChatOpenAI, over a real socket."""
     with openai_server() as server:
         wiring = {"OPENAI_BASE_URL": server.url, "LLM_MODEL": "openai:reply", **(environ or {})}
@@ -112,7 +117,7 @@ def wired_agent(
         app = build_app(settings, model=Model(settings.values, sleep=no_patience), engines=engines)
         app.model.chat()  # reads certificates for a while, which is not the run's time
         try:
-            yield World(app, _runner(app, TOOLS, changes), server=server)
+            yield WiredWorld(app, _runner(app, TOOLS, changes), server=server)
         finally:
             app.close()
 

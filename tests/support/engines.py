@@ -135,6 +135,7 @@ def _settings(name: str, **environ: str) -> Settings:
 def usable(name: str, fetch: ScriptedFetch, **environ: str) -> Any:
     """The registered engine as its settings build it, with this fetch in place of the network."""
     (engine,) = build_chain(_settings(name, **environ)).engines
-    for part in getattr(engine, "servers", (engine,)):
+    parts: tuple[Any, ...] = getattr(engine, "servers", (engine,))
+    for part in parts:
         part._fetch = fetch
     return engine

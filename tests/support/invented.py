@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sqlite3
 import tarfile
 import zipfile
 from datetime import date
 from pathlib import Path
+from typing import Literal
 
 from core.legal.imports.build import import_source
 from core.legal.library.index import LegalIndex, LegalLibrary
@@ -214,17 +216,32 @@ def jsonl(path: Path, *records: object) -> Path:
     return path
 
 
+TAR_MODES: dict[str, Literal["w:", "w:gz", "w:xz", "w:bz2"]] = {
+    ".tar": "w:",
+    ".gz": "w:gz",
+    ".xz": "w:xz",
+    ".bz2": "w:bz2",
+}
+
+
 def packed(folder: Path, target: Path) -> Path:
     """The folder as .zip or .tar.*, below a folder of its own as GitHub does it."""
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return pack(target, {f"Laws-master/{path.relative_to(folder)}": path.read_bytes() for path in files})
+
+
+def pack(target: Path, files: dict[str, bytes]) -> Path:
+    """An archive of whatever the target's name says, with these names in it as they are."""
     if target.suffix == ".zip":
-        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in files:
-                archive.write(path, f"Laws-master/{path.relative_to(folder)}")
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as zipped:
+            for name, data in files.items():
+                zipped.writestr(name, data)
     else:
-        with tarfile.open(target, f"w:{target.suffix[1:].replace('tar', '')}") as archive:
-            for path in files:
-                archive.add(path, f"Laws-master/{path.relative_to(folder)}")
+        with tarfile.open(target, TAR_MODES[target.suffix]) as tar:
+            for name, data in files.items():
+                member = tarfile.TarInfo(name)
+                member.size = len(data)
+                tar.addfile(member, io.BytesIO(data))
     return target
 
 

@@ -69,7 +69,7 @@ class Postgres:
 
     def execute(self, sql: str, database: str = "postgres") -> None:
         with psycopg.connect(host=str(self._folder), user="wenyuan", dbname=database, autocommit=True) as connection:
-            connection.execute(sql)  # type: ignore[call-overload]
+            connection.execute(sql)
 
     def new_database(self) -> str:
         """The address of an empty database."""

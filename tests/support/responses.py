@@ -148,7 +148,7 @@ class _Stream:
 
     def _cite(self, piece: Cite) -> Iterator[dict[str, Any]]:
         end = len(self._text or "") - piece.back
-        note = {"type": "url_citation", "url": piece.url, "title": piece.title}
+        note: dict[str, Any] = {"type": "url_citation", "url": piece.url, "title": piece.title}
         note |= {"start_index": end - piece.length, "end_index": end}
         self._notes.append(note)
         place = self._place(content_index=0, annotation_index=len(self._notes) - 1, annotation=note)

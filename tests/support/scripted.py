@@ -69,5 +69,5 @@ class ScriptedChatModel(BaseChatModel):
 
 def _chunk(piece: str | dict[str, int]) -> ChatGenerationChunk:
     if isinstance(piece, dict):
-        return ChatGenerationChunk(message=AIMessageChunk(content="", usage_metadata=piece))  # type: ignore[arg-type]
+        return ChatGenerationChunk(message=AIMessageChunk(content="", usage_metadata=piece))
     return ChatGenerationChunk(message=AIMessageChunk(content=piece))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core import VISITOR_COOKIE
-from core.ui import keeping
+from core.ui import keeping, session
 
 MARK = "m" * 32
 PROXIED = {"X-Forwarded-For": "203.0.113.7"}
@@ -17,7 +17,7 @@ ZHANG = {"is_logged_in": True, "iss": "https://id.example", "sub": "1", "email":
 
 @pytest.fixture
 def arrive(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(keeping.session, "chat", lambda: SimpleNamespace(session_id="session"))
+    monkeypatch.setattr(session, "chat", lambda: SimpleNamespace(session_id="session"))
 
     def arrive(user: dict[str, Any], *, mark: str = "", address: str | None = None, **headers: str) -> None:
         context = SimpleNamespace(cookies={VISITOR_COOKIE: mark}, ip_address=address, headers=headers)

@@ -12,7 +12,7 @@ from core.search.registry import EngineOrder, engine_sections
 from support.base import NOWHERE
 
 
-def load(yaml_text: str | None = None, tmp_path: Path | None = None, **environ: str) -> LoadedSettings:
+def load(yaml_text: str | None = None, tmp_path: Path | None = None, /, **environ: str) -> LoadedSettings:
     path = NOWHERE
     if yaml_text is not None:
         assert tmp_path is not None

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import sqlite3
 import struct
 import tarfile
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -219,7 +217,7 @@ class TestArchives:
     def test_nothing_is_written_wherever_a_name_points(self, tmp_path: Path, escape: str, suffix: str) -> None:
         target = tmp_path / "in" / f"evil{suffix}"
         target.parent.mkdir()
-        _archive(target, {escape: invented.BUOY.encode(), "经济法/好.md": invented.BUOY.encode()})
+        invented.pack(target, {escape: invented.BUOY.encode(), "经济法/好.md": invented.BUOY.encode()})
         before = set(tmp_path.rglob("*"))
         assert laws(read(target), "浮标法")
         assert set(tmp_path.rglob("*")) == before
@@ -238,7 +236,7 @@ class TestArchives:
 
     def test_names_from_chinese_windows(self, tmp_path: Path) -> None:
         target = tmp_path / "gbk.zip"
-        _archive(target, {"AAAA/BB.md": invented.BUOY.encode()})
+        invented.pack(target, {"AAAA/BB.md": invented.BUOY.encode()})
         renamed = target.read_bytes().replace(b"AAAA/BB.md", "刑法/甲.md".encode("gb18030").ljust(10, b"_")[:10])
         target.write_bytes(renamed.replace("甲.md_".encode("gb18030"), "甲乙.md".encode("gb18030")[:6]))
         assert corpora.survey(target).name == "LawRefBook/Laws"
@@ -247,7 +245,7 @@ class TestArchives:
     def test_a_bomb_ends_the_import(self, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(archive, "_RATIO_COUNTS_FROM", 1_000_000)
         target = tmp_path / f"bomb{suffix}"
-        _archive(target, {f"经济法/{n}.md": b" " * 1_000_000 for n in range(30)})
+        invented.pack(target, {f"经济法/{n}.md": b" " * 1_000_000 for n in range(30)})
         with pytest.raises(CorpusError, match="压缩比"):
             read(target)
 
@@ -255,7 +253,7 @@ class TestArchives:
         monkeypatch.setattr(archive, "MAX_FILES", 5)
         for suffix in (".zip", ".tar"):
             target = tmp_path / f"many{suffix}"
-            _archive(target, {f"经济法/{n}.md": b"x" for n in range(9)})
+            invented.pack(target, {f"经济法/{n}.md": b"x" for n in range(9)})
             with pytest.raises(CorpusError, match="文件超过"):
                 read(target)
 
@@ -263,14 +261,14 @@ class TestArchives:
         monkeypatch.setattr(archive, "MAX_FILE", 2_000)
         for suffix in (".zip", ".tar"):
             target = tmp_path / f"giant{suffix}"
-            _archive(target, {"经济法/大.md": b"x" * 3_000, "经济法/好.md": invented.BUOY.encode()})
+            invented.pack(target, {"经济法/大.md": b"x" * 3_000, "经济法/好.md": invented.BUOY.encode()})
             found = read(target)
             assert list(skipped(found)) == ["大.md"]
             assert laws(found, "浮标法")
 
     def test_a_zip_that_lies_about_a_size(self, tmp_path: Path) -> None:
         target = tmp_path / "lie.zip"
-        _archive(target, {"经济法/谎.md": b"x" * 100_000, "经济法/好.md": invented.BUOY.encode()})
+        invented.pack(target, {"经济法/谎.md": b"x" * 100_000, "经济法/好.md": invented.BUOY.encode()})
         target.write_bytes(target.read_bytes().replace(struct.pack("<I", 100_000), struct.pack("<I", 10)))
         found = read(target)
         assert "谎.md" in skipped(found)
@@ -303,17 +301,3 @@ class TestArchives:
         database.execute(f"CREATE VIEW law (name, publish, valid_from, expired) AS {endless}")
         database.close()
         assert laws(read(folder), "浮标法")
-
-
-def _archive(target: Path, files: dict[str, bytes]) -> None:
-    if target.suffix == ".zip":
-        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, data in files.items():
-                archive.writestr(name, data)
-        return
-    packing = {".gz": "gz", ".xz": "xz"}.get(target.suffix, "")
-    with tarfile.open(target, f"w:{packing}") as archive:
-        for name, data in files.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(data)
-            archive.addfile(member, io.BytesIO(data))

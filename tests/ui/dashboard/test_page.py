@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -45,7 +45,7 @@ def known() -> list[Record]:
 
 
 @contextmanager
-def opened(records: list[Record], **environ: str) -> Iterator[tuple[AppTest, App]]:
+def opened(records: Sequence[Record], **environ: Any) -> Iterator[tuple[AppTest, App]]:
     with world(says=[["答"]], **environ) as (app, _):
         if records:
             write(app.metrics.store, records, now=time.time(), keep_days=90)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+import streamlit as st
 
 from core.ui.legal import imports as legal_import
 
@@ -30,5 +31,5 @@ def test_only_a_browser_on_this_machine(
     app = SimpleNamespace(
         settings=SimpleNamespace(legal=SimpleNamespace(import_by="local"), public=SimpleNamespace(url=public_url))
     )
-    monkeypatch.setattr(legal_import.st, "context", SimpleNamespace(headers=headers, ip_address=address))
+    monkeypatch.setattr(st, "context", SimpleNamespace(headers=headers, ip_address=address))
     assert legal_import.may_import(app) is allowed  # type: ignore[arg-type]
