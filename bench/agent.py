@@ -11,13 +11,16 @@ import urllib.request
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from bench.rows import Row
-from core.base.settings import ROOT, LoadedSettings, load_settings
+from core.base.settings import LoadedSettings, load_settings
 from core.search.engine import SearchEngine
 from core.search.registry import engine_sections
 from core.search.types import SearchQuery, SearchResult
+
+ROOT = Path(__file__).resolve().parent.parent
 
 ROUNDS = 30
 ITERATIONS = 4

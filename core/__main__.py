@@ -78,7 +78,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m core", description="问源的命令行")
+    called = "python -m core" if Path(sys.argv[0]).name == "__main__.py" else "wenyuan"
+    parser = argparse.ArgumentParser(prog=called, description="问源的命令行")
     commands = parser.add_subparsers(required=True, metavar="命令")
 
     search = commands.add_parser("search", help="搜索，打印结果")

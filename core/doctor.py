@@ -16,7 +16,7 @@ from typing import Any
 
 from core.app import App
 from core.base.errors import AppError
-from core.base.settings import ROOT
+from core.base.places import FILES
 from core.base.text import shorten
 from core.search.engine import SearchEngine
 from core.search.errors import NoEngine
@@ -24,7 +24,7 @@ from core.search.health import Rest
 from core.search.registry import EngineOrder, label_of
 from core.search.types import SearchQuery
 
-SEARXNG_SETTINGS = ROOT / "deploy" / "searxng" / "settings.yml"
+SEARXNG_SETTINGS = FILES / "deploy" / "searxng" / "settings.yml"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from typing import Any
 
 import yaml
 
-from core.base.settings import ROOT, load_settings
+from core.base.places import FILES
+from core.base.settings import load_settings
 from core.base.settings.describe import NOT_SET, Entry, entries, shown
 from core.search.registry import engine_sections
 
@@ -78,7 +79,7 @@ DOCUMENTS = (
 )
 
 
-def main(arguments: list[str], folder: Path = ROOT) -> int:
+def main(arguments: list[str], folder: Path = FILES) -> int:
     loaded = load_settings(folder / "settings.yaml", {}, sections=engine_sections())
     described, check = entries(loaded), "--check" in arguments
     if not check and any(entry.changed for entry in described):

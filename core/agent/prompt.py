@@ -18,7 +18,8 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import BaseTool
 
 from core.answer.events import Notice
-from core.base.settings import ROOT, ModelChoice
+from core.base.places import HOME
+from core.base.settings import ModelChoice
 from core.base.text import is_chinese
 from core.run.prompts import FOLDER
 
@@ -65,7 +66,7 @@ def agent_prompt(wanted: str, *, strategy: str, question: str, model: ModelChoic
         name = f"agent_{wanted}" if wanted in VARIANTS and strategy == "react" else default
         path = FOLDER / f"{name}.md"
         return AgentPrompt(path, _built(path, strategy, today))
-    path = ROOT / wanted  # an absolute path stays as it is
+    path = HOME / wanted  # an absolute path stays as it is
     try:
         return AgentPrompt(path, _built(path, strategy, today))
     except BadTemplate as error:

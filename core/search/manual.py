@@ -11,12 +11,12 @@ from typing import Any
 
 import yaml
 
-from core.base.settings import ROOT
+from core.base.places import FILES
 from core.base.text import clean, one_line
 
 log = logging.getLogger(__name__)
 
-MANUAL_FOLDER = ROOT / "docs" / "manual"
+MANUAL_FOLDER = FILES / "docs" / "manual"
 
 _ORDER = re.compile(r"^\d+-")  # the files' order may change, addresses may not
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)(.*)", re.DOTALL)

@@ -3,7 +3,6 @@
 from core.base.settings.load import LoadedSettings, Origin, harmless_environment, load_settings, report_problems
 from core.base.settings.model_choice import EMBEDDED, EMBEDDED_LABEL, ModelChoice, choose_model
 from core.base.settings.sections import (
-    ROOT,
     LlmSettings,
     MetricsSettings,
     PanelControl,
@@ -28,7 +27,6 @@ from core.base.settings.values import (
 __all__ = [
     "EMBEDDED",
     "EMBEDDED_LABEL",
-    "ROOT",
     "Address",
     "Addresses",
     "ApiKey",

@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 import yaml
 
-from core.base.settings.sections import OWN, ROOT, Settings
+from core.base.places import HOME
+from core.base.settings.sections import OWN, Settings
 from core.base.settings.values import Problem, Section, note, noting_problems, variable
 
 log = logging.getLogger(__name__)
@@ -36,7 +37,7 @@ def load_settings(
     """`sections`: those that stand elsewhere, beside what they configure; each engine brings its own."""
     kinds = (*OWN, *sections)
     with noting_problems() as problems:
-        in_file = _read(path or ROOT / "settings.yaml", kinds)
+        in_file = _read(path or HOME / "settings.yaml", kinds)
         in_environment = _look_up(os.environ if environ is None else environ, kinds)
         loaded = [kind.model_validate(in_file.get(kind.name, {}) | in_environment[kind]) for kind in kinds]
     values = Settings(**{section.name: section for section in loaded[: len(OWN)]}, brought=tuple(loaded[len(OWN) :]))

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
+from core.base.places import HOME
 from core.base.settings.values import (
     Address,
     ApiKey,
@@ -38,7 +39,6 @@ from core.base.settings.values import (
     Word,
 )
 
-ROOT = Path(__file__).resolve().parents[3]
 
 DAY = 86_400
 
@@ -306,7 +306,7 @@ class Settings(BaseModel):
     @property
     def data_dir(self) -> Path:
         path = Path(self.data.dir).expanduser()
-        return path if path.is_absolute() else ROOT / path
+        return path if path.is_absolute() else HOME / path
 
 
 OWN: tuple[type[Section], ...] = tuple(
