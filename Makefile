@@ -4,18 +4,25 @@ HOST ?= 127.0.0.1
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run test check settings bench screenshots system-packages
+.PHONY: run test test-fast test-servers test-browser coverage check settings bench screenshots system-packages
 
 run: .venv/run.stamp
 	@exec $(BIN)/streamlit run asgi.py --server.address $(HOST) --server.port $(PORT)
 
-test: .venv/dev.stamp system-packages
 ifdef ARGS
+test: .venv/dev.stamp system-packages
 	$(BIN)/pytest $(ARGS)
 else
-	$(BIN)/pytest -n 2 --ignore tests/browser
-	$(BIN)/pytest -n 2 tests/browser  # apart: Playwright's synchronous API keeps an event loop running in its process
+test: test-fast test-servers test-browser
 endif
+
+# The browser's apart: Playwright's synchronous API keeps an event loop running in its process.
+test-fast: SOME := --ignore tests/browser -m "not servers"
+test-servers: SOME := --ignore tests/browser -m servers
+test-browser: SOME := tests/browser
+coverage: SOME := --ignore tests/browser --cov
+test-fast test-servers test-browser coverage: .venv/dev.stamp system-packages
+	$(BIN)/pytest -n 2 $(SOME)
 
 check: .venv/dev.stamp
 	$(BIN)/ruff format --check .

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent)]
 
@@ -17,6 +18,10 @@ from support.base import SHARED, VARIABLES  # noqa: E402
 
 for name in VARIABLES | {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"}:
     os.environ.pop(name, None)
+
+
+settings.register_profile("a busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("a busy machine")
 
 
 class InternetRefused(OSError):
@@ -46,6 +51,17 @@ def _guarded_getaddrinfo(host: object, *args: object, **kwargs: object) -> objec
 
 socket.socket.connect = _guarded_connect  # type: ignore[method-assign, assignment]
 socket.getaddrinfo = _guarded_getaddrinfo  # type: ignore[assignment]
+
+
+STARTERS = {f"support.{name}" for name in ("app_server", "chrome", "nginx", "postgres", "redis_server")}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever imports the means to start a server starts one."""
+    for item in items:
+        module = item.getparent(pytest.Module)
+        if module and STARTERS & {getattr(value, "__module__", "") for value in vars(module.obj).values()}:
+            item.add_marker(pytest.mark.servers)
 
 
 @pytest.fixture(autouse=True)

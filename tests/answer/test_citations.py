@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.answer.citations import LONGEST, cited_numbers, cited_sources, holdback
@@ -126,7 +126,6 @@ def test_holdback(text: str, held: str) -> None:
     assert text[len(text) - holdback(text) :] == held
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="[]【】1，, a\n*-`(", max_size=80))
 def test_holdback_is_bounded(text: str) -> None:
     assert 0 <= holdback(text) <= min(LONGEST, len(text))

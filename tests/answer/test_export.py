@@ -337,7 +337,7 @@ pieces = ["`", "``", "```", "\n", "\n\n", "    ", "- ", "> ", "|", "|-|-|\n", "=
           ":", "!", "<", ">", "img src=x", "/b", "https://e.example", "www.e.com", "a@e.com", "&#47;", "x", "1", "字", "# ", "*", "~~~", "&", "\t"]  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(st.sampled_from(pieces), max_size=30).map("".join))
 @example("```\n\n```\n[x](https://e.example)")
 def test_no_text_can_link_or_load(text: str) -> None:

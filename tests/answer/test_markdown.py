@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.answer.markdown import Block, Blocks, references_html, render_html, split_blocks
@@ -194,7 +194,6 @@ hostile = st.text(max_size=300) | st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(deadline=None)
 @given(hostile)
 @example("[x](https://evil.example/\" onclick='x')")
 @example("[" * 200 + "](https://evil.example)" + "]" * 200)
@@ -203,7 +202,6 @@ def test_nothing_but_the_whitelist_is_ever_written(markdown: str) -> None:
     assert_harmless(render(markdown))
 
 
-@settings(deadline=None)
 @given(hostile, hostile, hostile)
 def test_references_are_escaped(title: str, url: str, snippet: str) -> None:
     page = Page(references_html([Source(1, title, url, snippet)], anchor="a"))
@@ -316,7 +314,6 @@ def cut(text: str, places: list[int]) -> list[str]:
     return [text[start:end] for start, end in pairwise(borders)]
 
 
-@settings(deadline=None)
 @given(hostile | st.just(ANSWER) | st.lists(st.sampled_from(ANSWER.splitlines(keepends=True))).map("".join), st.data())
 def test_chunks_give_the_same_blocks_as_the_whole(text: str, data: st.DataObject) -> None:
     blocks = Blocks()
@@ -327,13 +324,11 @@ def test_chunks_give_the_same_blocks_as_the_whole(text: str, data: st.DataObject
     assert final + blocks.finish() == split_blocks(text)
 
 
-@settings(deadline=None)
 @given(hostile | st.lists(st.sampled_from(ANSWER.splitlines(keepends=True))).map("".join))
 def test_blocks_alone_look_as_they_do_together(text: str) -> None:
     assert "".join(render(block.text) for block in split_blocks(text)) == render(text)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 10_000), max_size=200))
 @example(list(range(1000)))
 def test_a_half_citation_is_never_shown(places: list[int]) -> None:

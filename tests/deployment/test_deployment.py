@@ -130,8 +130,11 @@ def test_the_files_of_the_image_are_the_whole_app(tmp_path: Path) -> None:
     assert "参考文献" in answer.stdout
 
 
-def test_compose_fits_the_published_schema() -> None:
-    check = [tool("check-jsonschema"), "--builtin-schema", "vendor.compose-spec", "compose.yaml"]
+@pytest.mark.parametrize(
+    ("schema", "file"), [("compose-spec", "compose.yaml"), ("github-workflows", ".github/workflows/ci.yml")]
+)
+def test_a_file_fits_its_published_schema(schema: str, file: str) -> None:
+    check = [tool("check-jsonschema"), "--builtin-schema", f"vendor.{schema}", file]
     done = subprocess.run(check, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 

@@ -19,6 +19,8 @@ from packaging.utils import canonicalize_name
 from core import __version__
 from support.base import ROOT
 
+pytestmark = pytest.mark.servers
+
 PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
 
 

@@ -27,7 +27,7 @@ from support.chrome import CHROME, NO_CHROME, Watched, watched
 from support.faults import unused_port
 from support.google_site import GoogleSite, google_site, wait_until
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(bool(NO_CHROME), reason=NO_CHROME)]
+pytestmark = pytest.mark.skipif(bool(NO_CHROME), reason=NO_CHROME)
 
 READY = "#botstuff, #captcha-form"
 PATIENT = 30.0

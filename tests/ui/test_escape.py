@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 from streamlit.testing.v1 import AppTest
@@ -23,14 +23,12 @@ def read(markdown: str) -> str:
     return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", markdown).replace(WORD_JOINER, "")
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_the_reader_sees_what_was_written(text: str) -> None:
     assert read(label(text)) == one_line(text)
     assert "\n" not in label(text)
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="![]()`*_~$:<>#-.1a\\|&@/ "))
 def test_no_mark_is_left_unescaped(text: str) -> None:
     assert re.fullmatch(r"(?:\\[!-/:-@\[-`{-~]|[^!-/:-@\[-`{-~])*", label(text))

@@ -39,7 +39,6 @@ from core.base.settings.values import (
     Word,
 )
 
-
 DAY = 86_400
 
 

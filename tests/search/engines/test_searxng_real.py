@@ -27,6 +27,7 @@ from support.base import loaded
 from support.faults import unused_port
 
 pytestmark = [
+    pytest.mark.servers,
     pytest.mark.skipif(
         shutil.which("searx-run") is None, reason="searx is not installed: `apt-get install searx` as root"
     ),
