@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.answer.export import answer_as_markdown
 from core.answer.message import Message
 from core.search.types import Source
 from core.ui.chat import render
@@ -20,11 +21,10 @@ def copied(page: AppTest) -> list[str]:
 
 def test_only_what_is_opened_is_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[str] = []
-    write = render.answer_as_markdown
 
     def counting(message: Message, *rest: object) -> str:
         written.append(message.id)
-        return write(message, *rest)  # type: ignore[arg-type]
+        return answer_as_markdown(message, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(render, "answer_as_markdown", counting)
     page = open_page()
