@@ -20,7 +20,7 @@ from core.base.places import FILES
 from core.base.text import shorten
 from core.search.engine import SearchEngine
 from core.search.errors import NoEngine
-from core.search.health import Rest
+from core.search.health import NEEDS_SETTINGS, Rest
 from core.search.registry import EngineOrder, label_of
 from core.search.types import SearchQuery
 
@@ -177,8 +177,8 @@ def engine_states(app: App, now: datetime) -> list[EngineState]:
 
 def _usable(engine: SearchEngine, rest: Rest | None, now: datetime) -> EngineState:
     name, label, lacks = engine.name, label_of(engine.name), engine.lacks
-    if rest and math.isinf(rest.seconds):
-        return EngineState(name, label, "已停用，直到修改设置", rest.reason, rest.cure)
+    if rest and rest.kind in NEEDS_SETTINGS:
+        return EngineState(name, label, "已停用，请检查设置", rest.reason, rest.cure)
     if rest:
         until = now + timedelta(seconds=math.ceil(rest.seconds))
         return EngineState(name, label, f"休息到 {until:%H:%M:%S}", rest.reason, rest.cure)

@@ -46,6 +46,11 @@ def build_chat_model(settings: Settings) -> BaseChatModel:
         return EmbeddedChatModel()
     from langchain.chat_models import init_chat_model
 
+    if "OPENAI_BASE_URL" in settings.unusable:
+        raise ModelError(
+            "OPENAI_BASE_URL 无法使用，没有改用其他地址：问题只该发给它所指的服务。",
+            cure="请改正 OPENAI_BASE_URL（以 http:// 或 https:// 开头）后重启。",
+        )
     options: dict[str, Any] = {"max_retries": 0, "timeout": settings.llm.first_token_timeout}
     if settings.llm.temperature is not None:
         options["temperature"] = settings.llm.temperature

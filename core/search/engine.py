@@ -30,6 +30,7 @@ from core.search.errors import (
     EngineMisconfigured,
     EngineParseError,
     EngineQuotaExceeded,
+    EngineRefusedQuery,
     EngineThrottled,
     EngineTimeout,
     EngineUnavailable,
@@ -200,7 +201,7 @@ def raise_for_status(response: Response) -> None:
         raise EngineThrottled(retry_after=_seconds(response.headers.get("Retry-After")))
     if status >= 500:
         raise EngineUnavailable(f"搜索引擎内部出错（{status}）。", cure="请稍后重试。")
-    raise EngineParseError(f"搜索引擎不接受这次请求（{status}）。")
+    raise EngineRefusedQuery(f"搜索引擎不接受这次请求（{status}）。")
 
 
 def _seconds(value: str | None) -> float | None:
@@ -238,7 +239,7 @@ def translate(error: HttpError) -> EngineError:
         HttpCancelled: EngineTimeout,
         HttpConnectError: EngineUnavailable,
         HttpInvalidRequest: EngineMisconfigured,
-        HttpRedirect: EngineMisconfigured,
+        HttpRedirect: EngineRefusedQuery,
         HttpTooLarge: EngineParseError,
         HttpProtocolError: EngineUnavailable,
         HttpInvalidJson: EngineParseError,

@@ -11,6 +11,7 @@ SearchError
 │  ├─ EngineBlocked          captcha, consent page, 403
 │  ├─ EngineMisconfigured    wrong key, JSON switched off, no Chrome: carries the cure
 │  ├─ EngineQuotaExceeded
+│  ├─ EngineRefusedQuery     a redirect or a 400, which another query would not have met
 │  └─ EngineParseError       the answer was not what the engine's API promises
 └─ AllEnginesFailed          every engine was tried; carries the attempts
 """
@@ -22,7 +23,9 @@ from typing import ClassVar
 from core.base.errors import AppError
 from core.search.types import Attempt
 
-UNTIL_SETTINGS_CHANGE = float("inf")
+HALF_AN_HOUR = 1800.0
+"""What only a change of the settings can heal is tried again now and then: the change may have been made elsewhere."""
+NEVER = 0
 
 
 class SearchError(AppError):
@@ -59,6 +62,10 @@ class EngineError(SearchError):
     kind = "engine"
     happened = "搜索引擎返回了错误。"
     rest_seconds: ClassVar[float] = 60.0
+    strikes: ClassVar[int] = 1
+    """How often in a row it must happen until the engine rests; NEVER: a single query can cause it at any time."""
+    of_this_process: ClassVar[bool] = False
+    """It lies in the settings of this process: other app servers are not warned."""
 
     @property
     def rest(self) -> float:
@@ -104,7 +111,8 @@ class EngineBlocked(EngineError):
 class EngineMisconfigured(EngineError):
     kind = "misconfigured"
     happened = "搜索引擎的配置有误。"
-    rest_seconds = UNTIL_SETTINGS_CHANGE
+    rest_seconds = HALF_AN_HOUR
+    of_this_process = True
 
     def __init__(self, message: str = "", *, cure: str = "", state: str = "不可用") -> None:
         super().__init__(message, cure=cure)
@@ -116,13 +124,24 @@ class EngineQuotaExceeded(EngineError):
     kind = "quota"
     happened = "搜索引擎的额度已用完。"
     advice = "请到服务商处充值，或改用其他引擎。"
-    rest_seconds = UNTIL_SETTINGS_CHANGE
+    rest_seconds = HALF_AN_HOUR
+    of_this_process = True
 
 
 class EngineParseError(EngineError):
     kind = "parse"
     happened = "搜索引擎返回的内容无法读取。"
     rest_seconds = 60.0
+    strikes = 5
+
+
+class EngineRefusedQuery(EngineError):
+    """This query, not every one: a redirect, a 400. Nobody else has to do without the engine for it."""
+
+    kind = "query_refused"
+    happened = "搜索引擎不接受这次的搜索词。"
+    advice = "请换一种写法再搜索。"
+    strikes = NEVER
 
 
 class AllEnginesFailed(SearchError):

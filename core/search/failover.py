@@ -26,6 +26,7 @@ from core.search.workers import Workers
 log = logging.getLogger(__name__)
 
 INSIDE_SECONDS = 2.0
+ONE_MORE_SECONDS = 1.0
 A_MOMENT = 0.01
 """Too little time to ask anybody anything."""
 
@@ -147,7 +148,17 @@ class _Race:
             if self._deadline.cancelled or self._deadline.remaining() < A_MOMENT:
                 return None
             self._start_next()
-        return None
+        return self._once_more()
+
+    def _once_more(self) -> _Report | None:
+        """A passing fault of the only engine there is: nobody else could answer, and there is time for one more try."""
+        web = [engine for engine in self._engines if engine.reaches_web]
+        failed = self._attempts.get(web[0].name) if len(web) == 1 else None
+        if failed is None or failed.kind != EngineUnavailable.kind or self._deadline.remaining() < ONE_MORE_SECONDS:
+            return None
+        self._start(web[0])
+        report = self._next_report() if self._running else None
+        return report if report is not None and self._note(report) else None
 
     def _next_report(self) -> _Report | None:
         """None: nobody has answered for long enough to start the next one, or the time is up."""
@@ -284,6 +295,7 @@ _IN_SHORT = {
     "misconfigured": "配置有误",
     "quota": "额度已用完",
     "parse": "返回的内容无法读取",
+    "query_refused": "不接受这个搜索词",
     "rate_limited": "达到本站的上限",
     "busy": "没有轮到",
     "internal": "程序出错",

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.base.redis import RedisLink
-from core.search.errors import EngineError, EngineThrottled, EngineTimeout
+from core.search.errors import NEVER, EngineError, EngineThrottled, EngineTimeout
 
 log = logging.getLogger(__name__)
 
@@ -30,13 +30,15 @@ SLOW_TIMES = 3
 """Being overtaken once says little about an engine; this often in a row counts as a timeout."""
 READ_BOARD_SECONDS = 1.0
 
+NEEDS_SETTINGS = frozenset({"misconfigured", "quota"})
+"""Errors that do not pass by themselves."""
 # These errors say that something went wrong, not that the engine wants to be left alone.
-_WORTH_A_TRY = frozenset({"timeout", "unavailable", "parse", "engine"})
+_WORTH_A_TRY = frozenset({"timeout", "unavailable", "parse", "query_refused", "engine"})
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Why an engine is not asked now, and for how many seconds more (infinite: until the settings change)."""
+    """Why an engine is not asked now, and for how many seconds more."""
 
     seconds: float
     kind: str
@@ -45,8 +47,8 @@ class Rest:
 
     @property
     def sentence(self) -> str:
-        if math.isinf(self.seconds):
-            return f"已停用，直到修改设置：{self.reason}"
+        if self.kind in NEEDS_SETTINGS:
+            return f"已停用，修改设置后重启即可恢复，否则 {math.ceil(self.seconds / 60)} 分钟后再试：{self.reason}"
         return f"休息中，还有 {math.ceil(self.seconds)} 秒：{self.reason}"
 
     @property
@@ -58,6 +60,8 @@ class Rest:
 @dataclass(slots=True)
 class _Record:
     failures: int = 0
+    strikes: int = 0
+    """Failures in a row, also those that a query may have caused."""
     slow: int = 0
     until: float = -math.inf
     trial: bool = False
@@ -100,6 +104,10 @@ class Health:
     def failed(self, engine: str, error: EngineError) -> None:
         with self._lock:
             record, now = self._records[engine], self._clock()
+            record.strikes += 1
+            if error.strikes == NEVER or record.strikes < error.strikes:
+                record.trial = False
+                return
             # Searches that were under way when the rest began fail too; together they are one failure.
             if record.until > now and not record.trial and error.rest <= record.until - now:
                 return
@@ -109,7 +117,7 @@ class Health:
             record.kind, record.reason, record.cure = error.kind, error.message, error.cure
             rest, failures = self._rest(record), record.failures
         log.info("engine %s rests for %.0f s (%s)", engine, seconds, error.kind)
-        if self._board and math.isfinite(seconds):
+        if self._board and not error.of_this_process:
             self._board.post(engine, rest, failures)
 
     def overtaken(self, engine: str) -> None:

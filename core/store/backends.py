@@ -184,6 +184,9 @@ def _limit_waiting(connection: Connection, *, lock: float = WAIT_SECONDS, statem
     )
 
 
+ONLY_READABLE = "保存对话的磁盘现在只能读取，或无法访问。"
+
+
 def what_is_wrong(error: Exception) -> str:
     """What an administrator can see to, in a sentence; empty where it is nothing of the kind."""
     original = getattr(error, "orig", None)
@@ -191,7 +194,7 @@ def what_is_wrong(error: Exception) -> str:
     if code == sqlite3.SQLITE_FULL or state == "53100":
         return "保存对话的磁盘已满。"
     if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR} or state == "25006":
-        return "保存对话的磁盘现在只能读取，或无法访问。"
+        return ONLY_READABLE
     return ""
 
 

@@ -16,6 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from core.base.settings import Settings
 from core.store.backends import (
+    ONLY_READABLE,
     WRITES,
     Backend,
     PostgresServer,
@@ -142,7 +143,7 @@ class Database:
         if connecting:
             self._paused_until = self._clock() + self.PAUSE_SECONDS
         reason = what_is_wrong(error)
-        if reason:
+        if reason == ONLY_READABLE:
             self.close()  # opened again as far as it can be: perhaps only to be read
         return StoreError(reason or (AWAY if connecting else ""))
 

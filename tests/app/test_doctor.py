@@ -35,7 +35,7 @@ def test_a_ready_a_resting_and_a_stopped_engine() -> None:
     assert found["ready"].state == "就绪"
     assert found["resting"].state in {"休息到 12:01:30", "休息到 12:01:29"}
     assert (found["resting"].reason, found["resting"].cure) == ("太快了。", "请等一等。")
-    assert found["stopped"].state == "已停用，直到修改设置"
+    assert found["stopped"].state == "已停用，请检查设置"
 
 
 def test_engines_that_cannot_be_used_keep_their_place_and_say_what_is_missing() -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 import threading
 
 import pytest
@@ -11,6 +10,7 @@ from core.search.errors import (
     EngineMisconfigured,
     EngineParseError,
     EngineQuotaExceeded,
+    EngineRefusedQuery,
     EngineThrottled,
     EngineTimeout,
     EngineUnavailable,
@@ -43,9 +43,8 @@ def rest_of(health: Health, engine: str = "a") -> float:
         (EngineThrottled(retry_after=7), 7),
         (EngineThrottled(retry_after=10**9), 3600),
         (EngineBlocked(), 3600),
-        (EngineParseError(), 60),
-        (EngineMisconfigured(), math.inf),
-        (EngineQuotaExceeded(), math.inf),
+        (EngineMisconfigured(), 1800),
+        (EngineQuotaExceeded(), 1800),
     ],
 )
 def test_the_error_decides_how_long(health: Health, error: EngineError, seconds: float) -> None:
@@ -119,12 +118,24 @@ def test_a_burst_of_failures_counts_once(health: Health) -> None:
     assert rest_of(health) == 15
 
 
+def test_what_one_query_can_cause_condemns_nobody(health: Health) -> None:
+    for _ in range(20):
+        health.failed("a", EngineRefusedQuery())
+    assert health.admit("a") is None
+    health.succeeded("a")
+    for _ in range(4):
+        health.failed("a", EngineParseError())
+    assert health.admit("a") is None
+    health.failed("a", EngineParseError())
+    assert rest_of(health) == 60
+
+
 def test_a_worse_error_during_the_rest_prolongs_it(health: Health) -> None:
     health.failed("a", EngineTimeout())
     health.failed("a", EngineMisconfigured())
-    assert rest_of(health) == math.inf
+    assert rest_of(health) == 1800
     health.failed("a", EngineTimeout())
-    assert rest_of(health) == math.inf
+    assert rest_of(health) == 1800
 
 
 def test_being_overtaken_counts_only_several_times_in_a_row(health: Health) -> None:
@@ -163,5 +174,5 @@ def test_the_sentences(health: Health) -> None:
     assert states["a"] is not None
     assert states["a"].sentence == "休息中，还有 30 秒：搜索引擎要求放慢速度（429）。"
     assert states["b"] is not None
-    assert states["b"].sentence == "已停用，直到修改设置：密钥不对。"
+    assert states["b"].sentence == "已停用，修改设置后重启即可恢复，否则 30 分钟后再试：密钥不对。"
     assert states["b"].cure == "换一个。"

@@ -40,7 +40,11 @@ def load_settings(
         in_file = _read(path or HOME / "settings.yaml", kinds)
         in_environment = _look_up(os.environ if environ is None else environ, kinds)
         loaded = [kind.model_validate(in_file.get(kind.name, {}) | in_environment[kind]) for kind in kinds]
-    values = Settings(**{section.name: section for section in loaded[: len(OWN)]}, brought=tuple(loaded[len(OWN) :]))
+    values = Settings(
+        **{section.name: section for section in loaded[: len(OWN)]},
+        brought=tuple(loaded[len(OWN) :]),
+        unusable=frozenset(problem.key for problem in problems if problem.key.isidentifier()),
+    )
     origins: dict[str, Origin] = {}
     for kind in kinds:
         for key in kind.model_fields:

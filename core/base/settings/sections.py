@@ -18,6 +18,7 @@ from core.base.settings.values import (
     Characters,
     CommaList,
     Count,
+    DatabaseAddress,
     Days,
     Decimal,
     Flag,
@@ -30,7 +31,6 @@ from core.base.settings.values import (
     Quotas,
     RedisAddress,
     Seconds,
-    Secret,
     Section,
     Times,
     Tokens,
@@ -211,7 +211,7 @@ class DataSettings(Section):
 class DatabaseSettings(Section):
     name = "database"
     group = "数据与运行"
-    url: Annotated[Secret, Form("postgresql+psycopg:// 开头的地址")] | None = Field(
+    url: DatabaseAddress | None = Field(
         None, description="对话的数据库；未设置用数据文件夹里的 SQLite，可写 PostgreSQL 地址，供多台服务器共享"
     )
 
@@ -285,6 +285,8 @@ class Settings(BaseModel):
     metrics: MetricsSettings = MetricsSettings()
     log: LogSettings = LogSettings()
     public: PublicSettings = PublicSettings()
+    unusable: frozenset[str] = frozenset()
+    """Variables that were set to what cannot be used: their defaults are in force, and some defaults must not be."""
     brought: tuple[Section, ...] = ()
     """Sections that stand elsewhere, beside what they configure: each engine has its own."""
 

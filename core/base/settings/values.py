@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -90,7 +90,33 @@ def _language(value: str) -> str:
 def _redis_address(value: SecretStr) -> SecretStr:
     if not value.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
         raise ValueError("地址应以 redis:// 或 rediss:// 开头")
+    return _parseable(value)
+
+
+def _database_address(value: SecretStr) -> SecretStr:
+    if not re.match(r"postgres(ql)?(\+psycopg)?://", value.get_secret_value()):
+        raise ValueError("地址应以 postgresql+psycopg:// 开头")
+    return _parseable(value)
+
+
+def _parseable(value: SecretStr) -> SecretStr:
+    """The reason never quotes the address: it holds a password."""
+    address = value.get_secret_value()
+    try:
+        parts = urlsplit(address)
+        readable = parts.port != 0 and (parts.hostname or parts.scheme == "unix" or parts.query)
+        if parts.scheme in {"redis", "rediss"} and parts.path.strip("/"):
+            readable = readable and parts.path.strip("/").isdecimal()
+    except ValueError:
+        readable = False
+    if not readable or "@" in _after_host(address):
+        raise ValueError("地址无法识别；密码中的 / : @ 等字符要写成 %2F %3A %40")
     return value
+
+
+def _after_host(address: str) -> str:
+    """What follows the first slash after `://`: an `@` there is one of a password that was not encoded."""
+    return address.partition("://")[2].partition("/")[2].partition("?")[0]
 
 
 def _quotas(value: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
@@ -163,6 +189,7 @@ Quotas = Annotated[tuple[Any, ...], CommaList, AfterValidator(_quotas), Form("�
 Prices = Annotated[tuple[Any, ...], CommaList, AfterValidator(_prices), Form("模型名=输入价/输出价，逗号分隔")]
 Secret = Annotated[SecretStr, AfterValidator(_secret)]
 ApiKey = Annotated[Secret, Form("英文字符，请写在环境变量或 secrets.toml 里")]
+DatabaseAddress = Annotated[Secret, AfterValidator(_database_address), Form("postgresql+psycopg:// 开头的地址")]
 RedisAddress = Annotated[Secret, AfterValidator(_redis_address), Form("redis:// 或 rediss:// 开头的地址")]
 
 
@@ -210,6 +237,10 @@ Group = Literal["搜索", "引擎", "法规与案例", "模型", "对话与 Agen
 """In this order people read about the settings."""
 
 
+def _without_user(value: Any) -> Any:
+    return re.sub(r"(?<=://)[^/@\s]*@", "***@", value) if isinstance(value, str) else value
+
+
 class Section(BaseModel):
     """Settings that belong together. Each field has its default, its limits and, as `description`, what it is for.
 
@@ -219,6 +250,11 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
     name: ClassVar[str]
     group: ClassVar[Group]
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """Without the user name and password that an address may hold."""
+        for key, value in super().__repr_args__():
+            yield key, tuple(map(_without_user, value)) if isinstance(value, tuple) else _without_user(value)
 
     @field_validator("*", mode="wrap")
     @classmethod

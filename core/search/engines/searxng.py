@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 from pydantic import Field
@@ -75,6 +77,12 @@ class SearxngEngine(SearchEngine):
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
         options = settings.section(SearxngSettings)
+        if "SEARXNG_URL" in settings.unusable:
+            raise EngineMisconfigured(
+                "SEARXNG_URL 无法使用，没有改用公共实例：要搜索的内容只该去自己的服务器。",
+                cure="请改正 SEARXNG_URL（以 http:// 或 https:// 开头）后重启。",
+                state="地址无法使用",
+            )
         if options.url:
             return cls([SearxngServer(address, engines_zh=options.engines_zh) for address in options.url])
         public = SearxngServer(options.public_url, engines_zh=options.engines_zh, public=True)
@@ -108,6 +116,14 @@ def _no_server_of_ones_own(public_url: str) -> EngineMisconfigured:
     )
 
 
+_BANG = re.compile(r"(?<!\S)(?:[!:<?]+(?=[^\s!:<?])|!+(?!\S))")
+
+
+def without_bangs(text: str) -> str:
+    """`!!g 天气` would make SearXNG answer with a redirect to Google, `!images` search something else, `:en` elsewhere."""
+    return _BANG.sub("", text) or f'"{text}"'
+
+
 class SearxngServer(HttpEngine):
     name = "searxng"
 
@@ -120,12 +136,12 @@ class SearxngServer(HttpEngine):
         fetch: Callable[..., Response] = fetch,
     ) -> None:
         super().__init__(fetch=fetch)
-        self._url = f"{address}/search"
+        self._url = f"{address.removesuffix('/search')}/search"  # people paste what stands in their browser
         self._engines_zh = ",".join(engines_zh)
         self._public = public
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
-        params = {"q": with_sites(query), "format": "json"}
+        params = {"q": with_sites(replace(query, text=without_bangs(query.text))), "format": "json"}
         if query.type is SearchType.NEWS:
             params["categories"] = "news"
         elif language_code(query) == "zh" and self._engines_zh:  # names that the instance does not know are ignored

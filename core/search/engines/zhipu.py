@@ -9,7 +9,7 @@ from pydantic import Field
 
 from core.base.settings import ApiKey, LowerCase, Settings
 from core.search.engine import KeyedEngine, KeySection, RawResult, Request, Response, dig, explanation, fetch, objects
-from core.search.errors import EngineParseError, EngineQuotaExceeded
+from core.search.errors import EngineQuotaExceeded, EngineRefusedQuery
 from core.search.query import recency
 from core.search.types import SearchQuery
 
@@ -58,7 +58,7 @@ class ZhipuEngine(KeyedEngine):
     def check_status(self, response: Response) -> None:
         code = str(dig(explanation(response), "error", "code"))
         if code == SENSITIVE:
-            raise EngineParseError("智谱认为搜索词包含敏感内容，没有执行搜索。", cure="请换一种说法。")
+            raise EngineRefusedQuery("智谱认为搜索词包含敏感内容，没有执行搜索。", cure="请换一种说法。")
         if code == IN_DEBT:
             raise EngineQuotaExceeded
         super().check_status(response)

@@ -9,7 +9,7 @@ from core.base.settings import ApiKey, LoadedSettings, Section, Settings, load_s
 from core.base.settings.describe import entries, shown
 from core.search.engines.searxng import SearxngSettings
 from core.search.registry import EngineOrder, engine_sections
-from support.base import NOWHERE
+from support.base import NOWHERE, loaded
 
 
 def load(yaml_text: str | None = None, tmp_path: Path | None = None, /, **environ: str) -> LoadedSettings:
@@ -166,7 +166,8 @@ def test_a_file_in_another_encoding_is_reported(tmp_path: Path) -> None:
 
 def test_yaml_types_that_are_not_numbers(tmp_path: Path) -> None:
     loaded = load("search: {timeout: true, rate_limit: [1], result_count: 2026-01-01}", tmp_path)
-    assert loaded.values == load().values
+    assert loaded.values.search == load().values.search
+    assert loaded.values.unusable == {"SEARCH_TIMEOUT", "SEARCH_RATE_LIMIT", "SEARCH_RESULT_COUNT"}
     assert len(loaded.problems) == 3
 
 
@@ -205,3 +206,31 @@ def test_a_section_that_stands_elsewhere_is_like_all_the_others(tmp_path: Path) 
 def test_without_arguments_everything_has_its_default() -> None:
     assert Settings().sections == load_settings(NOWHERE, {}, sections=()).values.sections
     assert Settings().section(Kettle) == Kettle()
+
+
+@pytest.mark.parametrize(
+    ("variable", "address"),
+    [
+        ("CACHE_URL", "redis://localhost:port/0"),
+        ("CACHE_URL", "redis://:pa/ss@localhost:6379/0"),
+        ("CACHE_URL", "redis://localhost:6379/word"),
+        ("DATABASE_URL", "postgresql+psycopg://u:geheim@db:port/wenyuan"),
+        ("DATABASE_URL", "postgresql+psycopg://u:ge/heim@db/wenyuan"),
+        ("DATABASE_URL", "mysql://u:geheim@db/wenyuan"),
+    ],
+)
+def test_an_address_that_cannot_be_read_serves_the_default_and_tells_no_password(variable: str, address: str) -> None:
+    found = loaded(**{variable: address})
+    assert getattr(found.values, variable.split("_")[0].lower()).url is None
+    (problem,) = found.problems
+    assert problem.key == variable
+    assert "heim" not in str(problem)
+    assert "pa/ss" not in str(problem)
+
+
+def test_a_password_in_an_address_is_not_in_the_repr() -> None:
+    settings = loaded(
+        SEARXNG_URL="https://user:geheim@searx.example", OPENAI_BASE_URL="https://u:geheim@llm.example/v1"
+    )
+    assert "geheim" not in repr(settings.values)
+    assert "searx.example" in repr(settings.values)

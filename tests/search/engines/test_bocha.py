@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from core.search.errors import EngineError, EngineMisconfigured, EngineParseError, EngineQuotaExceeded, EngineThrottled
+from core.search.errors import (
+    EngineError,
+    EngineMisconfigured,
+    EngineQuotaExceeded,
+    EngineRefusedQuery,
+    EngineThrottled,
+)
 from core.search.types import SearchQuery, SearchType, TimeRange
 from support.engines import KEY, answer, scripted, usable, wire
 
@@ -63,7 +69,7 @@ def test_nothing_found() -> None:
         ("401", "Invalid API KEY", EngineMisconfigured),
         ("403", "You do not have enough money", EngineQuotaExceeded),
         ("429", "You have reached the request limit", EngineThrottled),
-        ("400", "Missing parameter query", EngineParseError),
+        ("400", "Missing parameter query", EngineRefusedQuery),
     ],
 )
 def test_errors(code: str, message: str, kind: type[EngineError], hidden: bool) -> None:

@@ -10,6 +10,7 @@ from core.search.errors import (
     EngineMisconfigured,
     EngineParseError,
     EngineQuotaExceeded,
+    EngineRefusedQuery,
     EngineThrottled,
     EngineUnavailable,
 )
@@ -135,7 +136,7 @@ def test_deepseek_names_only_the_pages_it_opened() -> None:
         (200, response(call(sources=[]), error={"code": "server_error"}), EngineUnavailable),
         (200, response(call(sources=[]), status="failed"), EngineUnavailable),
         (400, {"error": {"message": "Hosted tool 'web_search' is not supported with this model."}}, EngineMisconfigured),
-        (400, {"error": {"message": "Invalid input"}}, EngineParseError),
+        (400, {"error": {"message": "Invalid input"}}, EngineRefusedQuery),
         (404, b"404 page not found", EngineMisconfigured),
         (401, {"error": {"message": "Incorrect API key provided: sk-a***b", "code": "invalid_api_key"}}, EngineMisconfigured),
         (402, {"error": {"message": "Insufficient Balance"}}, EngineQuotaExceeded),

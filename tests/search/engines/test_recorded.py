@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from core.search.errors import EngineError, EngineMisconfigured, EngineParseError, EngineThrottled, EngineUnavailable
+from core.search.errors import (
+    EngineError,
+    EngineMisconfigured,
+    EngineParseError,
+    EngineRefusedQuery,
+    EngineThrottled,
+    EngineUnavailable,
+)
 from support.engines import answer, scripted, usable
 
 pytestmark = pytest.mark.shared
@@ -24,13 +31,13 @@ EXPECTED: dict[str, tuple[str, int | type[EngineError]]] = {
     "searxng/all_engines_unresponsive_200.json": ("searxng", EngineUnavailable),
     "searxng/json_disabled_403.html": ("searxng", EngineMisconfigured),
     "searxng/keyvalue_results_null_url_200.json": ("searxng", 0),
-    "searxng/no_query_400.json": ("searxng", EngineParseError),
+    "searxng/no_query_400.json": ("searxng", EngineRefusedQuery),
     "searxng/search_openclaw_old_format.json": ("searxng", 1),
     "searxng/search_severance_2026.json": ("searxng", 6),
     "serpapi/error_401_invalid_key.json": ("serpapi", EngineMisconfigured),
     "serpapi/google_no_results_200.json": ("serpapi", 0),
     "serpapi/google_plagiarism_2025.json": ("serpapi", 8),
-    "tavily/error_400.json": ("tavily", EngineParseError),
+    "tavily/error_400.json": ("tavily", EngineRefusedQuery),
     "tavily/error_401.json": ("tavily", EngineMisconfigured),
     "tavily/error_429.json": ("tavily", EngineThrottled),
     "tavily/search_basic.json": ("tavily", 5),

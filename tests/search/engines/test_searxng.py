@@ -6,19 +6,23 @@ import json
 import threading
 import time
 from typing import Any
+from urllib.parse import unquote_plus
 
 import pytest
 
 from core.base.http import Deadline
 from core.search.engines.searxng import DISABLE_LIMITER, ENABLE_JSON, NO_TIME_RANGE, SearxngEngine
 from core.search.errors import (
+    AllEnginesFailed,
     EngineError,
     EngineMisconfigured,
     EngineParseError,
+    EngineRefusedQuery,
     EngineThrottled,
     EngineTimeout,
     EngineUnavailable,
 )
+from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchType, TimeRange
 from support.base import loaded
 from support.engines import WORLDS, answer, scripted, usable, wire
@@ -137,7 +141,7 @@ FORBIDDEN = b"<!doctype html><title>403 Forbidden</title>"
     [
         (403, FORBIDDEN, EngineMisconfigured, ENABLE_JSON),
         (429, b"Too Many Requests", EngineThrottled, DISABLE_LIMITER),
-        (400, b'{"error": "Invalid value fortnight for parameter time_range"}', EngineParseError, ""),
+        (400, b'{"error": "Invalid value fortnight for parameter time_range"}', EngineRefusedQuery, ""),
         (500, b'{"error": "search error"}', EngineUnavailable, ""),
         (200, b"<html>Search</html>", EngineParseError, ""),
     ],
@@ -228,7 +232,7 @@ CHECKS: list[tuple[bytes, type[EngineError] | None]] = [
     (FORBIDDING, EngineMisconfigured),
     (message(b"Too Many Requests", status="429 TOO MANY REQUESTS"), EngineThrottled),
     (message(b"<html>", status="400 BAD REQUEST"), EngineParseError),
-    (message(b"", "Location: https://elsewhere.example/", status="302 Found"), EngineMisconfigured),
+    (message(b"", "Location: https://elsewhere.example/", status="302 Found"), EngineRefusedQuery),
     (b"garbage", EngineUnavailable),
 ]
 
@@ -254,3 +258,33 @@ def test_ten_megabytes_are_refused_before_they_are_read() -> None:
     huge = json.dumps(WORLDS["searxng"].payload([("x", "https://a.example/", "y" * 10_000_000)])).encode()
     with Server(send_and_close(message(huge))) as server, pytest.raises(EngineParseError):
         engine_for(server.url).search("x", 10)
+
+
+@pytest.mark.parametrize(
+    ("typed", "sent"),
+    [("!!g 天气", "g 天气"), ("天气 !images :en <3", "天气 images en 3"), ("C!! 3 < 4", "C!! 3 < 4"), ("!!", '"!!"')],
+)
+def test_a_bang_of_one_visitor_stays_words(typed: str, sent: str) -> None:
+    with Server(keep_alive(json_answer(GOOD))) as server:
+        engine_for(server.url).search(typed, 10)
+        assert f"q={sent}&" in unquote_plus(str(server.requests[0]))
+
+
+def test_a_redirect_for_one_query_condemns_nobody() -> None:
+    with Server(keep_alive(message(b"", "Location: https://google.example/", status="302 Found"))) as server:
+        service = SearchService([engine_for(server.url)])
+        for _ in range(3):
+            with pytest.raises(AllEnginesFailed):
+                service.search(SearchQuery("天气"))
+        assert service.states() == {"searxng": None}
+
+
+def test_the_address_as_it_stands_in_the_browser() -> None:
+    with Server(keep_alive(json_answer(GOOD))) as server:
+        assert engine_for(f"{server.url}/search").search("x", 10)
+
+
+def test_a_private_address_that_cannot_be_used_is_not_replaced_by_a_public_one() -> None:
+    settings = loaded(SEARXNG_URL="localhost:8080", SEARCH_PROVIDER_PRIORITY="searxng").values
+    with pytest.raises(EngineMisconfigured, match="没有改用公共实例"):
+        SearxngEngine.from_settings(settings)

@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from core.search.errors import EngineError, EngineMisconfigured, EngineParseError, EngineQuotaExceeded, EngineThrottled
+from core.search.errors import (
+    EngineError,
+    EngineMisconfigured,
+    EngineQuotaExceeded,
+    EngineRefusedQuery,
+    EngineThrottled,
+)
 from core.search.types import SearchQuery, SearchType, TimeRange
 from support.engines import KEY, answer, scripted, usable, wire
 
@@ -66,8 +72,8 @@ def test_results() -> None:
         (401, "1000", "身份验证失败", EngineMisconfigured),
         (429, "1113", "您的账户已欠费，请充值后重试", EngineQuotaExceeded),
         (429, "1302", "您的账户已达到速率限制，请您控制请求频率", EngineThrottled),
-        (400, "1301", "系统检测到输入或生成内容可能包含不安全或敏感内容", EngineParseError),
-        (400, "1210", "API 调用参数有误，请检查文档", EngineParseError),
+        (400, "1301", "系统检测到输入或生成内容可能包含不安全或敏感内容", EngineRefusedQuery),
+        (400, "1210", "API 调用参数有误，请检查文档", EngineRefusedQuery),
     ],
 )
 def test_errors(status: int, code: str, message: str, kind: type[EngineError]) -> None:
