@@ -82,6 +82,30 @@ def nothing(query: str, sentence: str = "找不到和您查询的“{}”相符�
     )
 
 
+def nothing_below(query: str) -> str:
+    """2026: the sentence is no heading any more, and may stand below the results that are not there."""
+    told = f"<p>您的搜索 - {escape(query)} - 未匹配到任何文档。</p><ul><li>请检查输入字词有无错误。</li></ul>"
+    return page(
+        f'{NOSCRIPT}<div id="main"><div id="center_col"><div id="topstuff"></div><div id="search"></div>'
+        f'<div id="botstuff"><div class="mnr-c"><div class="card-section">{told}</div></div></div></div></div>',
+        query=query,
+    )
+
+
+def nothing_in_a_banner(query: str, *, among: str = "") -> str:
+    """2026 too: the sentence does not quote the query, and searches that may do better stand below it."""
+    banner = (
+        '<div class="ULSxyf"><div class="uzjuFc"><div class="v3jTId" role="heading">您的搜索未匹配到任何文档</div>'
+        '<div class="Cy9gW">需要帮助？请看<a href="https://support.google.com/websearch/answer/134479">搜索技巧</a>。</div>'
+        '<a class="TjBpC" href="/search?q=y"><div class="AbPV3">y</div></a></div></div>'
+    )
+    return page(
+        f'{NOSCRIPT}<div id="main"><div id="center_col"><div id="topstuff"></div><div id="search"><div id="rso">'
+        f'{banner}{among}</div></div><div id="botstuff"></div></div></div>',
+        query=query,
+    )
+
+
 CAPTCHA = (
     "<html><body><form id='captcha-form' action='index' method='post'>"
     "<div class='g-recaptcha'></div></form></body></html>"

@@ -65,7 +65,6 @@ class GoogleJavaScriptWall(EngineBlocked):
 class GoogleLayoutChanged(EngineParseError):
     happened = "Google 的结果页换了样子，程序读不出结果。"
     advice = "请更新问源；更新之前请改用其他搜索引擎。"
-    rest_seconds = 3600.0
 
 
 class PageSource(Protocol):
@@ -155,7 +154,7 @@ def parse_results(html: str, url: str) -> Found:
     address = urlsplit(url)
     page = _parsed(html)
     # Pages of all kinds carry hidden parts of the walls (a consent dialog, a <noscript> for those without JavaScript):
-    # these are walls only where there is nothing else to read. A form to be solved is always one.
+    # these are walls only where there is no place for results. A form to be solved is always one.
     if address.path.startswith("/sorry/") or page.xpath('//form[@id="captcha-form"]'):
         raise GoogleCaptcha
     if re.match(r"consent\.(google|youtube)\.", address.hostname or ""):
@@ -163,6 +162,8 @@ def parse_results(html: str, url: str) -> Found:
     found = clean_results(_organic(page, address), engine=GoogleEngine.name, limit=MOST_RESULTS)
     if found or _says_nothing_found(page, address):
         return found
+    if page.xpath(f"//*[{_PLACES}]"):
+        raise GoogleLayoutChanged
     if page.xpath('//form[contains(@action, "//consent.google.")]'):
         raise GoogleConsent
     if page.xpath('//noscript//*[contains(@content | @href, "/httpservice/retry/enablejs")]'):
@@ -266,14 +267,25 @@ def _date(block: HtmlElement) -> str | None:
     return found[0].text_content().strip(" —\xa0") or None if found else None
 
 
+_PLACES = '@id="search" or @id="rso" or @id="topstuff" or @id="botstuff"'
+_HELP = re.compile(r"(https:)?//support\.google\.com/websearch\b")
+# A sentence above where the results would be; since 2025 also a banner in their place, with other searches to try.
+_NOTHING = f'//*[@id="topstuff"]//*[@role="heading"][.//em or .//b] | //*[{_PLACES}]//*[{_has_class("v3jTId")}]'
+_QUOTED = "*[self::em or self::b or self::span][not(ancestor::a)]"
+_CARD = f"*[{_has_class('card-section')}]//p"
+
+
 def _says_nothing_found(page: HtmlElement, address: SplitResult) -> bool:
-    """The sentence itself is in the reader's language; around it is always the same."""
-    if page.xpath('//*[@id="search"]//a[@href]'):
+    """The sentence is in the reader's language; known is where it stands, or that it quotes the query there."""
+    places, links = _PLACES, '//*[@id="search" or @id="rso"]//a'
+    if not page.xpath(f"//*[{places}]"):  # without JavaScript
+        places, links = '@id="main"', '//*[@id="main"]//a[not(ancestor::footer)]'
+    if any(_target(href, address) and not _HELP.match(href) for href in page.xpath(f"{links}/@href")):
         return False
-    if page.xpath('//*[@id="topstuff"]//*[@role="heading"][.//em or .//b]'):
+    if page.xpath(_NOTHING):
         return True
-    # Without JavaScript: a page whose links all lead to Google, with the query in a sentence of its own.
-    asked = page.xpath('string((//*[@name="q"])[1]/@value)').strip() or parse_qs(address.query).get("q", [""])[0]
-    outside = any(_target(href, address) for href in page.xpath('//*[@id="main"]//a[not(ancestor::footer)]/@href'))
-    quoted = page.xpath('//*[@id="main"]//span[not(ancestor::a)]/text()')
-    return bool(asked) and not outside and asked in map(str.strip, quoted)
+    asked = one_line(page.xpath('string((//*[@name="q"])[1]/@value | (//textarea[@name="q"])[1])'))
+    asked = asked or one_line(parse_qs(address.query).get("q", [""])[0])
+    quoted = map(one_line, page.xpath(f"//*[{places}]//{_QUOTED}/text()"))
+    paragraphs = (one_line(_words(paragraph)) for paragraph in page.xpath(f"//*[{places}]//{_CARD}"))
+    return bool(asked) and (asked in quoted or any(asked in words for words in paragraphs))

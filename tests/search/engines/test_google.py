@@ -11,6 +11,7 @@ import pytest
 
 from core.base.http import Deadline
 from core.base.http.errors import HttpCancelled, HttpConnectError, HttpTimeout
+from core.base.settings import SearchSettings
 from core.search.chrome import Page
 from core.search.engine import SearchEngine
 from core.search.engines.google import (
@@ -24,6 +25,7 @@ from core.search.engines.google import (
 from core.search.errors import EngineBlocked, EngineMisconfigured, EngineParseError, EngineTimeout, EngineUnavailable
 from core.search.query import effective_query
 from core.search.registry import ENGINES, build_chain
+from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchType, TimeRange
 from support.base import loaded
 from support.google_site import (
@@ -36,6 +38,8 @@ from support.google_site import (
     item,
     news,
     nothing,
+    nothing_below,
+    nothing_in_a_banner,
     page,
     results,
     without_javascript,
@@ -161,6 +165,44 @@ def test_nothing_found_is_an_empty_list_in_any_language(sentence: str) -> None:
     assert parse_results(nothing("qxzv 123", sentence), URL) == []
     hidden = NOSCRIPT + '<div style="display:none"><form action="https://consent.google.com/save"></form></div>'
     assert parse_results(nothing("qxzv 123", sentence).replace("</body>", hidden + "</body>"), URL) == []
+
+
+@pytest.mark.parametrize("layout", [nothing_below, nothing_in_a_banner])
+def test_nothing_found_in_the_layouts_of_2026(layout: Any) -> None:
+    html = layout("qxzv  <123>")
+    assert "enablejs" in html, "as every page of Google has it since 2025"
+    assert parse_results(html, URL) == []
+    assert parse_results(html.replace("</body>", CONSENT + "</body>"), URL) == []
+
+
+def test_nothing_found_is_told_by_the_query_in_a_sentence_among_the_results() -> None:
+    html = page(f'{NOSCRIPT}<div id="search"><div>« <em>qxzv</em> »</div></div>', query="qxzv")
+    assert parse_results(html, URL) == []
+    with pytest.raises(GoogleLayoutChanged):
+        parse_results(html.replace("<em>qxzv</em>", "<a href='/search?q=qxzv'><em>qxzv</em></a>"), URL)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        nothing_in_a_banner("qxzv", among='<a href="https://a.example/"><span>A new kind of result</span></a>'),
+        nothing_below("qxzv").replace("- qxzv -", "- <a href='/search?q=qxzv'>qxzv</a> -"),
+        nothing_below("qxzv").replace("- qxzv -", "- something else -"),
+        page(f'{NOSCRIPT}<div id="search"><div id="rso"></div></div>{CONSENT}'),
+    ],
+)
+def test_a_page_with_a_place_for_results_is_no_wall(html: str) -> None:
+    with pytest.raises(GoogleLayoutChanged) as caught:
+        parse_results(html, URL)
+    assert caught.value.rest <= 60, "one odd page is not an hour without Google for everybody"
+
+
+def test_after_a_search_that_found_nothing_google_is_asked_again() -> None:
+    browser = ScriptedBrowser(Page(nothing_in_a_banner("qxzv"), URL, 200))
+    service = SearchService([GoogleEngine(browser)], settings=SearchSettings(hedge_after=60))
+    for words in ("qxzv", "qxzw"):
+        assert service.search(SearchQuery(words)).results == ()
+    assert len(browser.asked) == 2
 
 
 def test_nothing_found_without_javascript() -> None:
