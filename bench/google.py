@@ -56,7 +56,7 @@ def cold(url: str) -> Iterator[Row]:
     """From nothing to the results of the first search."""
 
     def search_once() -> None:
-        browser = Browser(find_chrome())
+        browser = Browser(find_chrome(), origins=(url,))
         times.append(timed(lambda: search(GoogleEngine(browser, base_url=url), "冷启动")))
         browser.close()
 
@@ -77,7 +77,7 @@ def settled_memory(watch: Watched) -> int:
 
 
 def warm(url: str, watch: Watched) -> Iterator[Row]:
-    browser = Browser(find_chrome())
+    browser = Browser(find_chrome(), origins=(url,))
     engine = GoogleEngine(browser, base_url=url)
     for n in range(10):
         search(engine, f"预热 {n}")

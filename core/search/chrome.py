@@ -1,8 +1,13 @@
 """One Chrome without a window, for the engines that read result pages: `Browser.get_page` gives a page's HTML.
 
 Chrome starts with the first page, stays for the next ones and goes when nobody has wanted it for a while. It talks to
-Playwright's driver over a pipe, so no port is open; and the driver, a child of this process, closes Chrome and removes
+Playwright's driver over a pipe, so it has no open port; and the driver, a child of this process, closes Chrome and removes
 its profile folder as soon as its own pipe to this process breaks, however this process ended.
+
+The scripts of a page are not ours and run on this machine. So there is no network for them but the origins that the
+browser was made for, behind two walls: requests for anything else are aborted as they are made, and Chrome itself has no
+way to another host (`core.search.reach`). The second wall is for what never comes to the first: redirects, shared workers,
+WebSockets, WebRTC, connections in advance. A page that leaves for elsewhere is the end of the visit.
 
 Everything about pages happens on a loop thread of its own. Failures are the `HttpError`s that `core.base.http` raises.
 """
@@ -17,23 +22,23 @@ import platform
 import re
 import shutil
 import sys
-from collections.abc import Coroutine, Iterator
+from collections.abc import Collection, Coroutine, Iterator
 from concurrent.futures import CancelledError, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import unquote, urlsplit
-from urllib.request import getproxies
+from urllib.parse import urlsplit
 
 from core.base.http import Deadline
-from core.base.http.errors import ConnectFailure, HttpCancelled, HttpConnectError, HttpError, HttpTimeout
+from core.base.http.errors import ConnectFailure, HttpCancelled, HttpConnectError, HttpError, HttpRedirect, HttpTimeout
 from core.base.loop import LoopThread
 from core.base.settings import harmless_environment
 from core.search.errors import EngineMisconfigured, EngineUnavailable
+from core.search.reach import Gate, Origin, arguments, elsewhere
 
 if TYPE_CHECKING:  # importing Playwright takes a while
     from playwright.async_api import Browser as PlaywrightBrowser
-    from playwright.async_api import BrowserContext, Playwright, ProxySettings
+    from playwright.async_api import BrowserContext, Playwright, Request, Route
     from playwright.async_api import Page as PlaywrightPage
 
 T = TypeVar("T")
@@ -86,10 +91,15 @@ class Page:
 
 
 class Browser:
-    """Thread-safe; `close` is final. `pages` is how many may be open at once: others wait for their turn."""
+    """Thread-safe; `close` is final. `pages` is how many may be open at once: others wait for their turn.
 
-    def __init__(self, chrome: str, *, pages: int = 4, idle_seconds: float = 120.0) -> None:
+    `origins` (scheme://host:port, or an address there) are all of the network that its pages can reach.
+    """
+
+    def __init__(self, chrome: str, *, origins: Collection[str], pages: int = 4, idle_seconds: float = 120.0) -> None:
         self._chrome = chrome
+        self._origins = [Origin.of(url) for url in origins]
+        self._elsewhere = elsewhere(self._origins)
         self._idle_seconds = idle_seconds
         self._loop = LoopThread()
         self._closed = False
@@ -166,11 +176,13 @@ class Browser:
             browser.new_context(locale=locale, accept_downloads=False, service_workers="block")
         )
         try:
-            page = await (await asyncio.shield(opening)).new_page()
+            context = await asyncio.shield(opening)
+            # There is a route for WebSockets too, but it is a class of Playwright's in the place of the page's own, which
+            # a check for robots can see. They end at the second wall.
+            await context.route(self._elsewhere, _refuse)
+            page = await context.new_page()
             await _refuse_media(page)
-            await page.goto(url, wait_until="commit", timeout=0)
-            finished = await _settled(page, ready, deadline.remaining() - TIME_TO_READ)
-            return await _read(page, finished=finished)
+            return await _opened(page, self._elsewhere, url, deadline, ready)
         finally:
             self._spawn(self._leave(opening))  # nobody has to wait for it, cancelled or not
 
@@ -194,7 +206,7 @@ class Browser:
                 self._end_life()
         if self._life is None:
             atexit.register(self.close)
-            self._life = self._spawn(_Life.begin(self._chrome))
+            self._life = self._spawn(_Life.begin(self._chrome, self._origins))
         return await asyncio.shield(self._life)
 
     def _close_if_idle(self, visits: int) -> None:
@@ -228,19 +240,23 @@ class Browser:
 
 @dataclass(frozen=True, slots=True)
 class _Life:
-    """A driver and its Chrome, from start to end."""
+    """A driver, its Chrome and Chrome's gate to the installation's proxy, from start to end."""
 
     driver: Playwright
     browser: PlaywrightBrowser
+    gate: Gate
 
     @classmethod
-    async def begin(cls, chrome: str) -> _Life:
+    async def begin(cls, chrome: str, origins: Collection[Origin]) -> _Life:
         from playwright.async_api import async_playwright
 
         driver = await async_playwright().start()
+        gate = Gate(origins)
         try:
-            return cls(driver, await _launch(driver, chrome, sandbox=not _is_root()))
+            reach = arguments(origins, await gate.open())
+            return cls(driver, await _launch(driver, chrome, [*ARGUMENTS, *reach], sandbox=not _is_root()), gate)
         except Exception as error:
+            gate.close()
             await driver.stop()
             log.error("Chrome did not start: %s", error)
         raise EngineUnavailable(
@@ -254,25 +270,26 @@ class _Life:
             await asyncio.wait_for(self.browser.close(), 2)
         with suppress(Exception):
             await asyncio.wait_for(self.driver.stop(), 1)
+        self.gate.close()
 
 
-async def _launch(driver: Playwright, chrome: str, *, sandbox: bool) -> PlaywrightBrowser:
+async def _launch(driver: Playwright, chrome: str, args: list[str], *, sandbox: bool) -> PlaywrightBrowser:
     from playwright.async_api import Error
 
     try:
         return await driver.chromium.launch(
             executable_path=chrome,
-            args=ARGUMENTS,
+            args=args,
+            ignore_default_args=["--disable-popup-blocking"],  # nobody clicks here, so no window opens
             chromium_sandbox=sandbox,
             env=dict[str, str | float | bool](harmless_environment()),
-            proxy=_proxy(),
         )
     except Error as error:
         # Containers and hardened kernels have no user namespaces; Chrome then refuses to start with its sandbox.
         if not sandbox or not re.search("No usable sandbox|sandboxing failed|SUID sandbox", error.message):
             raise
         log.warning("this system offers Chrome no sandbox: starting without")
-        return await _launch(driver, chrome, sandbox=False)
+        return await _launch(driver, chrome, args, sandbox=False)
 
 
 async def _end(life: asyncio.Task[_Life]) -> None:
@@ -290,20 +307,41 @@ def _is_root() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
-def _proxy() -> ProxySettings | None:
-    """The one that other requests use too. Chrome takes no user name from an address."""
-    proxies = getproxies()
-    parts = urlsplit(proxies.get("https") or proxies.get("http") or "")
-    if not parts.hostname:
-        return None
-    server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-    proxy: ProxySettings = {"server": server, "bypass": ",".join(("localhost", "127.0.0.1", proxies.get("no", "")))}
-    if parts.username:
-        proxy |= {"username": unquote(parts.username), "password": unquote(parts.password or "")}
-    return proxy
-
-
 # ── One page ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def _refuse(route: Route) -> None:
+    from playwright.async_api import Error
+
+    with suppress(Error):  # the page has gone meanwhile
+        await route.abort()
+
+
+async def _opened(page: PlaywrightPage, elsewhere: re.Pattern[str], url: str, deadline: Deadline, ready: str) -> Page:
+    """A page that is led elsewhere gets no further than the walls, however it tried, and is given up."""
+    target: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def look(request: Request) -> None:
+        away = request.is_navigation_request() and request.frame == page.main_frame and elsewhere.match(request.url)
+        if away and not target.done():
+            target.set_result(urlsplit(request.url).netloc)
+
+    page.on("requestfailed", look)
+    reading = asyncio.ensure_future(_arrived(page, url, deadline, ready))
+    try:
+        await asyncio.wait((reading, target), return_when=asyncio.FIRST_COMPLETED)
+        if target.done():
+            raise HttpRedirect(host=urlsplit(url).netloc, target=target.result())
+        return reading.result()
+    finally:
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+
+
+async def _arrived(page: PlaywrightPage, url: str, deadline: Deadline, ready: str) -> Page:
+    await page.goto(url, wait_until="commit", timeout=0)
+    finished = await _settled(page, ready, deadline.remaining() - TIME_TO_READ)
+    return await _read(page, finished=finished)
 
 
 async def _refuse_media(page: PlaywrightPage) -> None:

@@ -33,6 +33,8 @@ READY = "#botstuff, #captcha-form"
 PATIENT = 30.0
 """Seconds for what has no time to keep: the machine may be busy."""
 
+NOBODY = f"http://127.0.0.1:{unused_port()}/"
+
 Get = Callable[..., Page]
 
 
@@ -43,9 +45,9 @@ def site() -> Iterator[GoogleSite]:
 
 
 @pytest.fixture(scope="module")
-def shared_browser() -> Iterator[Browser]:
+def shared_browser(site: GoogleSite) -> Iterator[Browser]:
     """For the tests that leave it as it was."""
-    browser = Browser(CHROME)
+    browser = Browser(CHROME, origins=(site.url, NOBODY))
     yield browser
     browser.close()
 
@@ -64,8 +66,8 @@ def watch() -> Iterator[Watched]:
 
 
 @pytest.fixture
-def fresh(watch: Watched) -> Iterator[Browser]:
-    browser = Browser(CHROME)
+def fresh(watch: Watched, site: GoogleSite) -> Iterator[Browser]:
+    browser = Browser(CHROME, origins=(site.url,))
     yield browser
     browser.close()
 
@@ -131,7 +133,7 @@ def test_a_server_that_hangs_up(kept: Get) -> None:
 
 def test_a_server_that_is_not_there(shared_browser: Browser) -> None:
     with pytest.raises(HttpConnectError) as caught:
-        shared_browser.get_page(f"http://127.0.0.1:{unused_port()}/", Deadline(PATIENT))
+        shared_browser.get_page(NOBODY, Deadline(PATIENT))
     assert caught.value.reason == "refused"
 
 
@@ -162,7 +164,7 @@ def test_what_comes_behind_the_results_is_not_waited_for(kept: Get, site: Google
 
 
 def test_a_script_that_never_lets_go_holds_nobody_up(watch: Watched, site: GoogleSite) -> None:
-    browser = Browser(CHROME, pages=1)
+    browser = Browser(CHROME, origins=(site.url,), pages=1)
     get = getter(browser, site)
     get("x")
 
@@ -228,7 +230,7 @@ def listening(pid: int) -> bool:
 
 
 def test_it_goes_when_nobody_wants_it_and_comes_back(watch: Watched, site: GoogleSite) -> None:
-    browser = Browser(CHROME, idle_seconds=0.5)
+    browser = Browser(CHROME, origins=(site.url,), idle_seconds=0.5)
     get = getter(browser, site)
     get("slow")  # longer than the idle time: a page that is open keeps Chrome
     assert wait_until(lambda: not watch.processes(), 5)
@@ -282,7 +284,7 @@ def test_a_killed_page_is_opened_again(fresh: Browser, watch: Watched, site: Goo
 
 
 def test_four_at_once_and_no_more_than_allowed(watch: Watched, site: GoogleSite) -> None:
-    browser = Browser(CHROME, pages=2)
+    browser = Browser(CHROME, origins=(site.url,), pages=2)
     get = getter(browser, site)
     get("x")
     before = len(site.searches)
@@ -316,7 +318,7 @@ import sys, time
 sys.path[:0] = [{root!r}]
 from core.base.http import Deadline
 from core.search.chrome import Browser, find_chrome
-browser = Browser(find_chrome())
+browser = Browser(find_chrome(), origins=({url!r},))
 print(len(browser.get_page({url!r}, Deadline(30)).html), flush=True)
 {then}
 """
@@ -362,7 +364,7 @@ def test_without_a_usable_sandbox_it_starts_without(
 ) -> None:
     picky = f'case "$*" in *--no-sandbox*) exec {CHROME} "$@";; esac\necho "No usable sandbox!" >&2; exit 1'
     monkeypatch.setattr(module, "_is_root", lambda: False)
-    browser = Browser(script(tmp_path, picky))
+    browser = Browser(script(tmp_path, picky), origins=(site.url,))
     assert "结果 10" in getter(browser, site)("x").html
     browser.close()
 
@@ -372,17 +374,17 @@ def test_the_sandbox_is_on_for_everyone_but_root(tmp_path: Path, monkeypatch: py
     for root in (True, False):
         monkeypatch.setattr(module, "_is_root", lambda root=root: root)
         with pytest.raises(EngineUnavailable):
-            Browser(recorder).get_page("http://127.0.0.1:9/", Deadline(PATIENT))
+            Browser(recorder, origins=(NOBODY,)).get_page(NOBODY, Deadline(PATIENT))
     as_root, as_user = (tmp_path / "arguments").read_text().splitlines()
     assert "--no-sandbox" in as_root
     assert "--no-sandbox" not in as_user
 
 
 def test_a_chrome_that_does_not_start_says_what_to_do(watch: Watched, tmp_path: Path) -> None:
-    browser = Browser(script(tmp_path, "exit 1"))
+    browser = Browser(script(tmp_path, "exit 1"), origins=(NOBODY,))
     for _ in range(2):
         with pytest.raises(EngineUnavailable, match="没有能启动") as caught:
-            browser.get_page("http://127.0.0.1:9/", Deadline(PATIENT))
+            browser.get_page(NOBODY, Deadline(PATIENT))
         assert install_command() in caught.value.cure
     browser.close()
 
@@ -413,14 +415,3 @@ def test_without_chrome_the_command_that_installs_it(
 def test_ubuntu_has_it_as_a_snap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "freedesktop_os_release", lambda: {"ID": "ubuntu"})
     assert install_command() == "sudo snap install chromium"
-
-
-def test_the_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert module._proxy() is None
-    monkeypatch.setenv("https_proxy", "http://me:p%40ss@127.0.0.1:7890")
-    assert module._proxy() == {
-        "server": "http://127.0.0.1:7890",
-        "bypass": "localhost,127.0.0.1,",
-        "username": "me",
-        "password": "p@ss",
-    }

@@ -6,6 +6,7 @@ The pages are written here, in the shapes that Google's pages have had over the 
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -132,6 +133,10 @@ HEAVY = (
 class GoogleSite:
     def __init__(self) -> None:
         self.requests: list[tuple[str, dict[str, str]]] = []
+        self.pages: dict[str, str] = {}
+        """By first word, besides those that are written below."""
+        self.scripts: dict[str, str] = {}
+        """By path."""
         self.closing = threading.Event()
         self.running = 0
         """Requests that never end and that nobody has given up yet."""
@@ -159,13 +164,21 @@ class GoogleSite:
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         address = urlsplit(handler.path)
-        query = parse_qs(address.query).get("q", [""])[0]
+        params = parse_qs(address.query)
+        query = params.get("q", [""])[0]
+        word = query.partition(" ")[0]
         if address.path == "/sorry/index":
             send(handler, CAPTCHA, status=429)
+        elif address.path == "/bounce":
+            send(handler, "", status=302, Location=params["to"][0])
+        elif address.path in self.scripts:
+            send(handler, self.scripts[address.path], kind="text/javascript")
         elif address.path != "/search":
             send(handler, "", status=404)
+        elif word in self.pages:
+            send(handler, self.pages[word])
         else:
-            getattr(self, f"_{query.partition(' ')[0]}", self._results)(handler, query)
+            getattr(self, f"_{word}", self._results)(handler, query)
 
     # ── What a first word does ────────────────────────────────────────────────────────────────────────────────────
 
@@ -261,11 +274,13 @@ def wait_until(true: Callable[[], bool], seconds: float = 2.0) -> bool:
     return True
 
 
-def send(handler: BaseHTTPRequestHandler, text: str, *, status: int = 200, **headers: str) -> None:
+def send(
+    handler: BaseHTTPRequestHandler, text: str, *, status: int = 200, kind: str = "text/html", **headers: str
+) -> None:
     body = text.encode()
     lines = [
         f"HTTP/1.1 {status} OK",
-        "Content-Type: text/html; charset=utf-8",
+        f"Content-Type: {kind}; charset=utf-8",
         f"Content-Length: {len(body)}",
         *(f"{name}: {value}" for name, value in headers.items()),
     ]
@@ -273,8 +288,10 @@ def send(handler: BaseHTTPRequestHandler, text: str, *, status: int = 200, **hea
 
 
 @contextmanager
-def google_site() -> Iterator[GoogleSite]:
+def google_site(tls: ssl.SSLContext | None = None) -> Iterator[GoogleSite]:
     site = GoogleSite()
+    if tls:
+        site._server.socket = tls.wrap_socket(site._server.socket, server_side=True)
     thread = threading.Thread(target=site._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:

@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, parse_qs, urlencode, urljoin, urlsplit
 from pydantic import Field
 
 from core.base.http import Deadline, Response
-from core.base.http.errors import HttpConnectError, HttpError, HttpTimeout
+from core.base.http.errors import HttpConnectError, HttpError, HttpRedirect, HttpTimeout
 from core.base.settings import Address, Count, Seconds, Settings, Word
 from core.base.text import one_line
 from core.search.chrome import Browser, Page, find_chrome
@@ -28,7 +28,7 @@ from core.search.engine import (
     raise_for_status,
     translate,
 )
-from core.search.errors import EngineBlocked, EngineParseError, EngineTimeout, EngineUnavailable
+from core.search.errors import EngineBlocked, EngineError, EngineParseError, EngineTimeout, EngineUnavailable
 from core.search.query import google_languages, language_code, with_sites
 from core.search.results import clean_results
 from core.search.types import SearchQuery, SearchType
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 ANOTHER_WAY = "也可以改用其他搜索引擎。"
 PROXY = "在中国大陆连接 Google 需要代理（HTTPS_PROXY）；" + ANOTHER_WAY
 MOST_RESULTS = 100
+
+# What the browser may reach besides the address in the settings: where Google sends those who ask one of its other
+# addresses, and where the scripts of its pages are. The rest (advertising, accounts, maps) is not needed for results.
+ORIGINS = ("https://www.google.com", "https://www.gstatic.com", "https://ssl.gstatic.com")
 
 # What stands behind the results, or instead of them: whatever else a page still loads is not worth waiting for.
 READY = "#botstuff, footer, #captcha-form, form[action*='//consent.google.']"
@@ -96,7 +100,12 @@ class GoogleEngine(SearchEngine):
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
         options = settings.section(GoogleSettings)
-        browser = Browser(find_chrome(options.chrome), pages=options.pages, idle_seconds=options.idle_seconds)
+        browser = Browser(
+            find_chrome(options.chrome),
+            origins=(options.base_url, *ORIGINS),
+            pages=options.pages,
+            idle_seconds=options.idle_seconds,
+        )
         return cls(browser, base_url=options.base_url)
 
     def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> Found:
@@ -110,6 +119,8 @@ class GoogleEngine(SearchEngine):
             raise EngineTimeout(f"{error.host} 没有在 {seconds:.1f} 秒内打开结果页。", cure=PROXY) from None
         except HttpConnectError as error:
             raise EngineUnavailable(error.message, cure=f"请检查网络和代理；{PROXY}") from None
+        except HttpRedirect as error:
+            raise _led_away(error.target) from None
         except HttpError as error:
             raise translate(error) from None
         found = _results_on(page, seconds)
@@ -143,6 +154,22 @@ def _results_on(page: Page, seconds: float) -> Found:
         raise
 
 
+_CONSENT = re.compile(r"consent\.(google|youtube)\.")
+_CAPTCHA = re.compile(r"(ipv4|ipv6|sorry)\.google\.com")
+
+
+def _led_away(host: str) -> EngineError:
+    """The browser does not go there, and need not: Google's walls are known by name. Any other is not for an hour."""
+    if _CONSENT.match(host):
+        return GoogleConsent()
+    if _CAPTCHA.match(host):
+        return GoogleCaptcha()
+    return EngineUnavailable(
+        f"Google 的结果页要转到 {host}，没有跟随。",
+        cure=f"请检查这个网络是否要先登录；如果是 Google 换了地址，请修改 GOOGLE_BASE_URL；{ANOTHER_WAY}",
+    )
+
+
 # ── From a page to its results ────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -157,7 +184,7 @@ def parse_results(html: str, url: str) -> Found:
     # these are walls only where there is no place for results. A form to be solved is always one.
     if address.path.startswith("/sorry/") or page.xpath('//form[@id="captcha-form"]'):
         raise GoogleCaptcha
-    if re.match(r"consent\.(google|youtube)\.", address.hostname or ""):
+    if _CONSENT.match(address.hostname or ""):
         raise GoogleConsent
     found = clean_results(_organic(page, address), engine=GoogleEngine.name, limit=MOST_RESULTS)
     if found or _says_nothing_found(page, address):

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from core.base.http import Deadline
-from core.base.http.errors import HttpCancelled, HttpConnectError, HttpTimeout
+from core.base.http.errors import HttpCancelled, HttpConnectError, HttpRedirect, HttpTimeout
 from core.base.settings import SearchSettings
 from core.search.chrome import Page
 from core.search.engine import SearchEngine
@@ -350,6 +350,9 @@ def test_no_more_than_was_asked_for() -> None:
         (HttpTimeout(host="www.google.com"), EngineTimeout, "5.0 秒"),
         (HttpConnectError(host="www.google.com", reason="reset"), EngineUnavailable, "代理"),
         (HttpCancelled(host="www.google.com"), EngineTimeout, "取消"),
+        (HttpRedirect(host="www.google.com", target="consent.google.de"), GoogleConsent, "同意"),
+        (HttpRedirect(host="www.google.com", target="ipv4.google.com"), GoogleCaptcha, "验证码"),
+        (HttpRedirect(host="www.google.com", target="portal.example"), EngineUnavailable, "portal.example.*登录"),
         (Page("<html><body>Error</body></html>", URL, 500), EngineUnavailable, "500"),
         (Page("<html><body>Error</body></html>", URL, 403), EngineBlocked, "403"),
         (Page("<html><body>", URL, 200, finished=False), EngineTimeout, "5.0 秒"),

@@ -1,0 +1,134 @@
+"""All of the network that Chrome's pages can reach: a few origins. How Chrome is kept to them.
+
+Chrome is told a proxy that does not exist for everything but these origins; loopback, which it would leave out by itself,
+is no exception. Names are resolved for them alone. Where the installation has a proxy, that one must not be told to Chrome
+either: it would connect a page with the machine and the network that it stands in. It gets a gate in front of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import re
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Self
+from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+NOWHERE = "http://nowhere.invalid:1"
+"""A proxy whose name is not resolved: not even a connection is tried."""
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    scheme: str
+    host: str
+    """As it stands in an address: IPv6 in brackets."""
+    port: int
+
+    @classmethod
+    def of(cls, url: str) -> Self:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        return cls(parts.scheme, f"[{host}]" if ":" in host else host, parts.port or _PORTS[parts.scheme])
+
+    def __str__(self) -> str:
+        """As Chrome writes it."""
+        return f"{self.scheme}://{self.host}" + ("" if self.port == _PORTS[self.scheme] else f":{self.port}")
+
+    @property
+    def place(self) -> str:
+        return f"{self.host}:{self.port}"
+
+    @property
+    def proxy(self) -> str:
+        """The one that other requests use too; empty: none. The gate has tunnels only, so plain http goes without."""
+        if self.scheme != "https" or self.host in {"localhost", "127.0.0.1"} or proxy_bypass(self.place):
+            return ""
+        proxies = getproxies()
+        proxy = proxies.get("https") or proxies.get("http") or ""
+        return proxy if "://" in proxy or not proxy else f"http://{proxy}"
+
+
+def elsewhere(origins: Collection[Origin]) -> re.Pattern[str]:
+    """Matches the addresses that lead anywhere else. Playwright reads it as JavaScript."""
+    return re.compile(f"^(?!(data|blob|about):|({'|'.join(re.escape(str(origin)) for origin in origins)})/)")
+
+
+def arguments(origins: Collection[Origin], gate: str) -> list[str]:
+    """For Chrome's command line; `gate` is the proxy for all that is not reached directly."""
+    direct = [origin for origin in origins if not origin.proxy]
+    hosts = sorted({origin.host for origin in (*direct, *([] if gate == NOWHERE else [Origin.of(gate)]))})
+    return [
+        f"--proxy-server={gate}",
+        f"--proxy-bypass-list={';'.join(('<-loopback>', *(origin.place for origin in direct)))}",
+        f"--host-resolver-rules={','.join(('MAP * ~NOTFOUND', *(f'EXCLUDE {host}' for host in hosts)))}",
+        # The name has changed over time. No UDP past the proxy: there is no WebRTC then.
+        "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+        "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    ]
+
+
+class Gate:
+    """A proxy on loopback that opens tunnels to these origins, through the installation's proxy, and no other."""
+
+    def __init__(self, origins: Collection[Origin]) -> None:
+        self._proxies = {origin.place: origin.proxy for origin in origins if origin.proxy}
+        self._server: asyncio.Server | None = None
+
+    async def open(self) -> str:
+        """Its address. A gate that nobody needs is not there at all."""
+        if not self._proxies:
+            return NOWHERE
+        self._server = await asyncio.start_server(self._meet, "127.0.0.1", 0)
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+
+    def close(self) -> None:
+        """Tunnels end with Chrome, which holds their other end."""
+        if self._server is not None:
+            self._server.close()
+
+    async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, EOFError, ValueError, asyncio.LimitOverrunError):  # it has gone, or speaks no HTTP
+            method, place, _ = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split(" ", 2)
+            if method == "CONNECT" and place in self._proxies:
+                await _tunnel(place, self._proxies[place], reader, writer)
+        writer.close()  # with no answer: whatever it were, Chrome would take it for the page
+
+
+async def _tunnel(place: str, proxy: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """The proxy's answer goes to Chrome as it is."""
+    parts = urlsplit(proxy)
+    try:
+        beyond_reader, beyond_writer = await asyncio.open_connection(
+            parts.hostname, parts.port or _PORTS[parts.scheme], ssl=True if parts.scheme == "https" else None
+        )
+    except (OSError, LookupError):  # it is not there, or no HTTP proxy
+        writer.write(b"HTTP/1.1 502 Bad Gateway\r\n\r\n")
+        return
+    beyond_writer.write(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n{_credentials(proxy)}\r\n".encode())
+    ways = [asyncio.ensure_future(_pour(*way)) for way in ((reader, beyond_writer), (beyond_reader, writer))]
+    try:
+        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for way in ways:
+            way.cancel()
+        beyond_writer.close()
+
+
+def _credentials(proxy: str) -> str:
+    parts = urlsplit(proxy)
+    if not parts.username:
+        return ""
+    pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return f"Proxy-Authorization: Basic {base64.b64encode(pair.encode()).decode()}\r\n"
+
+
+async def _pour(source: asyncio.StreamReader, into: asyncio.StreamWriter) -> None:
+    with suppress(OSError):  # one of the two has gone
+        while piece := await source.read(65536):
+            into.write(piece)
+            await into.drain()
