@@ -181,6 +181,8 @@ class Browser:
             # a check for robots can see. They end at the second wall.
             await context.route(self._elsewhere, _refuse)
             page = await context.new_page()
+            # Chrome opens windows after a click only, but takes each question that Playwright asks the page for one.
+            context.on("page", lambda window: self._spawn(window.close()))
             await _refuse_media(page)
             return await _opened(page, self._elsewhere, url, deadline, ready)
         finally:
@@ -280,7 +282,7 @@ async def _launch(driver: Playwright, chrome: str, args: list[str], *, sandbox: 
         return await driver.chromium.launch(
             executable_path=chrome,
             args=args,
-            ignore_default_args=["--disable-popup-blocking"],  # nobody clicks here, so no window opens
+            ignore_default_args=["--disable-popup-blocking"],
             chromium_sandbox=sandbox,
             env=dict[str, str | float | bool](harmless_environment()),
         )
