@@ -18,6 +18,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core import VISITOR_COOKIE, __version__
+from core.ui.uploads import OnlyExpectedUploads
 
 log = logging.getLogger("asgi")
 
@@ -115,7 +116,7 @@ def on_script_error(error: Exception) -> bool:
 app = st.App(
     "Home.py",
     lifespan=lifespan,
-    middleware=[Middleware(SecurityHeaders)],
+    middleware=[Middleware(SecurityHeaders), Middleware(OnlyExpectedUploads)],
     routes=[Route("/healthz", healthz), Route("/metrics", metrics)],
     on_script_error=on_script_error,
 )

@@ -33,6 +33,7 @@ EXCEPTIONS = {
     ("core.doctor", "core.app"): "the diagnosis is built by the App and looks at all of it",
     ("pages", "core.ui"): "a page is a script that draws with core.ui",
     ("Home", "core.ui"): "the router draws the frame",
+    ("asgi", "core.ui"): "the door lets in the uploads that a page has asked for",
 }
 
 FILES = [path for folder in ("core", "pages") for path in (ROOT / folder).rglob("*.py")] + [
@@ -136,6 +137,17 @@ def test_the_classic_agents_are_imported_in_one_module() -> None:
 
 def test_requests_stay_in_one_package() -> None:
     assert within(importers("requests"), "core/base/http/")
+
+
+def test_every_upload_has_been_asked_for() -> None:
+    """A field that is drawn in another way gets no file past the door."""
+    callers = {
+        str(path.relative_to(ROOT))
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in {"file_uploader", "camera_input", "audio_input"}
+    }
+    assert callers == {"core/ui/uploads.py"}
 
 
 def test_pages_hold_no_logic_of_their_own() -> None:

@@ -20,6 +20,7 @@ from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 from core.ui.legal import frame
 from core.ui.legal.verdicts import details, words
+from core.ui.uploads import upload_field
 
 TEXT = "draft_text"
 MAX_LENGTH = 200_000
@@ -43,8 +44,8 @@ def draw(desk: LegalDesk) -> None:
             placeholder="粘贴一段文字，例如：根据《劳动合同法》第三十八条第一款……",
             label_visibility="collapsed",
         )
-        file = st.file_uploader(
-            f"或上传文本文件（txt、md），最大 {_MAX_MEGABYTES} MB", type=["txt", "md"], max_upload_size=_MAX_MEGABYTES
+        file = upload_field(
+            f"或上传文本文件（txt、md），最大 {_MAX_MEGABYTES} MB", megabytes=_MAX_MEGABYTES, type=["txt", "md"]
         )
         st.form_submit_button("核验", type="primary", icon=":material/fact_check:")
     text = _text(typed or "", file)

@@ -16,6 +16,7 @@ from core.legal.imports.download import PUBLIC_CORPORA
 from core.legal.imports.job import DOWNLOAD, ImportJob
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning
+from core.ui.uploads import upload_field
 
 ADDRESS = "import_address"
 UPLOAD = "import_upload"
@@ -89,8 +90,10 @@ def _draw_sources() -> None:
             )
     st.subheader("自己的文件或网址", anchor=False)
     with st.form("upload", border=True, clear_on_submit=True):
-        st.file_uploader(
-            f"zip、tar（gz、xz、bz2）或 JSONL，最大 {st.get_option('server.maxUploadSize')} MB",
+        megabytes = st.get_option("server.maxUploadSize")
+        upload_field(
+            f"zip、tar（gz、xz、bz2）或 JSONL，最大 {megabytes} MB",
+            megabytes=megabytes,
             type=["zip", "tar", "gz", "tgz", "xz", "bz2", "jsonl"],
             key=UPLOAD,
             help="LawRefBook/Laws、just-laws 的目录结构，或手册「怎么导入法律文本」里说明的 JSONL。",

@@ -1,0 +1,95 @@
+"""Uploads that somebody asked for.
+
+Streamlit takes a file for any session, also for one whose page has no field for it, and keeps it in memory until the
+session ends. Here only a session that was shown a field may upload, as much as that field allows.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from weakref import WeakValueDictionary
+
+import streamlit as st
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.runtime import get_instance
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+_PUT = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
+_FRAMING = 10_000
+"""What a form with one file adds to it."""
+_AT_ONCE = 2
+_KEPT = 2
+_FIELD = "upload_field"
+
+
+class _Field:
+    """What one session may upload. It lives in the session's state, and ends with it."""
+
+    def __init__(self) -> None:
+        self.megabytes = 0
+        self.under_way = 0
+
+
+_fields: WeakValueDictionary[str, _Field] = WeakValueDictionary()
+"""By the id of the session."""
+
+
+def upload_field(label: str, *, megabytes: int, **options: Any) -> UploadedFile | None:
+    """`st.file_uploader` for one file."""
+    context = get_script_run_ctx()
+    assert context is not None
+    field = st.session_state.setdefault(_FIELD, _Field())
+    field.megabytes = megabytes
+    _fields[context.session_id] = field
+    file: UploadedFile | None = st.file_uploader(label, max_upload_size=megabytes, **options)
+    return file
+
+
+class OnlyExpectedUploads:
+    """Refuses the others before their first byte is read."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        upload = _PUT.search(scope["path"]) if scope["type"] == "http" and scope["method"] == "PUT" else None
+        if upload is None:
+            await self.app(scope, receive, send)
+            return
+        field = _fields.get(upload[1])
+        refusal = _refusal(field, Headers(scope=scope).get("content-length"))
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+        assert field is not None
+        field.under_way += 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            field.under_way -= 1
+            _keep_newest(upload[1])
+
+
+def _refusal(field: _Field | None, length: str | None) -> PlainTextResponse | None:
+    if field is None:
+        return PlainTextResponse("这个页面没有要上传的文件。", 403)
+    if length is None or not length.isdecimal():  # the server reads no more than the length says
+        return PlainTextResponse("上传的文件没有写明大小。", 411)
+    if int(length) > field.megabytes * 1024 * 1024 + _FRAMING:
+        return PlainTextResponse(f"文件超过了 {field.megabytes} MB 的上限。", 413)
+    if field.under_way == _AT_ONCE:
+        return PlainTextResponse("还有文件正在上传，请稍候。", 429)
+    return None
+
+
+def _keep_newest(session_id: str) -> None:
+    """Streamlit would keep what a field has held before, too, for as long as the session lasts."""
+    kept = get_instance().uploaded_file_mgr
+    assert isinstance(kept, MemoryUploadedFileManager)
+    for file_id in list(kept.file_storage.get(session_id, {}))[:-_KEPT]:
+        kept.remove_file(session_id, file_id)
