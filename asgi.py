@@ -18,6 +18,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core import VISITOR_COOKIE, __version__
+from core.base.settings import proxies_named
 from core.ui.uploads import OnlyExpectedUploads
 
 log = logging.getLogger("asgi")
@@ -50,6 +51,7 @@ HEADERS = {
 }
 
 
+UNKNOWN_ADDRESS = "unknown"
 VISITOR_DAYS = 400
 """Browsers keep no cookie longer."""
 
@@ -72,6 +74,35 @@ class SecurityHeaders:
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
+
+
+class BelievedAddresses:
+    """Leaves `client` only an address that can be believed: what Streamlit and the pages know of where somebody is.
+
+    Uvicorn takes it from X-Forwarded-For if FORWARDED_ALLOW_IPS names the proxy. Without that variable it believes
+    whatever comes from this machine itself, where a tunnel may end that passes on what strangers have written.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.proxies_named = proxies_named()
+        self.warned = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not self.proxies_named and scope.get("client"):
+            told = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
+            if scope["client"][0] in told:
+                scope["client"] = (UNKNOWN_ADDRESS, 0)
+                self._warn()
+        await self.app(scope, receive, send)
+
+    def _warn(self) -> None:
+        if not self.warned:
+            self.warned = True
+            log.warning(
+                "X-Forwarded-For is not believed: FORWARDED_ALLOW_IPS names no proxy. All who come through it count as "
+                "one address for the limits."
+            )
 
 
 def _visitor_cookie(*, secure: bool) -> str:
@@ -116,7 +147,7 @@ def on_script_error(error: Exception) -> bool:
 app = st.App(
     "Home.py",
     lifespan=lifespan,
-    middleware=[Middleware(SecurityHeaders), Middleware(OnlyExpectedUploads)],
+    middleware=[Middleware(SecurityHeaders), Middleware(BelievedAddresses), Middleware(OnlyExpectedUploads)],
     routes=[Route("/healthz", healthz), Route("/metrics", metrics)],
     on_script_error=on_script_error,
 )

@@ -26,6 +26,7 @@ import requests
 from bench.rows import Row, table
 from core.base.http import Deadline
 from core.base.settings import SearchSettings
+from core.base.visitors import Visitor
 from core.search.cache import DiskTtlCache, ResultCache, SessionCache
 from core.search.engine import HttpEngine, RawResult, Request, Response, SearchEngine
 from core.search.errors import AllEnginesFailed, RateLimited
@@ -219,7 +220,7 @@ def crowd(url: str, searches: int = 200, users: int = 50, limit: int = 3) -> Ite
 
     def search(n: int) -> None:
         try:
-            response = service.search(SearchQuery(f"问题 {n}"), user=f"用户 {n % users}")
+            response = service.search(SearchQuery(f"问题 {n}"), user=Visitor(f"用户 {n % users}"))
             outcomes.append("answered" if response.total_results == 10 else "lost")
         except RateLimited:
             outcomes.append("refused")

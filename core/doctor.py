@@ -18,6 +18,7 @@ from core.app import App
 from core.base.errors import AppError
 from core.base.places import FILES
 from core.base.text import shorten
+from core.base.visitors import Visitor
 from core.search.engine import SearchEngine
 from core.search.errors import NoEngine
 from core.search.health import NEEDS_SETTINGS, Rest
@@ -137,7 +138,7 @@ def _cache(app: App) -> list[Check]:
 # ── One engine ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def try_engine(app: App, name: str, *, user: str | None = None) -> Check:
+def try_engine(app: App, name: str, *, user: Visitor | None = None) -> Check:
     """A real search with this engine alone."""
     question = next(engine.test_question for engine in app.chain.engines if engine.name == name)
     check = Check(f"引擎 {name}", ok=False, message="")

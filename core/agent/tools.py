@@ -19,6 +19,7 @@ from core.answer.events import RunEvent, SearchFinished, SearchStarted
 from core.base.errors import AppError
 from core.base.settings import SearchSettings
 from core.base.text import fold, one_line
+from core.base.visitors import COMMAND_LINE, Visitor
 from core.legal.desk import LegalDesk
 from core.run.evidence import Evidence
 from core.run.prompts import agent_instructions
@@ -37,7 +38,7 @@ class ToolContext:
 
     search: SearchService
     evidence: Evidence = field(default_factory=Evidence)
-    user: str | None = "local"
+    user: Visitor | None = COMMAND_LINE
     session_cache: SessionCache | None = None
     settings: SearchSettings = field(default_factory=SearchSettings)
     time_range: TimeRange | None = None

@@ -7,6 +7,7 @@ from datetime import date
 from functools import lru_cache
 
 from core.base.settings import Settings
+from core.base.visitors import Visitor
 from core.legal.imports.job import Importer
 from core.legal.library.cases import CaseService
 from core.legal.library.index import LegalLibrary
@@ -65,14 +66,14 @@ class LegalDesk:
         verdicts = {(verdict.mark, verdict.cited, verdict.quote): verdict for verdict in self.verifier.verify(text)}
         return StatuteCheck(tuple(verdicts.values())) if verdicts else None
 
-    def regulations_for(self, user: str | None, session_cache: SessionCache | None = None) -> RegulationService:
+    def regulations_for(self, user: Visitor | None, session_cache: SessionCache | None = None) -> RegulationService:
         """`user` is whose limit counts a search of the web."""
         return RegulationService(self.library, self._web(SearchType.REGULATION, user, session_cache))
 
-    def cases_for(self, user: str | None, session_cache: SessionCache | None = None) -> CaseService:
+    def cases_for(self, user: Visitor | None, session_cache: SessionCache | None = None) -> CaseService:
         return CaseService(self.library, self._web(SearchType.CASE, user, session_cache))
 
-    def _web(self, kind: SearchType, user: str | None, session_cache: SessionCache | None) -> Fallback | None:
+    def _web(self, kind: SearchType, user: Visitor | None, session_cache: SessionCache | None) -> Fallback | None:
         """What the library does not hold is searched on the web, where there is an engine for it."""
         if not self.searches_web:
             return None

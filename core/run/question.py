@@ -9,6 +9,7 @@ from core.answer.message import Message
 from core.base.errors import InputError
 from core.base.settings import Settings
 from core.base.text import clean, is_blank
+from core.base.visitors import COMMAND_LINE, Visitor
 from core.llm.model import Model
 from core.run.choices import AS_CONFIGURED, Choices
 from core.search.cache import SessionCache
@@ -20,7 +21,7 @@ class AnswerOptions:
     """Chat mode: search the web first. The agent decides for itself."""
     fresh: bool = False
     """Search anew, past the caches."""
-    user: str = "local"
+    user: Visitor = COMMAND_LINE
     """Whose limits count."""
     session_cache: SessionCache | None = None
     """Agent mode: what was searched before in this session; it lives and dies with the session."""

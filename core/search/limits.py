@@ -1,25 +1,15 @@
-"""How often a user may search, and how often an engine may be asked by everybody together, per minute.
-
-The library `limits` counts, exactly and also under load: in memory, or in Redis for all app servers together. While
-Redis is away each server counts by itself, from zero: for that minute a user may get more than allowed, never less.
-"""
+"""How often a visitor may search, and how often an engine may be asked by everybody together, per minute."""
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Mapping
 
-from limits import RateLimitItem, RateLimitItemPerMinute
-from limits.storage import MemoryStorage, RedisStorage
-from limits.strategies import MovingWindowRateLimiter
-
 from core.base.http import Deadline
+from core.base.limits import MinuteCounter, VisitorLimit
 from core.base.redis import RedisLink
 from core.base.settings import Settings
+from core.base.visitors import Visitor
 from core.search.errors import RateLimited
-
-MAX_IDLE_KEYS = 10_000
 
 
 class SearchLimits:
@@ -29,30 +19,34 @@ class SearchLimits:
         per_user: int,
         per_engine: int,
         engines: Mapping[str, int] | None = None,
+        visitors_per_address: int = 1,
         link: RedisLink | None = None,
     ) -> None:
-        self._per_user = RateLimitItemPerMinute(per_user, namespace="wenyuan")
-        self._per_engine = RateLimitItemPerMinute(per_engine, namespace="wenyuan")
-        self._engines = {
-            name: RateLimitItemPerMinute(amount, namespace="wenyuan") for name, amount in (engines or {}).items()
-        }
-        self._counter = _Counter(link)
+        self._counter = MinuteCounter(link)
+        self._per_user = VisitorLimit(self._counter, "user", per_user, visitors_per_address=visitors_per_address)
+        self._per_engine = per_engine
+        self._engines = engines or {}
 
     @classmethod
     def from_settings(cls, settings: Settings, link: RedisLink | None = None) -> SearchLimits:
         search = settings.search
         return cls(
-            per_user=search.rate_limit, per_engine=search.engine_quota, engines=dict(search.engine_quotas), link=link
+            per_user=search.rate_limit,
+            per_engine=search.engine_quota,
+            engines=dict(search.engine_quotas),
+            visitors_per_address=settings.limits.visitors_per_address,
+            link=link,
         )
 
     @property
     def warning(self) -> str:
         return self._counter.warning
 
-    def admit(self, user: str) -> None:
+    def admit(self, user: Visitor) -> None:
         """Counts one search, or raises RateLimited with the seconds to wait."""
-        if not self._counter.hit(self._per_user, "user", user):
-            raise RateLimited(retry_after=self._counter.wait(self._per_user, "user", user))
+        seconds = self._per_user.wait(user)
+        if seconds is not None:
+            raise RateLimited(retry_after=seconds)
 
     def take_turn(self, engine: str, deadline: Deadline) -> None:
         """Counts one request to the engine, when its quota has room: at once, or before the deadline.
@@ -65,52 +59,3 @@ class SearchLimits:
             if seconds >= deadline.remaining():
                 raise RateLimited(retry_after=seconds)
             deadline.sleep(max(seconds, 0.01))
-
-
-class _Counter:
-    """A moving window in Redis where there is one, else in memory."""
-
-    def __init__(self, link: RedisLink | None) -> None:
-        self._link = link
-        self._memory = _ExactMemory()
-        self._local = MovingWindowRateLimiter(self._memory)
-        # The pool decides where Redis is; the library wants an address all the same.
-        self._shared = MovingWindowRateLimiter(RedisStorage("redis://", connection_pool=link.pool)) if link else None
-
-    @property
-    def warning(self) -> str:
-        return self._link.warning if self._link else ""
-
-    def hit(self, item: RateLimitItem, *who: str) -> bool:
-        if self._link is None or self._shared is None:
-            return self._local.hit(item, *who)
-        shared = self._shared
-        return self._link.call(lambda _: shared.hit(item, *who), lambda: self._local.hit(item, *who))
-
-    def wait(self, item: RateLimitItem, *who: str) -> float:
-        """Seconds until the oldest hit leaves the window."""
-        local = self._local
-        if self._link is None or self._shared is None:
-            reset = local.get_window_stats(item, *who).reset_time
-        else:
-            shared = self._shared
-            reset = self._link.call(
-                lambda _: shared.get_window_stats(item, *who).reset_time,
-                lambda: local.get_window_stats(item, *who).reset_time,
-            )
-        return min(max(0.0, reset - time.time()), item.get_expiry())
-
-
-class _ExactMemory(MemoryStorage):
-    """The library's memory, without two flaws: it drops a key's lock while somebody waits for it, and never a key."""
-
-    def __init__(self) -> None:
-        self._one_at_a_time = threading.Lock()
-        super().__init__()
-
-    def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        with self._one_at_a_time:
-            if len(self.events) > MAX_IDLE_KEYS:
-                for idle in [key for key, entries in list(self.events.items()) if not entries]:
-                    del self.events[idle]
-            return super().acquire_entry(key, limit, expiry, amount)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from core.base.http import Deadline
 from core.base.settings import SearchSettings
 from core.base.text import is_blank
+from core.base.visitors import COMMAND_LINE, Visitor
 from core.search.cache import ResultCache, SessionCache
 from core.search.engine import SearchEngine
 from core.search.errors import AllEnginesFailed, EngineError, NoEngine, QueryError, RateLimited
@@ -36,7 +37,7 @@ class _Search:
     """As the engines get it."""
     key: str
     engine: str | None
-    user: str | None
+    user: Visitor | None
     deadline: Deadline
     started: float
     layer: CacheLayer = CacheLayer.NONE
@@ -94,7 +95,7 @@ class SearchService:
         """Every engine in the chain, with its rest if it has one."""
         return self._health.states()
 
-    def hand_over(self, engine: str, *, user: str | None) -> bool:
+    def hand_over(self, engine: str, *, user: Visitor | None) -> bool:
         """Whether a search of this user's begins with this engine just now, so that the caller may make it instead.
 
         A model searches by itself while it answers, and nobody can do that for it. The search is counted here; the
@@ -124,7 +125,7 @@ class SearchService:
         self,
         query: SearchQuery,
         *,
-        user: str | None = "local",
+        user: Visitor | None = COMMAND_LINE,
         engine: str | None = None,
         session_cache: SessionCache | None = None,
         fresh: bool = False,
@@ -141,7 +142,7 @@ class SearchService:
         self,
         query: SearchQuery,
         *,
-        user: str | None = "local",
+        user: Visitor | None = COMMAND_LINE,
         engine: str | None = None,
         session_cache: SessionCache | None = None,
         fresh: bool = False,
@@ -165,7 +166,7 @@ class SearchService:
     def _search(
         self,
         asked: SearchQuery,
-        user: str | None,
+        user: Visitor | None,
         engine: str | None,
         session: SessionCache | None,
         fresh: bool,

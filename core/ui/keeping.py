@@ -12,6 +12,7 @@ from core import VISITOR_COOKIE
 from core.answer.message import Message
 from core.app import App, shared_app
 from core.base.errors import AppError
+from core.base.visitors import LOOPBACK, Visitor, neighbourhood
 from core.store import Conversation, new_conversation_id, title_of
 from core.store.errors import ConversationNotFound
 from core.ui import session
@@ -56,20 +57,14 @@ def visitor() -> str | None:
     return owner() or (mark if isinstance(mark, str) and _MARK.fullmatch(mark) else None)
 
 
-def identity() -> str:
-    """Whose rate limit counts: who is logged in, else whom a trusted proxy names, else this browser, else this session."""
-    return owner() or _address_from_proxy() or visitor() or session.chat().session_id
+def identity() -> Visitor:
+    """Whose limits count: who is logged in, else this browser, else this session; and without a login the address too.
 
-
-def _address_from_proxy() -> str | None:
-    """The visitor's address, where the server has taken it from the header of a proxy that it trusts.
-
-    Uvicorn trusts those in FORWARDED_ALLOW_IPS, without it only this machine. The address of whoever is connected
-    directly says less: behind an unknown proxy it is the same for everybody.
+    The address is what asgi.py believes. Streamlit has none for this machine itself.
     """
-    address = st.context.ip_address
-    told = st.context.headers.get("X-Forwarded-For", "").split(",")
-    return address if address and address in map(str.strip, told) else None
+    if account := owner():
+        return Visitor(account)
+    return Visitor(visitor() or session.chat().session_id, neighbourhood(st.context.ip_address or LOOPBACK))
 
 
 @contextmanager

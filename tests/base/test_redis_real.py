@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from core.base.redis import RedisLink
+from core.base.visitors import Visitor
 from core.search.cache import ResultCache
 from core.search.errors import EngineBlocked, RateLimited
 from core.search.health import Health
@@ -54,6 +55,7 @@ import json, sys
 sys.path[:0] = ["tests"]
 from core.app import build_app
 from core.base.errors import AppError
+from core.base.visitors import Visitor
 from core.search.errors import EngineBlocked
 from core.search.types import SearchQuery
 from support.rooms import Fake
@@ -61,7 +63,7 @@ from support.rooms import Fake
 app = build_app(engines=[Fake("blocked", EngineBlocked("需要验证码。")), Fake("good")])
 for text in json.loads(sys.argv[1]):
     try:
-        print(json.dumps(app.search.search(SearchQuery(text), user="甲").to_json()))
+        print(json.dumps(app.search.search(SearchQuery(text), user=Visitor("甲")).to_json()))
     except AppError as error:
         print(json.dumps({"error": error.kind}))
 app.close()
@@ -101,7 +103,7 @@ def test_exactly_ten_of_sixty_at_once_over_two_servers(redis: RedisServer) -> No
     def admit(n: int) -> None:
         start.wait()
         try:
-            servers[n % 2].admit("甲")
+            servers[n % 2].admit(Visitor("甲"))
             outcomes.append(True)
         except RateLimited as error:
             outcomes.append(not 1 <= error.retry_after <= 60)
@@ -151,7 +153,7 @@ def test_redis_killed_in_mid_load_fails_no_search_and_its_return_is_noticed(redi
             count += 1
             began = time.monotonic()
             try:
-                outcomes.append(service.search(SearchQuery(f"问题 {n} {count % 7}"), user=f"用户 {n}"))
+                outcomes.append(service.search(SearchQuery(f"问题 {n} {count % 7}"), user=Visitor(f"用户 {n}")))
             except Exception as error:
                 outcomes.append(error)
             slowest.append(time.monotonic() - began)

@@ -55,6 +55,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             "SEARCH_PROVIDER_PRIORITY": "searxng",
             "SEARXNG_URL": searxng.url,
             "STREAMLIT_SERVER_COOKIE_SECRET": "the-same-on-each-of-the-servers",
+            "FORWARDED_ALLOW_IPS": "127.0.0.1",
         }
         servers = [stack.enter_context(app_server(**shared)) for _ in range(2)]
         url = stack.enter_context(nginx(folder, servers))

@@ -14,6 +14,7 @@ import pytest
 from core.answer.events import Answer, Notice, RunEvent, RunFailed, SearchFinished, SearchStarted, TextDelta, Usage
 from core.answer.message import Message, message_from_run
 from core.app import App, build_app
+from core.base.visitors import Visitor
 from core.llm.model import Model, build_chat_model
 from core.run.question import AnswerOptions
 from core.search.types import Outcome, Source
@@ -348,7 +349,7 @@ def test_a_native_search_counts_towards_the_users_limit(server: OpenAIServer) ->
     with app(server, FakeEngine("other", results(1)), SEARCH_RATE_LIMIT="1") as running:
         ask(running)
         events = ask(running)
-        others = ask(running, AnswerOptions(search=True, user="somebody else"))
+        others = ask(running, AnswerOptions(search=True, user=Visitor("somebody else")))
     assert "每分钟的上限" in only(events, Notice).text
     assert [event.type for event in others][:2] == ["search_started", "search_finished"]
     assert ["messages" in request for request in server.requests] == [False, True, False]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.app import App, build_app
+from core.base.visitors import Visitor
 from core.search.cache import ResultCache
 from core.search.engine import HttpEngine
 from core.search.engines.exa import ExaSettings
@@ -96,12 +97,12 @@ def test_search_error_handling() -> None:
 def test_rate_limit_per_user() -> None:
     app = app_with(Fake("fake"), SEARCH_RATE_LIMIT="2")
     for n in range(2):
-        app.search.search(SearchQuery(f"问题 {n}"), user="a")
+        app.search.search(SearchQuery(f"问题 {n}"), user=Visitor("a"))
     with pytest.raises(RateLimited) as caught:
-        app.search.search(SearchQuery("问题 2"), user="a")
+        app.search.search(SearchQuery("问题 2"), user=Visitor("a"))
     assert 1 <= caught.value.retry_after <= 60
     assert "秒后重试" in str(caught.value)
-    app.search.search(SearchQuery("问题 2"), user="b")
+    app.search.search(SearchQuery("问题 2"), user=Visitor("b"))
     app.close()
 
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 import limits.storage.memory as library_memory
 import pytest
 
+from core.base import limits as our_limits
 from core.base.http import Cancelled, Deadline
-from core.search import limits as our_limits
+from core.base.visitors import Visitor
 from core.search.errors import RateLimited
 from core.search.limits import SearchLimits
 from support.base import loaded
@@ -37,7 +38,7 @@ class Sleepless(Deadline):
 
 
 def admitted(limits: SearchLimits, user: str, times: int) -> int:
-    return sum(not refused(lambda: limits.admit(user)) for _ in range(times))
+    return sum(not refused(lambda: limits.admit(Visitor(user))) for _ in range(times))
 
 
 def refused(do: Callable[[], None]) -> bool:
@@ -54,19 +55,30 @@ def test_ten_a_minute_for_each_user(clock: Clock) -> None:
     assert admitted(limits, "乙", 12) == 10
 
 
+def test_everybody_at_one_address_together_has_as_many_as_so_many_users(clock: Clock) -> None:
+    limits = SearchLimits(per_user=3, per_engine=100, visitors_per_address=2)
+
+    def admitted(name: str, address: str, times: int) -> int:
+        return sum(not refused(lambda: limits.admit(Visitor(name, address))) for _ in range(times))
+
+    assert admitted("甲", "203.0.113.7", 9) == 3, "what was refused does not count for the address"
+    assert [admitted(f"新的 {n}", "203.0.113.7", 1) for n in range(6)] == [1, 1, 1, 0, 0, 0]
+    assert admitted("乙", "203.0.113.8", 1) == 1
+
+
 def test_the_error_says_how_long_to_wait_and_then_there_is_room(clock: Clock) -> None:
     limits = SearchLimits(per_user=2, per_engine=100)
-    limits.admit("甲")
+    limits.admit(Visitor("甲"))
     clock.pass_(20)
-    limits.admit("甲")
+    limits.admit(Visitor("甲"))
     clock.pass_(15)
     with pytest.raises(RateLimited) as refusal:
-        limits.admit("甲")
+        limits.admit(Visitor("甲"))
     assert refusal.value.retry_after == 25
     assert "25 秒" in str(refusal.value)
     clock.pass_(25.1)
-    limits.admit("甲")
-    assert refused(lambda: limits.admit("甲")), "the window moves; it does not begin anew"
+    limits.admit(Visitor("甲"))
+    assert refused(lambda: limits.admit(Visitor("甲"))), "the window moves; it does not begin anew"
 
 
 def test_refused_searches_do_not_count(clock: Clock) -> None:
@@ -88,7 +100,7 @@ def test_exactly_ten_of_sixty_at_once() -> None:
             outcomes: list[bool] = outcomes,
         ) -> None:
             together.wait()
-            outcomes.append(refused(lambda: limits.admit("甲")))
+            outcomes.append(refused(lambda: limits.admit(Visitor("甲"))))
 
         threads = [threading.Thread(target=search) for _ in range(60)]
         for thread in threads:
@@ -139,10 +151,10 @@ def test_whoever_waits_in_the_queue_can_be_cancelled(monkeypatch: pytest.MonkeyP
 
 def test_the_clock_set_back_does_not_lock_a_user_out_for_longer_than_a_minute(clock: Clock) -> None:
     limits = SearchLimits(per_user=1, per_engine=1)
-    limits.admit("甲")
+    limits.admit(Visitor("甲"))
     clock.pass_(-86_400)
     with pytest.raises(RateLimited) as refusal:
-        limits.admit("甲")
+        limits.admit(Visitor("甲"))
     assert refusal.value.retry_after <= 60
 
 
@@ -151,10 +163,10 @@ def test_users_who_have_gone_are_forgotten(clock: Clock, monkeypatch: pytest.Mon
     limits = SearchLimits(per_user=1, per_engine=1)
     memory = limits._counter._memory
     for n in range(20):
-        limits.admit(f"user {n}")
+        limits.admit(Visitor(f"user {n}"))
     clock.pass_(61)
     memory._MemoryStorage__expire_events()  # type: ignore[attr-defined]
-    limits.admit("one more")
+    limits.admit(Visitor("one more"))
     assert len(memory.events) == 1
 
 

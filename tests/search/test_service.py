@@ -15,6 +15,7 @@ from core.app import build_app
 from core.base.http import Deadline, Request, fetch
 from core.base.http.errors import HttpError
 from core.base.settings import SearchSettings
+from core.base.visitors import Visitor
 from core.search.cache import DiskTtlCache, ResultCache, SessionCache
 from core.search.engine import SearchEngine, translate
 from core.search.errors import (
@@ -384,7 +385,7 @@ def test_only_searches_that_leave_the_process_count(cache: ResultCache) -> None:
         service.search(SearchQuery("三"))
     assert 1 <= refusal.value.retry_after <= 60
     assert service.search(QUERY).from_cache
-    assert service.search(SearchQuery("三"), user="别人").provider == "a"
+    assert service.search(SearchQuery("三"), user=Visitor("别人")).provider == "a"
 
 
 def test_the_operator_has_no_limit() -> None:
@@ -424,8 +425,8 @@ def test_a_search_after_the_flight_is_a_new_one() -> None:
 def test_one_users_limit_is_not_anothers(cache: ResultCache) -> None:
     limits = SearchLimits(per_user=1, per_engine=100)
     service = SearchService([Fake("a", slow(0.1, results("a")))], limits=limits)
-    limits.admit("poor")
-    outcomes = together(12, lambda n: service.search(QUERY, user="poor" if n % 2 else f"rich {n}"))
+    limits.admit(Visitor("poor"))
+    outcomes = together(12, lambda n: service.search(QUERY, user=Visitor("poor" if n % 2 else f"rich {n}")))
     assert all(isinstance(outcome, SearchResponse) for outcome in outcomes[::2])
     assert all(isinstance(outcome, SearchResponse | RateLimited) for outcome in outcomes[1::2])
 
@@ -522,7 +523,7 @@ def test_two_hundred_searches_of_fifty_users(cache: ResultCache) -> None:
         cache=cache,
         limits=SearchLimits(per_user=3, per_engine=100_000),
     )
-    outcomes = together(200, lambda n: service.search(SearchQuery(f"问题 {n}"), user=f"用户 {n % 50}"))
+    outcomes = together(200, lambda n: service.search(SearchQuery(f"问题 {n}"), user=Visitor(f"用户 {n % 50}")))
     kinds = Counter(type(outcome).__name__ for outcome in outcomes)
     assert kinds == {"SearchResponse": 150, "RateLimited": 50}
     answered = [outcome for outcome in outcomes if isinstance(outcome, SearchResponse)]

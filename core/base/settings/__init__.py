@@ -1,8 +1,16 @@
 """Settings: defaults < settings.yaml < environment. Read once, validated once, frozen; each is described where it stands."""
 
-from core.base.settings.load import LoadedSettings, Origin, harmless_environment, load_settings, report_problems
+from core.base.settings.load import (
+    LoadedSettings,
+    Origin,
+    harmless_environment,
+    load_settings,
+    proxies_named,
+    report_problems,
+)
 from core.base.settings.model_choice import EMBEDDED, EMBEDDED_LABEL, ModelChoice, choose_model
 from core.base.settings.sections import (
+    LimitsSettings,
     LlmSettings,
     MetricsSettings,
     PanelControl,
@@ -33,6 +41,7 @@ __all__ = [
     "Count",
     "Flag",
     "Form",
+    "LimitsSettings",
     "LlmSettings",
     "LoadedSettings",
     "LowerCase",
@@ -49,6 +58,7 @@ __all__ = [
     "choose_model",
     "harmless_environment",
     "load_settings",
+    "proxies_named",
     "report_problems",
     "variable",
 ]

@@ -58,6 +58,11 @@ def load_settings(
     return LoadedSettings(values=values, problems=tuple(problems), origins=origins)
 
 
+def proxies_named() -> bool:
+    """Whether uvicorn, whose variable this is, was told whose X-Forwarded-For to believe."""
+    return bool(os.environ.get("FORWARDED_ALLOW_IPS", "").strip())
+
+
 def report_problems(problems: Iterable[Problem]) -> None:
     for problem in problems:
         log.warning("配置 %s", problem)

@@ -202,6 +202,20 @@ class PanelSettings(Section):
     )
 
 
+class LimitsSettings(Section):
+    """A visitor is who is logged in, else a browser. An office shares one address: it counts as several visitors."""
+
+    name = "limits"
+    group = "提问的上限"
+    answers_per_minute: Times = Field(20, ge=1, le=100_000, description="每个访客每分钟的提问次数")
+    answers_at_once_per_visitor: Count = Field(3, ge=1, le=10_000, description="每个访客同时进行的回答，多出的排队")
+    visitors_per_address: Count = Field(
+        3, ge=1, le=10_000, description="没有登录时，同一个网络地址的人合计，按几个访客计算，搜索次数也是"
+    )
+    answers_at_once: Count = Field(60, ge=1, le=10_000, description="一台服务器同时进行的回答，多出的排队")
+    model_calls_per_minute: Times = Field(1_000, ge=1, le=1_000_000, description="所有人合计，每分钟的模型调用")
+
+
 class DataSettings(Section):
     name = "data"
     group = "数据与运行"
@@ -279,6 +293,7 @@ class Settings(BaseModel):
     chat: ChatSettings = ChatSettings()
     agent: AgentSettings = AgentSettings()
     panel: PanelSettings = PanelSettings()
+    limits: LimitsSettings = LimitsSettings()
     data: DataSettings = DataSettings()
     database: DatabaseSettings = DatabaseSettings()
     cache: CacheSettings = CacheSettings()

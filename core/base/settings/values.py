@@ -233,7 +233,7 @@ def variable(section: str, key: str) -> str:
     return f"{section}_{key}".upper()
 
 
-Group = Literal["搜索", "引擎", "法规与案例", "模型", "对话与 Agent", "数据与运行"]
+Group = Literal["搜索", "引擎", "法规与案例", "模型", "对话与 Agent", "提问的上限", "数据与运行"]
 """In this order people read about the settings."""
 
 

@@ -1,0 +1,94 @@
+"""So many a minute, for one visitor or for everybody together.
+
+The library `limits` counts, exactly and also under load: in memory, or in Redis for all app servers together. While
+Redis is away each server counts by itself, from zero: for that minute somebody may get more than allowed, never less.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from limits import RateLimitItemPerMinute
+from limits.storage import MemoryStorage, RedisStorage
+from limits.strategies import MovingWindowRateLimiter
+
+from core.base.redis import RedisLink
+from core.base.visitors import Visitor
+
+MAX_IDLE_KEYS = 10_000
+
+
+class MinuteCounter:
+    """A moving window of a minute, in Redis where there is one, else in memory."""
+
+    def __init__(self, link: RedisLink | None = None) -> None:
+        self._link = link
+        self._memory = _ExactMemory()
+        self._local = MovingWindowRateLimiter(self._memory)
+        # The pool decides where Redis is; the library wants an address all the same.
+        self._shared = MovingWindowRateLimiter(RedisStorage("redis://", connection_pool=link.pool)) if link else None
+
+    @property
+    def warning(self) -> str:
+        return self._link.warning if self._link else ""
+
+    def hit(self, amount: int, *what: str) -> bool:
+        """Counts one more, unless there have been `amount` already."""
+        item = _per_minute(amount)
+        if self._link is None or self._shared is None:
+            return self._local.hit(item, *what)
+        shared = self._shared
+        return self._link.call(lambda _: shared.hit(item, *what), lambda: self._local.hit(item, *what))
+
+    def wait(self, amount: int, *what: str) -> float:
+        """Seconds until the oldest hit leaves the window."""
+        item, local = _per_minute(amount), self._local
+        if self._link is None or self._shared is None:
+            reset = local.get_window_stats(item, *what).reset_time
+        else:
+            shared = self._shared
+            reset = self._link.call(
+                lambda _: shared.get_window_stats(item, *what).reset_time,
+                lambda: local.get_window_stats(item, *what).reset_time,
+            )
+        return min(max(0.0, reset - time.time()), item.get_expiry())
+
+
+class VisitorLimit:
+    """What one visitor may do in a minute; and what all of them at one address may, who may be one and the same."""
+
+    def __init__(self, counter: MinuteCounter, what: str, amount: int, *, visitors_per_address: int) -> None:
+        self._counter = counter
+        self._what = what
+        self._amount = amount
+        self._of_address = amount * visitors_per_address
+
+    def wait(self, visitor: Visitor) -> float | None:
+        """None: it is counted. Otherwise the seconds until there is room again."""
+        parts = [(self._amount, self._what, visitor.name)]
+        if visitor.address:
+            parts.append((self._of_address, f"{self._what}-address", visitor.address))
+        for part in parts:
+            if not self._counter.hit(*part):
+                return self._counter.wait(*part)
+        return None
+
+
+def _per_minute(amount: int) -> RateLimitItemPerMinute:
+    return RateLimitItemPerMinute(amount, namespace="wenyuan")
+
+
+class _ExactMemory(MemoryStorage):
+    """The library's memory, without two flaws: it drops a key's lock while somebody waits for it, and never a key."""
+
+    def __init__(self) -> None:
+        self._one_at_a_time = threading.Lock()
+        super().__init__()
+
+    def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
+        with self._one_at_a_time:
+            if len(self.events) > MAX_IDLE_KEYS:
+                for idle in [key for key, entries in list(self.events.items()) if not entries]:
+                    del self.events[idle]
+            return super().acquire_entry(key, limit, expiry, amount)

@@ -1,0 +1,31 @@
+"""Whose limits count."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """An account, or a browser and where it connects from: a browser becomes a new one by dropping its cookies."""
+
+    name: str
+    address: str = ""
+    """Empty for an account: that is one person, wherever they are."""
+
+
+COMMAND_LINE = Visitor("local")
+
+
+def neighbourhood(address: str) -> str:
+    """What one customer of a network gets: an IPv4 address, or 2⁶⁴ IPv6 addresses, which count as one."""
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(ip, ipaddress.IPv4Address):
+        return str(ip)
+    return str(ip.ipv4_mapped or ipaddress.ip_network((ip, 64), strict=False))
