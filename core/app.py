@@ -17,8 +17,10 @@ from core.base.redis import RedisLink
 from core.base.settings import LoadedSettings, Settings, load_settings, report_problems
 from core.chat.service import ChatService
 from core.legal.text.statute_citations import may_cite
+from core.llm.limits import ModelLimit
 from core.llm.model import Model
 from core.metrics import Metrics
+from core.run.admission import Admission
 from core.run.keeper import Keeper
 from core.search.cache import ResultCache
 from core.search.engine import CheckedEngine, ClosableEngine, SearchEngine
@@ -74,6 +76,7 @@ class App:
             search=self.search,
             loop=self.loop,
             legal=self.legal,
+            admission=self.chat.admission,
             on_answer=self.metrics.answer_ended,
         )
 
@@ -142,9 +145,9 @@ def build_app(
     configure_logging(level=settings.log.level, secrets=settings.secrets())
     report_problems(loaded.problems)
     loop = LoopThread()
-    model = model or Model(settings)
-    chain = build_chain(settings) if engines is None else Chain(tuple(engines), left_out=())
     redis = RedisLink.from_settings(settings)
+    model = model or Model(settings, limit=ModelLimit.from_settings(settings, redis))
+    chain = build_chain(settings) if engines is None else Chain(tuple(engines), left_out=())
     database = Database.from_settings(settings)
     metrics = Metrics(MetricsStore(database), settings.metrics)
     search = SearchService(
@@ -156,7 +159,14 @@ def build_app(
         prepare=lambda query: effective_query(query, settings),
         on_end=metrics.search_ended,
     )
-    chat = ChatService(settings, model=model, search=search, loop=loop, on_answer=metrics.answer_ended)
+    chat = ChatService(
+        settings,
+        model=model,
+        search=search,
+        loop=loop,
+        admission=Admission(settings.limits, redis),
+        on_answer=metrics.answer_ended,
+    )
     store = ConversationStore(database)
     outbox = Outbox(store)
     return App(

@@ -139,11 +139,13 @@ class Guard:
         limits: LlmSettings,
         *,
         says_when_done: bool,
+        count: Callable[[], Awaitable[None]],
         sleep: Callable[[float], Awaitable[None]],
     ) -> None:
         self.translator = translator
         self._limits = limits
         self._says_when_done = says_when_done
+        self._count = count
         self._sleep = sleep
         self._loop_guard = LoopGuard()
         self._unreadable = 0
@@ -166,7 +168,7 @@ class Guard:
         def silent_so_far(error: BaseException) -> bool:
             return worth_retrying(error) and not self.translator.heard
 
-        async for attempt in retrying(self._limits, worth_it=silent_so_far, sleep=self._sleep):
+        async for attempt in retrying(self._limits, count=self._count, worth_it=silent_so_far, sleep=self._sleep):
             with attempt:
                 return await self._once(plan)
         raise AssertionError("tenacity ends by returning or raising")

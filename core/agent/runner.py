@@ -216,6 +216,7 @@ class _Work:
             self._translator,
             self._settings.llm,
             says_when_done=self._model.choice.provider == "openai",
+            count=self._model.count_call,
             sleep=self._runner.sleep,
         )
         executor = AgentExecutor(

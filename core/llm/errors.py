@@ -72,6 +72,16 @@ class ModelRedirected(ModelError):
     advice = "请把 OPENAI_BASE_URL 改为最终的地址。"
 
 
+class TooManyCalls(ModelError):
+    """Our own limit, for everybody together."""
+
+    kind = "too_many_calls"
+    happened = "所有人合计的模型调用已达到每分钟的上限。"
+
+    def __init__(self, *, retry_after: float) -> None:
+        super().__init__(cure=f"请在 {max(1, round(retry_after))} 秒后重试。")
+
+
 class ModelRefused(ModelError):
     """The service understood the request and will not do it: too long, a parameter it does not know, a filter."""
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from core.base.loop import LoopThread
 from core.base.settings import LlmSettings, Settings, choose_model
 from core.llm.errors import KEPT, ModelDisconnected, ModelEmptyAnswer, ModelError, translate, worth_retrying
+from core.llm.limits import ModelLimit
 from core.llm.pieces import Piece, SearchingPiece, TextPiece, TokenUsage
 from core.llm.reasoning import ThinkSplitter
 from core.llm.retry import logged, retrying
@@ -97,11 +98,13 @@ class Model:
         *,
         build: Callable[[Settings], BaseChatModel] = build_chat_model,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        limit: ModelLimit | None = None,
     ) -> None:
         self.choice = choose_model(settings)
         self._settings = settings
         self._build = build
         self._sleep = sleep
+        self._limit = limit
         self._lock = threading.Lock()
         self._chat: BaseChatModel | None = None
         self._others: dict[tuple[str, float | None], Model] = {}
@@ -119,7 +122,8 @@ class Model:
             self._others.clear()
         # No lock: the one there is may be held for seconds, while the model is built.
         return self._others.setdefault(
-            (wanted.model, wanted.temperature), Model(settings, build=self._build, sleep=self._sleep)
+            (wanted.model, wanted.temperature),
+            Model(settings, build=self._build, sleep=self._sleep, limit=self._limit),
         )
 
     def chat(self) -> BaseChatModel:
@@ -134,6 +138,11 @@ class Model:
     async def achat(self) -> BaseChatModel:
         """Building the model imports packages for seconds: not on the loop, and not again."""
         return await asyncio.to_thread(self.chat) if self._chat is None else self._chat
+
+    async def count_call(self) -> None:
+        """Before every request to the model, whoever makes it. TooManyCalls: not now."""
+        if self._limit is not None:
+            await self._limit.count()
 
     def warm_up(self) -> None:
         """Imports LangChain and builds the model in the background."""
@@ -203,7 +212,7 @@ class Model:
         self, chat: Runnable[Any, Any], prompt: Prompt, limits: LlmSettings, *, searching: bool
     ) -> tuple[Any, Any]:
         """The stream and its first chunk with text in it: until then a failed request is worth another try."""
-        async for attempt in retrying(limits, worth_it=worth_retrying, sleep=self._sleep):
+        async for attempt in retrying(limits, count=self.count_call, worth_it=worth_retrying, sleep=self._sleep):
             with attempt:
                 chunks = chat.astream(list(prompt))
                 try:

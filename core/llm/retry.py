@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 
-from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from core.base.settings import LlmSettings
 from core.llm.errors import ModelError
@@ -14,9 +14,19 @@ log = logging.getLogger(__name__)
 
 
 def retrying(
-    limits: LlmSettings, *, worth_it: Callable[[BaseException], bool], sleep: Callable[[float], Awaitable[None]]
+    limits: LlmSettings,
+    *,
+    count: Callable[[], Awaitable[None]],
+    worth_it: Callable[[BaseException], bool],
+    sleep: Callable[[float], Awaitable[None]],
 ) -> AsyncRetrying:
+    """`count` comes before every attempt, and may refuse it."""
+
+    async def before(_: RetryCallState) -> None:
+        await count()
+
     return AsyncRetrying(
+        before=before,
         stop=stop_after_attempt(limits.attempts),
         wait=wait_exponential_jitter(multiplier=0.5, max=8),
         retry=retry_if_exception(worth_it),

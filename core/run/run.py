@@ -19,6 +19,7 @@ from core.answer.events import RunEvent, RunFailed, RunStopped, TextDelta
 from core.answer.message import Message, Mode, message_from_run
 from core.base.errors import AppError
 from core.base.loop import LoopThread
+from core.run.admission import Place
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +42,7 @@ class Run:
         model: str = "",
         grace: float = GRACE_SECONDS,
         on_end: OnAnswer = lambda run: None,
+        place: Place | None = None,
     ) -> None:
         """`model`: who answers, as the reader knows it."""
         self.mode = mode
@@ -51,6 +53,7 @@ class Run:
         self._loop = loop
         self._grace = grace
         self._on_end = on_end
+        self._place = place
         self._changed = threading.Condition()
         self._events: list[RunEvent] = []
         self._done = False
@@ -64,6 +67,11 @@ class Run:
     @property
     def elapsed(self) -> float:
         return self.seconds if self._done else time.monotonic() - self.started
+
+    @property
+    def ahead(self) -> int | None:
+        """How many questions are answered before this one; None as soon as it is its turn."""
+        return self._place.ahead if self._place and not self._done else None
 
     @property
     def events(self) -> tuple[RunEvent, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
 from datetime import date
 from typing import ClassVar
@@ -13,6 +14,7 @@ from core.answer.message import Message, Mode
 from core.base.loop import LoopThread
 from core.base.settings import Settings
 from core.llm.model import Model
+from core.run.admission import Admission, Place
 from core.run.question import AnswerOptions, Question, accept
 from core.run.run import GRACE_SECONDS, OnAnswer, Run
 from core.search.service import SearchService
@@ -28,25 +30,36 @@ class AnswerService(ABC):
     search: SearchService
     loop: LoopThread
     today: Callable[[], date] = date.today
+    admission: Admission | None = None
     on_answer: OnAnswer = lambda run: None
 
     def question(self, text: str, history: Sequence[Message] = (), options: AnswerOptions | None = None) -> Question:
-        """Accepted, with the settings that hold for it; or an InputError that says why it cannot be sent."""
+        """Accepted and counted, with the settings that hold for it; or an InputError that says why it cannot be sent."""
         options = options or AnswerOptions()
         accepted = accept(text, limit=self.settings.chat.max_question_length)
+        if self.admission is not None:
+            self.admission.count(options.user)
         settings = options.choices.applied_to(self.settings)
         return Question(accepted, history, options, settings, self.model.under(settings))
 
     def start(self, question: Question, *, grace: float = GRACE_SECONDS) -> Run:
-        """Answers in the background; the page follows the run."""
+        """Answers in the background, when it is the question's turn; the page follows the run."""
+        place = Place(question.options.user)
         return Run(
             self.loop,
-            lambda: self.events(question),
+            lambda: self._in_turn(question, place),
             mode=self.mode,
             model=question.model.label,
             grace=grace,
             on_end=self.on_answer,
+            place=place,
         )
+
+    async def _in_turn(self, question: Question, place: Place) -> AsyncIterator[RunEvent]:
+        turn = self.admission.turn(place) if self.admission else nullcontext()
+        async with turn, aclosing(self.events(question)) as events:  # type: ignore[type-var]
+            async for event in events:
+                yield event
 
     def stream(
         self, text: str, history: Sequence[Message] = (), options: AnswerOptions | None = None

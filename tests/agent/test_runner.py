@@ -251,6 +251,15 @@ def test_a_tool_with_a_bug_does_not_end_the_run(caplog: pytest.LogCaptureFixture
 # ── Limits ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def test_every_turn_is_a_call_of_the_model_and_without_more_calls_the_sources_speak() -> None:
+    limit = {"LIMITS_MODEL_CALLS_PER_MINUTE": "1"}
+    with agent(search_step("英伟达 CEO"), final("是黄仁勋[1]。"), environ=limit) as world:
+        events = world.ask()
+        assert len(world.prompts) == 1
+    assert "所有人合计的模型调用已达到每分钟的上限。" in notice(events).text
+    assert answer(events).sources
+
+
 def test_the_iteration_limit_ends_with_a_real_answer() -> None:
     steps = [search_step(query) for query in ("甲公司", "乙城市", "丙大学")]
     with agent(*steps, ["综合所得", "：42[1]。"], max_iterations=3) as world:

@@ -8,7 +8,8 @@ import pytest
 
 from core.base.loop import LoopThread
 from core.base.settings import EMBEDDED, ModelChoice, choose_model
-from core.llm.errors import ModelError, translate
+from core.llm.errors import ModelError, TooManyCalls, translate
+from core.llm.limits import ModelLimit
 from core.llm.model import Model
 from core.llm.pieces import Piece, TextPiece, ThoughtPiece, TokenUsage
 from support.base import loaded
@@ -230,3 +231,16 @@ def test_probe_tells_the_seconds(loop: LoopThread, server: OpenAIServer) -> None
 def test_unknown_exceptions_do_not_carry_their_text() -> None:
     error: Any = translate(ValueError("sk-secret"))
     assert "secret" not in str(error)
+
+
+def test_every_request_counts_whoever_makes_it_and_with_whichever_model(loop: LoopThread, server: OpenAIServer) -> None:
+    settings = loaded(OPENAI_API_KEY="k", OPENAI_BASE_URL=server.url, LLM_MODEL="openai:500").values
+    model = Model(settings, sleep=_no_sleep, limit=ModelLimit(4))
+    other = settings.model_copy(update={"llm": settings.llm.model_copy(update={"model": "openai:ok"})})
+    with pytest.raises(ModelError, match="正忙"):
+        ask(loop, model)  # three attempts
+    assert said(ask(loop, model.under(other))) == ANSWER
+    asked = len(server.requests)
+    with pytest.raises(TooManyCalls, match=r"已达到每分钟的上限。请在 (60|59) 秒后重试。"):
+        ask(loop, model.under(other))
+    assert len(server.requests) == asked

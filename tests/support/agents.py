@@ -17,6 +17,7 @@ from core.answer.events import Answer, Notice, RunEvent, RunFailed, TextDelta, T
 from core.answer.message import Message
 from core.app import App, build_app
 from core.llm.embedded import EmbeddedChatModel
+from core.llm.limits import ModelLimit
 from core.llm.model import Model
 from core.run.question import AnswerOptions
 from core.search.engine import SearchEngine
@@ -96,7 +97,9 @@ def agent(
     chat = chat or (ScriptedChatModel(script=list(says)) if says else EmbeddedChatModel())
     own_model = {} if isinstance(chat, EmbeddedChatModel) else {"LLM_MODEL": "scripted:test"}
     settings = loaded(**own_model, **(environ or {}))
-    model = Model(settings.values, build=lambda _: chat, sleep=no_patience)
+    model = Model(
+        settings.values, build=lambda _: chat, sleep=no_patience, limit=ModelLimit.from_settings(settings.values)
+    )
     engines = [FakeEngine("fake", results(9))] if engines is None else engines
     app = build_app(settings, model=model, engines=engines)
     try:

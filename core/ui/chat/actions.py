@@ -9,7 +9,7 @@ import streamlit as st
 from core.answer.message import Message
 from core.app import App, shared_app
 from core.base.errors import InputError
-from core.run.question import AnswerOptions
+from core.run.question import AnswerOptions, Question
 from core.run.service import AnswerService
 from core.search.errors import NoEngine
 from core.ui import keeping, session
@@ -53,12 +53,17 @@ def _take(typed: str) -> None:
         ask(typed)
 
 
-def ask(text: str, *, fresh: bool = False, again: bool = False) -> None:
-    """A question that is too long stays with the reader; any other one replaces what is still being answered.
+def ask(text: str) -> None:
+    """Replaces what is still being answered."""
+    question = _accepted(text)
+    if question is not None:
+        session.chat().interrupt()
+        _say(question)
 
-    `again`: the question is the last message already.
-    """
-    chat, app = session.chat(), shared_app()
+
+def _accepted(text: str, *, fresh: bool = False) -> Question | None:
+    """None: it is refused, stays with the reader and changes nothing."""
+    chat = session.chat()
     options = AnswerOptions(
         search=session.search_enabled(),
         fresh=fresh,
@@ -67,17 +72,25 @@ def ask(text: str, *, fresh: bool = False, again: bool = False) -> None:
         choices=panel.chosen(),
     )
     try:
-        question = app.chat.question(text, options=options)
+        question = shared_app().chat.question(text, options=options)
     except InputError as error:
         chat.refused = (str(error), text)
-        return
+        return None
     chat.refused = None
     chat.follow_ups = []
-    chat.interrupt()
-    if not again:
-        message = Message("user", question.text)
-        chat.messages.append(message)
-        keeping.keep(app, message)
+    return question
+
+
+def _say(question: Question) -> None:
+    message = Message("user", question.text)
+    session.chat().messages.append(message)
+    keeping.keep(shared_app(), message)
+    _answer(question)
+
+
+def _answer(question: Question) -> None:
+    """It is the last message; the page starts answering it."""
+    chat = session.chat()
     chat.pending = replace(question, history=tuple(chat.messages[:-1]))
 
 
@@ -120,25 +133,27 @@ def go_on() -> None:
 def answer_again(*, fresh: bool = False) -> None:
     """Another answer to the last question, in place of the one that is there."""
     chat = session.chat()
-    chat.interrupt()
-    question = chat.last_question()
-    if question is not None:
-        after = chat.messages.index(question) + 1
+    asked = chat.last_question()
+    question = _accepted(asked.text, fresh=fresh) if asked is not None else None
+    if asked is not None and question is not None:
+        chat.interrupt()
+        after = chat.messages.index(asked) + 1
         if chat.messages[after:]:
             keeping.forget_from(shared_app(), chat.messages[after])
         del chat.messages[after:]
-        ask(question.text, fresh=fresh, again=True)
+        _answer(question)
 
 
 def resend(key: str) -> None:
     """The last question as it was edited in the widget with this key."""
     chat = session.chat()
-    question, edited = chat.last_question(), st.session_state[key]
-    if question is not None and edited.strip():
+    asked, edited = chat.last_question(), st.session_state[key]
+    question = _accepted(edited) if edited.strip() else None
+    if asked is not None and question is not None:
         chat.interrupt()
-        keeping.forget_from(shared_app(), question)
-        chat.cut_from(question)
-        ask(edited)
+        keeping.forget_from(shared_app(), asked)
+        chat.cut_from(asked)
+        _say(question)
 
 
 def obey(command: Command) -> None:

@@ -261,6 +261,7 @@ def live(place: DeltaGenerator, stop: DeltaGenerator, chat: session.ChatState) -
         try:
             for batch in run.follow():
                 session.check_interrupted()
+                view.stand_in_line(run.ahead)
                 for event in batch:
                     view.take(event)
                 view.draw()
@@ -299,10 +300,21 @@ class LiveView:
         self._problem = ""
         self._waiting = st.empty()
         self._answer = AnswerView((), anchor=run.id)
+        self._ahead: int | None = None
         self._wait()
 
     def _wait(self) -> None:
         self._waiting.caption("正在等待模型…")
+
+    def stand_in_line(self, ahead: int | None) -> None:
+        if ahead == self._ahead:
+            return
+        self._ahead = ahead
+        if ahead is None:
+            self._wait()
+        else:
+            before = f"前面还有 {ahead} 个问题" if ahead else "下一个就是这个问题"
+            self._waiting.caption(f"正在排队，{before}…")
 
     def take(self, event: RunEvent) -> None:
         self._steps.take(event)

@@ -1,0 +1,28 @@
+"""How often models may be asked in a minute, by everybody together: it is one bill."""
+
+from __future__ import annotations
+
+import asyncio
+
+from core.base.limits import MinuteCounter
+from core.base.redis import RedisLink
+from core.base.settings import Settings
+from core.llm.errors import TooManyCalls
+
+
+class ModelLimit:
+    def __init__(self, per_minute: int, link: RedisLink | None = None) -> None:
+        self._per_minute = per_minute
+        self._counter = MinuteCounter(link)
+
+    @classmethod
+    def from_settings(cls, settings: Settings, link: RedisLink | None = None) -> ModelLimit:
+        return cls(settings.limits.model_calls_per_minute, link)
+
+    async def count(self) -> None:
+        """Counts one request to a model, or raises TooManyCalls."""
+        await asyncio.to_thread(self._count)
+
+    def _count(self) -> None:
+        if not self._counter.hit(self._per_minute, "model"):
+            raise TooManyCalls(retry_after=self._counter.wait(self._per_minute, "model"))

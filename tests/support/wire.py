@@ -1,0 +1,128 @@
+"""A visitor without a browser: the page's own messages over a real websocket, with whatever headers somebody may forge."""
+
+from __future__ import annotations
+
+import socket
+import time
+import urllib.request
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.sync.client import connect
+from websockets.typing import Subprotocol
+
+from core import VISITOR_COOKIE
+
+PATIENCE = 40.0  # on a busy machine; nobody waits longer than needed
+
+
+class Wire:
+    """One tab."""
+
+    def __init__(self, url: str, *, page: str = "", mark: str = "", headers: Mapping[str, str] | None = None) -> None:
+        self._url = url
+        self._page = page
+        self.session_id = ""
+        self._elements: list[Any] = []
+        self._connected = ExitStack()
+        self._socket = self._connected.enter_context(
+            connect(
+                f"{url.replace('http', 'ws', 1)}/_stcore/stream",
+                additional_headers={"Cookie": f"{VISITOR_COOKIE}={mark}", **(headers or {})},
+                subprotocols=[Subprotocol("streamlit")],
+                max_size=None,
+                max_queue=None,
+            )
+        )
+        self._rerun()
+        self.settle()
+
+    def __enter__(self) -> Wire:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connected.close()
+
+    def ask(self, question: str) -> None:
+        """Does not wait for the answer."""
+        self.use("chat_input", "问一个问题", chat_input_value={"data": question})
+
+    def click(self, label: str) -> None:
+        self.use("button", label, trigger_value=True)
+
+    def use(self, kind: str, words: str, **value: Any) -> None:
+        """Gives the newest widget of this kind, with these words on it, a value."""
+        found = (getattr(element, kind) for element in reversed(self._elements) if element.HasField(kind))
+        widget = next(widget for widget in found if words in str(widget))
+        self._rerun(WidgetState(id=widget.id, **value))
+
+    def settle(self) -> str:
+        """Everything that comes until the script has run to its end, also what was replaced in the meantime."""
+        return self._take_until(_is_the_end)
+
+    def wait_for(self, text: str) -> None:
+        self._take_until(lambda message: text in str(message.delta.new_element))
+
+    def _take_until(self, last: Callable[[ForwardMsg], bool]) -> str:
+        news, deadline = "", time.monotonic() + PATIENCE
+        while True:
+            try:
+                message = ForwardMsg.FromString(self._socket.recv(timeout=deadline - time.monotonic()))
+            except TimeoutError:
+                raise AssertionError(f"it never came; what came was: {news}") from None
+            if message.HasField("new_session"):
+                self.session_id = message.new_session.initialize.session_id
+            if message.delta.HasField("new_element"):
+                self._elements.append(message.delta.new_element)
+                news += f"{message.delta.new_element}\n"
+            if last(message):
+                return news
+
+    def _rerun(self, *widgets: WidgetState) -> None:
+        message = BackMsg()
+        message.rerun_script.page_name = self._page
+        message.rerun_script.widget_states.widgets.extend(widgets)
+        self._socket.send(message.SerializeToString())
+
+    def upload(self, size: int, *, length: bool = True) -> int:
+        """The status of an upload into this session, whether its page has a field for that or not.
+
+        The file is sent when the server says that it wants it, as `Expect` lets it say.
+        """
+        with urllib.request.urlopen(f"{self._url}/_stcore/health") as response:
+            token = response.headers["Set-Cookie"].partition(";")[0].partition("=")[2]
+        form = b'--form\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n%b\r\n--form--\r\n'
+        body = form % (b"x" * size)
+        address = urlsplit(self._url)
+        head = (
+            f"PUT /_stcore/upload_file/{self.session_id}/{uuid.uuid4()} HTTP/1.1",
+            f"Host: {address.netloc}",
+            "Content-Type: multipart/form-data; boundary=form",
+            f"Content-Length: {len(body)}" if length else "Transfer-Encoding: chunked",
+            f"Cookie: _streamlit_xsrf={token}",
+            f"X-Xsrftoken: {token}",
+            "Expect: 100-continue",
+        )
+        with socket.create_connection((address.hostname, address.port), PATIENCE) as connection:
+            connection.sendall("\r\n".join((*head, "", "")).encode())
+            answer = connection.makefile("rb")
+            status = int(answer.readline().split()[1])
+            if status != HTTPStatus.CONTINUE:
+                return status
+            answer.readline()
+            connection.sendall(body)
+            return int(answer.readline().split()[1])
+
+
+def _is_the_end(message: ForwardMsg) -> bool:
+    return message.HasField("script_finished") and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
