@@ -1,10 +1,10 @@
-# run, test, check and bench each prepare what they need in .venv, from a fresh clone on.
+# run, test, check, bench and load each prepare what they need in .venv, from a fresh clone on.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 HOST ?= 127.0.0.1
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run test test-fast test-servers test-browser coverage check settings bench screenshots system-packages
+.PHONY: run test test-fast test-servers test-browser coverage check settings bench load screenshots system-packages
 
 run: .venv/run.stamp
 	@exec $(BIN)/streamlit run asgi.py --server.address $(HOST) --server.port $(PORT)
@@ -36,6 +36,9 @@ settings: .venv/dev.stamp
 
 bench: .venv/dev.stamp system-packages
 	$(BIN)/python -m bench $(ARGS)
+
+load: .venv/dev.stamp
+	$(BIN)/python -m bench.load $(if $(N),--visitors $(N)) $(if $(SPREAD),--spread $(SPREAD)) $(if $(MODE),--mode $(MODE)) $(ARGS)
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "问源需要 Python 3.11 或更新的版本；可用 make PYTHON=/path/to/python3.11 指定。"; exit 1; }

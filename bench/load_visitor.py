@@ -1,0 +1,196 @@
+"""A visitor without a browser: the messages that Streamlit's front end and server exchange, sent and read by hand.
+
+What nobody changed in the page is left out of the messages to the server, and none of the front end's files are fetched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.cookies import SimpleCookie
+from urllib.parse import parse_qs
+
+import httpx
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.asyncio.client import ClientConnection, connect
+
+from bench.load_world import NUMBERED, TOKENS, answer
+
+TAG = re.compile(r"<[^>]*>")
+PATIENCE = 120.0
+"""Seconds until a page that does not come to rest counts as broken."""
+RESTING_PATIENCE = 20.0
+"""The same for one that rests without showing what was waited for."""
+
+
+@dataclass
+class Visitor:
+    number: int
+    url: str
+    agent: bool = False
+    asked_at: float = 0.0
+    first_at: float = 0.0
+    last_at: float = 0.0
+    bytes: int = 0
+    cited: bool = False
+    conversation: str = ""
+    remark: str = ""
+    """The last one in the page: where there is no answer, it says why."""
+    _websocket: ClientConnection = field(init=False)
+    _page: str = ""
+    _query: str = ""
+    _chat_input: str = ""
+    _search_toggle: str = ""
+    _search_is_on: bool = False
+    _enabled: bool = False
+    _answer: dict[tuple[int, ...], str] = field(default_factory=dict)
+    _repeating: list[asyncio.Task[None]] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return f"访客{self.number:04d}"
+
+    @property
+    def question(self) -> str:
+        return f"{self.name}想知道：用人单位没有按时支付劳动报酬，劳动者可以怎么办？"
+
+    @property
+    def answered(self) -> bool:
+        """Every word is there, once and in order, and it is the answer to this visitor's question."""
+        text = TAG.sub("", "".join(self._answer[path] for path in sorted(self._answer)))
+        words = [int(number) for number in NUMBERED.findall(text)]
+        return answer(self.name)[0] in text and words == list(range(1, TOKENS))
+
+    async def open(self) -> None:
+        """Until the page has been drawn for the first time."""
+        cookies = await self._fetch_cookies()
+        self._websocket = await connect(
+            f"{self.url.replace('http', 'ws', 1)}/_stcore/stream",
+            origin=self.url,  # type: ignore[arg-type]
+            subprotocols=["streamlit", cookies["_streamlit_xsrf"]],  # type: ignore[list-item]
+            additional_headers={"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())},
+            max_size=None,
+            open_timeout=PATIENCE,
+            ping_interval=None,
+        )
+        await self._rerun()
+        await self._until(lambda: bool(self._chat_input))
+
+    async def _fetch_cookies(self) -> dict[str, str]:
+        """As the front end: the page itself, whether the server is well, and how it wants to be talked to."""
+        found: dict[str, str] = {}
+        async with httpx.AsyncClient(base_url=self.url, timeout=PATIENCE) as client:
+            for path in ("/", "/_stcore/health", "/_stcore/host-config"):
+                response = await client.get(path)
+                for line in response.headers.get_list("set-cookie"):
+                    found |= {name: morsel.value for name, morsel in SimpleCookie(line).items()}
+        return found
+
+    async def ask(self) -> None:
+        """Switches search on, asks, and reads until the answer is complete and the page at rest."""
+        if self.agent:
+            await self._rerun(self._typed("/mode agent"))
+            await self._until(lambda: True)
+        else:
+            self._search_is_on = True
+            await self._rerun()
+            await self._until(lambda: self._enabled)
+        self.asked_at = time.monotonic()
+        await self._rerun(self._typed(self.question))
+        await self._until(lambda: self.answered)
+
+    async def leave(self) -> None:
+        self._stop_repeating()
+        await self._websocket.close()
+
+    # ── To the server ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _typed(self, text: str) -> WidgetState:
+        state = WidgetState(id=self._chat_input)
+        state.chat_input_value.data = text
+        return state
+
+    async def _rerun(self, *changed: WidgetState, fragment: str = "") -> None:
+        message = BackMsg()
+        state = message.rerun_script
+        state.query_string, state.page_script_hash = self._query, self._page
+        state.fragment_id, state.is_auto_rerun = fragment, bool(fragment)
+        state.widget_states.widgets.extend(changed)
+        if self._search_is_on:
+            state.widget_states.widgets.append(WidgetState(id=self._search_toggle, bool_value=True))
+        state.context_info.timezone, state.context_info.locale = "Asia/Shanghai", "zh-CN"
+        state.context_info.url = self.url
+        await self._websocket.send(message.SerializeToString())
+
+    async def _repeat(self, fragment: str, seconds: float) -> None:
+        while True:
+            await asyncio.sleep(seconds)
+            await self._rerun(fragment=fragment)
+
+    def _stop_repeating(self) -> None:
+        for task in self._repeating:
+            task.cancel()
+        self._repeating.clear()
+
+    # ── From the server ───────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _until(self, reached: Callable[[], bool]) -> None:
+        """Reads until a run of the whole page has come to its end and shows what was waited for."""
+        async with asyncio.timeout(PATIENCE) as limit:
+            while True:
+                data = await self._websocket.recv()
+                assert isinstance(data, bytes)
+                self.bytes += len(data)
+                message = ForwardMsg.FromString(data)
+                self._take(message)
+                if message.HasField("script_finished") and message.script_finished == message.FINISHED_SUCCESSFULLY:
+                    if reached():
+                        return
+                    limit.reschedule(asyncio.get_running_loop().time() + RESTING_PATIENCE)
+
+    def _take(self, message: ForwardMsg) -> None:
+        match message.WhichOneof("type"):
+            case "delta":
+                self._draw(message)
+            case "new_session" if not message.metadata.run.fragment_ids:
+                self._stop_repeating()
+                self._answer.clear()
+            case "navigation":
+                self._page = message.navigation.page_script_hash
+            case "page_info_changed":
+                self._query = message.page_info_changed.query_string
+                self.conversation = parse_qs(self._query).get("c", [""])[0]
+            case "auto_rerun":
+                again = message.auto_rerun
+                self._repeating.append(asyncio.create_task(self._repeat(again.fragment_id, again.interval)))
+
+    def _draw(self, message: ForwardMsg) -> None:
+        path, element = tuple(message.metadata.delta_path), message.delta.new_element
+        kind = element.WhichOneof("type")
+        for drawn in [drawn for drawn in self._answer if drawn[: len(path)] == path]:
+            del self._answer[drawn]
+        match kind:
+            case "html" if element.html.body.startswith('<div class="wy-answer">'):
+                self._read(path, element.html.body)
+            case "chat_input":
+                self._chat_input = element.chat_input.id
+            case "checkbox" if element.checkbox.label == "联网搜索":
+                self._search_toggle = element.checkbox.id
+            case "markdown" if element.markdown.body.startswith("已启用"):
+                self._enabled = True
+            case "alert":
+                self.remark = element.alert.body
+
+    def _read(self, path: tuple[int, ...], html: str) -> None:
+        now = time.monotonic()
+        self._answer[path] = html
+        self.cited = self.cited or 'class="cite"' in html
+        if not self.first_at and self.name in html:
+            self.first_at = now
+        if not self.last_at and f"词{TOKENS - 1:03d}" in html:
+            self.last_at = now

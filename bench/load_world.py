@@ -1,0 +1,165 @@
+"""The world outside the app, for `bench.load`: a model that streams at a fixed pace, and a SearXNG that answers at once.
+
+Each runs in a process of its own, `python -m bench.load_world model` or `… search`, and prints its port. A stream costs one
+timer and one write per token: at a hundred readers nothing else would be left of two cores.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sys
+import time
+from http import HTTPStatus
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+FIRST_TOKEN_SECONDS = 0.5
+TOKENS_PER_SECOND = 50
+TOKENS = 500
+
+VISITOR = re.compile(r"访客\d{4}")
+NUMBERED = re.compile(r"词(\d{3})")
+
+
+def answer(visitor: str) -> list[str]:
+    """As long as a real one, in paragraphs with citations; each word has its number, so that none can be missed."""
+    return [f"答{visitor}：", *map(_token, range(1, TOKENS))]
+
+
+def _token(number: int) -> str:
+    cites = "[1][2]。" if number % 15 == 0 else ""
+    return f"词{number:03d}{cites}" + ("\n\n" if number % 60 == 0 else "")
+
+
+class Sent(NamedTuple):
+    """Seconds of the machine's monotonic clock, the same in every process."""
+
+    asked: float
+    first: float
+    last: float
+
+
+class _Server(asyncio.Protocol):
+    """As much of HTTP/1.1 as the app's clients speak."""
+
+    def __init__(self) -> None:
+        self._received = b""
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        while (request := self._next_request()) is not None:
+            self.handle(*request)
+
+    def _next_request(self) -> tuple[str, bytes] | None:
+        head, end, rest = self._received.partition(b"\r\n\r\n")
+        length = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
+        size = int(length[1]) if length else 0
+        if not end or len(rest) < size:
+            return None
+        self._received = rest[size:]
+        return head.split(b" ", 2)[1].decode(), rest[:size]
+
+    def handle(self, target: str, body: bytes) -> None:
+        raise NotImplementedError
+
+    def reply(self, document: object, status: HTTPStatus = HTTPStatus.OK) -> None:
+        body = json.dumps(document, ensure_ascii=False).encode()
+        head = f"HTTP/1.1 {status} {status.phrase}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        self._transport.write(head.encode() + body)
+
+
+class Search(_Server):
+    def handle(self, target: str, body: bytes) -> None:
+        asked = parse_qs(urlsplit(target).query).get("q")
+        if not asked:
+            return self.reply({"error": "No query"}, HTTPStatus.BAD_REQUEST)
+        found = [
+            {
+                "title": f"第 {number} 条结果",
+                "url": f"https://example.org/{number}",
+                "content": f"关于{asked[0]}的说明。" * 5,
+            }
+            for number in range(1, 11)
+        ]
+        return self.reply({"query": asked[0], "results": found, "unresponsive_engines": []})
+
+
+class Model(_Server):
+    sent: dict[str, Sent] = {}  # noqa: RUF012
+
+    def handle(self, target: str, body: bytes) -> None:
+        if target == "/sent":
+            return self.reply(self.sent)
+        asked = json.loads(body)
+        messages = asked["messages"]
+        visitor = VISITOR.findall(json.dumps(messages, ensure_ascii=False))[-1]
+        self._transport.write(
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
+        if asked.get("tools") and messages[-1]["role"] != "tool":
+            self._call_search(visitor)
+        else:
+            Stream(self._transport, visitor, self.sent)
+        return None
+
+    def _call_search(self, visitor: str) -> None:
+        function = {"name": "web_search", "arguments": json.dumps({"query": f"{visitor}的问题"}, ensure_ascii=False)}
+        call = {"index": 0, "id": f"call-{visitor}", "type": "function", "function": function}
+        self._transport.write(_event({"role": "assistant", "tool_calls": [call]}) + _end("tool_calls"))
+
+
+class Stream:
+    """One answer, each token at its time: a server that was held up catches up."""
+
+    def __init__(self, transport: Any, visitor: str, sent: dict[str, Sent]) -> None:
+        self._transport, self._visitor, self._sent = transport, visitor, sent
+        self._loop = asyncio.get_running_loop()
+        self._asked = time.monotonic()
+        self._times: list[float] = []
+        self._first_token = _event({"role": "assistant", "content": answer(visitor)[0]})
+        self._loop.call_later(FIRST_TOKEN_SECONDS, self._send)
+
+    def _send(self) -> None:
+        told = len(self._times)
+        self._transport.write(_LATER_TOKENS[told - 1] if told else self._first_token)
+        self._times.append(time.monotonic())
+        if self._transport.is_closing():  # the reader has gone
+            return
+        if len(self._times) < TOKENS:
+            self._loop.call_at(self._times[0] + len(self._times) / TOKENS_PER_SECOND, self._send)
+        else:
+            self._transport.write(_end("stop"))
+            self._sent[self._visitor] = Sent(self._asked, self._times[0], self._times[-1])
+
+
+def _event(delta: dict[str, Any] | None, ending: str | None = None, **more: Any) -> bytes:
+    choices = [] if delta is None else [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": ending}]
+    common = {"id": "chatcmpl-load", "object": "chat.completion.chunk", "created": 1_700_000_000, "model": "load"}
+    return _chunk(f"data: {json.dumps({**common, 'choices': choices, **more}, ensure_ascii=False)}\n\n".encode())
+
+
+def _chunk(data: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def _end(reason: str) -> bytes:
+    usage = {"prompt_tokens": 1_000, "completion_tokens": TOKENS, "total_tokens": 1_000 + TOKENS}
+    return _event({}, reason) + _event(None, usage=usage) + _chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n"
+
+
+_LATER_TOKENS = [_event({"content": text}) for text in answer("")[1:]]
+
+
+async def serve(kind: type[_Server]) -> None:
+    server = await asyncio.get_running_loop().create_server(kind, "127.0.0.1", 0, backlog=1_000)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve({"model": Model, "search": Search}[sys.argv[1]]))
