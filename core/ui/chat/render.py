@@ -305,6 +305,13 @@ class LiveView:
 
     def _wait(self) -> None:
         self._waiting.caption("正在等待模型…")
+        self._waits = True
+
+    def _go_on(self) -> None:
+        """A placeholder that is emptied is sent, also when it was empty before: with every token, if need be."""
+        if self._waits:
+            self._waiting.empty()
+            self._waits = False
 
     def stand_in_line(self, ahead: int | None) -> None:
         if ahead == self._ahead:
@@ -320,9 +327,9 @@ class LiveView:
         self._steps.take(event)
         match event:
             case SearchStarted() | Thought() | ToolFinished():
-                self._waiting.empty()
+                self._go_on()
             case ToolStarted():
-                self._waiting.empty()
+                self._go_on()
                 self._answer.restart()  # what some models announce before they call a tool
             case SearchFinished(sources=sources):
                 self._answer.sources = sources if event.amends else (*self._answer.sources, *sources)
@@ -332,7 +339,7 @@ class LiveView:
                 if event.kind != CUT_OFF:  # said below the text
                     notice(self._notices, event)
             case TextDelta(text=text):
-                self._waiting.empty()
+                self._go_on()
                 self._answer.feed(text)
             case Answer() | Usage() | RunStopped() | RunFailed():
                 pass
@@ -347,7 +354,7 @@ class LiveView:
             self._trouble.caption(label(f"尚未保存：{problem}") if problem else "")
 
     def finish(self) -> None:
-        self._waiting.empty()
+        self._go_on()
         self._steps.finish()
         self._answer.finish()
 
