@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
@@ -34,7 +35,7 @@ from core.base.text import one_line, shorten
 from core.run.run import Run
 from core.ui import clock, keeping, session
 from core.ui.chat import actions, ledger, panel
-from core.ui.chat.answer import AnswerView, draw_answer, draw_list, draw_references
+from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_list, draw_references
 from core.ui.chat.steps import Steps, draw_steps, search_failed
 from core.ui.escape import draw_html, label
 
@@ -50,6 +51,10 @@ NOT_CHECKED = Markup(
     '<div class="wy-law wy-dim">法条核验：还没有导入法规库，回答引用的法条没有核对。可以在「'
     '<a href="/legal" target="_blank" rel="noopener">法规与案例</a>」页导入。</div>'
 )
+DRAWING_SHARE = 0.1
+"""Of its time, that a page draws while its answer grows: a hundred pages that draw as fast as they can leave no time to read
+what the models say."""
+LONGEST_REST = 1.0
 SUGGESTIONS = ("怎么打开联网搜索？", "SearXNG 返回 403 怎么办？", "案号里的数字和文字是什么意思？")
 
 
@@ -260,11 +265,14 @@ def live(place: DeltaGenerator, stop: DeltaGenerator, chat: session.ChatState) -
         view = LiveView(run)
         try:
             for batch in run.follow():
+                began = time.monotonic()
                 session.check_interrupted()
                 view.stand_in_line(run.ahead)
                 for event in batch:
                     view.take(event)
                 view.draw()
+                if batch and not run.done:
+                    time.sleep(_rest(time.monotonic() - began))
         except RerunException:
             run.expect_reader()
             raise
@@ -273,6 +281,11 @@ def live(place: DeltaGenerator, stop: DeltaGenerator, chat: session.ChatState) -
         after_answer(chat.messages[-1], is_last=True)
     stop.empty()
     _suggest(chat)
+
+
+def _rest(drawing: float) -> float:
+    """Seconds in which what comes is left to gather, after drawing took so long: on a busy machine it takes longer."""
+    return min(max(1 / UPDATES_PER_SECOND, drawing / DRAWING_SHARE), LONGEST_REST)
 
 
 def _suggest(chat: session.ChatState) -> None:
