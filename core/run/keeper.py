@@ -9,7 +9,6 @@ from core.run.run import Run
 from core.store import Outbox
 
 SAVE_EVERY = 1.0
-LOOK_EVERY = 0.1
 
 
 class Keeper:
@@ -22,13 +21,12 @@ class Keeper:
         self._loop.submit(self._keep(run, conversation_id, owner))
 
     async def _keep(self, run: Run, conversation_id: str, owner: str | None) -> None:
-        saved, waited = 0, 0.0
+        ended, saved = asyncio.wrap_future(run.ended), 0
         while True:
+            await asyncio.wait([ended], timeout=SAVE_EVERY)
             done, said = run.done, run.told
-            if done or (said > saved and waited >= SAVE_EVERY):
-                saved, waited = said, 0.0
+            if done or said > saved:
+                saved = said
                 self._outbox.save_growing(conversation_id, run.id, run.message, owner=owner, finished=done)
             if done:
                 return
-            await asyncio.sleep(LOOK_EVERY)
-            waited += LOOK_EVERY

@@ -13,6 +13,7 @@ import secrets
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from concurrent.futures import Future
 from contextlib import aclosing, contextmanager
 
 from core.answer.events import RunEvent, RunFailed, RunStopped, TextDelta
@@ -57,6 +58,8 @@ class Run:
         self._changed = threading.Condition()
         self._events: list[RunEvent] = []
         self._done = False
+        self.ended: Future[None] = Future()
+        """For whoever would rather be told than ask again and again whether it is `done`."""
         self._followers = 0
         self._future = loop.submit(self._drain(produce))
 
@@ -93,7 +96,7 @@ class Run:
             self._finish(RunStopped(reason="user"))
             self._future.cancel()
 
-    def follow(self, *, tick: float = 0.05) -> Generator[list[RunEvent]]:
+    def follow(self, *, tick: float = 0.25) -> Generator[list[RunEvent]]:
         """Events from the first one on, in batches, until the run is over. An empty batch means: still waiting.
 
         The empty batches let a page notice that it has been interrupted while the model is silent.
@@ -170,4 +173,5 @@ class Run:
             self._done = True
             self.seconds = time.monotonic() - self.started
             self._changed.notify_all()
+        self.ended.set_result(None)
         self._on_end(self)
