@@ -76,6 +76,10 @@ def build_chat_model(settings: Settings) -> BaseChatModel:
         raise ModelError(
             f"无法识别模型「{choice.provider}:{choice.name}」。", cure="请检查 LLM_MODEL，写法如 openai:模型名。"
         ) from None
+    if choice.provider == "openai":
+        from core.llm.plain_chunks import PlainChunks
+
+        model.async_client = PlainChunks(model.async_client)  # type: ignore[attr-defined]
     return model
 
 
