@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import is_dataclass
 from functools import cache
 from typing import Any, get_args
 
@@ -34,13 +34,13 @@ def encode(message: Message) -> str:
     """Everything but id, role, text and time, which the database keeps in columns of their own."""
     document = {
         "version": VERSION,
-        "events": [{"type": event.type, **asdict(event)} for event in message.events],
-        "cited": [asdict(source) for source in message.cited],
+        "events": [{"type": event.type, **_plain(event)} for event in message.events],
+        "cited": _plain(message.cited),
         "seconds": message.seconds,
-        "model": message.model,
+        "model": clean(message.model),
         "mode": message.mode,
     }
-    return json.dumps(_cleaned(document), ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
 def decode(document: object, *, id: str, role: str, text: object, created: object) -> Message:
@@ -97,12 +97,15 @@ def _text(value: object) -> str:
     return value
 
 
-def _cleaned(value: Any) -> Any:
+def _plain(value: Any) -> Any:
+    """What JSON knows, and nothing in it that a database refuses."""
     match value:
         case str():
             return clean(value)
         case dict():
-            return {clean(key): _cleaned(inner) for key, inner in value.items()}
+            return {clean(key): _plain(inner) for key, inner in value.items()}
         case list() | tuple():
-            return [_cleaned(inner) for inner in value]
+            return [_plain(inner) for inner in value]
+    if is_dataclass(value):
+        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
     return value

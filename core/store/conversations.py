@@ -15,6 +15,7 @@ from sqlalchemy import (
     Row,
     Select,
     and_,
+    bindparam,
     case,
     delete,
     func,
@@ -33,6 +34,13 @@ from core.base.text import clean, one_line, shorten
 from core.store.database import Database
 from core.store.errors import ConversationNotFound
 from core.store.tables import conversations, messages, visits
+
+# Once a second for every answer that is being written: built once.
+_GROW = update(messages).where(
+    messages.c.conversation_id == bindparam("conversation"),
+    messages.c.id == bindparam("message"),
+    messages.c.finished.is_(False),
+)
 
 TITLE_LENGTH = 40
 UNFINISHED = Notice(kind="unfinished", text="这条回答在写完之前中断了，以上是已保存的部分。")
@@ -111,6 +119,8 @@ class ConversationStore:
             "created": message.created,
         }
         with self._database.write() as connection:
+            if not finished and connection.execute(_GROW, {**row, "conversation": id, "message": row["id"]}).rowcount:
+                return  # whose it is was checked when its first part was saved
             self._change(connection, id, owner, title=title)
             same = and_(messages.c.conversation_id == id, messages.c.id == row["id"])
             was_finished = connection.execute(select(messages.c.finished).where(same)).scalar()

@@ -51,9 +51,9 @@ NOT_CHECKED = Markup(
     '<div class="wy-law wy-dim">法条核验：还没有导入法规库，回答引用的法条没有核对。可以在「'
     '<a href="/legal" target="_blank" rel="noopener">法规与案例</a>」页导入。</div>'
 )
-DRAWING_SHARE = 0.1
-"""Of its time, that a page draws while its answer grows: a hundred pages that draw as fast as they can leave no time to read
-what the models say."""
+DRAWING_SHARE = 0.04
+"""Of its time, that a page draws while its answer grows: pages that draw as often as they can leave no time to read what the
+models say, and none for the readers who are still waiting for a first word."""
 LONGEST_REST = 1.0
 SUGGESTIONS = ("怎么打开联网搜索？", "SearXNG 返回 403 怎么办？", "案号里的数字和文字是什么意思？")
 
@@ -271,7 +271,7 @@ def live(place: DeltaGenerator, stop: DeltaGenerator, chat: session.ChatState) -
                 for event in batch:
                     view.take(event)
                 view.draw()
-                if batch and not run.done:
+                if any(isinstance(event, TextDelta | Thought) for event in batch) and not run.done:
                     time.sleep(_rest(time.monotonic() - began))
         except RerunException:
             run.expect_reader()
