@@ -50,7 +50,7 @@ def loop() -> Iterator[LoopThread]:
 
 
 def streamed(loop: LoopThread, address: str, *, plain: bool) -> list[BaseMessageChunk]:
-    chat = ChatOpenAI(model="m", api_key="k", base_url=address, max_retries=0, stream_usage=True)  # type: ignore[arg-type]
+    chat = ChatOpenAI(model="m", api_key="k", base_url=address, max_retries=0, stream_usage=True)
     if plain:
         chat.async_client = PlainChunks(chat.async_client)
 
