@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from core.__main__ import main
 from support import invented
 from support.base import ROOT
 from support.openai_server import ANSWER, openai_server
+from support.patience import until
 
 EMBEDDED = {"SEARCH_PROVIDER_PRIORITY": "bundled"}
 
@@ -205,3 +207,127 @@ def test_a_failing_model_keeps_the_partial_text_and_ends_with_status_1(core: Cor
 def test_as_a_process_output_is_utf8_whatever_the_locale() -> None:
     done = core_process("search", "怎么打开联网搜索", "--json", LC_ALL="C", PYTHONUTF8="0")
     assert "联网搜索" in done.stdout
+
+
+# ── Statutes and cases ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def laws(core: Core, tmp_path: Path) -> Core:
+    """The commands, with the invented statutes imported by the command itself."""
+    folder = invented.lawrefbook(tmp_path / "laws")
+    done = core("law", "import", str(folder), DATA_DIR=str(tmp_path / "data"))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["laws"] > 0
+    assert "\r" in done.stderr, "progress is not a result"
+
+    def run(*arguments: str, stdin: str = "", **environ: str) -> Done:
+        return core(*arguments, stdin=stdin, DATA_DIR=str(tmp_path / "data"), **environ)
+
+    return run
+
+
+def test_a_statute_is_found_by_name_and_number(laws: Core) -> None:
+    told = laws("law", "search", "灯塔法第三条")
+    assert told.stdout.startswith("《中华人民共和国灯塔法》第三条（")
+    assert "守塔人应当在日落前点灯" in told.stdout
+    (document,) = lines(laws("law", "search", "灯塔法第三条", "--json"))
+    assert document["results"][0]["articleNumber"] == "第三条"
+
+
+def test_one_failed_look_up_does_not_end_a_batch(laws: Core) -> None:
+    done = laws("law", "search", "-", "--json", stdin="灯塔法第三条\n\x00\n浮标法\n")
+    first, second, third = lines(done)
+    assert first["results"]
+    assert third["results"]
+    assert set(second) == {"error"}
+    assert done.returncode == 1
+
+
+def test_cases_are_imported_and_found_by_kind(core: Core, tmp_path: Path) -> None:
+    case = {"type": "case", "caseName": "守塔人诉港务局案", "caseNumber": "（2024）灯01民终12号", "caseType": "民事"}
+    source = invented.jsonl(tmp_path / "cases.jsonl", {**case, "court": "灯塔法院", "text": "守塔人主张熄灯补偿。"})
+    data = str(tmp_path / "data")
+    assert core("case", "import", str(source), "--json", DATA_DIR=data).returncode == 0
+    told = core("case", "search", "熄灯补偿", DATA_DIR=data)
+    assert "（2024）灯01民终12号 守塔人诉港务局案" in told.stdout
+    (found,) = lines(core("case", "search", "熄灯补偿", "--type", "民事", "--json", DATA_DIR=data))
+    assert [case["caseName"] for case in found["results"]] == ["守塔人诉港务局案"]
+    assert core("case", "search", "熄灯补偿", "--type", "刑事", DATA_DIR=data).stdout == "没有找到。\n"
+
+
+def test_a_draft_is_verified_line_by_line(laws: Core, tmp_path: Path) -> None:
+    draft = tmp_path / "draft.txt"
+    draft.write_bytes("依《灯塔法》第三条和《灯塔法》第九十九条。".encode("gb18030"))
+    told = laws("law", "verify", str(draft))
+    assert told.stdout == "✓ 《灯塔法》第三条：条文存在\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n"
+    (document,) = lines(laws("law", "verify", str(draft), "--json"))
+    assert len(document["citations"]) == 2
+    draft.write_text("没有引用。", "utf-8")
+    assert laws("law", "verify", str(draft)).stdout == "没有找到法条引用。\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [(["law", "verify"], "无法读取"), (["law", "import"], "找不到"), (["case", "import"], "找不到")],
+)
+def test_a_file_that_is_not_there_is_a_sentence(core: Core, tmp_path: Path, command: list[str], said: str) -> None:
+    missing = str(tmp_path / "nothing.txt")
+    told = core(*command, missing)
+    assert (told.returncode, told.stdout) == (1, "")
+    assert said in told.stderr
+    assert "Traceback" not in told.stderr
+    (document,) = lines(core(*command, missing, "--json"))
+    assert said in document["error"]["message"]
+
+
+def test_for_people_results_are_numbered(core: Core) -> None:
+    told = core("search", "怎么打开联网搜索").stdout.splitlines()
+    assert told[0].startswith("bundled · ")
+    assert told[1] == "1. 怎么打开联网搜索"
+    assert "help?article=search-toggle" in told[2]
+
+
+def test_a_failure_for_people_is_on_standard_error(core: Core) -> None:
+    with openai_server() as server:
+        done = core("ask", "问", OPENAI_API_KEY="k", OPENAI_BASE_URL=server.url, LLM_MODEL="openai:disconnect")
+    assert done.stdout == "前半句已经写出"
+    assert "中断" in done.stderr
+    blank = core("search", " ")
+    assert (blank.returncode, blank.stdout) == (1, "")
+
+
+# ── Being cut off ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_reader_who_leaves_early_ends_it_quietly() -> None:
+    """As `… | head -1` does."""
+    command = [sys.executable, "-m", "core", "search", "-", "--json"]
+    pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, cwd=ROOT, env={**os.environ, **EMBEDDED}, text=True, **pipes) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdin.write("怎么打开联网搜索\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["provider"] == "bundled"
+        process.stdout.close()
+        process.stdin.write("怎么打开联网搜索\n" * 3)
+        process.stdin.close()
+        said = process.stderr.read()
+        assert process.wait(60) == 1
+    assert "Traceback" not in said
+    assert "BrokenPipe" not in said
+
+
+def test_control_c_ends_an_answer_quietly() -> None:
+    with openai_server() as server:
+        model = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url, "LLM_MODEL": "openai:hang"}
+        command = [sys.executable, "-m", "core", "ask", "问"]
+        environ = {**os.environ, **EMBEDDED, **model}
+        process = subprocess.Popen(command, cwd=ROOT, env=environ, stderr=subprocess.PIPE, text=True)
+        until(lambda: bool(server.requests), 60)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "Traceback" not in said

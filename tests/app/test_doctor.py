@@ -99,3 +99,20 @@ def test_the_law_books(tmp_path: Path) -> None:
         f"✓ 法规库：7 部法规、22 条、2 个案例，最近一次导入于 {day}，最新的法规公布于 2022-04-04"
         for day in (today, today - timedelta(days=1))
     }
+
+
+def test_a_data_folder_that_cannot_be_written_is_named_with_its_cure(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    folder = tmp_path / "file" / "data"
+    with world(says=[], engines=[FakeEngine("fake", results(1))], DATA_DIR=str(folder)) as (app, _):
+        (check,) = [check for check in diagnose(app) if check.name == "数据目录"]
+    assert not check.ok
+    assert str(folder) in check.message
+    assert "DATA_DIR" in check.cure
+
+
+def test_without_any_engine_the_setting_is_named() -> None:
+    with world(says=[], engines=[]) as (app, _):
+        (check,) = [check for check in diagnose(app) if check.name == "搜索"]
+    assert (check.ok, check.message) == (False, "没有可用的引擎")
+    assert "SEARCH_PROVIDER_PRIORITY" in check.cure

@@ -28,7 +28,9 @@ def verifier(tmp_path_factory: pytest.TempPathFactory) -> Verifier:
         "effective": "2027-01-01",
         "articles": [{"number": "1", "text": "放天灯。"}],
     }
-    sources = (invented.lawrefbook(folder / "laws"), invented.jsonl(folder / "a.jsonl", future))
+    articles = [{"number": "1", "text": "渔船夜间挂灯。"}]
+    repealed = {"name": "渔灯管理条例", "kind": "行政法规", "published": "2001-01-01", "articles": articles}
+    sources = (invented.lawrefbook(folder / "laws"), invented.jsonl(folder / "a.jsonl", future, repealed))
     return Verifier(invented.library(folder / "data", *sources))
 
 
@@ -50,6 +52,7 @@ def only(verifier: Verifier, text: str) -> Verdict:
         ("《灯塔法》第二条至第九条", Mark.MISSING, "没有第九条，全文共六条。"),
         ("《天灯法》第一条", Mark.NOT_IN_FORCE, "自2027-01-01起施行，目前尚未生效。"),
         ("《灯笼法》第一条", Mark.NOT_IN_FORCE, "已由《中华人民共和国海灯法典》第三条废止。"),
+        ("《渔灯管理条例》第一条", Mark.NOT_IN_FORCE, "已由《中华人民共和国海灯法典》第三条废止。"),
         ("《关于雾号问题的批复》第一条", Mark.UNKNOWN, "库中这份文件没有分条。"),
         ("《月光法》第一条", Mark.UNKNOWN, ""),
         (f"《灯塔法》第三条规定：“{GOOD}”", Mark.EXISTS, ""),

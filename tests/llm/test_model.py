@@ -10,10 +10,11 @@ from core.base.loop import LoopThread
 from core.base.settings import EMBEDDED, ModelChoice, choose_model
 from core.llm.errors import ModelError, TooManyCalls, translate
 from core.llm.limits import ModelLimit
-from core.llm.model import Model
+from core.llm.model import MAX_OTHERS, Model
 from core.llm.pieces import Piece, TextPiece, ThoughtPiece, TokenUsage
 from support.base import loaded
 from support.openai_server import ANSWER, OpenAIServer, openai_server
+from support.patience import until
 from support.scripted import ScriptedChatModel
 
 PROMPT = [("system", "s"), ("human", "问题")]
@@ -88,6 +89,7 @@ def test_reasoning_is_told_apart(loop: LoopThread, server: OpenAIServer) -> None
         ("401", "model_auth"),
         ("403", "model_auth"),
         ("404", "model_not_found"),
+        ("408", "model_timeout"),
         ("400", "model_refused"),
         ("429", "model_overloaded"),
         ("quota", "model_quota"),
@@ -244,3 +246,17 @@ def test_every_request_counts_whoever_makes_it_and_with_whichever_model(loop: Lo
     with pytest.raises(TooManyCalls, match=r"已达到每分钟的上限。请在 (60|59) 秒后重试。"):
         ask(loop, model.under(other))
     assert len(server.requests) == asked
+
+
+def test_a_model_that_cannot_be_built_early_is_a_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    Model(loaded(LLM_MODEL="nosuchprovider:x", OPENAI_API_KEY="sk-verysecret").values).warm_up()
+    until(lambda: "nosuchprovider" in caplog.text)
+    assert "verysecret" not in caplog.text
+
+
+def test_however_many_models_readers_choose_only_some_are_kept() -> None:
+    settings = loaded().values
+    model = Model(settings)
+    for number in range(3 * MAX_OTHERS):
+        model.under(settings.model_copy(update={"llm": settings.llm.model_copy(update={"model": f"m:{number}"})}))
+        assert len(model._others) <= MAX_OTHERS

@@ -554,3 +554,23 @@ def test_metrics_answers_only_where_it_is_switched_on(switched_on: bool, monkeyp
     response = asyncio.run(asgi.metrics(None))  # type: ignore[arg-type]
     assert response.status_code == (200 if switched_on else 404)
     assert (b"wenyuan_metrics_dropped_total" in response.body) is switched_on
+
+
+def test_without_a_thread_nothing_breaks_and_recording_begins_when_there_is_one(
+    sqlite: Database,
+    recording: Callable[..., Metrics],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def none_left(_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    metrics = recording(sqlite)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", none_left)
+        metrics.search_ended(ended())
+        metrics.start()
+    assert "for want of a thread" in caplog.text
+    metrics.search_ended(ended())
+    metrics.start()
+    assert until(lambda: count(sqlite, "search_records") == 2)

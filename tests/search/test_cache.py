@@ -391,6 +391,28 @@ def test_a_full_disk_is_no_error_and_is_tried_again_later(folder: Path, monkeypa
     assert not cache.warning
 
 
+def test_a_corrupt_file_that_cannot_be_moved_is_no_error_and_is_tried_again_later(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    folder.mkdir()
+    database(folder).write_bytes(b"this is not a database" * 500)
+    cache = DiskTtlCache(folder, clock=clock)
+
+    def refused(*_: Any) -> None:
+        raise PermissionError("the folder belongs to somebody else")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", refused)
+        cache.set("k", "v", 60)
+        assert cache.get("k") is None
+        assert cache.warning
+    clock.pass_(61)
+    assert cache.get("k") is None
+    cache.set("k", "v", 60)
+    assert cache.get("k") == "v"
+
+
 def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     cache = DiskTtlCache(tmp_path / "file" / "cache")

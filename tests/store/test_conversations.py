@@ -25,7 +25,7 @@ from core.base.text import clean
 from core.store import ConversationStore, Database
 from core.store.backends import PostgresServer, SqliteFile
 from core.store.conversations import UNFINISHED
-from core.store.errors import ConversationNotFound, StoreError
+from core.store.errors import ConversationNotFound, StoreError, StoreRejected
 from core.store.migrations import MIGRATIONS
 from support.base import ROOT, loaded
 from support.messages import FULL
@@ -534,6 +534,38 @@ def test_a_corrupt_file_is_set_aside(damage: str, sqlite: ConversationStore, cap
     assert any(record.levelname == "ERROR" and str(aside) in record.message for record in caplog.records)
     assert len(texts(sqlite, talk(sqlite, 3))) == 3
     assert stat.S_IMODE(database_file().stat().st_mode) == 0o600
+
+
+def test_a_corrupt_file_that_cannot_be_moved_is_left_and_said(
+    sqlite: ConversationStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    talk(sqlite, 1)
+    sqlite.close()
+    broken = b"not a database" * 1000
+    database_file().write_bytes(broken)
+
+    def refused(*_: object) -> None:
+        raise PermissionError("the folder belongs to somebody else")
+
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(StoreError) as caught:
+        talk(sqlite, 1)
+    assert "重新建立" not in str(caught.value)
+    assert database_file().read_bytes() == broken
+    assert "cannot be moved" in caplog.text
+
+
+def test_what_the_database_itself_refuses_is_told_apart_from_trouble(
+    sqlite: ConversationStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    id = talk(sqlite, 1)
+    with closing(sqlite3.connect(database_file(), isolation_level=None)) as other:
+        other.execute("CREATE TRIGGER no BEFORE INSERT ON messages BEGIN SELECT RAISE(ABORT, 'no more'); END")
+    with pytest.raises(StoreRejected):
+        sqlite.save(id, Message("user", "不该进日志的话"))
+    assert "refuses what it was given" in caplog.text
+    assert "不该进日志的话" not in caplog.text
+    assert len(texts(sqlite, id)) == 1
 
 
 def test_another_process_that_finds_the_same_corruption_leaves_the_new_file_alone(sqlite: ConversationStore) -> None:

@@ -304,3 +304,21 @@ def test_closing_writes_what_is_left(file: Path, open_outbox: Open) -> None:
     outbox.close(20)
     assert len(texts(store, id)) == 200
     assert not [thread for thread in threading.enumerate() if thread.name == "wenyuan-outbox"]
+
+
+def test_closing_over_a_locked_database_is_soon_over_and_says_what_was_lost(
+    file: Path, open_outbox: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, outbox = open_outbox(file)
+    id = talk(outbox, 1)
+    assert outbox.flush(10)
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        for number in range(1, 4):
+            outbox.save(id, said(number), owner=None)
+        began = time.monotonic()
+        outbox.close(10)
+        assert time.monotonic() - began < 10
+        other.execute("ROLLBACK")
+    assert "3 writes to the conversation database were lost" in caplog.text
+    assert "第 1 条" not in caplog.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import struct
 import tarfile
@@ -248,6 +249,26 @@ class TestArchives:
         invented.pack(target, {f"经济法/{n}.md": b" " * 1_000_000 for n in range(30)})
         with pytest.raises(CorpusError, match="压缩比"):
             read(target)
+
+    @pytest.mark.parametrize("suffix", [".zip", ".tar", ".tar.gz"])
+    def test_more_than_a_disk_should_hold(self, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(archive, "MAX_TOTAL", 2_000_000)
+        target = tmp_path / f"large{suffix}"
+        invented.pack(target, {f"经济法/{n}.md": os.urandom(500_000) for n in range(6)})
+        with pytest.raises(CorpusError, match="解开后超过 2 MB"):
+            read(target)
+
+    def test_names_in_no_encoding_are_taken_as_they_are(self, tmp_path: Path) -> None:
+        target = tmp_path / "odd.zip"
+        invented.pack(target, {"AAAA/B.md": invented.BUOY.encode(), "经济法/好.md": invented.BUOY.encode()})
+        target.write_bytes(target.read_bytes().replace(b"AAAA/B.md", b"\x81\xff\xff\xff/\xff.md"))
+        assert laws(read(target), "浮标法")
+
+    def test_an_archive_of_something_else_says_what_is_expected(self, tmp_path: Path) -> None:
+        target = invented.pack(tmp_path / "photos.zip", {"假期/海.jpg": b"\xff\xd8"})
+        with pytest.raises(CorpusError, match=r"没有在 photos\.zip 中找到") as caught:
+            read(target)
+        assert "JSONL" in caught.value.cure
 
     def test_too_many_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(archive, "MAX_FILES", 5)

@@ -61,7 +61,7 @@ def test_what_people_write(written: str, number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "条", "一百二", "十百", "一一十", "万", "一千零零一", "-3", "3.5", "九" * 20, "1" * 9]
+    "text", ["", "条", "一百二", "十百", "一一十", "万", "一千零零一", "-3", "3.5", "九" * 20, "九" * 9, "1" * 9]
 )
 def test_what_is_no_number_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
@@ -80,6 +80,12 @@ def test_what_is_no_number_is_refused(text: str) -> None:
 )
 def test_notations_of_an_article(text: str, number: tuple[int, int]) -> None:
     assert parse_article_number(text) == number
+
+
+@pytest.mark.parametrize("number", [-1, 10**8])
+def test_what_no_statute_numbers_is_not_written(number: int) -> None:
+    with pytest.raises(ValueError, match=str(number)):
+        to_chinese(number)
 
 
 def test_articles_are_named_and_sorted_as_in_the_law() -> None:
