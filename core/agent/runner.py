@@ -52,6 +52,7 @@ TRY_CHAT = "也可以切换到 Chat 模式再试。"
 FROM_WHAT_WAS_FOUND = "下面的回答根据已经找到的内容写成。"
 REPHRASE = "可以换一种问法，或切换到 Chat 模式。"
 CANCELLED = "已停止。"
+NOT_AWAITED = "没有等到结果。"
 EMPTY_HANDED = "没有找到可以引用的资料，也没有写出回答。可以换一种问法、缩小问题的范围，或切换到 Chat 模式。"
 
 NOT_SEARCHED = Notice("not_searched", "智能体认为这个问题不需要搜索，没有查找任何资料，以下回答没有来源可以引用。")
@@ -253,7 +254,7 @@ class _Work:
 
     async def _after_stop(self, reason: Reason, why: str) -> str:
         self._translator.settle()
-        self._translator.close_steps("没有等到结果。")
+        self._translator.close_steps(NOT_AWAITED)
         self._emit(RunStopped(reason))
         begun = self._translator.answer.strip()
         advice = REPHRASE if reason == "loop" else ""
@@ -268,6 +269,7 @@ class _Work:
                 await within(search.arun(self._question, callbacks=[self._translator]), self._time_to_act)
         except TimeoutError:
             log.info("the plain search took too long")
+            self._translator.close_steps(NOT_AWAITED)
         return await self._write()
 
     async def _after_failure(self, kind: str, message: str) -> str | None:

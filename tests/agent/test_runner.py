@@ -35,6 +35,7 @@ from core.search.format import NOTHING_FOUND, SEARCH_FAILED
 from core.search.types import SearchResult
 from support.agents import (
     QUESTION,
+    SlowEngine,
     agent,
     answer,
     failure,
@@ -323,6 +324,14 @@ def test_after_two_unreadable_outputs_the_program_searches_and_the_model_answers
     assert [source.number for source in answer(events).sources] == [1]
     assert "Action Input" not in plain
     assert "胡言" not in streamed(events)
+
+
+def test_a_search_of_the_programs_that_takes_too_long_is_not_waited_for() -> None:
+    engine = SlowEngine(3.0, results(9))
+    with agent(["胡言"], ["乱语"], ["凭所知：42。"], engines=[engine], max_execution_time=1.5) as world:
+        events = world.ask()
+    assert answer(events).text == "凭所知：42。"
+    assert answer(events).sources == ()
 
 
 @pytest.mark.parametrize(("engine", "said"), [([], NOTHING_FOUND), (EngineTimeout(), SEARCH_FAILED)])

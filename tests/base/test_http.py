@@ -9,6 +9,7 @@ import os
 import resource
 import socket
 import ssl
+import subprocess
 import threading
 import time
 import traceback
@@ -219,6 +220,15 @@ def test_a_tls_connection_is_used_again(tls: ssl.SSLContext) -> None:
         for _ in range(3):
             assert get(server).json() == RESULTS
         assert server.connections == 1
+
+
+def test_certificates_may_be_a_folder(tls_files: Tls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = ["openssl", "x509", "-noout", "-hash", "-in", str(tls_files.certificate)]
+    name = subprocess.run(named, check=True, capture_output=True, text=True).stdout.strip()
+    (tmp_path / f"{name}.0").write_bytes(tls_files.certificate.read_bytes())
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path))
+    with Server(keep_alive(json_answer(RESULTS)), tls=tls_files.server) as server:
+        assert get(server).json() == RESULTS
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -199,3 +201,30 @@ def test_follow_up_questions_are_off_by_default_and_read_tolerantly() -> None:
         _,
     ):
         assert app.chat.follow_ups("问", "答") == []
+
+
+def test_old_results_are_used_and_said_to_be_old() -> None:
+    engine = FakeEngine("fake", results(3))
+    with world(says=[["好[1]。"]], engines=[engine], SEARCH_CACHE_TTL="1") as (app, _):
+        list(app.chat.stream("问题", options=SEARCH))
+        time.sleep(1.1)
+        engine.answer = EngineTimeout()
+        events = list(app.chat.stream("问题", options=SEARCH))
+    (notice,) = [event for event in events if isinstance(event, Notice)]
+    assert notice.kind == "stale"
+    assert "旧结果" in notice.text
+    answer = events[-2]
+    assert isinstance(answer, Answer)
+    assert answer.sources
+
+
+def test_sources_that_the_prompt_has_no_room_for_are_left_out() -> None:
+    engine = FakeEngine("fake", [replace(result, snippet="长" * 200) for result in results(5)])
+    with world(says=[["好[1]，[5]。"]], engines=[engine], CHAT_SOURCE_TOKENS="200") as (app, model):
+        events = list(app.chat.stream("问题", options=SEARCH))
+    shown = str(model.asked[0][-1].content)
+    assert "[1] 标题1" in shown
+    assert "[5] 标题5" not in shown
+    answer = events[-2]
+    assert isinstance(answer, Answer)
+    assert [source.number for source in answer.sources] == [1]

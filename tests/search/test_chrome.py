@@ -415,3 +415,24 @@ def test_without_chrome_the_command_that_installs_it(
 def test_ubuntu_has_it_as_a_snap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "freedesktop_os_release", lambda: {"ID": "ubuntu"})
     assert install_command() == "sudo snap install chromium"
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("net::ERR_NAME_NOT_RESOLVED at http://x", "dns"),
+        ("net::ERR_TUNNEL_CONNECTION_FAILED", "proxy"),
+        ("net::ERR_CERT_DATE_INVALID", "tls"),
+        ("net::ERR_CONNECTION_CLOSED", "reset"),
+        ("net::ERR_ADDRESS_UNREACHABLE", "unreachable"),
+        ("Protocol error (Page.navigate): something new", "unreachable"),
+    ],
+)
+def test_what_chrome_says_in_our_words(said: str, reason: str) -> None:
+    error = module._translated(RuntimeError(said), "www.google.com")
+    assert isinstance(error, HttpConnectError)
+    assert error.reason == reason
+
+
+def test_a_timeout_of_chromes_is_one() -> None:
+    assert isinstance(module._translated(RuntimeError("net::ERR_CONNECTION_TIMED_OUT"), "x"), HttpTimeout)

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from core import VISITOR_COOKIE
+from core.answer.message import Message
 from core.base.visitors import Visitor
 from core.ui import keeping, session
+from core.ui.session import ChatState
+from support.worlds import world
 
 MARK = "m" * 32
 ZHANG = {"is_logged_in": True, "iss": "https://id.example", "sub": "1", "email": "z@example.org"}
@@ -19,9 +22,11 @@ ZHANG = {"is_logged_in": True, "iss": "https://id.example", "sub": "1", "email":
 def arrive(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(session, "chat", lambda: SimpleNamespace(session_id="session"))
 
-    def arrive(user: dict[str, Any], *, mark: str = "", address: str | None = None) -> None:
+    def arrive(
+        user: dict[str, Any], *, mark: str = "", address: str | None = None, state: dict[str, str] | None = None
+    ) -> None:
         context = SimpleNamespace(cookies={VISITOR_COOKIE: mark}, ip_address=address)
-        monkeypatch.setattr(keeping, "st", SimpleNamespace(user=user, context=context))
+        monkeypatch.setattr(keeping, "st", SimpleNamespace(user=user, context=context, session_state=state))
 
     return arrive
 
@@ -52,3 +57,19 @@ def test_nobody_becomes_another_by_a_cookie_of_their_own(arrive: Any, mark: str)
 def test_an_account_without_a_subject_owns_nothing(arrive: Any) -> None:
     arrive({"is_logged_in": True, "email": "z@example.org"})
     assert keeping.owner() is None
+
+
+def test_nobody_renames_or_deletes_what_belongs_to_another(arrive: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    chat = ChatState(session_id="session")
+    monkeypatch.setattr(session, "chat", lambda: chat)
+    with world(says=[]) as (app, _):
+        id = app.store.create(owner="https://id.example li")
+        app.store.save(id, Message("user", "只有李四知道的问题"), owner="https://id.example li")
+        arrive(ZHANG, mark=MARK, state={"title": "我的"})
+        keeping.rename(app, id, "title")
+        assert "没有找到这个对话" in chat.reading_problem
+        chat.reading_problem = ""
+        keeping.delete(app, id)
+        assert "没有找到这个对话" in chat.reading_problem
+        kept = app.store.load(id, owner="https://id.example li")
+    assert kept.conversation.title == "只有李四知道的问题"
