@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from core.base.settings import LimitsSettings
-from core.base.visitors import Visitor
+from core.base.visitors import COMMAND_LINE, Visitor
 from core.run.admission import Admission, Place, TooManyQuestions
 
 A, B, C, D = (Visitor(name) for name in "ABCD")
@@ -130,3 +130,5 @@ def test_a_question_too_many_is_refused_with_the_time_to_wait() -> None:
     with pytest.raises(TooManyQuestions):
         admission.count(Visitor("without a cookie 3", "203.0.113.7"))
     admission.count(Visitor("B", "203.0.113.8"))
+    for _ in range(5):
+        admission.count(COMMAND_LINE)
