@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, TimeoutError, expect
 
 from support.app_server import AppServer
 from support.openai_server import OpenAIServer
@@ -34,8 +35,14 @@ def sidebar(visitor: Visitor) -> Locator:
 
 
 def pick(visitor: Visitor, title: str, option: str) -> None:
-    sidebar(visitor).get_by_role("combobox", name=title).click()
-    visitor.page.get_by_role("option", name=option, exact=True).click()
+    """A list that opens while its surroundings still move is closed again: then it is opened once more."""
+    wanted = visitor.page.get_by_role("option", name=option, exact=True)
+    for _ in range(10):
+        sidebar(visitor).get_by_role("combobox", name=title).click()
+        with suppress(TimeoutError):
+            wanted.wait_for(timeout=3_000)
+            break
+    wanted.click()
     visitor.settled()
 
 
