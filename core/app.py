@@ -84,7 +84,7 @@ class App:
     def legal(self) -> LegalDesk:
         from core.legal.desk import LegalDesk
 
-        return LegalDesk(self.settings, self.search)
+        return LegalDesk(self.settings, self.search.for_tools(self.model.choice))
 
     @cached_property
     def diagnosis(self) -> Diagnosis:

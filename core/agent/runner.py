@@ -85,7 +85,7 @@ class AgentRunner(AnswerService):
 
         The model is built, because that tells whether it can call tools, but not asked.
         """
-        tools = self.offered(ToolContext(search=self.search, legal=self.legal))
+        tools = self.offered(ToolContext(search=self.search.for_tools(self.model.choice), legal=self.legal))
         if variant:
             native = variant == "tools"
         else:
@@ -132,8 +132,9 @@ class _Work:
         self._acting = acting_part(self._deadline)
         self._evidence = Evidence()
         self._translator = Translator(self._emit, estimated=self._model.choice.embedded, verbose=settings.agent.verbose)
+        self._search = runner.search.for_tools(self._model.choice)
         context = ToolContext(
-            search=runner.search,
+            search=self._search,
             evidence=self._evidence,
             user=question.options.user,
             session_cache=question.options.session_cache,
@@ -149,13 +150,13 @@ class _Work:
 
     async def run(self) -> None:
         try:
-            if not self._runner.search.available:
+            if not self._search.available:
                 self._emit(Notice(NoEngine.kind, f"{NoEngine()}这次回答没有联网搜索。"))
             answer = await self._answer()
             if answer is not None:
                 if self._settings.agent.verbose:
                     log.info("answer: %s", answer)
-                if self._runner.search.available and not self._translator.used_tools:
+                if self._search.available and not self._translator.used_tools:
                     self._emit(NOT_SEARCHED)
                 for notice in cut_off(self._translator.cut_off):
                     self._emit(notice)

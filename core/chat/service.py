@@ -92,6 +92,7 @@ class _Answering:
     def __init__(self, service: ChatService, question: Question) -> None:
         self._service = service
         self._search = service.search
+        self._others = service.search.for_tools(question.model.choice)
         self._question = question
         self._settings = question.settings
         self._model = question.model
@@ -189,7 +190,7 @@ class _Answering:
         user = None if refused else options.user  # counted already
         failure: Notice | None = None
         try:
-            found = await self._search.asearch(self._query, user=user, fresh=options.fresh)
+            found = await self._others.asearch(self._query, user=user, fresh=options.fresh)
         except SearchError as error:
             log.warning("search failed: %s", error)
             attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()

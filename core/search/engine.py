@@ -23,7 +23,7 @@ from core.base.http.errors import (
     HttpTimeout,
     HttpTooLarge,
 )
-from core.base.settings import ApiKey, Section, Settings, variable
+from core.base.settings import ApiKey, ModelChoice, Section, Settings, variable
 from core.search.errors import (
     EngineBlocked,
     EngineError,
@@ -64,6 +64,10 @@ class SearchEngine(ABC):
     def from_settings(cls, settings: Settings) -> Self:
         """Raises EngineMisconfigured, with the cure, where a key or a server is missing: the chain goes on without."""
         return cls()
+
+    def for_tools(self, model: ModelChoice) -> Self | None:
+        """The engine as the tools of an agent with this model use it; None: they do without."""
+        return self
 
     @abstractmethod
     def search(

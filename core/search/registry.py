@@ -41,6 +41,12 @@ class EngineOrder(Section):
     )
 
 
+def is_named(name: str, settings: Settings) -> bool:
+    """Whether somebody wrote this engine into the order; by default all of them stand there."""
+    order = settings.section(EngineOrder)
+    return "provider_priority" in order.model_fields_set and name in order.provider_priority
+
+
 def engine_sections() -> tuple[type[Section], ...]:
     """What there is to configure about engines, for `load_settings`."""
     classes = filter(None, map(engine_class, ENGINES))

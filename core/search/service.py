@@ -6,10 +6,11 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 from core.base.http import Deadline
-from core.base.settings import SearchSettings
+from core.base.settings import ModelChoice, SearchSettings
 from core.base.text import is_blank
 from core.base.visitors import COMMAND_LINE, Visitor
 from core.search.cache import ResultCache, SessionCache
@@ -75,6 +76,12 @@ class SearchService:
             take_turn=limits.take_turn if limits else None,
             clock=clock,
         )
+
+    def for_tools(self, model: ModelChoice) -> SearchService:
+        """The same search, with the engines that the tools of an agent with this model use."""
+        made = copy(self)
+        made._engines = tuple(filter(None, (engine.for_tools(model) for engine in self._engines)))
+        return made
 
     @property
     def available(self) -> bool:

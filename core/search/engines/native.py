@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from copy import copy
 from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from core.base.settings import Form, Names, Settings, choose_model
+from core.base.settings import Form, ModelChoice, Names, Settings, choose_model
 from core.search.engine import EngineSection, HttpEngine, RawResult, Request, Response, dig, fetch, missing_key, objects
 from core.search.errors import EngineMisconfigured, EngineParseError, EngineUnavailable
 from core.search.query import language_code, recency, with_sites
+from core.search.registry import is_named
 from core.search.types import SearchQuery
 
 OPENAI, DEEPSEEK = "api.openai.com", "api.deepseek.com"
@@ -41,10 +43,20 @@ class NativeEngine(HttpEngine):
     label = "模型自带搜索"
     section = NativeSettings
 
-    def __init__(self, *, base_url: str, model: str, api_key: str = "", fetch: Callable[..., Response] = fetch) -> None:
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        model: str,
+        api_key: str = "",
+        named: bool = False,
+        fetch: Callable[..., Response] = fetch,
+    ) -> None:
+        """`named`: somebody put it into the order of the engines; it does not stand there by default only."""
         super().__init__(fetch=fetch)
         self._base_url = base_url
         self._model = model
+        self._named = named
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
 
     @classmethod
@@ -62,7 +74,20 @@ class NativeEngine(HttpEngine):
                 )
         elif key is None:
             raise missing_key("OPENAI_API_KEY", "模型服务商的控制台")
-        return cls(base_url=base_url, model=choice.name, api_key=key.get_secret_value() if key else "")
+        return cls(
+            base_url=base_url,
+            model=choice.name,
+            api_key=key.get_secret_value() if key else "",
+            named=is_named(cls.name, settings),
+        )
+
+    def for_tools(self, model: ModelChoice) -> Self | None:
+        """Beside an agent it is a second paid call for each search: only where somebody wants it, by the same model."""
+        if not self._named or model.provider != "openai":
+            return None
+        chosen = copy(self)
+        chosen._model = model.name
+        return chosen
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
         body: dict[str, Any] = {"model": self._model, "instructions": self._instructions(query)}

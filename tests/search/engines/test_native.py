@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from core.base.settings import ModelChoice
 from core.search.engines.native import NativeEngine
 from core.search.errors import (
     EngineError,
@@ -14,6 +15,8 @@ from core.search.errors import (
     EngineThrottled,
     EngineUnavailable,
 )
+from core.search.registry import build_chain
+from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchType
 from support.base import loaded
 from support.engines import KEY, answer, scripted, usable, wire
@@ -176,3 +179,26 @@ def test_another_server_can_be_allowed_by_name(models: str) -> None:
     request = engine.build_request(SearchQuery("x"), 10)
     assert wire(request).address == "http://127.0.0.1:11434/v1/responses"
     assert "Authorization" not in request.headers
+
+
+@pytest.mark.parametrize(
+    ("order", "chosen", "asked"),
+    [
+        ({}, ModelChoice("openai", "gpt-other"), None),
+        ({"SEARCH_PROVIDER_PRIORITY": "native, tavily"}, ModelChoice("openai", "gpt-other"), "gpt-other"),
+        ({"SEARCH_PROVIDER_PRIORITY": "native, tavily"}, ModelChoice("anthropic", "claude"), None),
+    ],
+)
+def test_an_agent_uses_it_only_where_somebody_named_it_and_by_its_own_model(
+    order: dict[str, str], chosen: ModelChoice, asked: str | None
+) -> None:
+    chain = build_chain(loaded(OPENAI_API_KEY=KEY, TAVILY_API_KEY=KEY, LLM_MODEL="openai:gpt", **order).values)
+    service = SearchService(chain.engines).for_tools(chosen)
+    models = [
+        wire(engine.build_request(SearchQuery("x"), 10)).body["model"]
+        for engine in service._engines
+        if isinstance(engine, NativeEngine)
+    ]
+    assert models == ([asked] if asked else [])
+    assert "tavily" in [engine.name for engine in service._engines]
+    assert chain.engines[0].name == "native"  # Chat still hands its search over to the model
