@@ -157,7 +157,7 @@ def _search(app: App, options: argparse.Namespace, output: Output) -> int:
 
 
 def _results_text(response: SearchResponse) -> str:
-    lines = [f"{response.provider} · {response.total_results} 条 · {response.search_time:.1f} 秒"]
+    lines = [f"{response.provider} · {len(response.results)} 条 · {response.search_time:.1f} 秒"]
     for number, result in enumerate(response.results, 1):
         lines += [f"{number}. {result.title}", f"   {result.url}", f"   {result.snippet}"]
     return "\n".join(lines)
@@ -190,7 +190,7 @@ class _Transcript:
     def __call__(self, event: RunEvent) -> None:
         match event:
             case SearchFinished(response=response, amends=False):
-                note = f"搜索：{response.provider or '未成功'} · {response.total_results} 条"
+                note = f"搜索：{response.provider or '未成功'} · {len(response.results)} 条"
                 print(f"{note} · {response.search_time:.1f} 秒", file=sys.stderr)
             case Notice(text=text):
                 print(text, file=sys.stderr)

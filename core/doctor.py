@@ -150,7 +150,7 @@ def try_engine(app: App, name: str, *, user: Visitor | None = None) -> Check:
         attempt = response.attempts[0]
         return replace(check, message=attempt.reason, cure=attempt.cure)
     first = f"；第一条：{shorten(response.results[0].title, 40)}" if response.results else ""
-    return replace(check, ok=True, message=f"{response.total_results} 条结果，{response.search_time:.1f} 秒{first}")
+    return replace(check, ok=True, message=f"{len(response.results)} 条结果，{response.search_time:.1f} 秒{first}")
 
 
 @dataclass(frozen=True, slots=True)

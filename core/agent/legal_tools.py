@@ -86,7 +86,7 @@ class LegalTool(AgentTool):
         origin = library if found.details else "网络"
         block = sources_block(described, snippet_length=WHOLE_CASE_LENGTH)
         text = f"（{found.note}以下来自{origin}。）\n{block}"
-        return Observation(text, ok=True, summary=f"找到 {response.total_results} 条结果"), found.document
+        return Observation(text, ok=True, summary=f"找到 {len(response.results)} 条结果"), found.document
 
     def found(
         self,
@@ -176,6 +176,7 @@ def _article_result(public_url: str, article: LegalArticle, rank: int) -> Search
         published=article.published,
         engine=LAWS,
         rank=rank,
+        read="library",
     )
 
 
@@ -248,6 +249,7 @@ def _case_result(public_url: str, case: CourtCase, rank: int) -> SearchResult:
         published=case.date,
         engine=CASES,
         rank=rank,
+        read="library",
     )
 
 

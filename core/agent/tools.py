@@ -194,7 +194,7 @@ class WebSearchTool(AgentTool):
         if found.failure:
             text = f"{without_web(found.failure, inside=True)}\n{text}"
             return Observation(text, ok=False, summary=f"{found.failure}{found.cure}"), found.to_json()
-        summary = f"找到 {found.total_results} 条结果" if sources else "没有找到结果"
+        summary = f"找到 {len(found.results)} 条结果" if sources else "没有找到结果"
         return Observation(text, ok=True, summary=summary), found.to_json()
 
 

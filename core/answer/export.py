@@ -81,7 +81,7 @@ def _origin(message: Message, zone: tzinfo | None) -> str:
 
 
 def _search_line(response: SearchResponse) -> str:
-    found = f"{response.provider}，找到 {response.total_results} 条" if response.provider else "没有成功"
+    found = f"{response.provider}，找到 {len(response.results)} 条" if response.provider else "没有成功"
     cached = "，来自缓存" if response.from_cache else ""
     return f"搜索「{one_line(response.query.text)}」：{found}，{response.search_time:.1f} 秒{cached}"
 
@@ -263,6 +263,8 @@ def _reference_json(source: Source) -> dict[str, Any]:
         "url": clean(source.url),
         "domain": host_of(source.url),
         "summary": one_line(source.snippet),
+        "published": source.published,
+        "read": source.read,
     }
 
 
@@ -271,7 +273,7 @@ def _search_json(response: SearchResponse) -> dict[str, Any]:
         "query": clean(response.query.text),
         "type": response.query.type.value,
         "provider": response.provider,
-        "results": response.total_results,
+        "results": len(response.results),
         "seconds": round(response.search_time, 2),
         "fromCache": response.from_cache,
     }

@@ -23,6 +23,7 @@ def encode(response: SearchResponse, *, saved: float) -> str:
         "provider": response.provider,
         "skipped": response.skipped,
         "notes": response.notes,
+        "total": response.total,
         "results": [asdict(result) for result in response.results],
     }
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
@@ -39,6 +40,7 @@ def decode(text: str, query: SearchQuery) -> Kept:
             provider=_typed(document["provider"], str),
             skipped=_typed(document["skipped"], int),
             notes=tuple(_typed(note, str) for note in document["notes"]),
+            total=_typed(document["total"], int | None),
         )
         return Kept(saved=float(_typed(document["saved"], float | int)), response=response)
     except (KeyError, TypeError, RecursionError) as error:
@@ -46,13 +48,12 @@ def decode(text: str, query: SearchQuery) -> Kept:
 
 
 def _result(entry: dict[str, Any]) -> SearchResult:
-    published = entry["published"]
     return SearchResult(
         title=_typed(entry["title"], str),
         url=_typed(entry["url"], str),
         snippet=_typed(entry["snippet"], str),
         source=_typed(entry["source"], str),
-        published=None if published is None else _typed(published, str),
+        published=_typed(entry["published"], str | None),
         engine=_typed(entry["engine"], str),
         rank=_typed(entry["rank"], int),
     )

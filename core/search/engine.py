@@ -95,6 +95,9 @@ class ClosableEngine(Protocol):
 class HttpEngine(SearchEngine):
     """Subclasses write the two halves."""
 
+    total_at: ClassVar[tuple[str, ...]] = ()
+    """Where in its JSON the service says how many results there are in all."""
+
     def __init__(self, *, fetch: Callable[..., Response] = fetch) -> None:
         self._fetch = fetch
 
@@ -117,7 +120,8 @@ class HttpEngine(SearchEngine):
             self.check_status(response)
             found = self.parse_response(response)
             if not isinstance(found, Found):  # a generator is read here, and may meet what it did not expect
-                found = clean_results(found, engine=self.name, limit=num_results)
+                total = dig(response.json(), *self.total_at) if self.total_at else None
+                found = clean_results(found, engine=self.name, limit=num_results, total=total)
         except HttpError as error:
             raise translate(error) from None
         except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError):

@@ -9,6 +9,7 @@ from html import unescape
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from core.base.dates import iso_day
 from core.base.text import one_line, shorten
 from core.search.types import SearchResult, host_of
 
@@ -34,13 +35,24 @@ class RawResult:
 class Found(list[SearchResult]):
     """The usable results of one engine, and how many were not usable."""
 
-    def __init__(self, results: Iterable[SearchResult] = (), *, skipped: int = 0, notes: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        results: Iterable[SearchResult] = (),
+        *,
+        skipped: int = 0,
+        notes: tuple[str, ...] = (),
+        total: int | None = None,
+    ) -> None:
+        """`total`: how many the engine itself says there are."""
         super().__init__(results)
         self.skipped = skipped
         self.notes = notes
+        self.total = total
 
 
-def clean_results(raw: Iterable[RawResult], *, engine: str, limit: int, notes: tuple[str, ...] = ()) -> Found:
+def clean_results(
+    raw: Iterable[RawResult], *, engine: str, limit: int, notes: tuple[str, ...] = (), total: Any = None
+) -> Found:
     """The first `limit` usable results; a broken one costs only itself."""
     found: dict[str, SearchResult] = {}
     problems: list[str] = []
@@ -59,7 +71,8 @@ def clean_results(raw: Iterable[RawResult], *, engine: str, limit: int, notes: t
             len(problems),
             "; ".join(problems[:MOST_PROBLEMS]),
         )
-    return Found(found.values(), skipped=len(problems), notes=notes)
+    known = total if type(total) is int and total > len(found) else None  # SearXNG sends 0 where it does not know
+    return Found(found.values(), skipped=len(problems), notes=notes, total=known)
 
 
 def _clean(raw: RawResult, engine: str, *, rank: int) -> SearchResult:
@@ -79,7 +92,7 @@ def _clean(raw: RawResult, engine: str, *, rank: int) -> SearchResult:
         url=url,
         snippet=_words(raw.snippet, SNIPPET_LENGTH) if isinstance(raw.snippet, str) else "",
         source=source,
-        published=one_line(raw.published[:40]) or None if isinstance(raw.published, str) else None,
+        published=iso_day(raw.published[:40]) if isinstance(raw.published, str) else None,
         engine=engine,
         rank=rank,
     )

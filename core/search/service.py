@@ -248,6 +248,7 @@ class SearchService:
             provider=raced.provider,
             skipped=raced.found.skipped,
             notes=raced.found.notes,
+            total=raced.found.total,
         )
         log.info("%s found %d results in %.2f s", raced.provider, len(raced.found), self._clock() - search.started)
         return response

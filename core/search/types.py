@@ -6,10 +6,13 @@ import json
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from core.base.text import fold
+
+Read = Literal["snippet", "page", "file", "library"]
+"""How much of a source was read before it was cited: an engine's few lines, or the thing itself."""
 
 
 class SearchType(StrEnum):
@@ -54,8 +57,10 @@ class SearchResult:
     source: str
     """The host of the URL, without `www.`"""
     published: str | None = None
+    """The day, as 2026-01-31."""
     engine: str = ""
     rank: int = 0
+    read: Read = "snippet"
 
     def to_json(self) -> dict[str, Any]:
         return {"title": self.title, "url": self.url, "snippet": self.snippet, "source": self.source}
@@ -70,13 +75,22 @@ class Source:
     url: str
     snippet: str
     engine: str = ""
+    published: str | None = None
+    read: Read = "snippet"
 
     @classmethod
     def of(cls, result: SearchResult, *, number: int) -> Source:
-        return cls(number, result.title, result.url, result.snippet, result.engine)
+        return cls(number, result.title, result.url, result.snippet, result.engine, result.published, result.read)
 
     def to_json(self) -> dict[str, Any]:
-        return {"number": self.number, "title": self.title, "url": self.url, "snippet": self.snippet}
+        return {
+            "number": self.number,
+            "title": self.title,
+            "url": self.url,
+            "snippet": self.snippet,
+            "published": self.published,
+            "read": self.read,
+        }
 
 
 class Outcome(StrEnum):
@@ -126,10 +140,12 @@ class SearchResponse:
     failure: str = ""
     """Why the web was not searched although these are results: what is built in was all that could be looked through."""
     cure: str = ""
+    total: int | None = None
+    """How many the engine says there are, where it says so."""
 
     @property
     def total_results(self) -> int:
-        return len(self.results)
+        return len(self.results) if self.total is None else self.total
 
     def to_json(self) -> dict[str, Any]:
         return {

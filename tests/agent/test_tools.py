@@ -73,7 +73,9 @@ def test_five_numbered_results_for_the_model_and_all_ten_as_json(app: App) -> No
     assert started == SearchStarted("标题")
     assert isinstance(finished, SearchFinished)
     assert [source.number for source in finished.sources] == [1, 2, 3, 4, 5]
-    assert finished.response.total_results == 10
+    printed = finished.to_json()["results"]  # AgentExecutor drops the artifact: `ask --json` has them from here
+    assert [entry["url"] for entry in printed] == [f"https://example.org/{n}" for n in range(1, 11)]
+    assert {entry["source"] for entry in printed} == {"example.org"}
 
 
 def test_snippets_are_cut_to_200_characters(app: App, engine: FakeEngine) -> None:

@@ -100,7 +100,7 @@ def test_ask_prints_one_event_per_line_and_ends_with_answer_and_usage(core: Core
     answer = events[-2]
     assert "".join(event["text"] for event in events if event["type"] == "text_delta") == answer["text"]
     assert answer["sources"]
-    assert set(answer["sources"][0]) == {"number", "title", "url", "snippet"}
+    assert set(answer["sources"][0]) == {"number", "title", "url", "snippet", "published", "read"}
     assert f"[{answer['sources'][0]['number']}]" in answer["text"]
     assert set(events[-1]) == {"type", "input", "output", "total", "estimated"}
 

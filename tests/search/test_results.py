@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import string
+from typing import Any
 
 import pytest
 
@@ -66,3 +67,13 @@ def test_two_different_queries_never_share_a_key() -> None:
     # What the cache takes for the same words is the same query.
     same = {(" ".join(query.text.split()), query.language, query.sites) for query in queries}
     assert len({query.key() for query in queries}) == len(same)
+
+
+@pytest.mark.parametrize(
+    ("said", "total"),
+    [(192_000, 192_000), (0, None), (1, None), (None, None), ("many", None), (True, None), (-5, None)],
+)
+def test_the_total_is_what_the_engine_says_where_it_knows(said: Any, total: int | None) -> None:
+    rows = [RawResult("标题", f"https://a{n}.example/") for n in range(3)]
+    found = clean_results(rows, engine="e", limit=10, total=said)
+    assert found.total == total

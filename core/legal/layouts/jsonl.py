@@ -18,12 +18,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
+from core.base.dates import iso_day
 from core.base.text import clean, one_line
 from core.legal.imports.archive import SourceFile
 from core.legal.layouts.items import Item, Skipped
 from core.legal.layouts.markup import Undecodable, decode
 from core.legal.text.case_numbers import find_case_numbers
-from core.legal.text.dates import parse_iso
 from core.legal.text.numerals import ArticleNumber, parse_article_number
 from core.legal.types import Article, CaseType, CourtCase, Kind, Law, Status
 from core.search.types import host_of
@@ -73,8 +73,8 @@ def _law(record: dict[str, Any], file: str) -> Law:
         articles=articles,
         source=one_line(record.get("source") or file),
         issuer=one_line(record.get("issuer") or "") or None,
-        published=parse_iso(record.get("published")),
-        effective=parse_iso(record.get("effective")),
+        published=iso_day(record.get("published")),
+        effective=iso_day(record.get("effective")),
         repealed=record.get("status") == Status.REPEALED.value,
     )
 
@@ -101,7 +101,7 @@ def _case(record: dict[str, Any], file: str) -> CourtCase:
         name=_text(record, "caseName"),
         number=number or None,
         court=one_line(record.get("court") or "") or None,
-        date=parse_iso(record.get("date")),
+        date=iso_day(record.get("date")),
         type=CaseType(declared) if declared else numbers[0].type if numbers else None,
         summary=summary,
         verdict=clean(record.get("verdict") or "") or None,

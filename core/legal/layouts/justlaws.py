@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any
 
+from core.base.dates import iso_day
 from core.legal.imports.archive import SourceFile
 from core.legal.layouts.issuers import issuer_of
 from core.legal.layouts.items import Item, Skipped, text_of
@@ -88,7 +89,7 @@ def _law(
     if not articles:
         return Skipped(str(path), "没有正文")
     kind = Kind.CONSTITUTION if _parts(path)[0] == "constitution" else Kind.STATUTE
-    published = dates.parse_iso(version.get("promulgatedOn")) or dates.adopted(head)
+    published = iso_day(version.get("promulgatedOn")) or dates.adopted(head)
     return Law(
         name=title.title,
         kind=kind,
@@ -96,7 +97,7 @@ def _law(
         source=f"{NAME}：{'/'.join(_parts(path))}",
         issuer=issuer_of(title.title, head, kind),
         published=published,
-        effective=dates.parse_iso(version.get("effectiveFrom"))
+        effective=iso_day(version.get("effectiveFrom"))
         or dates.in_force(head, [article.text for article in articles], published),
     )
 

@@ -13,6 +13,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
+from core.base.dates import iso_day
 from core.legal.imports.archive import SourceFile
 from core.legal.layouts.issuers import issuer_of
 from core.legal.layouts.items import Item, Skipped, below, text_of
@@ -79,7 +80,7 @@ def _parse_law(text: str, folders: tuple[str, ...], known: _Database) -> tuple[L
         return Skipped("", "没有正文"), False
     stem = PurePosixPath(folders[-1]).stem
     named = _FILE_DATE.search(stem)
-    published = (named and dates.parse_iso(named[1])) or dates.adopted(events)
+    published = (named and iso_day(named[1])) or dates.adopted(events)
     row = known.row(_FILE_DATE.sub("", stem), published)
     published = published or row.published
     kind = _KINDS[folders[0]]
@@ -127,7 +128,7 @@ class _Database:
             database.execute("PRAGMA trusted_schema = OFF")
             database.set_progress_handler(lambda: 1, 20_000_000)  # a view may be made to run for ever
             for name, *dated, expired in database.execute("SELECT name, publish, valid_from, expired FROM law"):
-                published, effective = map(dates.parse_iso, dated)
+                published, effective = map(iso_day, dated)
                 self._rows.setdefault(law_key(str(name)), []).append(_Row(published, effective, expired == 1))
 
     def row(self, name: str, published: str | None) -> _Row:

@@ -25,12 +25,6 @@ def iso(found: re.Match[str]) -> str | None:
         return None
 
 
-def parse_iso(text: object) -> str | None:
-    """A date that a source gives as data: 2021-01-01, 2021/1/1, 2021年1月1日."""
-    found = re.match(r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})", text) if isinstance(text, str) else None
-    return iso(found) if found else None
-
-
 def adopted(head: Sequence[str]) -> str | None:
     """The last event above the text that is not a coming into force."""
     dates = [

@@ -24,6 +24,7 @@ class BochaSettings(KeySection):
 class BochaEngine(KeyedEngine):
     name = "bocha"
     label = "博查"
+    total_at = ("data", "webPages", "totalEstimatedMatches")
     section = BochaSettings
     filters_language = False
     key_page = "open.bochaai.com"

@@ -186,7 +186,7 @@ def parse_results(html: str, url: str) -> Found:
         raise GoogleCaptcha
     if _CONSENT.match(address.hostname or ""):
         raise GoogleConsent
-    found = clean_results(_organic(page, address), engine=GoogleEngine.name, limit=MOST_RESULTS)
+    found = clean_results(_organic(page, address), engine=GoogleEngine.name, limit=MOST_RESULTS, total=_estimate(page))
     if found or _says_nothing_found(page, address):
         return found
     if page.xpath(f"//*[{_PLACES}]"):
@@ -196,6 +196,12 @@ def parse_results(html: str, url: str) -> Found:
     if page.xpath('//noscript//*[contains(@content | @href, "/httpservice/retry/enablejs")]'):
         raise GoogleJavaScriptWall
     raise GoogleLayoutChanged
+
+
+def _estimate(page: HtmlElement) -> int | None:
+    """`About 2,300,000 results`, `Aproximadamente 3.250.000 resultados`, `找到约 1,230 条结果`."""
+    said = re.search(r"\d[\d.,\u00a0\u202f]*", "".join(page.xpath('//*[@id="result-stats"]/text()')))
+    return int("".join(filter(str.isdecimal, said[0]))) if said else None
 
 
 def _parsed(html: str) -> HtmlElement:

@@ -195,7 +195,13 @@ class SearxngServer(HttpEngine):
                 cure="请稍后重试，或在 SearXNG 中换用其他引擎。",
             )
         notes = (f"SearXNG 上没有响应的引擎：{'、'.join(silent)}。",) if silent else ()
-        return clean_results(map(_result, entries), engine=self.name, limit=MOST_RESULTS, notes=notes)
+        return clean_results(
+            map(_result, entries),
+            engine=self.name,
+            limit=MOST_RESULTS,
+            notes=notes,
+            total=data.get("number_of_results"),
+        )
 
 
 def _result(entry: dict[str, Any]) -> RawResult:

@@ -87,6 +87,7 @@ class SerpapiSettings(KeySection):
 class SerpapiEngine(KeyedEngine):
     name = "serpapi"
     label = "SerpAPI"
+    total_at = ("search_information", "total_results")
     section = SerpapiSettings
     key_page = "serpapi.com/manage-api-key"
 

@@ -38,7 +38,7 @@ def summary(response: SearchResponse) -> str:
     """One line: who answered, how many, how long, how old."""
     if not response.provider:
         return "没有搜索" if was_not_tried(response) else "搜索没有成功"
-    found = f"找到 {response.total_results} 条" if response.results else "没有找到结果"
+    found = f"找到 {len(response.results)} 条" if response.results else "没有找到结果"
     parts = [label_of(response.provider), found, f"{response.search_time:.1f} 秒"]
     if response.failure:
         parts = ["联网搜索没有成功", f"只查了{label_of(response.provider)}", *parts[1:]]

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from core.base.dates import iso_day
 from core.base.http import Deadline
 from core.base.http.errors import HttpCancelled, HttpConnectError, HttpRedirect, HttpTimeout
 from core.base.settings import SearchSettings
@@ -86,7 +87,7 @@ def test_the_page_of_news() -> None:
     found = parse_results(news(), URL + "&tbm=nws")
     assert [result.url for result in found] == links()
     assert (found[0].title, found[0].snippet) == ROWS[0][::2]
-    assert found[0].published == "3 小时前"
+    assert found[0].published == iso_day("3 小时前")
     with pytest.raises(GoogleLayoutChanged):  # on other pages these are "top stories", which are no results
         parse_results(news(), URL)
 

@@ -30,3 +30,12 @@ def test_organic_results_in_order_or_the_wall(shared: Path, name: str) -> None:
     assert [result.url for result in found] == [entry["url"] for entry in expected["organic"]]
     assert [result.title for result in found] == [" ".join(entry["title"].split()) for entry in expected["organic"]]
     assert all(result.snippet for result in found)
+
+
+@pytest.mark.parametrize(
+    ("name", "total"),
+    [("barclays_2025_02", 2_300_000), ("abortion_es_2023_05", 450_000_000), ("no_results_2023", None)],
+)
+def test_how_many_google_says_there_are(shared: Path, name: str, total: int | None) -> None:
+    html = (shared / FOLDER / f"{name}.html").read_text("utf-8", "replace")
+    assert parse_results(html, "https://www.google.com/search?q=x").total == total

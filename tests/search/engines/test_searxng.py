@@ -89,7 +89,7 @@ def test_types() -> None:
 
 def test_results() -> None:
     found = usable("searxng", scripted(answer(body(RESULT, TABLE)))).search("x", 10)
-    assert [(r.title, r.snippet, r.published) for r in found] == [("劳动合同法", "第三十八条", "2026-05-01T00:00:00")]
+    assert [(r.title, r.snippet, r.published) for r in found] == [("劳动合同法", "第三十八条", "2026-05-01")]
     assert (found.skipped, found.notes) == (0, ())
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from core.base.dates import iso_day
 from core.search.errors import (
     EngineError,
     EngineMisconfigured,
@@ -13,6 +14,7 @@ from core.search.errors import (
     EngineThrottled,
     EngineUnavailable,
 )
+from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchType, TimeRange
 from support.engines import KEY, answer, scripted, usable, wire
 
@@ -71,7 +73,7 @@ def test_baidu() -> None:
 
 def test_results() -> None:
     first, second = usable("serpapi", scripted(answer(PAYLOAD))).search("x", 10)
-    assert (first.title, first.snippet, first.published) == ("结果", "摘要", "2 天前")
+    assert (first.title, first.snippet, first.published) == ("结果", "摘要", iso_day("2 天前"))
     assert second.snippet == ""
     news = {**DONE, "news_results": [{"title": "新闻", "link": "https://n.example/", "source": "报", "snippet": "s"}]}
     assert [result.title for result in usable("serpapi", scripted(answer(news))).search("x", 10)] == ["新闻"]
@@ -101,3 +103,10 @@ def test_errors(status: int, body: Any, kind: type[EngineError]) -> None:
 
 def test_an_unknown_engine_falls_back_to_google() -> None:
     assert asked(SearchQuery("x"), "yandex")["engine"] == "google"
+
+
+def test_its_own_total_reaches_the_caller() -> None:
+    payload = {**PAYLOAD, "search_information": {"total_results": 192_000}}
+    engine = usable("serpapi", scripted(answer(payload)))
+    document = SearchService([engine]).search(SearchQuery("x")).to_json()
+    assert (document["totalResults"], len(document["results"])) == (192_000, 2)
