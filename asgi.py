@@ -112,8 +112,24 @@ def _visitor_cookie(*, secure: bool) -> str:
     )
 
 
+MOST_HANDLES = 65_536
+
+
+def use_more_handles() -> None:
+    """Each open page takes four; the usual 1,024 is there for programs that still call select()."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_HANDLES if most == resource.RLIM_INFINITY else min(most, MOST_HANDLES)
+    if allowed != resource.RLIM_INFINITY and allowed < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+
+
 @asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
+    use_more_handles()
     yield {}
     from core.app import close_shared_app
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from core.base.http import Deadline
+from core.base.http.addresses import trust_fake_addresses
 from core.base.logs import configure_logging
 from core.base.loop import LoopThread
 from core.base.redis import RedisLink
@@ -144,6 +145,7 @@ def build_app(
     settings = loaded.values
     configure_logging(level=settings.log.level, secrets=settings.secrets())
     report_problems(loaded.problems)
+    trust_fake_addresses(settings.network.fake_addresses)
     loop = LoopThread()
     redis = RedisLink.from_settings(settings)
     model = model or Model(settings, limit=ModelLimit.from_settings(settings, redis))

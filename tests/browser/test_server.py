@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import signal
 import time
 import urllib.request
@@ -31,6 +32,17 @@ def test_the_server_ends_at_once_when_told() -> None:
         server.process.wait(30)
         assert time.monotonic() - started < 15, "not after some time-out of half a minute"
         assert "Traceback" not in server.log
+
+
+def test_open_pages_are_not_held_to_the_usual_limit_of_handles() -> None:
+    usual, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (512, most))
+    try:
+        with app_server(SEARCH_PROVIDER_PRIORITY="bundled") as server:
+            allowed = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)[0]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (usual, most))
+    assert allowed == min(most, 65_536) > 512
 
 
 def test_a_server_that_is_gone_is_said(visit: Callable[..., Visitor]) -> None:

@@ -264,6 +264,14 @@ class LogSettings(Section):
     )
 
 
+class NetworkSettings(Section):
+    name = "network"
+    group = "数据与运行"
+    fake_addresses: Flag = Field(
+        False, description="本机在 Clash 一类代理的 fake-ip 方式之后：198.18 开头的地址也算作外网"
+    )
+
+
 OptionalPage = Literal["legal", "dashboard", "settings", "help"]
 
 
@@ -299,6 +307,7 @@ class Settings(BaseModel):
     cache: CacheSettings = CacheSettings()
     metrics: MetricsSettings = MetricsSettings()
     log: LogSettings = LogSettings()
+    network: NetworkSettings = NetworkSettings()
     public: PublicSettings = PublicSettings()
     unusable: frozenset[str] = frozenset()
     """Variables that were set to what cannot be used: their defaults are in force, and some defaults must not be."""
