@@ -16,8 +16,9 @@ from core.agent.react_stream import Piece, Stream
 from core.agent.tools import Observation
 from core.answer.events import RunEvent, TextDelta, Thought, ToolFinished, ToolStarted, Usage
 from core.base.text import clean, one_line, shorten
-from core.llm.model import CUT_OFF
-from core.llm.pieces import TextPiece, TokenUsage
+from core.llm.model import CUT_OFF, reported_usage
+from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
+from core.llm.reasoning import reasoning_in
 from core.llm.tokens import estimate_tokens
 
 log = logging.getLogger(__name__)
@@ -36,18 +37,20 @@ class Tokens:
     answer: int = 0
     tools: int = 0
     estimated: bool = False
+    reasoning: int = 0
 
     def add(self, used: TokenUsage, *, answer_share: float, tool_results: int) -> None:
         self.input += used.input
         self.output += used.output
-        self.answer += round(used.output * answer_share)
+        self.answer += round((used.output - used.reasoning) * answer_share)
+        self.reasoning += used.reasoning
         self.tools += min(tool_results, used.input)
         self.estimated |= used.estimated
 
     def usage(self, *, iterations: int) -> Usage:
         thinking = self.input + self.output - self.answer - self.tools
         parts = {"thinking": thinking, "tools": self.tools, "answer": self.answer}
-        return Usage(self.input, self.output, self.estimated, parts, iterations)
+        return Usage(self.input, self.output, self.estimated, parts, iterations, self.reasoning)
 
 
 @dataclass
@@ -60,6 +63,8 @@ class Turn:
     finished: bool = False
     """The server said that this was all of it."""
     text: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    """What came in a field of its own, beside the text."""
     thought: list[str] = field(default_factory=list)
     answer: list[str] = field(default_factory=list)
     settled: bool = False
@@ -123,12 +128,16 @@ class Translator(AsyncCallbackHandler):
         message = chunk.message if isinstance(chunk, ChatGenerationChunk) else None
         text = token if isinstance(token, str) else str(message.text if message else "")
         calling = bool(message and getattr(message, "tool_call_chunks", None))
-        if not (text or calling):
+        thought = reasoning_in(message) if message else ""
+        if not (text or calling or thought):
             return
         if not turn.heard:
             turn.heard = True
             self.turns += 1
         self.on_token()
+        if thought:
+            turn.reasoning.append(thought)
+            self._tell(turn, [ThoughtPiece(thought)])
         if calling:
             turn.stream.calls_tool()
             self._take_back(turn)
@@ -144,8 +153,7 @@ class Translator(AsyncCallbackHandler):
         reason = message.response_metadata.get("finish_reason") if message else None
         turn.finished = bool(used or reason)
         self.cut_off = reason if reason in CUT_OFF else ""
-        reported = TokenUsage(used["input_tokens"], used["output_tokens"], estimated=False) if used else None
-        self.settle(reported)
+        self.settle(reported_usage(used) if used else None)
 
     async def on_llm_error(self, error: BaseException, **kwargs: Any) -> None:
         self.settle()
@@ -257,4 +265,4 @@ def _shown(inputs: dict[str, Any]) -> str:
 
 def _estimate(turn: Turn) -> TokenUsage:
     asked = sum(estimate_tokens(str(message.text)) for message in turn.prompt)
-    return TokenUsage(asked, estimate_tokens("".join(turn.text)), estimated=True)
+    return TokenUsage(asked, estimate_tokens("".join((*turn.reasoning, *turn.text))), estimated=True)

@@ -126,6 +126,8 @@ class Usage(_Event):
     """Agent mode: tokens for thinking, tools and answer."""
     iterations: int = 0
     """Agent mode: how often the model was asked."""
+    reasoning: int = 0
+    """How much of the output was thought before the answer, where the service counts it."""
 
     @property
     def total(self) -> int:
@@ -138,7 +140,7 @@ class Usage(_Event):
             "output": self.output,
             "total": self.total,
             "estimated": self.estimated,
-        }
+        } | ({"reasoning": self.reasoning} if self.reasoning else {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class NativeAnswer:
                 yield from self._remarks()
                 yield from cut_off(piece.cut_off)
                 yield Answer(self._text, cited_sources(self._text, self._sources()))
-                yield Usage(piece.input, piece.output, piece.estimated)
+                yield Usage(piece.input, piece.output, piece.estimated, reasoning=piece.reasoning)
 
     def broken_off(self) -> Iterator[RunEvent]:
         """What is still to be told when the stream ends, well or not."""

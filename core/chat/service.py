@@ -140,7 +140,7 @@ class _Answering:
                 for notice in cut_off(piece.cut_off):
                     yield notice
                 yield Answer(text, cited_sources(text, sources))
-                yield Usage(piece.input, piece.output, piece.estimated)
+                yield Usage(piece.input, piece.output, piece.estimated, reasoning=piece.reasoning)
 
     async def _answer_searching(self) -> AsyncIterator[RunEvent]:
         """The model searches by itself while it answers. ModelCannotSearch, before any event: it does not."""

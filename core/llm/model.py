@@ -13,12 +13,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from pydantic import SecretStr
+
 from core.base.loop import LoopThread
 from core.base.settings import LlmSettings, Settings, choose_model
 from core.llm.errors import KEPT, ModelDisconnected, ModelEmptyAnswer, ModelError, translate, worth_retrying
 from core.llm.limits import ModelLimit
-from core.llm.pieces import Piece, SearchingPiece, TextPiece, TokenUsage
-from core.llm.reasoning import ThinkSplitter
+from core.llm.pieces import Piece, SearchingPiece, TextPiece, ThoughtPiece, TokenUsage
+from core.llm.reasoning import ThinkSplitter, reasoning_in
 from core.llm.retry import logged, retrying
 from core.llm.tokens import estimate_tokens
 from core.llm.web_search import NativeReader, Part, with_search
@@ -56,14 +58,7 @@ def build_chat_model(settings: Settings) -> BaseChatModel:
     if settings.llm.temperature is not None:
         options["temperature"] = settings.llm.temperature
     if choice.provider == "openai":
-        key = settings.openai.api_key
-        options["api_key"] = key.get_secret_value() if key else "none"  # local servers want none, the client wants some
-        # Its own timeout around every chunk uses asyncio.wait_for, which in Python 3.11 can swallow a cancellation.
-        options["stream_chunk_timeout"] = None
-        options["stream_usage"] = True  # LangChain leaves it out for custom addresses unless told
-        options |= _unredirected()
-        if settings.openai.base_url:
-            options["base_url"] = settings.openai.base_url
+        return _openai_chat(choice.name, settings, options)
     try:
         model: BaseChatModel = init_chat_model(choice.name, model_provider=choice.provider, **options)
     except ImportError:
@@ -76,11 +71,27 @@ def build_chat_model(settings: Settings) -> BaseChatModel:
         raise ModelError(
             f"无法识别模型「{choice.provider}:{choice.name}」。", cure="请检查 LLM_MODEL，写法如 openai:模型名。"
         ) from None
-    if choice.provider == "openai":
-        from core.llm.plain_chunks import PlainChunks
-
-        model.async_client = PlainChunks(model.async_client)  # type: ignore[attr-defined]
     return model
+
+
+def _openai_chat(name: str, settings: Settings, options: dict[str, Any]) -> BaseChatModel:
+    from core.llm.openai_chat import OpenAIChat
+    from core.llm.plain_chunks import PlainChunks
+
+    key = settings.openai.api_key
+    if settings.openai.base_url:
+        options["base_url"] = settings.openai.base_url
+    chat = OpenAIChat(
+        model=name,
+        api_key=key or SecretStr("none"),  # local servers want none, the client wants some
+        # Its own timeout around every chunk uses asyncio.wait_for, which in Python 3.11 can swallow a cancellation.
+        stream_chunk_timeout=None,
+        stream_usage=True,  # LangChain leaves it out for custom addresses unless told
+        **options,
+        **_unredirected(),
+    )
+    chat.async_client = PlainChunks(chat.async_client)
+    return chat
 
 
 def _unredirected() -> dict[str, Any]:
@@ -183,8 +194,8 @@ class Model:
                     while chunk is not None:
                         for piece in answer.take(chunk):
                             yield piece
-                        # A model that still thinks or searches may be silent for longer than one that writes.
-                        longest = 0.0 if answer.written else limits.first_token_timeout
+                        # A model that searches, or has not begun to think, may be silent for longer than one that does.
+                        longest = 0.0 if answer.begun else limits.first_token_timeout
                         chunk = await _next(chunks, max(longest, limits.idle_timeout))
         except Exception as error:
             told = translate(error, mid_stream=bool(answer.written), searching=bool(bind))
@@ -228,12 +239,20 @@ class Model:
         raise AssertionError("tenacity ends by returning or raising")
 
 
+def reported_usage(usage: Any) -> TokenUsage:
+    """LangChain's `usage_metadata`: the output includes the reasoning, where the service counts it."""
+    reasoning = (usage.get("output_token_details") or {}).get("reasoning") or 0
+    return TokenUsage(usage["input_tokens"], usage["output_tokens"], estimated=False, reasoning=reasoning)
+
+
 async def _next(chunks: Any, seconds: float) -> Any:
     async with asyncio.timeout(seconds):
         return await anext(chunks, None)
 
 
 def _plain_text(chunk: Any) -> Iterator[Part]:
+    if thought := reasoning_in(chunk):
+        yield ThoughtPiece(thought)
     yield str(chunk.text)
 
 
@@ -243,17 +262,23 @@ class _Answer:
     def __init__(self, read: Callable[[Any], Iterator[Part]]) -> None:
         self._read = read
         self.written = ""
+        self.thought = ""
         self.blank = True
         self._splitter = ThinkSplitter()
         self.finished = False
         """The server said that this was all of it."""
-        self._reported: tuple[int, int] | None = None
+        self._reported: TokenUsage | None = None
         self._cut_off = ""
+
+    @property
+    def begun(self) -> bool:
+        """Whether the model has been heard to think or to write."""
+        return bool(self.thought or self.written)
 
     def take(self, chunk: Any) -> Iterator[SearchingPiece]:
         usage = getattr(chunk, "usage_metadata", None)
         if usage and usage.get("total_tokens"):
-            self._reported = (usage["input_tokens"], usage["output_tokens"])
+            self._reported = reported_usage(usage)
         ending = chunk.response_metadata.get("finish_reason") or chunk.response_metadata.get("status")
         self.finished |= bool(usage or ending)
         if ending in CUT_OFF:
@@ -263,6 +288,8 @@ class _Answer:
                 self.written += part
                 yield from self._note(self._splitter.feed(part))
             else:
+                if isinstance(part, ThoughtPiece):
+                    self.thought += part.text
                 yield part
 
     def end(self) -> Iterator[Piece]:
@@ -276,6 +303,7 @@ class _Answer:
 
     def usage(self, prompt: Prompt) -> TokenUsage:
         if self._reported:
-            return TokenUsage(*self._reported, estimated=False, cut_off=self._cut_off)
+            return replace(self._reported, cut_off=self._cut_off)
         asked = sum(estimate_tokens(text) for _, text in prompt)
-        return TokenUsage(asked, estimate_tokens(self.written), estimated=True, cut_off=self._cut_off)
+        written = estimate_tokens(self.thought + self.written)
+        return TokenUsage(asked, written, estimated=True, cut_off=self._cut_off)

@@ -12,7 +12,7 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True)
 class ThoughtPiece:
-    """Reasoning that the model wrote between <think> tags: shown apart, never part of the answer."""
+    """Reasoning: shown apart, never part of the answer."""
 
     text: str
 
@@ -26,6 +26,8 @@ class TokenUsage:
     estimated: bool
     cut_off: str = ""
     """Why the service ended the answer before its end: `length` or `content_filter`."""
+    reasoning: int = 0
+    """How much of the output the model only thought, where the service says so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,35 @@
-"""Splits `<think>…</think>`, which reasoning models write into their text, from the answer, while it streams."""
+"""What a model thinks before it speaks: in a field of its own, or between tags in its text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from core.llm.pieces import TextPiece, ThoughtPiece
 
+_FIELDS = ("reasoning_content", "reasoning")
 _OPEN, _CLOSE = "<think>", "</think>"
 
 
+def reasoning_field(fields: Any) -> dict[str, str]:
+    """The field and its text, or nothing. Servers that send both names send the same text twice."""
+    for name in _FIELDS:
+        text = fields.get(name) if isinstance(fields, dict) else None
+        if isinstance(text, str) and text:
+            return {name: text}
+    return {}
+
+
+def reasoning_in(message: Any) -> str:
+    """Of a message, or part of one, as LangChain has it."""
+    return "".join(reasoning_field(message.additional_kwargs).values())
+
+
 class ThinkSplitter:
-    """Only a block at the very beginning counts: later on, the tag is something the answer talks about."""
+    """`<think>…</think>` apart from the answer, while it streams.
+
+    Only a block at the very beginning counts: later on, the tag is something the answer talks about.
+    """
 
     def __init__(self) -> None:
         self._held = ""
@@ -28,6 +47,9 @@ class ThinkSplitter:
                 return
         if self._state == "thinking":
             yield from self._thought()
+        if self._state == "thought":  # the answer begins with its first word
+            self._held = self._held.lstrip()
+            self._state = "answering" if self._held else "thought"
         if self._state == "answering" and self._held:
             yield TextPiece(self._held)
             self._held = ""
@@ -41,7 +63,7 @@ class ThinkSplitter:
     def _thought(self) -> Iterator[ThoughtPiece]:
         thought, closed, rest = self._held.partition(_CLOSE)
         if closed:
-            self._state, self._held = "answering", rest.lstrip()
+            self._state, self._held = "thought", rest
         else:
             safe = len(thought) - (len(_CLOSE) - 1)
             thought, self._held = thought[: max(safe, 0)], thought[max(safe, 0) :]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from core.llm.pieces import CitationPiece, SearchPiece
+from core.llm.pieces import CitationPiece, SearchPiece, ThoughtPiece
 from core.search.engines.native import BARE_TOOL, EXTRAS, plain_url, search_tool, searched_for, takes_bare_tool, visited
 from core.search.types import SearchQuery
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.runnables import Runnable
 
-Part = str | SearchPiece | CitationPiece
+Part = str | ThoughtPiece | SearchPiece | CitationPiece
 
 
 def with_search(chat: BaseChatModel, query: SearchQuery, *, base_url: str | None, required: bool) -> Runnable[Any, Any]:
@@ -38,6 +38,9 @@ class NativeReader:
                 yield block
             elif block.get("type") == "web_search_call":
                 yield _search(block)
+            elif block.get("type") == "reasoning":
+                for part in block.get("summary") or ():
+                    yield ThoughtPiece(str(part.get("text") or ""))
             elif block.get("type") == "text":
                 yield from self._text(block)
 

@@ -387,4 +387,4 @@ def test_a_recorded_answer(server: OpenAIServer, shared: Path) -> None:
     assert all(source.title != "techcrunch.com" for source in message.cited)
     assert set(message.cited) < set(message.found)
     assert len(message.found) == 21
-    assert only(events, Usage) == Usage(31073, 4416)
+    assert only(events, Usage) == Usage(31073, 4416, reasoning=3712)

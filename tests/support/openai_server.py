@@ -48,6 +48,16 @@ class CutOff:
 
 
 @dataclass(frozen=True)
+class Thinks:
+    """Reasoning in a field of its own, in so many parts with a pause after each."""
+
+    text: str
+    field: str = "reasoning_content"
+    parts: int = 1
+    pause: float = 0.0
+
+
+@dataclass(frozen=True)
 class Redirect:
     """307: send the same request to another address."""
 
@@ -101,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.released.wait(30)
             return None
         if model == "reply":
-            return self._reply(self.server.reply(asked))
+            return self._reply(self.server.reply(asked), asked)
         if model == "garbage":
             return self._send(200, b"\x00\xff not a stream", "text/event-stream")
         self._begin()
@@ -137,7 +147,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
         return None
 
-    def _reply(self, pieces: Sequence[Any]) -> None:
+    def _reply(self, pieces: Sequence[Any], asked: dict[str, Any]) -> None:
+        forgotten = (m for m in asked["messages"] if m.get("tool_calls") and not m.get("reasoning_content"))
+        if self.server.wants_reasoning_back and next(forgotten, None):
+            return self._error(400)
         if pieces and isinstance(pieces[0], Fail):
             return self._error(pieces[0].status)
         if pieces and isinstance(pieces[0], Redirect):
@@ -153,6 +166,8 @@ class _Handler(BaseHTTPRequestHandler):
                 return None
             if isinstance(piece, float):
                 self.server.released.wait(piece)
+            elif isinstance(piece, Thinks):
+                self._think(piece)
             elif isinstance(piece, CutOff):
                 ending = piece.reason
             elif isinstance(piece, Call):
@@ -162,6 +177,14 @@ class _Handler(BaseHTTPRequestHandler):
                 self._event({"choices": [{"index": 0, "delta": {"role": "assistant", "content": piece}}]})
         self._finish("tool_calls" if calls else ending, usage=self.server.reports_usage)
         return None
+
+    def _think(self, thinks: Thinks) -> None:
+        size = -(-len(thinks.text) // thinks.parts)
+        for start in range(0, len(thinks.text), size):
+            delta = {"role": "assistant", "content": None, thinks.field: thinks.text[start : start + size]}
+            self.server.first_thought_at = self.server.first_thought_at or time.time()
+            self._event({"choices": [{"index": 0, "delta": delta}]})
+            self.server.released.wait(thinks.pause)
 
     def _redirect(self, to: str) -> None:
         self.send_response(307)
@@ -192,7 +215,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _finish(self, reason: str, *, usage: bool) -> None:
         self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
         if usage:
-            counts = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+            counts: dict[str, Any] = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+            if self.server.reasoning_tokens:
+                counts["completion_tokens_details"] = {"reasoning_tokens": self.server.reasoning_tokens}
             self._event({"choices": [], "usage": counts})
         self.wfile.write(b"data: [DONE]\n\n")
 
@@ -250,6 +275,10 @@ class OpenAIServer(ThreadingHTTPServer):
         self.searching: Reply = in_turn([])
         self.reports_usage = True
         self.first_pause = 0.0
+        self.first_thought_at = 0.0
+        self.reasoning_tokens = 0
+        self.wants_reasoning_back = False
+        """DeepSeek's rule: a turn with tool calls comes back with its reasoning, or is refused."""
         self.pause = 0.0
 
     @property
