@@ -51,6 +51,11 @@ class SearchFinished(_Event):
 class Thought(_Event):
     type = "thought"
     text: str
+    seconds: float = 0.0
+    """Until something else was told, once that is known."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.type, "text": self.text}
 
 
 @dataclass(frozen=True, slots=True)

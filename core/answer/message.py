@@ -96,8 +96,8 @@ def message_from_run(
         match event:
             case TextDelta(text=text):
                 written.append(text)
-            case Thought(text=text) if kept and isinstance(kept[-1], Thought):
-                kept[-1] = Thought(kept[-1].text + text)
+            case Thought() if kept and isinstance(kept[-1], Thought):
+                kept[-1] = Thought(kept[-1].text + event.text, kept[-1].seconds + event.seconds)
             case SearchFinished(amends=True):
                 _amend(kept, event)
             case ToolStarted():

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from concurrent.futures import Future
 from contextlib import aclosing, contextmanager
 
-from core.answer.events import RunEvent, RunFailed, RunStopped, TextDelta
+from core.answer.events import RunEvent, RunFailed, RunStopped, TextDelta, Thought
 from core.answer.message import Message, Mode, message_from_run
 from core.base.errors import AppError
 from core.base.loop import LoopThread
@@ -57,6 +57,7 @@ class Run:
         self._place = place
         self._changed = threading.Condition()
         self._events: list[RunEvent] = []
+        self._last_event = 0.0
         self._done = False
         self.ended: Future[None] = Future()
         """For whoever would rather be told than ask again and again whether it is `done`."""
@@ -153,6 +154,7 @@ class Run:
                     with self._changed:
                         if self._done:
                             return
+                        self._time_thought()
                         self._events.append(event)
                         self._changed.notify_all()
             self._finish()
@@ -164,10 +166,18 @@ class Run:
             cure = f"{'已写出的内容已保留，' if written else ''}请重试。"
             self._finish(RunFailed(kind="internal", message=str(AppError(cure=cure))))
 
+    def _time_thought(self) -> None:
+        """A thought lasts until something else is told."""
+        now, before = time.monotonic(), self._last_event
+        self._last_event = now
+        if self._events and isinstance(thought := self._events[-1], Thought):
+            self._events[-1] = Thought(thought.text, now - before)
+
     def _finish(self, last: RunEvent | None = None) -> None:
         with self._changed:
             if self._done:
                 return
+            self._time_thought()
             if last is not None:
                 self._events.append(last)
             self._done = True

@@ -181,6 +181,8 @@ def test_json_is_the_documented_document() -> None:
                         "url": "https://flk.npc.gov.cn/detail?id=1&x=2",
                         "domain": "flk.npc.gov.cn",
                         "summary": "第一千零七十九条 …",
+                        "published": None,
+                        "read": "snippet",
                     },
                     {
                         "number": 4,
@@ -188,6 +190,8 @@ def test_json_is_the_documented_document() -> None:
                         "url": "https://www.court.gov.cn/a_(b)_c",
                         "domain": "court.gov.cn",
                         "summary": "感情破裂的认定",
+                        "published": None,
+                        "read": "snippet",
                     },
                 ],
                 "statutes": [],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 
@@ -38,10 +39,10 @@ def see_the_steps(visitor: Visitor) -> None:
     answer = visitor.page.get_by_test_id("stChatMessage").last
     shown = answer.locator("summary").filter(visible=True)
     thought, search, found, last = [text.strip().splitlines()[-1] for text in shown.all_inner_texts()[:4]]
-    assert thought.startswith("思考 · ")
+    assert re.match(r"(?:思考|已思考 \d+ 秒) · ", thought)
     assert search == "搜索「打开联网搜索」 · 完成"
     assert found.startswith("搜索结果 · 内置手册 · 找到")
-    assert last.startswith("思考 · ")
+    assert re.match(r"(?:思考|已思考 \d+ 秒) · ", last)
     query = answer.get_by_text("查询").first
     expect(query).not_to_be_visible()
     shown.nth(1).click()

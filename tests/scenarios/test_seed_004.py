@@ -299,7 +299,7 @@ def test_a_thought_is_shown() -> None:
     """思考过程展示"""
     for written in ("先想", "先想一想"):
         page = drawn_after([Thought(character) for character in written])
-        assert steps(page) == ["思考中…"]
+        assert steps(page) == ["思考中"]
         assert states(page) == [("running", True)]
         assert f">{written}<" in html(page.status[0])
     over = drawn_after([Thought("先想一想"), ToolStarted("web_search", "x", "1")])

@@ -166,6 +166,8 @@ class _Handler(BaseHTTPRequestHandler):
                 return None
             if isinstance(piece, float):
                 self.server.released.wait(piece)
+            elif isinstance(piece, threading.Event):  # a test says when it goes on
+                piece.wait(60)
             elif isinstance(piece, Thinks):
                 self._think(piece)
             elif isinstance(piece, CutOff):

@@ -26,8 +26,6 @@ class AgentSteps(StreamlitCallbackHandler):
 
     def take(self, event: RunEvent) -> None:
         match event:
-            case Thought(text=text):
-                self.on_llm_new_token(text)
             case ToolStarted():
                 self.on_tool_start({"name": event.tool}, event.input, run_id=event.call_id)
             case ToolFinished(ok=True):
@@ -41,7 +39,7 @@ class AgentSteps(StreamlitCallbackHandler):
         self._steps.end_thinking()
 
     def on_llm_new_token(self, token: Any, **kwargs: Any) -> None:
-        self._steps.think(str(token))
+        self._steps.take(Thought(str(token)))
 
     def on_llm_end(self, *args: Any, **kwargs: Any) -> None:
         self._steps.end_thinking()

@@ -51,6 +51,9 @@ NOT_CHECKED = Markup(
     '<div class="wy-law wy-dim">法条核验：还没有导入法规库，回答引用的法条没有核对。可以在「'
     '<a href="/legal" target="_blank" rel="noopener">法规与案例</a>」页导入。</div>'
 )
+FOR_THE_MODEL = "正在等待模型…"
+STOPPED = "模型停顿了"
+SILENT_SECONDS = 3
 DRAWING_SHARE = 0.04
 """Of its time, that a page draws while its answer grows: pages that draw as often as they can leave no time to read what the
 models say, and none for the readers who are still waiting for a first word."""
@@ -242,6 +245,7 @@ def _cost(entry: Message) -> str:
     estimated = "（估算）" if entry.usage.estimated else ""
     parts = "、".join(f"{PARTS[name]} {count:,}" for name, count in entry.usage.parts.items() if name in PARTS)
     shares = f" · {parts}" if parts else ""
+    shares += f" · 其中推理 {entry.usage.reasoning:,}" if entry.usage.reasoning else ""
     rounds = f" · {entry.usage.iterations} 轮" if entry.usage.iterations else ""
     rounds += f" · {entry.tool_calls} 次工具调用" if entry.tool_calls else ""
     return f"{entry.usage.total:,} tokens{estimated}{shares}{rounds} · {spent}"
@@ -301,6 +305,46 @@ def follow_ups(chat: session.ChatState) -> None:
             st.button(label(question), key=f"follow-up-{number}", on_click=actions.follow_up, args=(question,))
 
 
+class Waiting:
+    """One line that says what is waited for; the style sheet counts the seconds."""
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._place = st.empty()
+        self._heard: float | None = None
+        self._shown = ""
+
+    def begin(self, what: str, *, since: float = 0.0) -> None:
+        self._heard = None
+        self._show(what, since)
+
+    def listen(self) -> None:
+        """The model thinks or writes: silence for longer than a moment is worth a word."""
+        self._heard = self._clock()
+        self._show("")
+
+    def end(self) -> None:
+        """Somebody else says what is going on."""
+        self._heard = None
+        self._show("")
+
+    def draw(self) -> None:
+        if self._heard is not None and self._clock() - self._heard >= SILENT_SECONDS:
+            self._show(STOPPED, SILENT_SECONDS)
+
+    def _show(self, what: str, since: float = 0.0) -> None:
+        """A placeholder that is emptied is sent, also when it was empty before: only what differs is drawn."""
+        if what == self._shown:
+            return
+        self._shown = what
+        if what:
+            draw_html(
+                Markup('<div class="wy-waiting" style="--since:-%ss">%s</div>') % (round(since), what), self._place
+            )
+        else:
+            self._place.empty()
+
+
 class LiveView:
     """One run while it happens: each event changes one thing on the page."""
 
@@ -311,48 +355,46 @@ class LiveView:
         self._notices = st.container()
         self._trouble = st.empty()
         self._problem = ""
-        self._waiting = st.empty()
+        self._waiting = Waiting()
         self._answer = AnswerView((), anchor=run.id)
         self._ahead: int | None = None
-        self._wait()
-
-    def _wait(self) -> None:
-        self._waiting.caption("正在等待模型…")
-        self._waits = True
-
-    def _go_on(self) -> None:
-        """A placeholder that is emptied is sent, also when it was empty before: with every token, if need be."""
-        if self._waits:
-            self._waiting.empty()
-            self._waits = False
+        self._tools = 0
+        self._waiting.begin(FOR_THE_MODEL, since=run.elapsed)
 
     def stand_in_line(self, ahead: int | None) -> None:
         if ahead == self._ahead:
             return
         self._ahead = ahead
         if ahead is None:
-            self._wait()
+            self._waiting.begin(FOR_THE_MODEL)
         else:
             before = f"前面还有 {ahead} 个问题" if ahead else "下一个就是这个问题"
-            self._waiting.caption(f"正在排队，{before}…")
+            self._waiting.begin(f"正在排队，{before}…")
 
     def take(self, event: RunEvent) -> None:
         self._steps.take(event)
         match event:
-            case SearchStarted() | Thought() | ToolFinished():
-                self._go_on()
+            case SearchStarted():
+                self._waiting.end()
+            case Thought():
+                self._waiting.listen()
             case ToolStarted():
-                self._go_on()
+                self._tools += 1
+                self._waiting.end()
                 self._answer.restart()  # what some models announce before they call a tool
+            case ToolFinished():
+                self._tools -= 1
+                if not self._tools:
+                    self._waiting.begin(FOR_THE_MODEL)
             case SearchFinished(sources=sources):
                 self._answer.sources = sources if event.amends else (*self._answer.sources, *sources)
                 if not event.amends and self._mode == "chat":
-                    self._wait()
+                    self._waiting.begin(FOR_THE_MODEL)
             case Notice():
                 if event.kind != CUT_OFF:  # said below the text
                     notice(self._notices, event)
             case TextDelta(text=text):
-                self._go_on()
+                self._waiting.listen()
                 self._answer.feed(text)
             case Answer() | Usage() | RunStopped() | RunFailed():
                 pass
@@ -362,12 +404,13 @@ class LiveView:
     def draw(self) -> None:
         self._answer.draw()
         self._steps.draw()
+        self._waiting.draw()
         if (problem := shared_app().outbox.problem) != self._problem:
             self._problem = problem
             self._trouble.caption(label(f"尚未保存：{problem}") if problem else "")
 
     def finish(self) -> None:
-        self._go_on()
+        self._waiting.end()
         self._steps.finish()
         self._answer.finish()
 

@@ -1,6 +1,7 @@
 """The steps of a run: 思考 → 搜索「…」 → 找到 N 条 → …, in both modes, live while they happen and the same on every rerun.
 
-One `st.status` per step, one `st.empty` per growing text, at most 20 updates a second. A source shows the number that
+One `st.status` per step, whose seconds the style sheet counts while it runs; one `st.empty` per growing text, at most 20
+updates a second. A source shows the number that
 the text cites; what was found and not handed to the model has none.
 """
 
@@ -36,6 +37,8 @@ from core.ui.chat.answer import UPDATES_PER_SECOND, draw_list, draw_results
 from core.ui.escape import draw_html, label
 
 FIRST_RESULTS = 3
+LIVE_THOUGHT = 600
+"""So much of a growing thought is on the page: all of it, again and again, would be megabytes."""
 TOOL_NAMES = {"web_search": "搜索", "regulation_search": "查法规", "case_search": "查案例"}
 
 
@@ -51,8 +54,8 @@ class Steps:
 
     def take(self, event: RunEvent) -> None:
         match event:
-            case Thought(text=text):
-                self.think(text)
+            case Thought():
+                self._think(event)
             case SearchStarted(query=query):
                 self._search_started(query)
             case SearchFinished():
@@ -68,10 +71,10 @@ class Steps:
             case _:
                 assert_never(event)
 
-    def think(self, text: str) -> None:
+    def _think(self, thought: Thought) -> None:
         if self._thinking is None:
             self._thinking = _Thinking(self._place, self._clock)
-        self._thinking.add(text)
+        self._thinking.add(thought)
 
     def end_thinking(self) -> None:
         if self._thinking is not None:
@@ -125,34 +128,49 @@ def draw_steps(events: Iterable[RunEvent]) -> None:
 
 
 class _Thinking:
+    """The end of what the model thinks, while it does; all of it, when it is done."""
+
     def __init__(self, place: DeltaGenerator, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._text = ""
+        self._seconds = 0.0
+        self._began = clock()
         self._drawn = ""
         self._next_update = 0.0
-        self._status = place.status("思考中…", state="running", expanded=True)
+        self._status = place.status("思考中", state="running", expanded=True)
         self._body = self._status.empty()
 
-    def add(self, token: str) -> None:
-        self._text += token
+    def add(self, thought: Thought) -> None:
+        self._text += thought.text
+        self._seconds += thought.seconds
 
     def draw(self) -> None:
         now = self._clock()
         if now >= self._next_update and self._text != self._drawn:
-            draw_html(_thought(self._text), self._body)
+            draw_html(_thought(_end_of(self._text)), self._body)
             self._drawn, self._next_update = self._text, now + 1 / UPDATES_PER_SECOND
 
     def done(self) -> None:
         draw_html(_thought(self._text or "（没有写出思考内容）"), self._body)
-        self._status.update(label=_thought_label(self._text), state="complete", expanded=False)
+        seconds = max(self._seconds, self._clock() - self._began)  # the first where it is drawn again, later
+        self._status.update(label=_thought_label(self._text, seconds), state="complete", expanded=False)
+
+
+def _end_of(text: str) -> str:
+    """From the beginning of a line on, where there is one."""
+    if len(text) <= LIVE_THOUGHT:
+        return text
+    end = text[-LIVE_THOUGHT:]
+    return f"…{end.partition(chr(10))[2] or end}"
 
 
 def _thought(text: str) -> Markup:
     return Markup('<div class="wy-thought">%s</div>') % clean(text).strip()
 
 
-def _thought_label(text: str) -> str:
-    return f"思考 · {label(shorten(one_line(text), 40))}" if text.strip() else "思考"
+def _thought_label(text: str, seconds: float) -> str:
+    name = f"已思考 {round(seconds)} 秒" if seconds >= 1 else "思考"
+    return f"{name} · {label(shorten(one_line(text), 24))}" if text.strip() else name
 
 
 class _SearchStep:
