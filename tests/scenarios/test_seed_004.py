@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import threading
 import time
 from collections.abc import Sequence
@@ -125,7 +126,7 @@ def test_the_whole_process_is_on_the_page() -> None:
     page = ask(choose(open_page(), "Agent"), MANUAL)
     for _ in range(2):  # as it was drawn while it happened, and again
         thought, search, found, *_ = steps(page)
-        assert thought.startswith("思考 · ")
+        assert re.match(r"(?:思考|已思考 \d+ 秒) · ", thought)
         assert search == "搜索「打开联网搜索」 · 完成"
         assert found.startswith("搜索结果 · ")
         assert 'class="wy-answer"' in html(page.chat_message[-1])
