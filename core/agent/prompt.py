@@ -1,7 +1,8 @@
 """The agent's prompt: which template, and how it becomes LangChain's.
 
 A template is a file with `$name` placeholders, as in core/prompts. What stands above a line of three dashes is the system
-message, what stands below is the question and the steps so far; native tool calling uses the upper part only.
+message, what stands below is the question and the steps so far. Each variant has a form for native tool calling, which needs no
+format; of a file of the administrator's own it uses the upper part only.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ NO_WEB = (
 )
 
 VARIANTS = ("chinese", "english", "small")
+FOR_TOOLS = "_tools"
+"""Ends the name of a variant's form for native tool calling."""
 # `$date` is filled in here; the others become LangChain's own variables.
 _VARIABLES = {
     "tools": "{tools}",
@@ -61,10 +64,9 @@ class AgentPrompt:
 
 def agent_prompt(wanted: str, *, strategy: str, question: str, model: ModelChoice, today: str) -> AgentPrompt:
     """The configured template, or the default and a notice when that one cannot be used."""
-    default = _default(strategy, question, model)
+    default = _file("small" if model.small else "chinese" if is_chinese(question) else "english", strategy)
     if wanted in {"auto", *VARIANTS}:
-        name = f"agent_{wanted}" if wanted in VARIANTS and strategy == "react" else default
-        path = FOLDER / f"{name}.md"
+        path = default if wanted == "auto" else _file(wanted, strategy)
         return AgentPrompt(path, _built(path, strategy, today))
     path = HOME / wanted  # an absolute path stays as it is
     try:
@@ -72,16 +74,11 @@ def agent_prompt(wanted: str, *, strategy: str, question: str, model: ModelChoic
     except BadTemplate as error:
         text = f"提示词模板 {path.name} 无法使用：{error}已改用默认模板。"
         log.warning("AGENT_PROMPT: %s", text)
-        path = FOLDER / f"{default}.md"
-        return AgentPrompt(path, _built(path, strategy, today), Notice("agent_prompt", text))
+        return AgentPrompt(default, _built(default, strategy, today), Notice("agent_prompt", text))
 
 
-def _default(strategy: str, question: str, model: ModelChoice) -> str:
-    if strategy == "tools":
-        return "agent_tools"
-    if model.small:
-        return "agent_small"
-    return "agent_chinese" if is_chinese(question) else "agent_english"
+def _file(variant: str, strategy: str) -> Path:
+    return FOLDER / f"agent_{variant}{FOR_TOOLS if strategy == 'tools' else ''}.md"
 
 
 def _built(path: Path, strategy: str, today: str) -> ChatPromptTemplate:

@@ -22,7 +22,7 @@ from core.agent.classic import AgentExecutor
 from core.agent.errors import AgentOutputError, BudgetExceeded, LoopDetected
 from core.agent.guard import Guard, GuardedAgent, acting_part, let_go, within
 from core.agent.memory import remember
-from core.agent.prompt import agent_prompt, describe
+from core.agent.prompt import FOR_TOOLS, agent_prompt, describe
 from core.agent.react_stream import PlainStream, ReactStream, ToolCallStream
 from core.agent.strategy import Agents, Strategies, Strategy
 from core.agent.toolbox import TOOLS
@@ -81,17 +81,17 @@ class AgentRunner(AnswerService):
         return [tool for factory in self.tools if (tool := factory(context)) is not None]
 
     def preview(self, question: str, variant: str = "") -> Preview:
-        """What the model would be sent first. `variant`: as in the settings, or `tools`; empty: what is configured.
+        """What the model would be sent first. `variant`: as in the settings, or with `_tools`; empty: what is configured.
 
         The model is built, because that tells whether it can call tools, but not asked.
         """
         tools = self.offered(ToolContext(search=self.search.for_tools(self.model.choice), legal=self.legal))
         if variant:
-            native = variant == "tools"
+            native = variant.endswith(FOR_TOOLS)
         else:
             native = self.strategies(self.model.choice).to_try(self.model.chat(), with_tools=bool(tools))[0].tools
         prompt = agent_prompt(
-            "auto" if variant == "tools" else variant or self.settings.agent.prompt,
+            variant.removesuffix(FOR_TOOLS) or self.settings.agent.prompt,
             strategy="tools" if native else "react",
             question=question,
             model=self.model.choice,

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from core.agent.prompt import VARIANTS, agent_prompt
+from core.agent.prompt import FOR_TOOLS, VARIANTS, agent_prompt
 from core.base.settings import ModelChoice
+from core.run.choices import Choices
 from core.run.prompts import FOLDER
-from support.agents import agent, answer, final, notice
+from core.run.question import AnswerOptions
+from support.agents import agent, answer, final, notice, wired_agent
 
 MODEL = ModelChoice("openai", "gpt-5-mini")
 GOOD = "规则 {braces} $$5 ${tools} 之一 [$tool_names]\n---\n$history问：$question\n$steps"
@@ -22,7 +24,7 @@ def prompt(wanted: str = "auto", question: str = "你好吗", strategy: str = "r
     return "\n".join(str(message.text) for message in built.messages.invoke(values).to_messages())
 
 
-@pytest.mark.parametrize("name", ["agent_chinese", "agent_english", "agent_small", "agent_tools"])
+@pytest.mark.parametrize("name", [f"agent_{variant}{form}" for variant in VARIANTS for form in ("", FOR_TOOLS)])
 def test_every_variant_tells_goal_tools_queries_stopping_and_citing(name: str) -> None:
     text = (FOLDER / f"{name}.md").read_text("utf-8")
     for chinese, english in [
@@ -59,16 +61,34 @@ def test_small_models_get_a_short_prompt(name: str, small: bool) -> None:
     assert ("每次只写下面两种格式" in prompt(model=ModelChoice("openai", name))) is small
 
 
+@pytest.mark.parametrize(("strategy", "form"), [("react", ""), ("tools", FOR_TOOLS)])
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_variant_can_be_chosen_by_name(variant: str) -> None:
-    first_line = (FOLDER / f"agent_{variant}.md").read_text("utf-8").splitlines()[0].partition("$")[0]
-    assert prompt(variant, question="Who?").startswith(first_line)
+def test_a_variant_can_be_chosen_by_name(variant: str, strategy: str, form: str) -> None:
+    template = (FOLDER / f"agent_{variant}{form}.md").read_text("utf-8")
+    told = (
+        template.partition("---\n")[0].replace("$date", "2026-01-02").replace("$tools", "T").replace("$tool_names", "N")
+    )
+    assert prompt(variant, question="Who?", strategy=strategy).startswith(told.strip())
 
 
-def test_tool_calling_has_its_own_which_needs_no_format() -> None:
-    text = prompt(strategy="tools")
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_for_tool_calling_it_needs_no_format_and_the_model_may_think_aloud(variant: str) -> None:
+    text = prompt(variant, strategy="tools")
     assert "Action Input" not in text
-    assert "同时调用" in text
+    assert "留空" not in text
+    assert any(words in text for words in ("写出思考", "think aloud", "写一句想法"))
+
+
+def test_the_readers_choice_counts_under_tool_calling() -> None:
+    """Through the real client: what the server is sent begins with the variant that was chosen."""
+    with wired_agent(environ={"AGENT_STRATEGY": "tools"}) as world:
+        for variant, words in (
+            ("small", "用工具查找资料"),
+            ("english", "You are Wenyuan"),
+            ("chinese", "重视来源的中文研究助手"),
+        ):
+            world.ask(options=AnswerOptions(choices=Choices(prompt=variant)))
+            assert words in world.server.requests[-1]["messages"][0]["content"]
 
 
 def test_the_date_is_filled_in() -> None:

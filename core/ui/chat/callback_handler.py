@@ -6,20 +6,28 @@ failed step without its reason, so this subclass hands everything to `Steps`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from langchain_community.callbacks.streamlit.streamlit_callback_handler import StreamlitCallbackHandler
+from langchain_core.callbacks import BaseCallbackHandler
 from streamlit.delta_generator import DeltaGenerator
 
 from core.answer.events import RunEvent, Thought, ToolFinished, ToolStarted
 from core.ui.chat.steps import Steps
+
+if TYPE_CHECKING:
+    from langchain_community.callbacks.streamlit.streamlit_callback_handler import StreamlitCallbackHandler
+else:
+    try:
+        from langchain_community.callbacks.streamlit.streamlit_callback_handler import StreamlitCallbackHandler
+    except ImportError:  # the package is archived: one day it is not there, and nothing here needs more than the names
+        StreamlitCallbackHandler = BaseCallbackHandler
 
 
 class AgentSteps(StreamlitCallbackHandler):
     """`take` accepts the events of a run, `on_…` are LangChain's names for the same."""
 
     def __init__(self, place: DeltaGenerator) -> None:
-        super().__init__(place)
+        """What LangChain's handler would prepare for its own drawing is never used."""
         self._steps = Steps(place)
         self.draw = self._steps.draw
         self.finish = self._steps.finish

@@ -36,7 +36,9 @@ AGENT_VARIANTS = {
     "chinese": "chinese：中文问题",
     "english": "english：英文问题",
     "small": "small：小模型",
-    "tools": "模型自带的工具调用",
+    "chinese_tools": "chinese：中文问题，模型自带的工具调用",
+    "english_tools": "english：英文问题，模型自带的工具调用",
+    "small_tools": "small：小模型，模型自带的工具调用",
 }
 EXAMPLE_QUESTION = "离婚冷静期是多久？"
 EXAMPLE_SOURCES = (

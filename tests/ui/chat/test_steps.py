@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from typing import get_args
 
@@ -27,6 +29,7 @@ from core.answer.export import as_html, as_json, as_markdown
 from core.answer.message import message_from_run
 from core.run.evidence import Evidence
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult
+from support.base import ROOT
 from support.pages import html, states, steps
 
 ONE_OF_EACH: tuple[RunEvent, ...] = (
@@ -151,3 +154,23 @@ def test_a_source_has_one_number_in_steps_text_references_and_exports() -> None:
     assert markdown.index("[2\\] [第2页]") < markdown.index("[5\\] [第8页]")
     assert re.findall(r'<li value="(\d+)"', as_html("t", [written])) == ["2", "5"]
     assert '"number": 5' in as_json("t", [written])
+
+
+def test_the_handler_does_without_the_archived_package() -> None:
+    code = """
+import sys
+sys.modules["langchain_community"] = None
+import streamlit as st
+from langchain_core.callbacks import BaseCallbackHandler
+from core.ui.chat.callback_handler import AgentSteps
+assert AgentSteps.__bases__ == (BaseCallbackHandler,)
+steps = AgentSteps(st.container())
+steps.on_llm_new_token("想")
+steps.on_tool_start({"name": "web_search"}, "甲", run_id="1")
+steps.on_tool_end("找到", run_id="1")
+steps.finish()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -200,7 +200,9 @@ def test_the_prompt_of_chat_mode_with_sources() -> None:
         assert model.asked == []
 
 
-@pytest.mark.parametrize(("variant", "sign"), [("small", "每次只写下面两种格式"), ("tools", "同时调用几次工具")])
+@pytest.mark.parametrize(
+    ("variant", "sign"), [("small", "每次只写下面两种格式"), ("chinese_tools", "同时调用几次工具")]
+)
 def test_the_prompt_of_agent_mode_with_its_tools(variant: str, sign: str) -> None:
     engines = [FakeEngine("fake", results(1))]
     with world(says=[], engines=engines, LLM_MODEL="scripted:x") as (app, model), opened(app, "提示词") as page:
