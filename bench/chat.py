@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
@@ -19,13 +19,14 @@ from core.search.types import Source
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from support.app_server import app_server
-from support.openai_server import openai_server
+from support.openai_server import Thinks, in_turn, openai_server
 from support.visitor import ARGUMENTS, CHROMIUM
 
 SOURCES = [Source(n, f"标题{n}", f"https://example.org/{n}", "摘要") for n in range(1, 6)]
-WATCH = """() => { window.firstWord = 0; new MutationObserver(() => {
-  if (!window.firstWord && document.querySelector('.wy-answer')) window.firstWord = performance.timeOrigin + performance.now();
+WATCH = """selector => { window.firstWord = 0; new MutationObserver(() => {
+  if (!window.firstWord && document.querySelector(selector)) window.firstWord = performance.timeOrigin + performance.now();
 }).observe(document.body, {childList: true, subtree: true}); }"""
+THOUGHTS = Thinks("先想一想用户要的是什么，再想想从哪里查起。" * 20, parts=80, pause=0.02)
 
 
 MODEL_THINKS = 0.5
@@ -33,36 +34,44 @@ MODEL_THINKS = 0.5
 
 
 def first_token(browser: Browser) -> Iterator[Row]:
-    """Both clocks are this machine's: the model server notes when it sends, the page when it shows."""
     with openai_server() as model:
         model.script, model.pause = ["第一个词 ", "第二个词 "] * 20, 0.02
         environ = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": model.url, "LLM_MODEL": "openai:script:x"}
         with app_server(SEARCH_PROVIDER_PRIORITY="bundled", **environ) as app:
 
-            def median_delay(first_pause: float) -> float:
+            def delay(first_pause: float) -> float:
                 model.first_pause = first_pause
-                delays: list[float] = []
-                for _ in range(11):
-                    with visiting(browser, app.url) as (page, _counter):
-                        page.evaluate(WATCH)
-                        box = page.get_by_test_id("stChatInputTextArea")
-                        box.fill("问题")
-                        box.press("Enter")
-                        page.locator(".wy-answer").first.wait_for(timeout=20_000)
-                        delays.append(page.evaluate("window.firstWord") / 1000 - model.first_token_at)
-                return statistics.median(delays[1:]) * 1000
+                return median_delay(browser, app.url, ".wy-answer", lambda: model.first_token_at)
 
             yield Row(
-                f"first token: from a model that thinks {MODEL_THINKS} s to the page",
-                median_delay(MODEL_THINKS),
-                "ms",
-                60,
+                f"first token: from a model that thinks {MODEL_THINKS} s to the page", delay(MODEL_THINKS), "ms", 60
             )
             yield Row(
-                "first token: from a model that answers at once, the question itself not yet drawn",
-                median_delay(0),
-                "ms",
+                "first token: from a model that answers at once, the question itself not yet drawn", delay(0), "ms"
             )
+
+
+def first_thought(browser: Browser) -> Iterator[Row]:
+    with openai_server() as model:
+        model.reply = in_turn([MODEL_THINKS, THOUGHTS, "回答。"])
+        environ = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": model.url, "LLM_MODEL": "openai:reply"}
+        with app_server(SEARCH_PROVIDER_PRIORITY="bundled", **environ) as app:
+            delay = median_delay(browser, app.url, ".wy-thought", lambda: model.first_thought_at)
+            yield Row("first thought: from the service's first reasoning to the page", delay, "ms", 60)
+
+
+def median_delay(browser: Browser, url: str, selector: str, sent_at: Callable[[], float]) -> float:
+    """Both clocks are this machine's: the model server notes when it sends, the page when it shows."""
+    delays: list[float] = []
+    for _ in range(11):
+        with visiting(browser, url) as (page, _counter):
+            page.evaluate(WATCH, selector)
+            box = page.get_by_test_id("stChatInputTextArea")
+            box.fill("问题")
+            box.press("Enter")
+            page.locator(selector).first.wait_for(timeout=20_000)
+            delays.append(page.evaluate("window.firstWord") / 1000 - sent_at())
+    return statistics.median(delays[1:]) * 1000
 
 
 def citations() -> Iterator[Row]:
@@ -82,4 +91,5 @@ def rows() -> Iterator[Row]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield from first_token(browser)
+        yield from first_thought(browser)
         browser.close()

@@ -181,10 +181,10 @@ class _Handler(BaseHTTPRequestHandler):
         return None
 
     def _think(self, thinks: Thinks) -> None:
+        self.server.first_thought_at = time.time()
         size = -(-len(thinks.text) // thinks.parts)
         for start in range(0, len(thinks.text), size):
             delta = {"role": "assistant", "content": None, thinks.field: thinks.text[start : start + size]}
-            self.server.first_thought_at = self.server.first_thought_at or time.time()
             self._event({"choices": [{"index": 0, "delta": delta}]})
             self.server.released.wait(thinks.pause)
 
