@@ -11,8 +11,9 @@ import time
 import pytest
 
 from core.agent.runner import AgentRunner
-from core.answer.events import Answer, RunFailed, ToolFinished, ToolStarted, Usage
+from core.answer.events import Answer, RunFailed, TextDelta, ToolFinished, ToolStarted, Usage
 from core.app import build_app
+from core.run.question import AnswerOptions
 from support.agents import of
 from support.base import loaded
 from support.worlds import FakeEngine, results
@@ -46,3 +47,20 @@ def test_it_ends_with_an_answer_in_time(question: str, strategy: str) -> None:
     assert answer.text.strip()
     assert {step.call_id for step in of(events, ToolStarted)} == {step.call_id for step in of(events, ToolFinished)}
     assert isinstance(events[-1], Usage)
+
+
+@pytest.mark.parametrize("question", ["珠穆朗玛峰有多高？", "用两句话介绍一下长城。"])
+def test_chat_mode_streams_what_it_writes(question: str) -> None:
+    environ = {"OPENAI_BASE_URL": URL, "OPENAI_API_KEY": "none", "LLM_MODEL": "openai:small", "CHAT_FOLLOW_UPS": "0"}
+    app = build_app(loaded(**environ), engines=[FakeEngine("fake", results(5))])
+    try:
+        events = list(app.chat.stream(question, options=AnswerOptions(search=True)))
+    finally:
+        app.close()
+    assert not of(events, RunFailed)
+    (answer,) = of(events, Answer)
+    assert "".join(event.text for event in of(events, TextDelta)) == answer.text != ""
+    assert len(of(events, TextDelta)) > 5
+    assert all(f"[{source.number}]" in answer.text for source in answer.sources)
+    (usage,) = of(events, Usage)
+    assert not usage.estimated
