@@ -76,7 +76,7 @@ class EngineError(SearchError):
 class EngineTimeout(EngineError):
     kind = "timeout"
     happened = "搜索超时。"
-    advice = "可以稍后重试，或在设置中调大 SEARCH_TIMEOUT。"
+    advice = "请检查网络，或稍后重试；也可以在设置中调大 SEARCH_TIMEOUT。"
     rest_seconds = 15.0
 
 

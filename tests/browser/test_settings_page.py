@@ -55,13 +55,13 @@ def test_engines_diagnosis_and_prompts(serve: Serve, visit: Visit, environ: dict
     bundled.click()
     page.get_by_text("第一条：怎么打开联网搜索").wait_for()
     dead.click()
-    page.get_by_text("请确认服务已启动、端口正确").wait_for()
+    page.get_by_text("并确认服务已启动、端口正确").wait_for()
     page.get_by_text("休息到 ").wait_for()
 
     part(visitor, "诊断", "自建 SearXNG 时直接使用")
     page.get_by_role("button", name="运行诊断").click()
     page.get_by_text("诊断于").wait_for(timeout=30_000)
-    cure = page.get_by_test_id("stCode").filter(has_text="请确认服务已启动、端口正确")
+    cure = page.get_by_test_id("stCode").filter(has_text="并确认服务已启动、端口正确")
     expect(cure).to_be_visible()
     expect(page.get_by_test_id("stCode").filter(has_text="use_default_settings: true")).to_be_visible()
     with page.expect_download() as download:

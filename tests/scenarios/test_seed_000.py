@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import langchain_openai  # noqa: F401 - its import takes seconds, which are not a search's
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import core.app
 from core.answer.events import Answer, Notice, RunEvent, SearchFinished, SearchStarted
 from core.answer.message import message_from_run
-from core.base.settings import load_settings
 from core.run.question import AnswerOptions
-from support.base import ROOT, loaded
-from support.faults import Server, json_answer, keep_alive, send_and_close, silence
+from support import pages
+from support.base import loaded
+from support.faults import (
+    Behaviour,
+    Peer,
+    Server,
+    full_backlog,
+    head,
+    json_answer,
+    keep_alive,
+    message,
+    send_and_close,
+    send_and_reset,
+    unused_port,
+)
+from support.openai_server import openai_server
 from support.worlds import world
 
 SEARCH = AnswerOptions(search=True)
-HOME = str(ROOT / "Home.py")
+QUESTION = "离婚冷静期是多久"
 
 
 def result(number: int, **changes: Any) -> dict[str, Any]:
@@ -51,8 +66,16 @@ def ask(
         app,
         model,
     ):
-        events = list(app.chat.stream("离婚冷静期是多久", options=options))
+        events = list(app.chat.stream(QUESTION, options=options))
         return events, str(model.asked[0][-1].content)
+
+
+@contextmanager
+def answered_page(url: str, says: str = "照常回答", **environ: str) -> Iterator[AppTest]:
+    """The page after a question was asked there with the search on."""
+    environ |= {"SEARCH_PROVIDER_PRIORITY": "searxng", "SEARXNG_URL": url}
+    with world(says=[[says]], engines=None, **environ) as (app, _), pages.page_of(app) as page:
+        yield pages.ask(pages.search(page, on=True), QUESTION)
 
 
 def only(events: list[RunEvent], kind: type[RunEvent]) -> Any:
@@ -63,27 +86,24 @@ def only(events: list[RunEvent], kind: type[RunEvent]) -> Any:
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "bundled")
-    return AppTest.from_file(HOME, default_timeout=30).run()
+    return pages.open_page()
 
 
 # ── 搜索开关控制 ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_user_enables_search(page: AppTest) -> None:
-    page.toggle[0].set_value(True)
-    page._page_hash = page._finished_page_script_hash = ""
-    page.run()
+    pages.search(page, on=True)
     assert any("已启用" in caption.value for caption in page.sidebar.caption)
-    page.chat_input[0].set_value("怎么打开联网搜索").run()
+    pages.ask(page, "怎么打开联网搜索")
     assert page.session_state["chat"].messages[-1].searches
 
 
 def test_user_disables_search(page: AppTest) -> None:
-    for value in (True, False):
-        page._page_hash = page._finished_page_script_hash = ""
-        page.toggle[0].set_value(value).run()
+    for on in (True, False):
+        pages.search(page, on=on)
     assert any("已禁用" in caption.value for caption in page.sidebar.caption)
-    page.chat_input[0].set_value("怎么打开联网搜索").run()
+    pages.ask(page, "怎么打开联网搜索")
     assert not page.session_state["chat"].messages[-1].searches
 
 
@@ -106,23 +126,44 @@ def test_successful_search(searxng: Server) -> None:
     assert sent["format"] == ["json"]
 
 
+def silent_to_searches(peer: Peer) -> None:
+    """Hangs up on the check at the start, so that `hung_up` speaks of a search."""
+    if b"q=" in peer.read_request():
+        peer.wait_for_hang_up()
+
+
 def test_search_timeout() -> None:
-    with Server(silence) as server:
-        started = time.monotonic()
-        events, prompt = ask(server.url, SEARCH_TIMEOUT="1")
-        assert time.monotonic() - started < 4
-    assert "搜索超时" in only(events, Notice).text
-    assert isinstance(events[-2], Answer)
-    assert "没有任何搜索结果" in prompt
+    with Server(silent_to_searches) as server:
+        with answered_page(server.url, SEARCH_TIMEOUT="1") as page:
+            assert server.hung_up.wait(10), "the request has been ended"
+            assert "搜索超时：1 秒内" in pages.values(page.info)
+            assert "没有使用搜索结果" in pages.values(page.info)
+            assert "照常回答" in pages.html(page.chat_message[-1])
+        (search,) = page.session_state["chat"].messages[-1].searches
+        assert search.response.search_time < 4
 
 
-def test_service_unavailable() -> None:
-    with Server(send_and_close(b"\x00 not http")) as server:
-        events, _ = ask(server.url)
-    notice = only(events, Notice)
-    assert notice.kind == "unavailable"
-    assert "没有使用搜索结果" in notice.text
-    assert isinstance(events[-2], Answer)
+@pytest.mark.parametrize(
+    ("behaviour", "words"),
+    [
+        (send_and_close(b"\x00 not http"), "不符合 HTTP 协议"),
+        (send_and_close(b""), "中断了连接"),
+        (send_and_reset(head("Content-Length: 9000")), "中断了连接"),
+        (keep_alive(message(b"", status="500 Internal Server Error")), "内部出错（500）"),
+        (keep_alive(message(b"", status="403 Forbidden")), "403"),
+        (keep_alive(message(b"", status="429 Too Many Requests")), "429"),
+        (keep_alive(message("<h1>登录</h1>".encode(), "Content-Type: text/html")), "不是有效的 JSON"),
+        (keep_alive(json_answer({"results": "nonsense"})), "无法读取"),
+    ],
+    ids=["garbage", "closed", "reset", "500", "403", "429", "html", "json"],
+)
+def test_service_unavailable(behaviour: Behaviour, words: str) -> None:
+    with Server(behaviour) as server, answered_page(server.url) as page:
+        (told,) = [info.value for info in page.info]
+        assert words in told
+        assert "没有使用搜索结果" in told
+        assert "照常回答" in pages.html(page.chat_message[-1])
+        assert "重新搜索" in [button.label for button in page.button]
 
 
 # ── 搜索触发机制 ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -145,11 +186,18 @@ def test_no_search_when_not_enabled(searxng: Server) -> None:
 
 
 def test_results_are_injected_into_the_prompt(searxng: Server) -> None:
-    _, prompt = ask(searxng.url)
-    assert "[1] 结果1" in prompt
-    assert "https://site1.example/page" in prompt
-    assert "第1条的摘要" in prompt
-    assert prompt.endswith("问题：离婚冷静期是多久")
+    with openai_server() as model:
+        environ = {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "k", "LLM_MODEL": "openai:ok"}
+        app = core.app.build_app(loaded(SEARCH_PROVIDER_PRIORITY="searxng", SEARXNG_URL=searxng.url, **environ))
+        list(app.chat.stream(QUESTION, options=SEARCH))
+        app.close()
+    system, user = model.requests[0]["messages"]
+    assert (system["role"], user["role"]) == ("system", "user")
+    assert "程序检索到的资料" in system["content"]
+    assert "引用资料时，在相应句子末尾用方括号写出来源编号" in system["content"]
+    results, question = user["content"].split("</sources>")
+    assert results.startswith("<sources>\n[1] 结果1\nURL: https://site1.example/page\n摘要: 第1条的摘要。")
+    assert question.strip() == f"问题：{QUESTION}"
 
 
 def test_no_results() -> None:
@@ -173,8 +221,8 @@ def test_number_and_length_of_results_are_limited(searxng: Server) -> None:
 
 
 def test_sources_are_listed_below_the_answer(page: AppTest) -> None:
-    page.toggle[0].set_value(True).run()
-    page.chat_input[0].set_value("怎么打开联网搜索").run()
+    pages.search(page, on=True)
+    pages.ask(page, "怎么打开联网搜索")
     drawn = " ".join(element.proto.body for element in page.main.get("html"))
     assert "参考文献" in drawn
     assert '<ol class="wy-refs"><li value="1"' in drawn
@@ -182,11 +230,16 @@ def test_sources_are_listed_below_the_answer(page: AppTest) -> None:
     assert 'class="summary"' in drawn
 
 
-def test_no_sources_no_list(page: AppTest) -> None:
-    page.chat_input[0].set_value("你是谁").run()
-    drawn = " ".join(element.proto.body for element in page.main.get("html"))
-    assert "参考文献" not in drawn
-    assert "wy-refs" not in drawn
+def test_no_sources_no_list(searxng: Server, page: AppTest) -> None:
+    """Searched, found and not cited; then not searched at all."""
+    with answered_page(searxng.url, "没有用到它们。") as searched:
+        drawn = pages.html(searched.main)
+        assert "没有用到它们。" in drawn
+        assert "参考文献" not in drawn
+        assert 'class="cite"' not in drawn
+        uncited = [fold.label for fold in searched.expander if fold.label.startswith("检索到但没有引用")]
+        assert uncited == ["检索到但没有引用的来源（5）"], "what was found is not called a source of the answer"
+    assert "wy-refs" not in pages.html(pages.ask(page, "你是谁").main)
 
 
 def test_citations_are_superscripts_with_the_number_in_the_list(searxng: Server) -> None:
@@ -223,15 +276,19 @@ def test_search_parameters_are_configured() -> None:
     assert (changed.result_count, changed.timeout, changed.language, changed.snippet_length) == (3, 8.0, "en", 120)
 
 
-def test_configuration_is_validated(caplog: pytest.LogCaptureFixture) -> None:
-    from core.base.settings import report_problems
-
-    bad = load_settings(ROOT / "nosuch.yaml", {"SEARCH_RESULT_COUNT": "99", "SEARCH_TIMEOUT": "soon"}, sections=())
-    assert (bad.values.search.result_count, bad.values.search.timeout) == (5, 5.0)
+def test_configuration_is_validated(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """As the page meets it when the program starts."""
+    monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "bundled")
+    monkeypatch.setenv("SEARCH_RESULT_COUNT", "99")
+    monkeypatch.setenv("SEARCH_TIMEOUT", "soon")
+    monkeypatch.setenv("SEARCH_SNIPPET_LENGTH", "120")
     with caplog.at_level(logging.WARNING):
-        report_problems(bad.problems)
+        pages.open_page()
+    search = core.app.shared_app().settings.search
+    assert (search.result_count, search.timeout, search.snippet_length) == (5, 5.0, 120)
     assert "SEARCH_RESULT_COUNT" in caplog.text
     assert "SEARCH_TIMEOUT" in caplog.text
+    assert "SEARCH_SNIPPET_LENGTH" not in caplog.text
 
 
 # ── 错误处理与降级 ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -255,10 +312,21 @@ def test_partly_broken_results_are_skipped(caplog: pytest.LogCaptureFixture) -> 
     assert only(events, Notice).kind == "partial"
 
 
-def test_network_problem() -> None:
-    started = time.monotonic()
-    events, _ = ask("http://127.0.0.1:9")
-    assert time.monotonic() - started < 5
-    text = only(events, Notice).text
-    assert "检查网络" in text or "确认服务已启动" in text
-    assert "关闭联网搜索" in text
+@pytest.mark.parametrize(
+    ("host", "port", "words"),
+    [
+        ("127.0.0.1", full_backlog, "搜索超时：2 秒内"),
+        ("127.0.0.1", lambda: nullcontext(unused_port()), "拒绝了连接"),
+        ("nosuchhost", lambda: nullcontext(80), "找不到 nosuchhost"),
+    ],
+    ids=["black hole", "refused", "no such name"],
+)
+def test_network_problem(host: str, port: Callable[[], AbstractContextManager[int]], words: str) -> None:
+    with port() as number, answered_page(f"http://{host}:{number}", SEARCH_TIMEOUT="2") as page:
+        (told,) = [info.value for info in page.info]
+        assert words in told
+        assert "检查网络" in told
+        assert "关闭联网搜索" in told
+        (search,) = page.session_state["chat"].messages[-1].searches
+        assert search.response.search_time < 5
+        assert "照常回答" in pages.html(page.chat_message[-1])

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import core.app
 from core.answer.events import RunEvent
+from core.app import App
 from support.agents import World
 from support.base import ROOT
 
@@ -28,6 +29,11 @@ def rerun(page: AppTest) -> AppTest:
     return page
 
 
+def search(page: AppTest, *, on: bool) -> AppTest:
+    page.sidebar.toggle[0].set_value(on)
+    return rerun(page)
+
+
 def choose(page: AppTest, mode: str) -> AppTest:
     page.sidebar.button_group[0].set_value(mode)
     return rerun(page)
@@ -39,15 +45,22 @@ def ask(page: AppTest, question: str) -> AppTest:
 
 
 @contextmanager
+def page_of(app: App) -> Iterator[AppTest]:
+    """The page, answered by this App."""
+    before, core.app._shared = core.app._shared, app
+    try:
+        yield open_page()
+    finally:
+        core.app._shared = before
+
+
+@contextmanager
 def agent_page(world: World) -> Iterator[AppTest]:
     """The page in Agent mode, answered by this world."""
     world.app.__dict__["agent"] = world.runner
     world.app.chat.settings = world.runner.settings  # the page asks Chat mode what holds for a question
-    before, core.app._shared = core.app._shared, world.app
-    try:
-        yield choose(open_page(), "Agent")
-    finally:
-        core.app._shared = before
+    with page_of(world.app) as page:
+        yield choose(page, "Agent")
 
 
 def _draw(events: "Sequence[RunEvent]", over: bool) -> None:  # noqa: UP037 - its source is run by itself
