@@ -4,26 +4,36 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import closing
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from core.answer.events import Answer, Notice, SearchFinished
 from core.app import App, build_app
 from core.base.visitors import Visitor
+from core.run.question import AnswerOptions
 from core.search.cache import ResultCache
-from core.search.engine import HttpEngine
 from core.search.engines.exa import ExaSettings
 from core.search.engines.perplexity import PerplexitySettings
 from core.search.engines.tavily import TavilySettings
-from core.search.errors import EngineTimeout, EngineUnavailable, NoEngine, RateLimited
+from core.search.errors import EngineTimeout, EngineUnavailable, RateLimited
 from core.search.query import effective_query
 from core.search.registry import EngineOrder, build_chain
+from core.search.results import Found
 from core.search.service import SearchService
 from core.search.types import Outcome, SearchQuery, SearchType
+from support.agents import of, wired_agent
 from support.base import loaded
-from support.engines import answer, scripted
+from support.engines import KEY, WORLDS, answer, scripted, through, usable, wire
+from support.faults import Server, json_answer, keep_alive, message
+from support.openai_server import Call, in_turn, openai_server
+from support.pages import agent_page, ask, html, values
+from support.responses import Cite, Search
 from support.rooms import Clock, Fake, results
+from support.worlds import FakeEngine, world
 
 QUERY = SearchQuery("劳动合同 解除")
 
@@ -33,13 +43,17 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture
-def cache(tmp_path: Path, clock: Clock) -> Iterator[ResultCache]:
-    store = ResultCache.from_settings(loaded(DATA_DIR=str(tmp_path)).values)
+def cache_with(clock: Clock, **environ: str) -> ResultCache:
+    store = ResultCache.from_settings(loaded(**environ).values)
     assert store is not None
     store._clock = clock
-    yield store
-    store.close()
+    return store
+
+
+@pytest.fixture
+def cache(clock: Clock) -> Iterator[ResultCache]:
+    with closing(cache_with(clock)) as store:
+        yield store
 
 
 def app_with(*engines: Fake, **environ: str) -> App:
@@ -50,10 +64,23 @@ def app_with(*engines: Fake, **environ: str) -> App:
 
 
 def test_execute_general_search() -> None:
-    engine = Fake("fake")
-    response = SearchService([engine]).search(QUERY)
-    assert engine.asked[0].type is SearchType.GENERAL
-    assert response.total_results == 3
+    """From a model that calls the tool to the words that SerpAPI is sent, and back."""
+    call = Call("web_search", json.dumps({"query": "劳动合同 解除", "search_type": "news"}))
+    found = WORLDS["serpapi"].payload([("标题", "https://a.example/1", "摘要")])
+    with Server(keep_alive(json_answer(found))) as api:
+        with wired_agent(engines=[usable("serpapi", through(api))], strategy="tools") as world:
+            world.server.reply = in_turn([call], ["好[1]。"])
+            events = world.ask()
+            read_by_the_model = world.server.requests[1]["messages"][-1]["content"]
+        (request,) = api.requests
+    asked = {name: value for name, (value,) in parse_qs(urlsplit(request.split()[1].decode()).query).items()}
+    assert (asked["q"], asked["tbm"], asked["api_key"]) == ("劳动合同 解除", "nws", KEY)
+    (search,) = of(events, SearchFinished)
+    assert search.response.to_json()["type"] == "news"
+    assert search.response.to_json()["results"] == [
+        {"title": "标题", "url": "https://a.example/1", "snippet": "摘要", "source": "a.example"}
+    ]
+    assert "[1] 标题\nURL: https://a.example/1\n摘要: 摘要" in read_by_the_model
 
 
 def test_search_result_structure() -> None:
@@ -65,26 +92,38 @@ def test_search_result_structure() -> None:
     json.dumps(document)
 
 
-def test_search_type_filtering() -> None:
-    settings = loaded(TAVILY_API_KEY="tvly-x").values
-    fetch = scripted(answer({"results": []}))
-    from core.search.engines.tavily import TavilyEngine
-
-    engine: HttpEngine = TavilyEngine.from_settings(settings)
-    engine._fetch = fetch
-    for kind in (SearchType.NEWS, SearchType.REGULATION, SearchType.CASE):
+@pytest.mark.parametrize(
+    ("name", "news"),
+    [
+        ("native", "Only pages of the last month."),
+        ("perplexity", "'search_recency_filter': 'month'"),
+        ("exa", "'category': 'news'"),
+        ("tavily", "'topic': 'news'"),
+        ("tavily_keyless", "'topic': 'news'"),
+        ("serpapi", "'tbm': 'nws'"),
+        ("zhipu", "'search_recency_filter': 'oneMonth'"),
+        ("bocha", "'freshness': 'oneMonth'"),
+        ("searxng", "'categories': 'news'"),
+    ],
+)
+def test_search_type_filtering(name: str, news: str) -> None:
+    """Of every engine with an API: what it is sent for each type. Zhipu's filter takes one site, so it gets words only."""
+    settings = loaded().values
+    fetch = scripted(answer(WORLDS[name].payload([("标题", "https://a.example/1", "摘要")])))
+    engine = usable(name, fetch)
+    for kind in SearchType:
         engine.search(effective_query(SearchQuery("解除劳动合同", type=kind), settings), 10)
-    news, regulation, case = (request.json for request in fetch.asked)
-    assert news["topic"] == "news"
-    assert "flk.npc.gov.cn" in regulation["include_domains"]
-    assert "wenshu.court.gov.cn" in case["include_domains"]
+    sent = dict(
+        zip(SearchType, (f"{request.params} {request.body}" for request in map(wire, fetch.asked)), strict=True)
+    )
+    assert [kind for kind in SearchType if news in sent[kind]] == [SearchType.NEWS]
+    for kind, word, site in ((SearchType.REGULATION, "法规", "gov.cn"), (SearchType.CASE, "案例", "court.gov.cn")):
+        assert word in sent[kind]
+        assert (site in sent[kind]) is (name != "zhipu")
+        assert site not in sent[SearchType.GENERAL]
 
 
 def test_search_error_handling() -> None:
-    from core.answer.events import Answer, Notice
-    from core.run.question import AnswerOptions
-    from support.worlds import FakeEngine, world
-
     with world(says=[["照常回答"]], engines=[FakeEngine("fake", EngineTimeout())]) as (app, _):
         events = list(app.chat.stream("问题", options=AnswerOptions(search=True)))
     assert any(isinstance(event, Notice) and "超时" in event.text for event in events)
@@ -106,14 +145,26 @@ def test_rate_limit_per_user() -> None:
     app.close()
 
 
-def test_global_rate_limit() -> None:
-    """Past an engine's quota a search waits for its turn within the deadline, and then takes what is kept from before."""
-    engine = Fake("fake")
-    app = app_with(engine, SEARCH_ENGINE_QUOTA="1", SEARCH_TIMEOUT="1")
-    app.search.search(QUERY, user=None)
+def test_global_rate_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past an engine's quota a search waits for its turn within the deadline; where that is too long, old results serve."""
+    at: list[float] = []
+
+    def note(*_: object) -> Found:
+        at.append(time.monotonic())
+        return results("fake")
+
+    app = app_with(Fake("fake", note), SEARCH_ENGINE_QUOTA="1", SEARCH_TIMEOUT="5")
+    with monkeypatch.context() as past:
+        now = time.time
+        past.setattr(time, "time", lambda: now() - 58.5)  # what the limiter counts with
+        app.search.search(QUERY, user=None)
+    queued = app.search.search(SearchQuery("另一个问题"), user=None)
+    assert [attempt.outcome for attempt in queued.attempts] == [Outcome.OK]
+    assert at[1] - at[0] > 1, "not before a minute was over"
     degraded = app.search.search(QUERY, user=None, fresh=True)
     assert degraded.from_cache
-    assert engine.calls == 1
+    assert degraded.search_time < 4, "nobody waits for a turn that would come too late"
+    assert len(at) == 2
     app.close()
 
 
@@ -144,25 +195,49 @@ def test_cache_expiration(cache: ResultCache, clock: Clock) -> None:
     assert engine.calls == 2
 
 
-@pytest.mark.parametrize(("kind", "hours"), [(SearchType.NEWS, 1), (SearchType.REGULATION, 24), (SearchType.CASE, 6)])
-def test_cache_configuration(cache: ResultCache, clock: Clock, kind: SearchType, hours: int) -> None:
-    engine = Fake("fake")
-    service = SearchService([engine], cache=cache)
-    query = SearchQuery("问题", type=kind)
-    service.search(query)
-    clock.pass_(hours * 3600 - 1)
-    assert service.search(query).from_cache
-    clock.pass_(2)
-    assert not service.search(query).from_cache
+@pytest.mark.parametrize(
+    ("kind", "environ", "seconds"),
+    [
+        (SearchType.NEWS, {}, 3600),
+        (SearchType.REGULATION, {}, 24 * 3600),
+        (SearchType.CASE, {}, 6 * 3600),
+        (SearchType.GENERAL, {"SEARCH_CACHE_TTL": "60"}, 60),
+        (SearchType.NEWS, {"CACHE_NEWS_TTL": "70"}, 70),
+        (SearchType.REGULATION, {"CACHE_REGULATION_TTL": "80"}, 80),
+        (SearchType.CASE, {"CACHE_CASE_TTL": "90"}, 90),
+    ],
+)
+def test_cache_configuration(clock: Clock, kind: SearchType, environ: dict[str, str], seconds: int) -> None:
+    with closing(cache_with(clock, **environ)) as cache:
+        service = SearchService([Fake("fake")], cache=cache)
+        query = SearchQuery("问题", type=kind)
+        service.search(query)
+        clock.pass_(seconds - 1)
+        assert service.search(query).from_cache
+        clock.pass_(2)
+        assert not service.search(query).from_cache
 
 
 # ── Search Provider Selection ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_native_model_search_priority() -> None:
-    chain = build_chain(loaded(OPENAI_API_KEY="k", LLM_MODEL="openai:gpt-5-mini", TAVILY_API_KEY="k").values)
-    assert chain.engines[0].name == "native"
-    without = build_chain(loaded(LLM_MODEL="qwen3:8b", OPENAI_BASE_URL="http://127.0.0.1:9/v1").values)
+    """The answering call searches by itself: one call in all, and nobody else is asked."""
+    page = "https://gov.example/a"
+    with openai_server() as model, Server(keep_alive(json_answer(WORLDS["searxng"].payload([])))) as other:
+        connected = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": model.url, "LLM_MODEL": "openai:ok"}
+        settings = loaded(**connected, NATIVE_MODELS="ok", SEARXNG_URL=other.url)
+        assert build_chain(settings.values).engines[0].name == "native", "by default"
+        model.searching = in_turn(
+            [Search("新规", [page]), "已经施行。", f"([gov.example]({page}))", Cite(page, "政府网")]
+        )
+        with closing(build_app(settings)) as app:
+            events = list(app.chat.stream("新规何时施行？", options=AnswerOptions(search=True)))
+        (call,) = model.requests
+        assert [tool["type"] for tool in call["tools"]] == ["web_search"]
+        assert [source.url for source in of(events, Answer)[0].sources] == [page]
+        assert other.requests == []
+        without = build_chain(loaded(**connected).values)
     assert "native" in [entry.name for entry in without.left_out]
 
 
@@ -201,8 +276,24 @@ def test_exa_search_integration() -> None:
 
 
 def test_tavily_search_integration() -> None:
+    """In reserve: it stands behind the others, and answers when they fail."""
     order = [engine.name for engine in build_chain(loaded(EXA_API_KEY="k", TAVILY_API_KEY="k").values).engines]
     assert order.index("exa") < order.index("tavily")
+    found = WORLDS["tavily"].payload([("标题", "https://a.example/1", "摘要")])
+    broken = keep_alive(message(b"", status="500 Internal Server Error"))
+    with Server(broken) as exa, Server(keep_alive(json_answer(found))) as tavily:
+        engines = [usable("exa", through(exa)), usable("tavily", through(tavily))]
+        response = SearchService(engines).search(QUERY)
+    assert [(attempt.engine, attempt.outcome) for attempt in response.attempts] == [
+        ("exa", Outcome.FAILED),
+        ("tavily", Outcome.OK),
+    ]
+    assert [(result.title, result.url, result.snippet) for result in response.results] == [
+        ("标题", "https://a.example/1", "摘要")
+    ]
+    head, body = tavily.requests[0].split(b"\r\n\r\n")
+    assert f"Authorization: Bearer {KEY}".encode() in head
+    assert json.loads(body)["query"] == QUERY.text
 
 
 def test_provider_priority_configuration() -> None:
@@ -253,9 +344,14 @@ def test_environment_variables() -> None:
 
 
 def test_graceful_degradation_without_any_engine() -> None:
-    app = build_app(loaded(SEARCH_PROVIDER_PRIORITY="native,perplexity,exa,tavily"))
-    assert not app.search.available
-    assert len(app.chain.left_out) == 4
-    with pytest.raises(NoEngine):
-        app.search.search(QUERY)
-    app.close()
+    chain = build_chain(loaded(SEARCH_PROVIDER_PRIORITY="native,perplexity,exa,tavily").values)
+    assert chain.engines == ()
+    assert len(chain.left_out) == 4
+    with wired_agent(engines=chain.engines, strategy="tools") as world, agent_page(world) as page:
+        world.server.reply = in_turn(["凭所知回答。"])
+        ask(page, "今天有什么新闻？")
+        offered = world.server.requests[0].get("tools", [])
+        assert "web_search" not in [tool["function"]["name"] for tool in offered]
+        assert "没有可用的搜索引擎" in values(page.info)
+        assert "这次回答没有联网搜索" in values(page.info)
+        assert "凭所知回答。" in html(page.chat_message[-1])

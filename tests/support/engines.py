@@ -5,16 +5,17 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from requests.structures import CaseInsensitiveDict
 
-from core.base.http import Request, Response, exchange
+from core.base.http import Deadline, Request, Response, exchange, fetch
 from core.base.settings import Settings
 from core.search.registry import build_chain
 from support.base import loaded
+from support.faults import Server
 
 HOST = "engine.example"
 KEY = "sk-very-secret-key"
@@ -47,6 +48,16 @@ class ScriptedFetch:
 
 def scripted(*script: Response | Exception) -> ScriptedFetch:
     return ScriptedFetch(list(script))
+
+
+def through(server: Server) -> Callable[..., Response]:
+    """The real way out, with this server in the place of every host."""
+
+    def fetch_there(request: Request, *, deadline: Deadline) -> Response:
+        path = urlsplit(request.url).path.lstrip("/")
+        return fetch(replace(request, url=f"{server.url}{path}"), deadline=deadline)
+
+    return fetch_there
 
 
 @dataclass(frozen=True)
@@ -132,7 +143,7 @@ def _settings(name: str, **environ: str) -> Settings:
     return loaded(SEARCH_PROVIDER_PRIORITY=name, **WORLDS[name].environ, **environ).values
 
 
-def usable(name: str, fetch: ScriptedFetch, **environ: str) -> Any:
+def usable(name: str, fetch: Callable[..., Response], **environ: str) -> Any:
     """The registered engine as its settings build it, with this fetch in place of the network."""
     (engine,) = build_chain(_settings(name, **environ)).engines
     parts: tuple[Any, ...] = getattr(engine, "servers", (engine,))

@@ -207,6 +207,12 @@ class GoogleSite:
     def _heavy(self, handler: BaseHTTPRequestHandler, query: str) -> None:
         send(handler, results(query=query, before=HEAVY))
 
+    def _about(self, handler: BaseHTTPRequestHandler, query: str) -> None:
+        """Pages about what was asked for, in the language that was asked for."""
+        asked = parse_qs(urlsplit(handler.path).query)
+        language = "中文" if "lang_zh-CN" in asked.get("lr", [""])[0] else "English"
+        send(handler, results([(f"{language}：{query}", url, snippet) for _, url, snippet in ROWS], query=query))
+
     def _broken(self, handler: BaseHTTPRequestHandler, query: str) -> None:
         send(handler, "<html><body>Internal Server Error</body></html>", status=500)
 
