@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 
 import pytest
@@ -12,6 +11,7 @@ from playwright.sync_api import expect
 from core.ui.chat.actions import AGENT_DECIDES, AGENT_ON, CHAT_ON
 from support.app_server import AppServer
 from support.openai_server import OpenAIServer
+from support.patience import until
 from support.visitor import Visitor
 
 pytestmark = pytest.mark.browser
@@ -101,10 +101,7 @@ def test_leaving_cancels_the_run(serve: Serve, visit: Visit, model_server: OpenA
     visitor.page.get_by_text("第30词").first.wait_for()
     before = model_server.broken_off
     visitor.page.get_by_test_id("stSidebar").get_by_text("帮助", exact=True).click()
-    deadline = time.monotonic() + 5
-    while model_server.broken_off == before and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert model_server.broken_off == before + 1
+    until(lambda: model_server.broken_off == before + 1)
     visitor.page.get_by_text("查找文章").wait_for()
     go(visitor, "对话", "已停止")
     assert "进行中" not in visitor.last_answer

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import re
 import threading
 import time
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,33 +17,27 @@ from typing import Any
 import langchain_openai  # noqa: F401 - its import takes seconds, which are not the measured run's
 import pytest
 from langchain_classic.agents import AgentExecutor
-from langchain_community.callbacks.streamlit.streamlit_callback_handler import StreamlitCallbackHandler
-from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.tools import BaseTool
+from streamlit.testing.v1 import AppTest
 
 from core.agent import runner as runner_module
 from core.agent.parser import ReactParser
+from core.agent.react_stream import ReactStream
 from core.agent.toolbox import TOOLS
 from core.agent.tools import ToolContext, WebSearchTool
 from core.agent.translate import Translator
 from core.answer.events import (
+    RunEvent,
     RunStopped,
-    SearchFinished,
-    TextDelta,
     Thought,
     ToolFinished,
     ToolStarted,
     Usage,
 )
-from core.answer.message import Message, message_from_run
 from core.llm.errors import ModelAuthError, ModelUnavailable
-from core.run.evidence import Evidence
-from core.run.question import AnswerOptions
-from core.search.cache import SessionCache
 from core.search.errors import EngineTimeout
 from core.search.types import SearchQuery, SearchResult
 from core.ui.chat.actions import AGENT_ON
-from core.ui.chat.callback_handler import AgentSteps
 from support.agents import (
     QUESTION,
     SlowEngine,
@@ -54,13 +50,14 @@ from support.agents import (
     notice,
     of,
     search_step,
-    streamed,
     thoughts,
     wired_agent,
 )
 from support.base import loaded
 from support.openai_server import Call, in_turn
 from support.pages import agent_page, ask, choose, drawn_after, html, open_page, rerun, states, steps, values
+from support.patience import until
+from support.scripted import ScriptedChatModel
 from support.worlds import FakeEngine, results
 
 MANUAL = "怎么打开联网搜索？"
@@ -502,8 +499,6 @@ def test_calls_run_at_the_same_time() -> None:
         world.server.reply = in_turn(calls, ["好[1]。"])
         events = world.ask()
     assert [step.ok for step in of(events, ToolFinished)] == [True] * 3
-    page = drawn_after(of(events, ToolStarted))
-    assert [state for state, _ in states(page)] == ["running"] * 3, "three steps are open at once"
     assert len(steps(drawn_after(events, over=True))) == 6
 
 
@@ -554,14 +549,37 @@ def test_the_agent_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_callbacks_become_steps() -> None:
-    """Agent 回调"""
-    assert issubclass(Translator, AsyncCallbackHandler)
-    assert issubclass(AgentSteps, StreamlitCallbackHandler)
-    with agent(search_step("x"), final("好。")) as world:
-        events = world.ask()
-    told = [event.type for event in events if not isinstance(event, TextDelta | Thought)]
-    assert told == ["tool_started", "search_started", "search_finished", "tool_finished", "answer", "usage"]
-    assert len(steps(drawn_after(events, over=True))) == 4
+    """Agent 回调: a model and a tool that know only LangChain tell it, and it tells the run and the page"""
+    told: list[RunEvent] = []
+    translator = Translator(told.append)
+    translator.new_stream = ReactStream
+    with agent(final("好。")) as world:
+        model = ScriptedChatModel(script=[search_step("英伟达 CEO", thought="要先查")])
+        tool = WebSearchTool(context=ToolContext(search=world.app.search))
+
+        async def act() -> None:
+            await model.ainvoke(QUESTION, {"callbacks": [translator]})
+            await tool.ainvoke("英伟达 CEO", {"callbacks": [translator]})
+
+        world.app.loop.submit(act()).result(30)
+        page = AppTest.from_function(_act, default_timeout=30, kwargs={"model": model, "tool": tool}).run()
+    assert thoughts(told) == "要先查"
+    assert names(told) == ["thought", "tool_started", "tool_finished"]
+    assert (told[-2].input, told[-1].ok) == ("英伟达 CEO", True)  # type: ignore[union-attr]
+    assert not page.exception
+    assert steps(page)[1] == "搜索「英伟达 CEO」 · 完成"
+    assert "要先查" in html(page.status[0])
+    assert states(page) == [FOLDED, FOLDED]
+
+
+def _act(model: "ScriptedChatModel", tool: "WebSearchTool") -> None:  # noqa: UP037 - its source is run by itself
+    import streamlit as st
+
+    from core.ui.chat.callback_handler import AgentSteps
+
+    handler = AgentSteps(st.container())
+    list(model.stream("问", {"callbacks": [handler]}))
+    tool.invoke("英伟达 CEO", {"callbacks": [handler]})
 
 
 def tasks(world: World) -> int:
@@ -571,24 +589,15 @@ def tasks(world: World) -> int:
     return int(world.app.loop.submit(count()).result())
 
 
-def until(condition: Any, seconds: float = 3.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.01)
-    return False
-
-
 def test_the_agent_is_stopped() -> None:
     """Agent 停止"""
     with agent(search_step("x"), final("好。"), engines=[SlowEngine(1.0, results(3))]) as world:
         before = tasks(world)
         run = world.runner.start(world.runner.question(QUESTION))
-        assert until(lambda: of(run.events, ToolStarted))
+        until(lambda: bool(of(run.events, ToolStarted)))
         run.cancel()
-        assert until(lambda: tasks(world) == before)
-        assert until(lambda: not [thread for thread in threading.enumerate() if thread.name in {"search", "slow"}])
+        until(lambda: tasks(world) == before)
+        until(lambda: not [thread for thread in threading.enumerate() if thread.name in {"search", "slow"}])
     assert run.events[-1] == RunStopped("user")
     page = drawn_after(run.events, over=True)
     assert [state for state, _ in states(page)] == ["complete", "error"], "no step is open"
@@ -596,19 +605,29 @@ def test_the_agent_is_stopped() -> None:
 
 def test_memory() -> None:
     """Agent 内存管理"""
-    session = AnswerOptions(session_cache=SessionCache())
     engine = FakeEngine("fake", results(9))
-    says = (search_step("英伟达 CEO"), final("是黄仁勋[1]。"), search_step("英伟达 CEO"), final("1963 年。"))
+    says = (
+        search_step("英伟达 CEO"),
+        final("是黄仁勋[1]。"),
+        search_step("英伟达 CEO"),
+        final("1963 年[2]。"),
+        final("好。"),
+    )
     with agent(*says, engines=[engine], environ={"SEARCH_CACHE_TTL": "0"}) as world:
-        first = message_from_run(world.ask(options=session), seconds=1)
-        events = world.ask("他哪年出生？", [Message("user", QUESTION), first], session)
-        told = world.prompts[2]
-    assert f"用户：{QUESTION}\n助手：是黄仁勋。（当时搜索过：「英伟达 CEO」找到 《标题1》" in told
+        world.app.model.chat()  # after building it, what there is stays for good
+        with agent_page(world) as page:
+            ask(page, QUESTION)
+            ask(page, "他哪年出生？")
+            asked_again = world.prompts[2]
+            events = page.session_state["chat"].messages[-1].events
+            gone = [weakref.ref(page.session_state[name]) for name in ("session_cache", "chat")]
+            del page
+        with agent_page(world) as another:
+            ask(another, "他是谁？")
+            asked_by_another = world.prompts[-1]
+        gc.collect()
+        assert [kept() for kept in gone] == [None, None]
+    assert f"用户：{QUESTION}\n助手：是黄仁勋。（当时搜索过：「英伟达 CEO」找到 《标题1》" in asked_again
     assert len(engine.queries) == 1
-    assert [source.number for source in of(events, SearchFinished)[0].sources] == [1, 2, 3, 4, 5], "numbered anew"
-    assert Evidence().sources == ()
-    assert streamed(events) == "1963 年。"
-    assert thoughts(events)
-    another = choose(open_page(), "Agent")
-    assert "session_cache" not in another.session_state
-    assert not of(another.session_state["chat"].messages, SearchFinished)
+    assert [source.number for source in answer(events).sources] == [2], "numbered anew"
+    assert "此前的对话" not in asked_by_another

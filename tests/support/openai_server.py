@@ -3,7 +3,7 @@
 The model's name says how: `ok`, `slow` (one word every 50 ms), `hang`, `trickle`, `disconnect`, `reset`, `empty`, `no-usage`,
 `think`, `401`, `404`, `429`, `500`, `quota`, `flaky` (500 once, then ok), `garbage`, `echo` (says what it was asked),
 `as-asked` (the last word of the question is one of these names), `reply` (what `server.reply` makes of the request:
-text, `Call`s of tools, pauses in seconds, `Fail`, `HANG`, `DISCONNECT`).
+text, `Call`s of tools, pauses in seconds or until an `Event`, `Fail`, `HANG`, `DISCONNECT`).
 `/v1/responses` streams what `server.searching` makes of the request: pieces as in `support.responses`, or whole events.
 `python -m support.openai_server PORT` runs it by hand.
 """
@@ -170,6 +170,8 @@ class _Handler(BaseHTTPRequestHandler):
                 piece.wait(60)
             elif isinstance(piece, Thinks):
                 self._think(piece)
+            elif isinstance(piece, threading.Event):
+                piece.wait(60)
             elif isinstance(piece, CutOff):
                 ending = piece.reason
             elif isinstance(piece, Call):

@@ -37,8 +37,12 @@ class Visitor:
             self.foreign.append(request.url)
 
     def settled(self) -> None:
-        """The script has run to its end and the page shows it."""
+        """The script has run to its end and the page shows it.
+
+        Streamlit gathers elements for some milliseconds before it draws them: the end may be known before the last are.
+        """
         self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+        self.page.evaluate("() => new Promise(drawn => setTimeout(drawn, 50))")
 
     def ask(self, question: str) -> None:
         box = self.page.get_by_test_id("stChatInputTextArea")
