@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -320,6 +321,15 @@ def test_a_reader_who_leaves_early_ends_it_quietly() -> None:
     assert "BrokenPipe" not in said
 
 
+@pytest.fixture
+def _interruptible() -> Iterator[None]:
+    """A script's background jobs (`make test &`) ignore SIGINT, and so does every process that they start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interruptible")
 def test_control_c_ends_an_answer_quietly() -> None:
     with openai_server() as server:
         model = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url, "LLM_MODEL": "openai:hang"}
