@@ -29,7 +29,8 @@ from core.search.types import Outcome, SearchQuery, SearchResponse
 from support.agents import agent, answer, final, of, search_step
 from support.base import ROOT, loaded
 from support.chrome import NO_CHROME, Watched, watched
-from support.google_site import GoogleSite, google_site, wait_until
+from support.google_site import GoogleSite, google_site
+from support.patience import until
 from support.rooms import Fake
 
 needs_chrome = pytest.mark.skipif(bool(NO_CHROME), reason=NO_CHROME)
@@ -252,8 +253,8 @@ def test_the_browser_is_cleared_away(site: GoogleSite, watch: Watched) -> None:
         check=False,
     )
     assert json.loads(program.stdout)["totalResults"] == 10, program.stderr.decode()
-    assert wait_until(lambda: not watch.processes(), 10)
-    assert wait_until(lambda: not os.listdir(watch.folder), 10)
+    until(lambda: not watch.processes())
+    until(lambda: not os.listdir(watch.folder))
 
 
 # ── 需求：错误处理和重试 ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -138,6 +138,8 @@ class GoogleSite:
         self.scripts: dict[str, str] = {}
         """By path."""
         self.closing = threading.Event()
+        self.released = threading.Event()
+        """Until then `held` is not answered."""
         self.running = 0
         """Requests that never end and that nobody has given up yet."""
         site = self
@@ -220,6 +222,10 @@ class GoogleSite:
         self.closing.wait(1.0)
         self._results(handler, query)
 
+    def _held(self, handler: BaseHTTPRequestHandler, query: str) -> None:
+        self.released.wait(60)
+        self._results(handler, query)
+
     def _hangup(self, handler: BaseHTTPRequestHandler, query: str) -> None:
         handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         handler.close_connection = True
@@ -266,7 +272,7 @@ class GoogleSite:
             self.running -= 1
             handler.close_connection = True
 
-    def wait_until_given_up(self, seconds: float = 1.0) -> bool:
+    def wait_until_given_up(self, seconds: float = 20.0) -> bool:
         """Whether every request that never ends has been given up by the browser."""
         return wait_until(lambda: self.running == 0, seconds)
 

@@ -15,9 +15,9 @@ from core.app import App, build_app
 from core.search.types import TimeRange
 from core.ui.session import ChatState
 from support.base import loaded
-from support.google_site import wait_until
 from support.openai_server import openai_server
 from support.pages import ask, html, open_page, rerun
+from support.patience import until
 from support.worlds import FakeEngine, results
 
 SEARCH, ANSWERING = "搜索设置", "模型与智能体"
@@ -127,7 +127,7 @@ def test_the_answer_names_the_model_that_wrote_it(app: App) -> None:
         messages = app.store.load(state.conversation_id or "", owner=None).messages
         return [message.model for message in messages if message.role == "assistant"]
 
-    assert wait_until(lambda: kept() == ["ok", "echo"])
+    until(lambda: kept() == ["ok", "echo"])
 
 
 def test_reset_of_one_group_leaves_the_other_alone(app: App) -> None:
