@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import threading
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 from langchain_core.tools import BaseTool
@@ -19,9 +17,9 @@ from core.run.question import AnswerOptions
 from core.search.cache import SESSION_SIZE, SessionCache
 from core.search.errors import EngineTimeout
 from core.search.service import SearchService
-from core.search.types import SearchQuery, SearchResult
+from core.search.types import SearchResult
 from core.ui.chat.actions import AGENT_DECIDES
-from support.agents import QUESTION, agent, answer, final, of, search_step
+from support.agents import QUESTION, Meeting, agent, answer, final, of, search_step
 from support.base import loaded
 from support.pages import ask, choose, html, open_page, rerun, values
 from support.worlds import FakeEngine, results, world
@@ -120,19 +118,9 @@ def test_the_tool_called_synchronously(tool: WebSearchTool, engine: FakeEngine) 
     assert "没有成功" in said
 
 
-class Meeting(FakeEngine):
-    """Answers when three searches are there at the same time."""
-
-    together = threading.Barrier(3)
-
-    def search(self, query: SearchQuery, num_results: int, *, deadline: Any = None) -> Sequence[SearchResult]:
-        self.together.wait(4)
-        return super().search(query, num_results, deadline=deadline)
-
-
 def test_the_tool_called_asynchronously() -> None:
     """工具异步调用"""
-    app = build_app(loaded(SEARCH_HEDGE_AFTER="5"), engines=[Meeting("meeting", results(9))])
+    app = build_app(loaded(**Meeting.patience), engines=[Meeting()])
     tool = WebSearchTool(context=ToolContext(search=app.search))
 
     async def three() -> list[str]:

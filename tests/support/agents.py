@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from langchain_core.language_models import BaseChatModel
 
@@ -47,6 +48,20 @@ class SlowEngine(FakeEngine):
 
     def search(self, query: SearchQuery, num_results: int, *, deadline: Any = None) -> Sequence[SearchResult]:
         time.sleep(self.seconds)
+        return super().search(query, num_results, deadline=deadline)
+
+
+class Meeting(FakeEngine):
+    """Answers when three searches are there at the same time."""
+
+    patience: ClassVar = {"SEARCH_HEDGE_AFTER": "40", "SEARCH_TIMEOUT": "50"}
+
+    def __init__(self) -> None:
+        super().__init__("meeting", results(9))
+        self.together = threading.Barrier(3)
+
+    def search(self, query: SearchQuery, num_results: int, *, deadline: Any = None) -> Sequence[SearchResult]:
+        self.together.wait(30)
         return super().search(query, num_results, deadline=deadline)
 
 
