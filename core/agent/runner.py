@@ -187,7 +187,8 @@ class _Work:
         except LoopDetected:
             return await self._after_stop("loop", "智能体在重复同样的操作，已停止，")
         except AgentOutputError as error:
-            self._emit(Notice(error.kind, f"{error.message}已改为直接根据搜索结果回答。"))
+            means = "根据搜索结果" if self._tools else ""
+            self._emit(Notice(error.kind, f"{error.message}已改为直接{means}回答。"))
             return await self._plainly()
 
     # ── Thinking and acting ───────────────────────────────────────────────────────────────────────────────────────

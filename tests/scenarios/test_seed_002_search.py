@@ -25,7 +25,7 @@ from core.search.registry import EngineOrder, build_chain
 from core.search.results import Found
 from core.search.service import SearchService
 from core.search.types import Outcome, SearchQuery, SearchType
-from support.agents import of, wired_agent
+from support.agents import agent, of, wired_agent
 from support.base import loaded
 from support.engines import KEY, WORLDS, answer, scripted, through, usable, wire
 from support.faults import Server, json_answer, keep_alive, message
@@ -347,11 +347,10 @@ def test_graceful_degradation_without_any_engine() -> None:
     chain = build_chain(loaded(SEARCH_PROVIDER_PRIORITY="native,perplexity,exa,tavily").values)
     assert chain.engines == ()
     assert len(chain.left_out) == 4
-    with wired_agent(engines=chain.engines, strategy="tools") as world, agent_page(world) as page:
-        world.server.reply = in_turn(["凭所知回答。"])
+    with agent(["凭所知回答。"], engines=chain.engines) as world, agent_page(world) as page:
         ask(page, "今天有什么新闻？")
-        offered = world.server.requests[0].get("tools", [])
-        assert "web_search" not in [tool["function"]["name"] for tool in offered]
+        assert "web_search - " not in world.prompts[0], "it is not among the tools"
         assert "没有可用的搜索引擎" in values(page.info)
         assert "这次回答没有联网搜索" in values(page.info)
+        assert "根据搜索结果" not in values(page.info)
         assert "凭所知回答。" in html(page.chat_message[-1])
