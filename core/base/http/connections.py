@@ -75,6 +75,21 @@ class _PatientResponse(http.client.HTTPResponse):
         super().__init__(sock, *args, **kwargs)
         self.fp = io.BufferedReader(_PatientReader(self.fp.detach(), sock))
 
+    def _read_status(self) -> tuple[str, int, str]:
+        """Past every interim answer. http.client takes 103 for the answer, and whoever asks next gets what follows."""
+        found: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
+        while 100 < found[1] < 200:
+            http.client.parse_headers(self.fp)
+            found = super()._read_status()  # type: ignore[misc]
+        return found
+
+    def _read_next_chunk_size(self) -> int:
+        """http.client takes `-1` for a size, and reads all that comes at once, past any cap."""
+        size: int = super()._read_next_chunk_size()  # type: ignore[misc]
+        if size < 0:
+            raise ValueError
+        return size
+
 
 class _PatientConnection(HTTPConnection):
     response_class = _PatientResponse
