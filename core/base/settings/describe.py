@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import UnionType
@@ -12,10 +11,9 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from core.base.settings.load import LoadedSettings, Origin
-from core.base.settings.values import Form, Group, Unit, variable
+from core.base.settings.values import Form, Group, Unit, variable, without_user
 
 NOT_SET = "未设置"
-_USER_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,7 @@ def shown(value: Any) -> str:
         case tuple():
             return ", ".join("=".join(map(str, item)) if isinstance(item, tuple) else shown(item) for item in value)
         case _:
-            return _USER_IN_ADDRESS.sub("已隐藏@", str(value))
+            return str(without_user(str(value), "已隐藏"))
 
 
 def _limits(field: FieldInfo) -> str:

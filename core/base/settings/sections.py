@@ -22,6 +22,7 @@ from core.base.settings.values import (
     Days,
     Decimal,
     Flag,
+    Folder,
     Form,
     Language,
     LowerCase,
@@ -219,7 +220,7 @@ class LimitsSettings(Section):
 class DataSettings(Section):
     name = "data"
     group = "数据与运行"
-    dir: Word = Field("data", description="数据文件夹，存放缓存、对话与索引")
+    dir: Folder = Field("data", description="数据文件夹，存放缓存、对话与索引")
 
 
 class DatabaseSettings(Section):
@@ -285,7 +286,7 @@ class PublicSettings(Section):
     )
 
 
-_PASSWORD = re.compile(r"://[^/@\s:]*:([^/@\s]+)@")
+_PASSWORD = re.compile(r"://[^/@\s:]*:([^/\s]+)@")
 Kind = TypeVar("Kind", bound=Section)
 
 

@@ -2,7 +2,7 @@
 
 What an unusual value means, for every setting:
 - blank, or only spaces: as if it were not set;
-- padded with spaces, or in full-width characters (`１０`): read as the plain characters;
+- padded with spaces, in full-width characters (`１０`), or with characters that nobody sees: read as the plain characters;
 - not a number, not finite, zero or negative where that makes no sense, or outside the documented range: the
   default is used, and a `Problem` says so in the log, in `doctor` and on the settings page.
 The program always starts.
@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
@@ -30,6 +31,8 @@ from pydantic import (
     ValidatorFunctionWrapHandler,
     field_validator,
 )
+
+from core.base.text import clean
 
 # ── What people write ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -49,7 +52,8 @@ def _comma_list(value: Any) -> Any:
     if isinstance(value, str):
         value = unicodedata.normalize("NFKC", value).replace("、", ",").replace(";", ",").split(",")
     if isinstance(value, list | tuple):
-        return tuple(str(item).strip() for item in value if str(item).strip())
+        items = (clean(str(item)).strip() for item in value)
+        return tuple(item for item in items if item)
     return value
 
 
@@ -87,10 +91,25 @@ def _language(value: str) -> str:
     return f"{code.lower()}-{region.upper()}" if region else code.lower()
 
 
+def _folder(value: str) -> str:
+    try:
+        Path(value).expanduser()
+    except RuntimeError:
+        raise ValueError("没有这个用户，找不到其主目录") from None
+    return value
+
+
 def _redis_address(value: SecretStr) -> SecretStr:
     if not value.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
         raise ValueError("地址应以 redis:// 或 rediss:// 开头")
-    return _parseable(value)
+    _parseable(value)
+    from redis import ConnectionPool, RedisError
+
+    try:
+        ConnectionPool.from_url(value.get_secret_value()).make_connection()  # which does not connect
+    except (TypeError, ValueError, RedisError):
+        raise ValueError("地址中的选项无法识别") from None
+    return value
 
 
 def _database_address(value: SecretStr) -> SecretStr:
@@ -123,10 +142,10 @@ def _quotas(value: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     """`tavily=20`: the engine and its own number."""
     quotas = []
     for entry in value:
-        name, _, amount = entry.partition("=")
-        if not amount.strip().isdecimal() or not 1 <= int(amount[:9]) <= 1_000_000:
+        found = re.fullmatch(r"([a-z_]+)\s*=\s*(\d{1,7})", entry, re.ASCII)
+        if not found or not 1 <= int(found[2]) <= 1_000_000:
             raise ValueError("应写成「引擎名=每分钟次数」，次数为 1–1000000")
-        quotas.append((name.strip(), int(amount)))
+        quotas.append((found[1], int(found[2])))
     return tuple(quotas)
 
 
@@ -177,6 +196,7 @@ Decimal = Annotated[float, Number]
 Seconds = Annotated[Decimal, Unit("秒")]
 Flag = Annotated[bool, BeforeValidator(_plain_word)]
 Word = Annotated[str, BeforeValidator(_plain_word)]
+Folder = Annotated[Word, AfterValidator(_folder)]
 LowerCase = BeforeValidator(lambda value: str(value).strip().lower())
 UpperCase = BeforeValidator(lambda value: str(value).strip().upper())
 CommaList = BeforeValidator(_comma_list)
@@ -237,8 +257,9 @@ Group = Literal["搜索", "引擎", "法规与案例", "模型", "对话与 Agen
 """In this order people read about the settings."""
 
 
-def _without_user(value: Any) -> Any:
-    return re.sub(r"(?<=://)[^/@\s]*@", "***@", value) if isinstance(value, str) else value
+def without_user(value: Any, instead: str = "***") -> Any:
+    """An address without its user name and password, in which somebody may have left an `@` as it is."""
+    return re.sub(r"(?<=://)[^/\s]*@", f"{instead}@", value) if isinstance(value, str) else value
 
 
 class Section(BaseModel):
@@ -254,13 +275,15 @@ class Section(BaseModel):
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         """Without the user name and password that an address may hold."""
         for key, value in super().__repr_args__():
-            yield key, tuple(map(_without_user, value)) if isinstance(value, tuple) else _without_user(value)
+            yield key, tuple(map(without_user, value)) if isinstance(value, tuple) else without_user(value)
 
     @field_validator("*", mode="wrap")
     @classmethod
     def _fall_back(cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
         assert info.field_name is not None
         default = cls.model_fields[info.field_name].get_default(call_default_factory=True)
+        if isinstance(value, str):
+            value = clean(value)
         if value is None or (isinstance(value, str) and not value.strip()):
             return default
         try:
