@@ -159,7 +159,7 @@ _OWN_PAGES = {"/help?article=": "内置手册", "/legal?law=": "本地法规库"
 def _href(url: str, app_url: str) -> str:
     """What may stand in an href: a web address, or a page of this app; else nothing."""
     own = url.removeprefix(app_url)
-    return own if _own_place(own) else url if _WEB_ADDRESS.fullmatch(url) else ""
+    return own if _own_place(own) else url if _WEB_ADDRESS.fullmatch(url) and host_of(url) else ""
 
 
 def _own_place(path: str) -> str:
