@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from core.search.types import SearchQuery, SearchResponse, SearchResult
+from core.base.text import one_line, shorten
+from core.search.results import SNIPPET_LENGTH, TITLE_LENGTH, is_web_address
+from core.search.types import SearchQuery, SearchResponse, SearchResult, host_of
+
+NAME_LENGTH = 40
+NOTE_LENGTH = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,32 +37,42 @@ def encode(response: SearchResponse, *, saved: float) -> str:
 
 
 def decode(text: str, query: SearchQuery) -> Kept:
-    """Raises ValueError for whatever `encode` would not have written."""
+    """Raises ValueError for whatever `encode` would not have written: others may be able to write where it is kept."""
     try:
         document = json.loads(text)
         response = SearchResponse(
             query=query,
-            results=tuple(_result(entry) for entry in document["results"]),
-            provider=_typed(document["provider"], str),
+            results=tuple(map(_result, _typed(document["results"], list))),
+            provider=_line(document["provider"], NAME_LENGTH),
             skipped=_typed(document["skipped"], int),
-            notes=tuple(_typed(note, str) for note in document["notes"]),
+            notes=tuple(_line(note, NOTE_LENGTH) for note in _typed(document["notes"], list)),
             total=_typed(document["total"], int | None),
         )
-        return Kept(saved=float(_typed(document["saved"], float | int)), response=response)
-    except (KeyError, TypeError, RecursionError) as error:
+        kept = Kept(saved=float(_typed(document["saved"], float | int)), response=response)
+    except (KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError("not a kept search response") from error
+    if not response.results or not math.isfinite(kept.saved):
+        raise ValueError("a kept search response without results or time")
+    return kept
 
 
 def _result(entry: dict[str, Any]) -> SearchResult:
+    url, published = _typed(entry["url"], str), entry["published"]
+    if not is_web_address(url):
+        raise ValueError("a kept result that leads nowhere")
     return SearchResult(
-        title=_typed(entry["title"], str),
-        url=_typed(entry["url"], str),
-        snippet=_typed(entry["snippet"], str),
-        source=_typed(entry["source"], str),
-        published=_typed(entry["published"], str | None),
-        engine=_typed(entry["engine"], str),
+        title=_line(entry["title"], TITLE_LENGTH),
+        url=url,
+        snippet=_line(entry["snippet"], SNIPPET_LENGTH),
+        source=host_of(url),
+        published=None if published is None else _line(published, NAME_LENGTH),
+        engine=_line(entry["engine"], NAME_LENGTH),
         rank=_typed(entry["rank"], int),
     )
+
+
+def _line(text: Any, length: int) -> str:
+    return shorten(one_line(_typed(text, str)), length)
 
 
 def _typed(value: Any, kind: Any) -> Any:

@@ -103,6 +103,12 @@ def _words(text: str, limit: int) -> str:
     return shorten(one_line(unescape(text[: limit * 4])), limit)
 
 
+def is_web_address(url: str) -> bool:
+    """Whether it is one that a result may have."""
+    clean = url == without_user(one_line(url).replace(" ", "%20")) and len(url) <= URL_LENGTH
+    return clean and host_of(url) != "" and urlsplit(url).scheme in {"http", "https"}
+
+
 def without_user(url: str) -> str:
     """`https://google.com@evil.test/` leads to evil.test: what stands before the `@` is there to deceive."""
     try:
