@@ -190,7 +190,7 @@ class _Board:
                 fields = json.loads(note)
                 rest = Rest(milliseconds / 1000, str(fields["kind"]), str(fields["reason"]), str(fields["cure"]))
                 found[engine] = (rest, int(fields["failures"]))
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
                 log.warning("a note about engine %s in Redis could not be read and is ignored", engine)
         return found
 
