@@ -18,6 +18,7 @@ from sqlalchemy import (
     bindparam,
     case,
     delete,
+    exists,
     func,
     insert,
     or_,
@@ -40,6 +41,10 @@ _GROW = update(messages).where(
     messages.c.conversation_id == bindparam("conversation"),
     messages.c.id == bindparam("message"),
     messages.c.finished.is_(False),
+    exists().where(
+        conversations.c.id == bindparam("conversation"),
+        or_(conversations.c.owner.is_(None), conversations.c.owner == bindparam("reader")),
+    ),
 )
 
 TITLE_LENGTH = 40
@@ -118,9 +123,12 @@ class ConversationStore:
             "finished": finished,
             "created": message.created,
         }
+        if not _is_id(id):
+            raise ConversationNotFound
+        growing = {**row, "conversation": id, "message": row["id"], "reader": _digest(owner)}
         with self._database.write() as connection:
-            if not finished and connection.execute(_GROW, {**row, "conversation": id, "message": row["id"]}).rowcount:
-                return  # whose it is was checked when its first part was saved
+            if not finished and connection.execute(_GROW, growing).rowcount:
+                return
             self._change(connection, id, owner, title=title)
             same = and_(messages.c.conversation_id == id, messages.c.id == row["id"])
             was_finished = connection.execute(select(messages.c.finished).where(same)).scalar()
