@@ -15,7 +15,7 @@ from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResu
 from core.agent.react_stream import Piece, Stream
 from core.agent.tools import Observation
 from core.answer.events import RunEvent, TextDelta, Thought, ToolFinished, ToolStarted, Usage
-from core.base.text import clean, one_line, shorten
+from core.base.text import clean, clean_piece, one_line, shorten
 from core.llm.model import CUT_OFF, reported_usage
 from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
 from core.llm.reasoning import reasoning_in
@@ -126,9 +126,9 @@ class Translator(AsyncCallbackHandler):
         turn = self.turn
         assert turn is not None
         message = chunk.message if isinstance(chunk, ChatGenerationChunk) else None
-        text = token if isinstance(token, str) else str(message.text if message else "")
+        text = clean_piece(token if isinstance(token, str) else str(message.text if message else ""))
         calling = bool(message and getattr(message, "tool_call_chunks", None))
-        thought = reasoning_in(message) if message else ""
+        thought = clean_piece(reasoning_in(message)) if message else ""
         if not (text or calling or thought):
             return
         if not turn.heard:
@@ -153,12 +153,12 @@ class Translator(AsyncCallbackHandler):
         reason = message.response_metadata.get("finish_reason") if message else None
         turn.finished = bool(used or reason)
         self.cut_off = reason if reason in CUT_OFF else ""
-        self.settle(reported_usage(used) if used else None)
+        self.settle(reported_usage(used))
 
     async def on_llm_error(self, error: BaseException, **kwargs: Any) -> None:
         self.settle()
 
-    def settle(self, reported: TokenUsage | None = None) -> None:
+    def settle(self, usage: TokenUsage | None = None) -> None:
         """Closes the current call, however it ended: tells what was held back, and counts what it cost."""
         turn = self.turn
         if turn is None or turn.settled:
@@ -167,11 +167,11 @@ class Translator(AsyncCallbackHandler):
         self._tell(turn, turn.stream.end())
         if self._verbose and turn.thought:
             log.info("thought: %s", "".join(turn.thought))
-        if reported is None and not turn.heard:
+        if usage is None and not turn.heard:
             return
         whole = sum(map(len, turn.text))
         share = min(sum(map(len, turn.answer)) / whole, 1.0) if whole else 0.0
-        self.tokens.add(reported or _estimate(turn), answer_share=share, tool_results=self._tool_results)
+        self.tokens.add(usage or _estimate(turn), answer_share=share, tool_results=self._tool_results)
 
     def _tell(self, turn: Turn, pieces: Iterable[Piece]) -> None:
         for piece in pieces:
@@ -197,6 +197,7 @@ class Translator(AsyncCallbackHandler):
 
     def finish(self, answer: str) -> None:
         """The answer as the parser reads it; tells what the stream did not recognise as such."""
+        answer = clean_piece(answer)
         if not self.answer:
             self._emit(TextDelta(answer))
             self.answer = answer

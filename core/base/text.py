@@ -30,6 +30,11 @@ def clean(text: str) -> str:
     return _STRAY_JOINER.sub("", text) if "\u200d" in text else text
 
 
+def clean_piece(text: str) -> str:
+    """A piece of a growing text. What depends on its neighbours, line ends and joiners, is left for `clean`."""
+    return _INVISIBLE.sub("", text)
+
+
 def is_blank(text: str) -> bool:
     """Whether a reader would see nothing: U+2800 and U+3164 are drawn as blanks, whatever Unicode calls them."""
     return not clean(text).replace("\u2800", "").strip()

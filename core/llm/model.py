@@ -17,6 +17,7 @@ from pydantic import SecretStr
 
 from core.base.loop import LoopThread
 from core.base.settings import LlmSettings, Settings, choose_model
+from core.base.text import clean_piece
 from core.llm.errors import KEPT, ModelDisconnected, ModelEmptyAnswer, ModelError, translate, worth_retrying
 from core.llm.limits import ModelLimit
 from core.llm.pieces import Piece, SearchingPiece, TextPiece, ThoughtPiece, TokenUsage
@@ -239,10 +240,21 @@ class Model:
         raise AssertionError("tenacity ends by returning or raising")
 
 
-def reported_usage(usage: Any) -> TokenUsage:
-    """LangChain's `usage_metadata`: the output includes the reasoning, where the service counts it."""
+MOST_TOKENS = 1_000_000_000
+
+
+def reported_usage(usage: Any) -> TokenUsage | None:
+    """LangChain's `usage_metadata`: the output includes the reasoning, where the service counts it.
+
+    None where nobody can believe it: it is added to everybody's figures.
+    """
+    if not usage:
+        return None
+    read, written = usage["input_tokens"], usage["output_tokens"]
     reasoning = (usage.get("output_token_details") or {}).get("reasoning") or 0
-    return TokenUsage(usage["input_tokens"], usage["output_tokens"], estimated=False, reasoning=reasoning)
+    if min(read, written, reasoning) < 0 or not 0 < read + written <= MOST_TOKENS or reasoning > written:
+        return None
+    return TokenUsage(read, written, estimated=False, reasoning=reasoning)
 
 
 async def _next(chunks: Any, seconds: float) -> Any:
@@ -252,7 +264,7 @@ async def _next(chunks: Any, seconds: float) -> Any:
 
 def _plain_text(chunk: Any) -> Iterator[Part]:
     if thought := reasoning_in(chunk):
-        yield ThoughtPiece(thought)
+        yield ThoughtPiece(clean_piece(thought))
     yield str(chunk.text)
 
 
@@ -277,16 +289,15 @@ class _Answer:
 
     def take(self, chunk: Any) -> Iterator[SearchingPiece]:
         usage = getattr(chunk, "usage_metadata", None)
-        if usage and usage.get("total_tokens"):
-            self._reported = reported_usage(usage)
+        self._reported = reported_usage(usage) or self._reported
         ending = chunk.response_metadata.get("finish_reason") or chunk.response_metadata.get("status")
         self.finished |= bool(usage or ending)
         if ending in CUT_OFF:
             self._cut_off = ending
         for part in self._read(chunk):
             if isinstance(part, str):
-                self.written += part
-                yield from self._note(self._splitter.feed(part))
+                self.written += clean_piece(part)
+                yield from self._note(self._splitter.feed(clean_piece(part)))
             else:
                 if isinstance(part, ThoughtPiece):
                     self.thought += part.text

@@ -6,11 +6,13 @@ costs. The request, its errors and the protocol stay theirs.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from openai import AsyncStream
 from openai.resources.chat import AsyncCompletions
+
+from core.llm.errors import ModelError
 
 
 class PlainChunks:
@@ -29,16 +31,25 @@ class PlainChunks:
         return response.parse(to=_PlainStream)
 
 
+MOST_ARGUMENTS = 4_000
+"""Characters of a call of tools. From what is no JSON, LangChain drops one character after another and reads the rest again:
+a hundred thousand hold up all answers for minutes."""
+
+
 class _PlainStream(AsyncStream[object]):
     async def __aiter__(self) -> AsyncIterator[object]:
+        arguments = 0
         async for chunk in self._iterator:
-            yield _filled(chunk)
+            for call in _calls(chunk):
+                call.setdefault("index", None)
+                arguments += len(str((call.get("function") or {}).get("arguments") or ""))
+            if arguments > MOST_ARGUMENTS:
+                raise ModelError("模型要交给工具的内容太长，没有执行。")
+            yield chunk
 
 
-def _filled(chunk: Any) -> Any:
-    """With what some servers leave out, the typed objects fill in, and LangChain counts on."""
+def _calls(chunk: Any) -> Iterator[dict[str, Any]]:
+    """Of tools. On the way it fills in what some servers leave out, the typed objects have, and LangChain counts on."""
     for choice in chunk.get("choices") or ():
         delta = choice.setdefault("delta", None) or {}
-        for call in delta.get("tool_calls") or ():
-            call.setdefault("index", None)
-    return chunk
+        yield from delta.get("tool_calls") or ()
