@@ -33,6 +33,7 @@ from core.answer.events import Answer, Notice, RunEvent, RunFailed, RunStopped, 
 from core.base.errors import AppError
 from core.base.http import Deadline
 from core.base.settings import ModelChoice
+from core.base.text import clean_piece
 from core.legal.desk import LegalDesk
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.errors import ModelError, ModelNotFound, ModelRefused
@@ -234,7 +235,7 @@ class _Work:
         done = await executor.ainvoke(
             {"input": self._question, "history": self._history}, {"callbacks": [self._translator]}
         )
-        answer = _text(done["output"])
+        answer = clean_piece(_text(done["output"]))
         if not answer:
             raise AgentOutputError
         self._translator.finish(answer)

@@ -197,7 +197,6 @@ class Translator(AsyncCallbackHandler):
 
     def finish(self, answer: str) -> None:
         """The answer as the parser reads it; tells what the stream did not recognise as such."""
-        answer = clean_piece(answer)
         if not self.answer:
             self._emit(TextDelta(answer))
             self.answer = answer

@@ -7,6 +7,7 @@ costs. The request, its errors and the protocol stay theirs.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
 from typing import Any
 
 from openai import AsyncStream
@@ -39,13 +40,14 @@ a hundred thousand hold up all answers for minutes."""
 class _PlainStream(AsyncStream[object]):
     async def __aiter__(self) -> AsyncIterator[object]:
         arguments = 0
-        async for chunk in self._iterator:
-            for call in _calls(chunk):
-                call.setdefault("index", None)
-                arguments += len(str((call.get("function") or {}).get("arguments") or ""))
-            if arguments > MOST_ARGUMENTS:
-                raise ModelError("模型要交给工具的内容太长，没有执行。")
-            yield chunk
+        async with aclosing(self._iterator) as chunks:  # type: ignore[type-var]
+            async for chunk in chunks:
+                for call in _calls(chunk):
+                    call.setdefault("index", None)
+                    arguments += len(str((call.get("function") or {}).get("arguments") or ""))
+                if arguments > MOST_ARGUMENTS:
+                    raise ModelError("模型要交给工具的内容太长，没有执行。")
+                yield chunk
 
 
 def _calls(chunk: Any) -> Iterator[dict[str, Any]]:

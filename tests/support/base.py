@@ -19,6 +19,6 @@ VARIABLES = frozenset(load_settings(NOWHERE, {}, sections=engine_sections()).ori
 
 def loaded(**environ: str) -> LoadedSettings:
     """Settings as a fresh clone has them, plus the given environment."""
-    return load_settings(
-        ROOT / "settings.yaml", {"DATA_DIR": os.environ["DATA_DIR"], **environ}, sections=engine_sections()
-    )
+    if "DATA_DIR" not in environ:
+        environ["DATA_DIR"] = os.environ["DATA_DIR"]
+    return load_settings(ROOT / "settings.yaml", environ, sections=engine_sections())
