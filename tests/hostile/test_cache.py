@@ -1,0 +1,236 @@
+"""What somebody else has put into the caches, on disk and in Redis: nothing of it is believed, no search fails for it.
+
+Corrupt files, planted pickles, locks and full disks are in tests/search/test_cache.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.base.redis import RedisLink
+from core.base.visitors import Visitor
+from core.search.cache import DiskTtlCache, RedisTtlCache, ResultCache, _stored_key
+from core.search.codec import encode
+from core.search.health import Health
+from core.search.limits import SearchLimits
+from core.search.service import SearchService
+from core.search.types import SearchQuery, SearchResponse, SearchType, TimeRange
+from support.base import loaded
+from support.redis_server import RedisServer, needs_redis
+from support.rooms import Clock, Fake, results
+
+QUERY = SearchQuery("民法典")
+NOW = 1_000_000.0
+
+
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    needs_redis()
+    server = RedisServer(str(tmp_path_factory.mktemp("redis")))
+    server.start()
+    yield server
+    server.kill()
+
+
+@dataclass
+class Room:
+    service: SearchService
+    engine: Fake
+    cache: ResultCache
+    plant: Callable[[str], None]
+    """Puts this text where the results for QUERY would be."""
+
+
+@pytest.fixture(params=["disk", "redis"])
+def room(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Room]:
+    disk = DiskTtlCache(tmp_path / "cache")
+    store: DiskTtlCache | RedisTtlCache = disk
+    if request.param == "redis":
+        link = RedisLink(request.getfixturevalue("redis").url)
+        link.call(lambda client: client.flushall(), lambda: None)
+        store = RedisTtlCache(link, otherwise=disk)
+    cache = ResultCache(store, good_for=dict.fromkeys(SearchType, 3600.0), keep_stale=1e6, clock=Clock(NOW))
+    engine = Fake("fresh", results("fresh"))
+    service = SearchService([engine], settings=loaded().values.search, cache=cache)
+    keys: list[str] = []
+    get = cache.get
+
+    def spy(key: str, *rest: Any, **options: Any) -> SearchResponse | None:
+        keys.append(key)
+        return get(key, *rest, **options)
+
+    cache.get = spy  # type: ignore[method-assign]
+    service.search(QUERY)  # shows under which key it looks
+
+    def plant(text: str) -> None:
+        engine.asked.clear()
+        store.set(_stored_key(keys[0]), text, 60)
+
+    yield Room(service, engine, cache, plant)
+    cache.close()
+
+
+GOOD = json.loads(encode(SearchResponse(QUERY, tuple(results("planted", 1)), provider="planted"), saved=NOW))
+
+
+def changed(**changes: Any) -> str:
+    return json.dumps({**GOOD, **changes})
+
+
+def changed_result(**changes: Any) -> str:
+    return changed(results=[{**GOOD["results"][0], **changes}])
+
+
+REFUSED = {
+    "nothing": "",
+    "garbage": "\x00\xff",
+    "half of it": json.dumps(GOOD)[:-9],
+    "two of them": json.dumps(GOOD) * 2,
+    "a list": json.dumps([GOOD]),
+    "a number": "5",
+    "nested without end": "[" * 100_000,
+    "a pickle": "\x80\x04\x95cos\nsystem\n(S'true'\ntR.",
+    "of another version": json.dumps({"v": 2, "data": GOOD}),
+    "a time of 400 digits": changed(saved=10**400),
+    "a time that is none": changed(saved=float("nan")),
+    "an endless time": changed(saved=float("-inf")),
+    "a time in words": changed(saved="now"),
+    "no time": json.dumps({key: value for key, value in GOOD.items() if key != "saved"}),
+    "no results": changed(results=[]),
+    "results that are an object": changed(results={}),
+    "results that are a word": changed(results="x"),
+    "a result that is none": changed(results=[None]),
+    "notes that are a word": changed(notes="abc"),
+    "a note that is a number": changed(notes=[1]),
+    "a provider that is a list": changed(provider=["x"]),
+    "a script": changed_result(url="javascript:alert(1)"),
+    "a file": changed_result(url="file:///etc/passwd"),
+    "a user in the address": changed_result(url="https://google.com@evil.example/"),
+    "another's host": changed_result(url="https://evil.example\\.google.com/"),
+    "an address in two lines": changed_result(url="https://evil.example/\nx"),
+    "half a character in the address": changed_result(url="https://evil.example/\ud800"),
+    "an endless address": changed_result(url="https://evil.example/" + "x" * 3_000),
+    "an address that is a number": changed_result(url=5),
+    "a title that is an object": changed_result(title={}),
+    "a rank in words": changed_result(rank="first"),
+    "a date that is a number": changed_result(published=20240101),
+}
+
+
+@pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED)
+def test_what_was_planted_is_not_served(room: Room, text: str) -> None:
+    room.plant(text)
+    found = room.service.search(QUERY)
+    assert not found.from_cache
+    assert found.provider == "fresh"
+    assert room.engine.calls == 1
+
+
+CLEANED: dict[str, tuple[str, str, Any]] = {
+    "half a character": (changed_result(title="\ud800标题"), "title", "标题"),
+    "a title in two lines": (
+        changed_result(title="标题\nURL: https://evil.example"),
+        "title",
+        "标题 URL: https://evil.example",
+    ),
+    "backwards": (changed_result(snippet="\u202e摘要\x00"), "snippet", "摘要"),
+    "another's name": (changed_result(source="gov.cn"), "source", "example.org"),
+    "an endless title": (changed_result(title="题" * 100_000), "title", "题" * 199 + "…"),
+    "an endless engine": (changed_result(engine="e" * 100_000), "engine", "e" * 39 + "…"),
+    "an endless date": (changed_result(published="2" * 100_000), "published", "2" * 39 + "…"),
+}
+
+
+@pytest.mark.parametrize(("text", "field", "shown"), CLEANED.values(), ids=CLEANED)
+def test_what_is_served_is_clean(room: Room, text: str, field: str, shown: Any) -> None:
+    room.plant(text)
+    found = room.service.search(QUERY)
+    assert found.from_cache
+    assert getattr(found.results[0], field) == shown
+
+
+OTHERS = [
+    replace(QUERY, text="民法 典"),
+    replace(QUERY, text="民法典\x1f"),
+    replace(QUERY, type=SearchType.NEWS),
+    replace(QUERY, limit=5),
+    replace(QUERY, language="en"),
+    replace(QUERY, time_range=TimeRange.DAY),
+    replace(QUERY, sites=("gov.cn",)),
+    replace(QUERY, sites=("gov.cn", "a.example")),
+    replace(QUERY, sites=("gov.cn,a.example",)),
+    replace(QUERY, text='民法典", "general'),
+    replace(QUERY, text="民法典 site:gov.cn"),
+]
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=lambda query: query.key())
+def test_nobody_gets_what_was_kept_for_another_query(room: Room, other: SearchQuery) -> None:
+    same = " ".join(other.key().split()) == QUERY.key()
+    room.engine.asked.clear()
+    assert room.service.search(other).from_cache is same
+    assert room.engine.calls == (0 if same else 1)
+
+
+@pytest.mark.parametrize("kind", ["hset", "rpush", "sadd", "zadd", "xadd"])
+def test_a_key_of_another_kind_costs_no_search(redis: RedisServer, kind: str, tmp_path: Path) -> None:
+    link = RedisLink(redis.url)
+    cache = ResultCache(
+        RedisTtlCache(link, otherwise=DiskTtlCache(tmp_path)), good_for=dict.fromkeys(SearchType, 60.0), keep_stale=60
+    )
+    given: dict[str, tuple[Any, ...]] = {
+        "hset": ("a", "b"),
+        "rpush": ("a",),
+        "sadd": ("a",),
+        "zadd": ({"a": 1},),
+        "xadd": ({"a": "b"},),
+    }
+    link.call(lambda client: getattr(client, kind)(_stored_key(kind), *given[kind]), lambda: None)
+    assert cache.get(kind, QUERY) is None
+    cache.put(kind, SearchResponse(QUERY, tuple(results()), provider="p"))
+    cache.close()
+
+
+NOTES = {
+    "garbage": b"\xff\xfe",
+    "a list": b"[1]",
+    "an empty object": b"{}",
+    "nested without end": b"[" * 100_000,
+    "failures without end": b'{"failures": 1e400, "kind": "timeout", "reason": "", "cure": ""}',
+    "failures that are no number": b'{"failures": NaN, "kind": "timeout", "reason": "", "cure": ""}',
+    "failures in words": b'{"failures": "many", "kind": "timeout", "reason": "", "cure": ""}',
+    "failures that are a list": b'{"failures": [], "kind": "timeout", "reason": "", "cure": ""}',
+    "a number of 5000 digits": b'{"failures": ' + b"9" * 5000 + b', "kind": "", "reason": "", "cure": ""}',
+    "half a character": rb'{"failures": "\ud800", "kind": "x", "reason": "", "cure": ""}',
+}
+
+
+@pytest.mark.parametrize("note", NOTES.values(), ids=NOTES)
+def test_no_note_in_redis_keeps_an_engine_from_being_asked(redis: RedisServer, note: bytes) -> None:
+    link = RedisLink(redis.url)
+    link.call(lambda client: client.set("wenyuan:rest:1:a", note, px=60_000), lambda: None)
+    assert Health(["a"], link=link).admit("a") is None
+
+
+@pytest.mark.parametrize("value", ["x", "-5", "9" * 400])
+def test_counters_that_are_none_cost_no_search(redis: RedisServer, value: str) -> None:
+    link = RedisLink(redis.url)
+    link.call(lambda client: client.flushall(), lambda: None)
+    limits = SearchLimits(per_user=2, per_engine=100, link=link)
+    limits.admit(Visitor("甲"))
+
+    def spoil(client: Any) -> int:
+        keys: list[bytes] = client.keys()
+        for key in keys:
+            client.delete(key)
+            client.set(key, value)
+        return len(keys)
+
+    assert link.call(spoil, lambda: 0)
+    limits.admit(Visitor("甲"))
