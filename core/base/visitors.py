@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass
 
 LOOPBACK = "127.0.0.1"
@@ -21,7 +22,12 @@ COMMAND_LINE = Visitor("local")
 
 
 def neighbourhood(address: str) -> str:
-    """What one customer of a network gets: an IPv4 address, or 2⁶⁴ IPv6 addresses, which count as one."""
+    """What one customer of a network gets: an IPv4 address, or 2⁶⁴ IPv6 addresses, which count as one.
+
+    Some proxies tell the port too, and there are thousands of those.
+    """
+    if told := re.fullmatch(r"\[(.+)\](?::\d+)?|([^:]+):\d+", address):
+        address = told[1] or told[2]
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
