@@ -1,0 +1,264 @@
+"""One reader at the door of another: ids, names, cookies, headers and uploads that are not theirs."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import asgi
+from core import VISITOR_COOKIE
+from core.answer.message import Message
+from core.base.visitors import neighbourhood
+from core.store import ConversationStore
+from core.store.errors import ConversationNotFound
+from core.ui import keeping, uploads
+from support.base import ROOT, loaded
+from support.pages import html, rerun, values
+
+OWNER = "https://id.example alice"
+SECRET = "只有她知道的事"
+QUESTION, ANSWER = Message("user", SECRET, id="question"), Message("assistant", f"{SECRET}的回答", id="answer")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConversationStore]:
+    opened = ConversationStore.from_settings(loaded(DATA_DIR=str(tmp_path_factory.mktemp("store"))).values)
+    yield opened
+    opened.close()
+
+
+def theirs(store: ConversationStore) -> str:
+    """A conversation of the owner's whose answer is still growing."""
+    id = store.create(OWNER)
+    store.save(id, QUESTION, owner=OWNER)
+    store.save(id, ANSWER, owner=OWNER, finished=False)
+    return id
+
+
+Way = Callable[[ConversationStore, str, str | None], object]
+WAYS: dict[str, Way] = {
+    "load": lambda store, id, who: store.load(id, owner=who),
+    "load all": lambda store, id, who: store.load(id, owner=who, last=None),
+    "load before": lambda store, id, who: store.load(id, owner=who, before="answer"),
+    "add": lambda store, id, who: store.save(id, Message("user", "x"), owner=who),
+    "replace": lambda store, id, who: store.save(id, replace(QUESTION, text="x"), owner=who),
+    "finish": lambda store, id, who: store.save(id, replace(ANSWER, text="x"), owner=who),
+    "grow": lambda store, id, who: store.save(id, replace(ANSWER, text="x"), owner=who, finished=False),
+    "begin": lambda store, id, who: store.save(id, Message("assistant", "x"), owner=who, finished=False),
+    "rename": lambda store, id, who: store.rename(id, "x", owner=who),
+    "mode": lambda store, id, who: store.set_mode(id, "agent", owner=who),
+    "truncate": lambda store, id, who: store.truncate_from(id, "question", owner=who),
+    "delete": lambda store, id, who: store.delete(id, owner=who),
+}
+STRANGERS = {
+    "nobody": None,
+    "empty": "",
+    "another": "https://id.example mallory",
+    "upper case": OWNER.upper(),
+    "padded": f"{OWNER} ",
+    "cut": OWNER[:-1],
+    "the same subject elsewhere": "https://evil.example alice",
+    "as it is kept": hashlib.sha256(OWNER.encode()).hexdigest(),
+    "SQL": "' OR 1=1 --",
+    "a pattern": "%",
+    "NUL": f"{OWNER}\x00",
+    "half a character": f"{OWNER}\ud800",
+}
+
+
+@pytest.mark.parametrize("who", STRANGERS.values(), ids=STRANGERS)
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_no_way_into_the_conversation_of_another(store: ConversationStore, way: Way, who: str | None) -> None:
+    id = theirs(store)
+    before = store.load(id, owner=OWNER)
+    with pytest.raises(ConversationNotFound):
+        way(store, id, who)
+    assert store.load(id, owner=OWNER) == before
+    assert store.recent(who, visitor=who) == ()
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize(
+    "id", ["", "A" * 24, "\ud800" * 24, "../../etc/passwd", "%" * 24, "A" * 10**6, "' OR 1=1 --", "A" * 23 + "\n"]
+)
+def test_an_invented_id_is_not_found_and_nothing_else(store: ConversationStore, way: Way, id: str) -> None:
+    theirs(store)
+    with pytest.raises(ConversationNotFound):
+        way(store, id, OWNER)
+
+
+def test_to_create_what_is_there_gives_nobody_a_key(store: ConversationStore) -> None:
+    id = theirs(store)
+    store.create("mallory", id=id)
+    with pytest.raises(ConversationNotFound):
+        store.load(id, owner="mallory")
+    assert store.load(id, owner=OWNER).messages
+
+
+# ── On the page ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["", "theirs", "A" * 24, "<script>alert(1)</script>", "\x00", "x" * 100_000, "../..", "' OR 1=1 --", "[x](y)"],
+)
+def test_an_address_that_somebody_typed_opens_nothing_of_others(typed: str) -> None:
+    store = ConversationStore.from_settings(loaded().values)
+    page = AppTest.from_file(str(ROOT / "Home.py"), default_timeout=30)
+    page.query_params["c"] = theirs(store) if typed == "theirs" else typed
+    store.close()
+    page.run()
+    assert not page.exception
+    shown = f"{html(page)} {values(page.info)} {values(page.markdown)}"
+    assert SECRET not in shown
+    assert ("没有找到这个对话" in shown) is bool(typed)
+    assert not rerun(page).exception
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        *("", "x", "m" * 31, "m" * 33, "m" * 31 + "\n", "m" * 31 + "é", "ｍ" * 32, "m" * 31 + ";", " " * 32),
+        *(OWNER, "127.0.0.1", "local", "session", "../" * 10 + "xx", "m" * 100_000),
+    ],
+)
+def test_a_cookie_that_we_did_not_write_is_nobody(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    context = SimpleNamespace(cookies={VISITOR_COOKIE: mark}, ip_address="203.0.113.7")
+    monkeypatch.setattr(keeping, "st", SimpleNamespace(user={}, context=context))
+    assert keeping.visitor() is None
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        {"is_logged_in": False, "iss": "https://id.example", "sub": "alice"},
+        {"iss": "https://id.example", "sub": "alice"},
+        {"is_logged_in": True, "iss": "https://id.example", "email": "alice@id.example"},
+        {"is_logged_in": True, "iss": "https://id.example", "sub": ""},
+        {"is_logged_in": True, "iss": "https://id.example", "sub": "Alice"},
+        {"is_logged_in": True, "iss": "https://evil.example", "sub": "alice"},
+        {"is_logged_in": True, "sub": "alice"},
+        {"is_logged_in": True, "iss": "https://id.example alice", "sub": "x"},
+    ],
+)
+def test_nobody_is_her_by_claims_of_their_own(user: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "st", SimpleNamespace(user=user))
+    assert keeping.owner() != OWNER
+
+
+# ── Addresses ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("told", "counted"),
+    [
+        (["203.0.113.7"], "127.0.0.1"),
+        (["127.0.0.1"], asgi.UNKNOWN_ADDRESS),
+        (["203.0.113.7", "127.0.0.1"], asgi.UNKNOWN_ADDRESS),
+        (["203.0.113.7, 127.0.0.1"], asgi.UNKNOWN_ADDRESS),
+        ([" 127.0.0.1 , x"], asgi.UNKNOWN_ADDRESS),
+        (["127.0.0.1:80"], asgi.UNKNOWN_ADDRESS),
+        (["\xff\x00"], "127.0.0.1"),
+        ([""], "127.0.0.1"),
+        ([], "127.0.0.1"),
+    ],
+)
+def test_an_address_that_a_stranger_may_have_written_is_unknown(
+    told: list[str], counted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FORWARDED_ALLOW_IPS", raising=False)
+    seen: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(scope["client"][0])
+
+    headers = [(b"x-forwarded-for", each.encode("latin-1")) for each in told]
+    scope = {"type": "http", "client": ("127.0.0.1", 5), "headers": headers}
+    asyncio.run(asgi.BelievedAddresses(app)(scope, None, None))  # type: ignore[arg-type]
+    assert seen == [counted]
+
+
+@pytest.mark.parametrize(
+    ("addresses", "counted"),
+    [
+        (["203.0.113.7", "203.0.113.7:1", "203.0.113.7:65535", "::ffff:203.0.113.7"], "203.0.113.7"),
+        (
+            ["2001:db8::1", "2001:db8::ffff:1", "[2001:db8::2]", "[2001:db8::3]:443", "2001:DB8::4%eth0"],
+            "2001:db8::/64",
+        ),
+        (["unknown"], "unknown"),
+        ([""], ""),
+        (["_hidden"], "_hidden"),
+        (["1.2.3.4.5"], "1.2.3.4.5"),
+        (["[]"], "[]"),
+    ],
+)
+def test_all_spellings_of_an_address_are_one_visitor(addresses: list[str], counted: str) -> None:
+    assert {neighbourhood(address) for address in addresses} == {counted}
+
+
+# ── Uploads ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def put(path: str, length: str | None) -> int:
+    """The status with which the door answers; 0: it let the upload pass."""
+    statuses: list[int] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        statuses.append(0)
+
+    async def send(event: Any) -> None:
+        statuses.extend([event["status"]] if "status" in event else [])
+
+    headers = [] if length is None else [(b"content-length", length.encode("latin-1"))]
+    scope = {"type": "http", "method": "PUT", "path": path, "headers": headers}
+    asyncio.run(uploads.OnlyExpectedUploads(app)(scope, None, send))  # type: ignore[arg-type]
+    return statuses[0]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/_stcore/upload_file/nobody/file",
+        "/_stcore/upload_file/../file",
+        "/_stcore/upload_file/%2e%2e/file",
+        "/base/_stcore/upload_file/nobody/file",
+        "//_stcore/upload_file/nobody/file",
+        "/_stcore/upload_file/\ud800/file",
+        f"/_stcore/upload_file/{'x' * 100_000}/file",
+    ],
+    ids=lambda path: path[:40],
+)
+def test_nobody_uploads_into_a_session_that_was_shown_no_field(path: str) -> None:
+    assert put(path, "5") == 403
+
+
+@pytest.mark.parametrize(
+    ("length", "status"),
+    [
+        (None, 411),
+        ("", 411),
+        ("-1", 411),
+        ("+5", 411),
+        ("5.0", 411),
+        ("1e3", 411),
+        ("0x5", 411),
+        (" 5", 411),
+        ("5, 5", 411),
+        ("²", 411),
+        ("2000000000", 413),
+        ("9" * 300, 413),
+    ],
+)
+def test_an_upload_of_any_other_length_is_refused(length: str | None, status: int) -> None:
+    field = uploads._Field()
+    field.megabytes = 1
+    uploads._fields["session"] = field
+    assert put("/_stcore/upload_file/session/file", length) == status
