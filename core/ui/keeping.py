@@ -64,7 +64,7 @@ def identity() -> Visitor:
     """
     if account := owner():
         return Visitor(account)
-    return Visitor(visitor() or session.chat().session_id, neighbourhood(st.context.ip_address or LOOPBACK))
+    return Visitor(visitor() or session.chat().session_id, neighbourhood(str(st.context.ip_address or LOOPBACK)))
 
 
 @contextmanager
