@@ -7,6 +7,9 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
+MOST_PAIRS = 4_000_000
+"""Of letters to compare. A quotation of ten thousand would hold up the page for half a minute."""
+
 
 class Stretch(NamedTuple):
     """A part of both texts. Equal words stand in `quoted`; where they differ, either side may be empty."""
@@ -19,6 +22,8 @@ class Stretch(NamedTuple):
 @lru_cache(maxsize=256)
 def difference(quote: str, text: str) -> tuple[Stretch, ...]:
     """The quotation beside the part of the article that it quotes; punctuation and ellipses are no difference."""
+    if len(quote) * len(text) > MOST_PAIRS:
+        return (Stretch(quote, text),)
     changes = SequenceMatcher(None, quote, text, autojunk=False).get_opcodes()
     while changes and changes[0][0] == "insert":  # the article begins before the quotation does
         del changes[0]
