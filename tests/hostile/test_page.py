@@ -1,0 +1,248 @@
+"""What others may write into the page: titles, snippets, engines' names, models' words, titles of conversations."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from html.parser import HTMLParser
+
+import pytest
+
+from core.answer.events import Notice, SearchFinished, Thought
+from core.answer.export import as_html, as_json, as_markdown
+from core.answer.markdown import Blocks, references_html, render_html, results_html, split_blocks
+from core.answer.message import Message
+from core.base.inert_markdown import disarm, plain_line
+from core.base.spreadsheet import as_csv
+from core.base.text import clean, one_line
+from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, Source
+from core.ui.chat import ledger
+from core.ui.escape import label
+from core.ui.legal.verdicts import article_html, difference_html
+from support.pages import ask, html, open_page, values
+from support.worlds import FakeEngine, world
+
+URL = "https://a.example/"
+TEXTS = {
+    "a script": "<script>alert(1)</script>",
+    "an image": "<img src=x onerror=alert(1)>",
+    "a quote that ends an attribute": "\"'><svg/onload=alert(1)>",
+    "a tag that is not closed": "<a href='https://evil.example'",
+    "a closing tag": "</div></li></ol></td></table>",
+    "a comment": "<!-- x --><![CDATA[x]]><?php x ?>",
+    "a style": "<style>*{display:none}</style><link rel=stylesheet href=//evil.example>",
+    "a form": "<form action=//evil.example><input name=x><button>",
+    "a base": '<base href="https://evil.example/"><meta http-equiv=refresh content="0;url=//evil.example">',
+    "entities": "&lt;script&gt;&#x3c;b&#62;&NewLine;&colon;",
+    "a remote image": "![x](https://evil.example/x.png)",
+    "a link": "[官方网站](https://evil.example) <https://evil.example>",
+    "a reference": "[x][1]\n\n[1]: https://evil.example",
+    "a bare address": "https://evil.example www.evil.example me@evil.example",
+    "a formula": r"$\href{javascript:alert(1)}{x}$ $$\includegraphics{//evil.example}$$ \[x\]",
+    "an emoji's name": ":material/home: :green-badge[已核实] :red[x] :smile:",
+    "a table": "| a | b |\n|---|---|\n| <b> | `x` |",
+    "a fence": "```html\n<script>\n```\n~~~\nx",
+    "a template": "{{7*7}} ${7*7} %s %(x)s {0} {x.__class__}",
+    "backwards": "\u202eexe.gnp\u202c \u2066x\u2069",
+    "nobody sees it": "a\u200b\u2060\ufeff\u00ad\U000e0041b",
+    "half a character": "a\ud800b",
+    "controls": "a\x00\x08\x1b[31m\x9bb",
+    "marks on marks": "Z\u0351\u036b\u0343" * 200,
+    "a huge word": "字" * 5_000 + "x" * 5_000,
+    "many lines": "a\n" * 500 + "\u2028\u2029\x85b",
+    "another's citation": "[1] 【1】 [^1] <sup>1</sup> [9]",
+}
+ALLOWED = {
+    *(
+        "p",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "ul",
+        "ol",
+        "li",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "blockquote",
+        "strong",
+    ),
+    *("em", "del", "code", "pre", "br", "hr", "sup", "a", "span", "div", "b", "ins", "mark"),
+}
+ATTRIBUTES = {"class", "href", "rel", "target", "title", "value", "start", "id"}
+
+
+class Drawn(HTMLParser):
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.links: set[str] = set()
+        self.text = ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.links |= {value or "" for name, value in attrs if name == "href"}
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_comment(self, data: str) -> None:
+        self.tags.append("comment")
+
+    handle_decl = handle_pi = unknown_decl = handle_comment
+
+
+def searched(text: str) -> SearchResponse:
+    found = SearchResult(text, URL, text, text, text, text, 1)
+    tried = Attempt(text, Outcome.FAILED, 1.0, text, text, text)
+    return SearchResponse(
+        SearchQuery(text, language=text), (found,), (tried,), text, notes=(text,), failure=text, cure=text
+    )
+
+
+def answered(text: str) -> list[Message]:
+    source = Source(1, text, URL, text, text)
+    events = (SearchFinished(searched(text), (source,)), Thought(text), Notice(text, text))
+    return [Message("user", text), Message("assistant", text, events, (source,), 1.0, "id", text)]
+
+
+PLACES: dict[str, Callable[[str], str]] = {
+    "references": lambda text: references_html([Source(1, text, URL, text, text)], anchor="m"),
+    "results": lambda text: results_html([SearchResult(text, URL, text, text)]),
+    "answer": lambda text: render_html(text, [Source(1, text, URL, text)], anchor="m"),
+    "ledger": lambda text: ledger.entry(searched(text)),
+    "article": lambda text: article_html(text, text[:3]),
+    "difference": lambda text: difference_html(text, f"{text}x"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_text_of_others_is_text(place: str, text: str) -> None:
+    page = Drawn(PLACES[place](text))
+    assert set(page.tags) <= ALLOWED
+    assert page.attributes <= ATTRIBUTES
+    assert {link for link in page.links if not link.startswith("#")} <= {URL}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_an_exported_page_carries_nothing_of_it(text: str) -> None:
+    page = Drawn(as_html(text, answered(text)).partition("<body")[2])
+    assert set(page.tags) <= ALLOWED | {
+        "h1",
+        "h2",
+        "main",
+        "section",
+        "article",
+        "footer",
+        "header",
+        "details",
+        "summary",
+    }
+    assert page.attributes <= ATTRIBUTES | {"lang"}
+    assert {link for link in page.links if not link.startswith("#")} <= {URL}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_an_exported_text_links_to_its_sources_only(text: str) -> None:
+    written = as_markdown(text, answered(text))
+    written.encode()
+    links = re.findall(r"(?<!\\)\]\((.*?)\)", written)
+    assert all(link.startswith((URL, f"<{URL}")) for link in links)
+    assert not re.search(
+        r"(?<!\\)<(?:script|img|svg|style|form|base|meta|link)\b", re.sub(r"(?s)```.*?```|`[^`\n]*`", "", written)
+    )
+
+
+@pytest.mark.parametrize("text", [clean(text) for text in TEXTS.values()], ids=TEXTS)
+def test_exported_json_gives_the_words_back(text: str) -> None:
+    document = json.loads(as_json(text, answered(text)).encode())
+    assert [message["text"] for message in document["messages"]] == [text, text]
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_a_label_is_one_line_of_the_same_words(text: str) -> None:
+    read = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", label(text)).replace("\u2060", "")
+    assert read == one_line(text)
+    assert not re.search(r"(?<!\\)[\[\]`*_~$:<>]", label(text))
+    assert "\n" not in plain_line(text)
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r="])
+def test_a_spreadsheet_gets_no_formula(start: str) -> None:
+    _, row = as_csv(["a"], [[f"{start}cmd|' /C calc'!A0"]]).splitlines()[:2]
+    assert row.lstrip('"').startswith("'")
+
+
+# ── Through the whole app ─────────────────────────────────────────────────────────────────────────────────────────
+
+LIVE = ["a script", "a remote image", "an emoji's name", "backwards", "half a character", "another's citation"]
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_a_hostile_engine_and_a_hostile_model_on_the_page(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = TEXTS[name]
+    found = [SearchResult(one_line(text), URL, one_line(text), "a.example", engine="fake", rank=1)]
+    with world(says=[[text, f" {text}[1]"]], engines=[FakeEngine("fake", found)]) as (app, _):
+        monkeypatch.setattr("core.app._shared", app)
+        page = open_page()
+        page.sidebar.toggle[0].set_value(True)
+        ask(page, f"{clean(text)} 问题")  # no browser sends half a character
+        drawn = Drawn("".join(map(html, page.chat_message)))
+        assert set(drawn.tags) <= ALLOWED
+        assert {link for link in drawn.links if link.startswith("http")} <= {URL}
+        markdown = (
+            values(page.caption)
+            + values(page.info)
+            + values(page.warning)
+            + " ".join(button.label for button in page.button)
+        )
+        assert "evil.example" not in markdown.replace("evil\\.example", "")
+        assert not re.search(r"(?<!\\)<script|(?<!\\):material/home:", markdown)
+
+
+# ── Time ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+ENDLESS = {
+    "quotes": "> " * 5_000 + "x",
+    "lists": "".join("  " * depth + "- a\n" for depth in range(300)),
+    "brackets": "[" * 20_000,
+    "half links": "](" * 10_000,
+    "links in links": "[a" * 3_000 + "](b)" * 3_000,
+    "images": "![" * 10_000,
+    "emphasis": "**a*_" * 5_000,
+    "ticks": "`a``" * 5_000,
+    "tables": "|a" * 2_000 + "\n" + "|-" * 2_000 + "\n" + "|b" * 2_000,
+    "formulas": "$a" * 10_000,
+    "entities": "&#x3c;" * 10_000,
+    "citations": "[1]" * 10_000 + "[" + "1," * 10_000,
+    "backslashes": "\\" * 20_000,
+    "fences": "```\n" * 5_000,
+    "joined": "👨\u200d" * 10_000,
+    "nothing": "\u200b" * 50_000,
+    "marks": "e" + "\u0301" * 50_000,
+}
+
+
+@pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
+def test_no_text_takes_long_to_draw(text: str) -> None:
+    started = time.process_time()
+    render_html(text, [Source(1, "题", URL, "")])
+    split_blocks(text)
+    disarm(text)
+    label(text)
+    blocks = Blocks()
+    for place in range(0, 5_000, 500):
+        blocks.feed(text[place : place + 500])
+        assert blocks.open is not None
+    assert time.process_time() - started < 3
