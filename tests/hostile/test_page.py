@@ -99,7 +99,11 @@ class Drawn(HTMLParser):
     def handle_comment(self, data: str) -> None:
         self.tags.append("comment")
 
-    handle_decl = handle_pi = unknown_decl = handle_comment
+    def handle_decl(self, decl: str) -> None:
+        self.tags.append("declaration")
+
+    def handle_pi(self, data: str) -> None:
+        self.tags.append("instruction")
 
 
 def searched(text: str) -> SearchResponse:
