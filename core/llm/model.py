@@ -296,8 +296,9 @@ class _Answer:
             self._cut_off = ending
         for part in self._read(chunk):
             if isinstance(part, str):
-                self.written += clean_piece(part)
-                yield from self._note(self._splitter.feed(clean_piece(part)))
+                text = clean_piece(part)
+                self.written += text
+                yield from self._note(self._splitter.feed(text))
             else:
                 if isinstance(part, ThoughtPiece):
                     self.thought += part.text
