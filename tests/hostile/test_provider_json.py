@@ -114,7 +114,7 @@ def sound(found: list[SearchResult]) -> bool:
 def searched(engine: str, answers: Answers) -> list[SearchResult] | None:
     """None: the engine says that it cannot answer, and for how long it should be left alone."""
     try:
-        found: list[SearchResult] = usable(engine, answers.fetch).search("问题", 10)  # type: ignore[arg-type]
+        found: list[SearchResult] = usable(engine, answers.fetch).search("问题", 10)
     except EngineError as error:
         failed = error
     else:
