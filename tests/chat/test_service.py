@@ -138,7 +138,7 @@ def test_a_page_cannot_close_its_fence() -> None:
 def test_thinking_is_told_apart() -> None:
     with world(says=[["<think>想</think>", "答"]]) as (app, _):
         events = list(app.chat.stream("问题"))
-    assert Thought("想") in events
+    assert [event.text for event in events if isinstance(event, Thought)] == ["想"]
     assert events[-2] == Answer("答")
 
 
