@@ -31,7 +31,7 @@ from core.search.limits import SearchLimits
 from core.search.query import effective_query
 from core.search.registry import Chain, build_chain, engine_sections
 from core.search.service import SearchService
-from core.store import ConversationStore, Database, MetricsStore, Outbox
+from core.store import ConversationStore, Database, MetricsStore, Outbox, Preferences
 
 if TYPE_CHECKING:
     from core.agent.runner import AgentRunner
@@ -56,6 +56,7 @@ class App:
     database: Database
     store: ConversationStore
     outbox: Outbox
+    preferences: Preferences
     keeper: Keeper
     metrics: Metrics
     redis: RedisLink | None = None
@@ -181,6 +182,7 @@ def build_app(
         database=database,
         store=store,
         outbox=outbox,
+        preferences=Preferences(database, outbox),
         keeper=Keeper(outbox, loop),
         metrics=metrics,
         redis=redis,

@@ -1,9 +1,10 @@
-"""What outlives the process: conversations and figures, in SQLite or PostgreSQL. Only this package knows which."""
+"""What outlives the process: conversations, choices and figures, in SQLite or PostgreSQL. Only this package knows which."""
 
 from core.store.conversations import Conversation, ConversationStore, Page, new_conversation_id, title_of
 from core.store.database import Database
 from core.store.metrics import MetricsStore
 from core.store.outbox import Outbox
+from core.store.preferences import Preferences
 
 __all__ = [
     "Conversation",
@@ -12,6 +13,7 @@ __all__ = [
     "MetricsStore",
     "Outbox",
     "Page",
+    "Preferences",
     "new_conversation_id",
     "title_of",
 ]

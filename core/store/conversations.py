@@ -101,7 +101,7 @@ class ConversationStore:
         """
         now = self._clock()
         id = id or new_conversation_id()
-        row = {"id": id, "owner": _digest(owner), "title": "", "mode": clean(mode), "created": now, "updated": now}
+        row = {"id": id, "owner": digest(owner), "title": "", "mode": clean(mode), "created": now, "updated": now}
         with self._database.write() as connection:
             if connection.execute(select(conversations.c.id).where(conversations.c.id == id)).first() is None:
                 connection.execute(insert(conversations).values(row))
@@ -125,7 +125,7 @@ class ConversationStore:
         }
         if not _is_id(id):
             raise ConversationNotFound
-        growing = {**row, "conversation": id, "message": row["id"], "reader": _digest(owner)}
+        growing = {**row, "conversation": id, "message": row["id"], "reader": digest(owner)}
         with self._database.write() as connection:
             if not finished and connection.execute(_GROW, growing).rowcount:
                 return
@@ -156,7 +156,7 @@ class ConversationStore:
 
     def remember(self, visitor: str, id: str) -> None:
         """Notes that this browser has opened the conversation. It does not open one: the owner is checked elsewhere."""
-        row = {"visitor": _digest(visitor), "conversation_id": id}
+        row = {"visitor": digest(visitor), "conversation_id": id}
         seen = select(visits).where(visits.c.visitor == row["visitor"], visits.c.conversation_id == id)
         with self._database.write() as connection:
             # Two tabs of one browser open the same conversation at once: one of them waits here.
@@ -173,9 +173,9 @@ class ConversationStore:
 
         Without a login nobody has a list of everybody's conversations.
         """
-        opened = select(visits.c.conversation_id).where(visits.c.visitor == _digest(visitor))
+        opened = select(visits.c.conversation_id).where(visits.c.visitor == digest(visitor))
         theirs = and_(conversations.c.owner.is_(None), conversations.c.id.in_(opened))
-        mine = conversations.c.owner == _digest(owner) if owner else theirs
+        mine = conversations.c.owner == digest(owner) if owner else theirs
         query = (
             select(conversations)
             .where(or_(mine, theirs), conversations.c.title != "")
@@ -243,7 +243,7 @@ def _is_id(id: str) -> bool:
     return re.fullmatch(r"[A-Za-z0-9_-]{24}", id, re.ASCII) is not None
 
 
-def _digest(owner: str | None) -> str | None:
+def digest(owner: str | None) -> str | None:
     """The database need not know who people are, and any characters are welcome."""
     return hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest() if owner else None
 
@@ -251,7 +251,7 @@ def _digest(owner: str | None) -> str | None:
 def _open_to(id: str, owner: str | None) -> ColumnElement[bool]:
     if not _is_id(id):
         raise ConversationNotFound
-    allowed = or_(conversations.c.owner.is_(None), conversations.c.owner == _digest(owner))
+    allowed = or_(conversations.c.owner.is_(None), conversations.c.owner == digest(owner))
     return and_(conversations.c.id == id, allowed)
 
 

@@ -87,4 +87,6 @@ MIGRATIONS: tuple[Migration, ...] = (
             PRIMARY KEY (grain, start, series, labels, bucket)
         )""",
     ),
+    # 5: what a visitor has chosen in the sidebar. `visitor` is a digest; `document` is what core.store.preferences writes.
+    ("CREATE TABLE preferences (visitor TEXT PRIMARY KEY, document TEXT NOT NULL)",),
 )

@@ -1,4 +1,4 @@
-"""What was asked and shown, on its way to the database: written in order, by one thread, until it is kept.
+"""What was asked, shown and chosen, on its way to the database: written in order, by one thread, until it is kept.
 
 No page waits for the database. A write that fails because the database is busy, away, full or read-only is tried again;
 one that the database will never take is given up, and whoever draws the message can say so.
@@ -10,8 +10,9 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from core.answer.message import Message
 from core.store.conversations import ConversationStore, may_open
@@ -29,16 +30,18 @@ REMEMBERED = 500
 FULL = "等待保存的内容太多，这条没有保存。请联系管理员检查数据库。"
 BUG = "保存时程序出错，这条没有保存，细节已写入日志。"
 
-Write = Callable[[ConversationStore], object]
+Write = Callable[[], object]
 
 
 @dataclass(eq=False)
 class _Waiting:
-    conversation_id: str
+    about: str
+    """A conversation, or a visitor."""
     owner: str | None
     write: Write
     message_id: str = ""
     message: Callable[[], Message] | None = None
+    changes: dict[str, Any] = field(default_factory=dict)
     since: float = field(default_factory=time.monotonic)
     begun: bool = False
 
@@ -62,16 +65,16 @@ class Outbox:
     # ── What is to be kept ────────────────────────────────────────────────────────────────────────────────────────
 
     def create(self, id: str, *, owner: str | None, mode: str) -> None:
-        self._put(_Waiting(id, owner, lambda store: store.create(owner, mode=mode, id=id)))
+        self._put(_Waiting(id, owner, lambda: self._store.create(owner, mode=mode, id=id)))
 
     def remember(self, visitor: str, id: str) -> None:
-        self._put(_Waiting(id, None, lambda store: store.remember(visitor, id)))
+        self._put(_Waiting(id, None, lambda: self._store.remember(visitor, id)))
 
     def set_mode(self, id: str, mode: str, *, owner: str | None) -> None:
-        self._put(_Waiting(id, owner, lambda store: store.set_mode(id, mode, owner=owner)))
+        self._put(_Waiting(id, owner, lambda: self._store.set_mode(id, mode, owner=owner)))
 
     def truncate_from(self, id: str, message_id: str, *, owner: str | None) -> None:
-        self._put(_Waiting(id, owner, lambda store: store.truncate_from(id, message_id, owner=owner)))
+        self._put(_Waiting(id, owner, lambda: self._store.truncate_from(id, message_id, owner=owner)))
 
     def save(self, id: str, message: Message, *, owner: str | None) -> None:
         self.save_growing(id, message.id, lambda: message, owner=owner, finished=True)
@@ -81,10 +84,25 @@ class Outbox:
     ) -> None:
         """`message` is called when it is written: by then the answer may have grown."""
 
-        def write(store: ConversationStore) -> None:
-            store.save(id, message(), owner=owner, finished=finished)
+        def write() -> None:
+            self._store.save(id, message(), owner=owner, finished=finished)
 
         self._put(_Waiting(id, owner, write, message_id, message))
+
+    def change(self, about: str, changes: Mapping[str, Any], write: Callable[[Mapping[str, Any]], object]) -> None:
+        """Changes that wait together are written together, the later one over the earlier.
+
+        Nobody counts how often a switch is used: while many writes wait, what was asked and shown goes first.
+        """
+        with self._changed:
+            last = self._last(about)
+            if last is not None and not last.begun:
+                last.changes.update(changes)
+                return
+            if len(self._waiting) >= self._limit // 2:
+                return
+            waiting = dict(changes)
+            self._put(_Waiting(about, None, lambda: write(waiting), changes=waiting))
 
     def _put(self, write: _Waiting) -> None:
         with self._changed:
@@ -105,13 +123,14 @@ class Outbox:
         """A message that has grown while its last state was waiting is written once, unless something came between."""
         if not write.message_id:
             return False
-        last = next(
-            (other for other in reversed(self._waiting) if other.conversation_id == write.conversation_id), None
-        )
+        last = self._last(write.about)
         if last is None or last.begun or last.message_id != write.message_id:
             return False
         last.write, last.message = write.write, write.message
         return True
+
+    def _last(self, about: str) -> _Waiting | None:
+        return next((other for other in reversed(self._waiting) if other.about == about), None)
 
     # ── What became of it ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -131,7 +150,7 @@ class Outbox:
             makers = {
                 write.message_id: write.message
                 for write in self._waiting
-                if write.conversation_id == conversation_id and write.message and may_open(write.owner, owner)
+                if write.about == conversation_id and write.message and may_open(write.owner, owner)
             }
         return tuple(make() for make in makers.values())
 
@@ -158,7 +177,7 @@ class Outbox:
         pause = FIRST_PAUSE
         while (write := self._next()) is not None:
             try:
-                write.write(self._store)
+                write.write()
             except ConversationNotFound as error:  # deleted in another tab
                 self._settle(write, str(error))
             except StoreRejected as error:

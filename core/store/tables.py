@@ -34,6 +34,12 @@ visits = Table(
     Column("visitor", Text, primary_key=True),
     Column("conversation_id", Text, primary_key=True),
 )
+preferences = Table(
+    "preferences",
+    metadata,
+    Column("visitor", Text, primary_key=True),
+    Column("document", Text),
+)
 
 search_records = Table(
     "search_records",
