@@ -18,6 +18,7 @@ others = [
 ]
 page = st.navigation([chat, *(other for other in others if other.url_path in shared_app().settings.public.pages)])
 session.begin()
+sidebar.restore()
 if page == chat:
     keeping.open_from_address()
     actions.submit_unheard()

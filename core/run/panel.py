@@ -38,6 +38,10 @@ class Control:
     def changed(self, picked: str | None) -> bool:
         return not self.blocked and picked in self.options and picked != self.default
 
+    def chosen(self, picked: str | None) -> Any:
+        """What is remembered of it. None: nothing, so that the administrator's value holds, whatever it will be."""
+        return self.options[picked] if picked is not None and self.changed(picked) else None
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -74,6 +78,17 @@ def choices(groups: Iterable[Group], picked: Mapping[str, str]) -> Choices:
             if control.changed(picked.get(control.name))
         }
     )
+
+
+def picked_before(groups: Iterable[Group], chosen: Mapping[str, Any]) -> dict[str, str]:
+    """What the reader sees for what they chose in an earlier session. What is not offered any more is left out."""
+    return {
+        control.name: words
+        for group in groups
+        for control in group.controls
+        for words, value in control.options.items()
+        if value is not None and value == chosen.get(control.name)
+    }
 
 
 def _usable(group: Group, settings: Settings) -> Iterable[Control]:

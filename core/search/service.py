@@ -93,6 +93,12 @@ class SearchService:
         return any(engine.reaches_web for engine in self._engines)
 
     @property
+    def web_ready(self) -> bool:
+        """Whether an engine that reaches the web can be asked just now."""
+        rests = self.states()
+        return any(engine.reaches_web and rests[engine.name] is None for engine in self._engines)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What the settings page should say about the cache and Redis."""
         found = (part.warning for part in (self._cache, self._limits) if part is not None)

@@ -1,4 +1,4 @@
-"""What one browser session remembers between reruns, in st.session_state and nowhere else."""
+"""What one browser session remembers between reruns, in st.session_state."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ SEARCH_TOGGLE = "search_toggle"
 CHAT_INPUT = "chat_input"
 MODE = "mode"
 CHAT, AGENT = "Chat", "Agent"
+RESTORED = "restored"
 PAGE_OF_MESSAGES = 20
 
 

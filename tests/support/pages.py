@@ -10,9 +10,11 @@ from streamlit.testing.v1 import AppTest
 
 import core.app
 from core.answer.events import RunEvent
-from core.app import App
+from core.app import App, build_app
+from core.search.engine import SearchEngine
 from support.agents import World
-from support.base import ROOT
+from support.base import ROOT, loaded
+from support.worlds import FakeEngine, results
 
 
 def open_page() -> AppTest:
@@ -42,6 +44,37 @@ def choose(page: AppTest, mode: str) -> AppTest:
 def ask(page: AppTest, question: str) -> AppTest:
     page.chat_input[0].set_value(question)
     return rerun(page)
+
+
+def shown(page: AppTest) -> dict[str, Any]:
+    widgets = [*page.sidebar.selectbox, *page.sidebar.select_slider]
+    return {widget.key.removeprefix("panel_"): widget.value for widget in widgets}
+
+
+def pick(page: AppTest, name: str, value: str) -> AppTest:
+    (widget,) = [
+        widget for widget in (*page.sidebar.selectbox, *page.sidebar.select_slider) if widget.key == f"panel_{name}"
+    ]
+    widget.set_value(value)
+    return rerun(page)
+
+
+def reset(page: AppTest, group: str) -> AppTest:
+    page.sidebar.button(key=f"reset-{group}").click()
+    return rerun(page)
+
+
+@contextmanager
+def serving(engines: Sequence[SearchEngine] | None = None, /, **environ: str) -> Iterator[App]:
+    """Every page that is opened meanwhile is a session of this App's."""
+    engines = [FakeEngine("fake", results(9))] if engines is None else engines
+    app = build_app(loaded(**environ), engines=engines)
+    before, core.app._shared = core.app._shared, app
+    try:
+        yield app
+    finally:
+        core.app._shared = before
+        app.close()
 
 
 @contextmanager

@@ -47,6 +47,8 @@ def test_the_first_screen_teaches(app: AppTest) -> None:
         "怎么打开联网搜索？",
         "SearXNG 返回 403 怎么办？",
         "案号里的数字和文字是什么意思？",
+        "打开联网搜索",
+        "保持关闭",
     ]
     assert "内置摘录模型" in texts(app.sidebar.caption)
 

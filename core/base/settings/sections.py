@@ -27,6 +27,7 @@ from core.base.settings.values import (
     Language,
     LowerCase,
     Names,
+    OnOrOff,
     OrNone,
     Prices,
     Quotas,
@@ -170,6 +171,9 @@ class ChatSettings(Section):
     # auto: small models get the short one, others the one in the question's language.
     prompt: Annotated[Literal["auto", "chinese", "english", "small"], LowerCase] = Field(
         "auto", description="Chat 模式的提示词，small 是小模型用的短提示词"
+    )
+    search_default: Annotated[Literal["off", "on", "auto"], OnOrOff] = Field(
+        "off", description="读者第一次来时联网搜索是否打开，auto 在有能上网的引擎可用时打开；读者自己的选择会被记住"
     )
     follow_ups: Flag = Field(False, description="回答后由模型给出三个追问建议，多一次模型调用")
 

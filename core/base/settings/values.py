@@ -48,6 +48,11 @@ def _plain_word(value: Any) -> Any:
     return unicodedata.normalize("NFKC", value).strip() if isinstance(value, str) else value
 
 
+def _on_or_off(value: Any) -> str:
+    """YAML takes a bare on or off for true or false."""
+    return ("on" if value else "off") if isinstance(value, bool) else str(value).strip().lower()
+
+
 def _comma_list(value: Any) -> Any:
     if isinstance(value, str):
         value = unicodedata.normalize("NFKC", value).replace("、", ",").replace(";", ",").split(",")
@@ -197,6 +202,7 @@ Seconds = Annotated[Decimal, Unit("秒")]
 Flag = Annotated[bool, BeforeValidator(_plain_word)]
 Word = Annotated[str, BeforeValidator(_plain_word)]
 Folder = Annotated[Word, AfterValidator(_folder)]
+OnOrOff = BeforeValidator(_on_or_off)
 LowerCase = BeforeValidator(lambda value: str(value).strip().lower())
 UpperCase = BeforeValidator(lambda value: str(value).strip().upper())
 CommaList = BeforeValidator(_comma_list)

@@ -12,13 +12,10 @@ from core.base.errors import InputError
 from core.run.question import AnswerOptions, Question
 from core.run.service import AnswerService
 from core.search.errors import NoEngine
-from core.ui import keeping, session
-from core.ui.chat import panel
+from core.ui import keeping, preferences, session
+from core.ui.chat import panel, search_switch
 from core.ui.chat.commands import Command, help_text, parse
-from core.ui.session import SEARCH_TOGGLE
 
-SEARCH_ON = "联网搜索已打开：之后的问题会先搜索，再带着来源回答。"
-SEARCH_OFF = "联网搜索已关闭：之后的问题由模型直接回答。"
 AGENT_DECIDES = "Agent 模式下由 AI 自动决策搜索"
 AGENT_ON = "已切换到 Agent 模式：AI 会自己决定是否搜索、搜索什么、搜索几次，每一步都会显示出来。"
 CHAT_ON = "已切换到 Chat 模式：是否搜索由「联网搜索」开关决定。"
@@ -112,12 +109,13 @@ def mode_changed() -> None:
     """Another mode answers the next question; what is being answered now is kept as far as it got."""
     chat = session.chat()
     chat.interrupt()
+    preferences.keep({"mode": session.mode()})
     keeping.keep_mode(shared_app(), chat.note(AGENT_ON if session.mode() == session.AGENT else CHAT_ON))
 
 
 def suggest(question: str) -> None:
     """A question to click on the first screen: it is asked with search, so that the sources can be seen."""
-    st.session_state[SEARCH_TOGGLE] = True
+    search_switch.switch(True)
     ask(question)
 
 
@@ -167,11 +165,11 @@ def obey(command: Command) -> None:
         case "search_on" if not shared_app().search.available:
             chat.note(NO_ENGINE)
         case "search_on":
-            st.session_state[SEARCH_TOGGLE] = True
-            chat.note(SEARCH_ON)
+            search_switch.switch(True)
+            chat.note(search_switch.SEARCH_ON)
         case "search_off":
-            st.session_state[SEARCH_TOGGLE] = False
-            chat.note(SEARCH_OFF)
+            search_switch.switch(False)
+            chat.note(search_switch.SEARCH_OFF)
         case "clear":
             clear()
         case "help":

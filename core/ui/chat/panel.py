@@ -1,11 +1,11 @@
 """The settings panel in the sidebar: two folded groups, each with the number of changes in its title and a way back.
 
-What is picked is kept by the widgets, in this session and nowhere else.
+What is picked is kept by the widgets, and for the visitor's next session in the database.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
 import streamlit as st
@@ -13,7 +13,8 @@ import streamlit as st
 from core.app import shared_app
 from core.base.settings import PanelControl
 from core.run.choices import Choices
-from core.run.panel import Control, Group, choices, groups
+from core.run.panel import Control, Group, choices, groups, picked_before
+from core.ui import preferences
 from core.ui.escape import label
 
 _ICONS = {"搜索设置": ":material/travel_explore:", "模型与智能体": ":material/tune:"}
@@ -22,6 +23,12 @@ _ICONS = {"搜索设置": ":material/travel_explore:", "模型与智能体": ":m
 def chosen() -> Choices:
     """What holds for the next question of this session."""
     return choices(_groups(), _picked())
+
+
+def restore(chosen: Mapping[str, Any]) -> None:
+    """Before the widgets are drawn."""
+    for name, words in picked_before(_groups(), chosen).items():
+        st.session_state[_key(name)] = words
 
 
 def draw() -> None:
@@ -73,9 +80,16 @@ def _draw_control(control: Control) -> None:
         key=key,
         help=control.help,
         persist_state="session",
+        on_change=_keep,
+        args=(control,),
     )
+
+
+def _keep(control: Control) -> None:
+    preferences.keep({control.name: control.chosen(st.session_state[_key(control.name)])})
 
 
 def _reset(group: Group) -> None:
     for control in group.controls:
         st.session_state[_key(control.name)] = control.default
+    preferences.keep({control.name: None for control in group.controls})

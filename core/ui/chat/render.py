@@ -34,7 +34,7 @@ from core.app import App, shared_app
 from core.base.text import one_line, shorten
 from core.run.run import Run
 from core.ui import clock, keeping, session
-from core.ui.chat import actions, ledger, panel
+from core.ui.chat import actions, ledger, panel, search_switch
 from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_list, draw_references
 from core.ui.chat.steps import Steps, draw_steps, search_failed
 from core.ui.escape import draw_html, label
@@ -68,6 +68,7 @@ def welcome(place: DeltaGenerator, app: App) -> None:
         st.caption("可以先试试这些问题（会打开联网搜索）：")
         for number, suggestion in enumerate(SUGGESTIONS):
             st.button(suggestion, key=f"suggestion-{number}", on_click=actions.suggest, args=(suggestion,))
+        search_switch.offer_first()
         if app.model.choice.embedded:
             st.caption("当前没有配置语言模型，由内置摘录模型作答：它摘录来源中的原句，并标明出处。")
 
@@ -117,6 +118,7 @@ def after_answer(entry: Message, *, is_last: bool) -> None:
     cut_off_here(entry, is_last=is_last)
     if is_last:
         failed_search(entry)
+        search_switch.offer_after(entry)
     statutes(entry)
     if entry.cited:
         draw_references(entry.cited, anchor=entry.id)

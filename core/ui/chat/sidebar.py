@@ -11,13 +11,25 @@ from core.app import App, shared_app
 from core.base.settings import choose_model
 from core.base.text import one_line, shorten
 from core.store import Conversation
-from core.ui import keeping, session
-from core.ui.chat import actions, panel
+from core.ui import keeping, preferences, session
+from core.ui.chat import actions, panel, search_switch
 from core.ui.escape import label
 
 log = logging.getLogger(__name__)
 
 NAME_LENGTH = 40
+
+
+def restore() -> None:
+    """A new session begins with what this visitor chose in earlier ones, as far as that is still offered."""
+    if session.RESTORED in st.session_state:
+        return
+    chosen = preferences.kept()
+    if chosen.get("mode") in (session.CHAT, session.AGENT):
+        st.session_state[session.MODE] = chosen["mode"]
+    search_switch.restore(chosen.get("search"))
+    panel.restore(chosen)
+    st.session_state[session.RESTORED] = True
 
 
 def draw(*, on_chat_page: bool) -> None:
@@ -112,6 +124,7 @@ def _search_toggle(*, available: bool) -> None:
         key=session.SEARCH_TOGGLE,
         persist_state="session",
         disabled=not available,
+        on_change=search_switch.switched,
         help="打开后，每个问题会先用你的原话搜索，再带着来源回答。",
     )
     if not available:

@@ -91,6 +91,7 @@ def test_an_unusable_number_becomes_the_default_and_is_named(text: str, reason: 
         ("AGENT_VERBOSE", "perhaps"),
         ("LLM_TEMPERATURE", "3"),
         ("LOG_LEVEL", "loud"),
+        ("CHAT_SEARCH_DEFAULT", "perhaps"),
         ("SEARXNG_URL", "ftp://example.org"),
         ("SEARXNG_URL", "http://127.0.0.1\\@1.1.1.1/"),
         ("SEARXNG_URL", "http://"),
@@ -174,6 +175,13 @@ def test_yaml_types_that_are_not_numbers(tmp_path: Path) -> None:
     assert loaded.values.search == load().values.search
     assert loaded.values.unusable == {"SEARCH_TIMEOUT", "SEARCH_RATE_LIMIT", "SEARCH_RESULT_COUNT"}
     assert len(loaded.problems) == 3
+
+
+@pytest.mark.parametrize(("written", "meant"), [("on", "on"), ("off", "off"), ("'on'", "on"), ("Auto", "auto")])
+def test_on_and_off_may_be_written_with_or_without_quotes(written: str, meant: str, tmp_path: Path) -> None:
+    found = load(f"chat: {{search_default: {written}}}", tmp_path)
+    assert (found.values.chat.search_default, found.problems) == (meant, ())
+    assert load(CHAT_SEARCH_DEFAULT=written.strip("'")).values.chat.search_default == meant
 
 
 def test_settings_are_frozen() -> None:

@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import core.app
 from core.answer.events import SearchFinished
-from core.app import App, build_app
+from core.app import App
 from core.search.types import TimeRange
 from core.ui.session import ChatState
-from support.base import loaded
 from support.openai_server import openai_server
-from support.pages import ask, html, open_page, rerun
+from support.pages import ask, html, open_page, pick, rerun, reset, serving, shown
 from support.patience import until
-from support.worlds import FakeEngine, results
 
 SEARCH, ANSWERING = "搜索设置", "模型与智能体"
-
-
-@contextmanager
-def serving(**environ: str) -> Iterator[App]:
-    """Every page that is opened meanwhile is a session of this App's."""
-    app = build_app(loaded(**environ), engines=[FakeEngine("fake", results(9))])
-    before, core.app._shared = core.app._shared, app
-    try:
-        yield app
-    finally:
-        core.app._shared = before
-        app.close()
 
 
 @pytest.fixture
@@ -48,24 +31,6 @@ def app() -> Iterator[App]:
 
 def panel(page: AppTest) -> list[str]:
     return [expander.label for expander in page.sidebar.expander]
-
-
-def shown(page: AppTest) -> dict[str, Any]:
-    widgets = [*page.sidebar.selectbox, *page.sidebar.select_slider]
-    return {widget.key.removeprefix("panel_"): widget.value for widget in widgets}
-
-
-def pick(page: AppTest, name: str, value: str) -> AppTest:
-    (widget,) = [
-        widget for widget in (*page.sidebar.selectbox, *page.sidebar.select_slider) if widget.key == f"panel_{name}"
-    ]
-    widget.set_value(value)
-    return rerun(page)
-
-
-def reset(page: AppTest, group: str) -> AppTest:
-    page.sidebar.button(key=f"reset-{group}").click()
-    return rerun(page)
 
 
 def last_search(page: AppTest) -> SearchFinished:

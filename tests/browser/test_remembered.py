@@ -1,0 +1,109 @@
+"""What was chosen is there after a reload and in a new tab of the same browser, and in no other browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from support.app_server import AppServer
+from support.openai_server import OpenAIServer
+from support.visitor import Visitor
+
+pytestmark = pytest.mark.browser
+
+Serve = Callable[..., AppServer]
+Visit = Callable[..., Visitor]
+
+OFFER = "联网搜索现在关闭"
+
+
+@pytest.fixture
+def server(serve: Serve, model_server: OpenAIServer) -> AppServer:
+    return serve(
+        SEARCH_PROVIDER_PRIORITY="bundled",
+        OPENAI_API_KEY="k",
+        OPENAI_BASE_URL=model_server.url,
+        LLM_MODEL="openai:echo",
+        LLM_MODELS="openai:ok",
+    )
+
+
+def sidebar(page: Page) -> Locator:
+    return page.get_by_test_id("stSidebar")
+
+
+def toggle(page: Page) -> Locator:
+    return sidebar(page).get_by_role("switch", name="联网搜索")
+
+
+def mode(page: Page, name: str) -> Locator:
+    return sidebar(page).get_by_role("radio", name=name)
+
+
+def test_a_reload_and_a_new_tab_have_what_was_chosen_and_another_browser_has_not(
+    server: AppServer, visit: Visit
+) -> None:
+    visitor = visit(server)
+    visitor.search_on()
+    sidebar(visitor.page).get_by_text("模型与智能体").click()
+    model = sidebar(visitor.page).get_by_role("combobox", name="模型")
+    model.fill("ok")
+    model.press("Enter")
+    expect(sidebar(visitor.page).get_by_text("模型：ok")).to_be_visible()
+    visitor.settled()
+    mode(visitor.page, "Agent").click()
+    expect(visitor.page.get_by_text("已切换到 Agent 模式")).to_be_visible()
+    visitor.settled()
+
+    visitor.page.reload()
+    tab = Visitor(visitor.page.context.new_page(), server.url)
+    for page in (visitor.page, tab.page):
+        expect(sidebar(page).get_by_text("模型：ok")).to_be_visible()
+        expect(sidebar(page).get_by_text("Agent 模式下由 AI 自动决策搜索")).to_be_visible()
+        expect(sidebar(page).get_by_text("模型与智能体 · 已修改 1 项")).to_be_visible()
+    mode(tab.page, "Chat").click()
+    expect(sidebar(tab.page).get_by_text("已启用")).to_be_visible()
+    expect(toggle(tab.page)).to_be_checked()
+
+    stranger = visit(server)
+    expect(sidebar(stranger.page).get_by_text("模型：echo")).to_be_visible()
+    expect(sidebar(stranger.page).get_by_text("已禁用")).to_be_visible()
+    expect(sidebar(stranger.page).get_by_text("模型与智能体", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_offer_is_taken_with_one_click_and_comes_no_more(server: AppServer, visit: Visit, width: int) -> None:
+    visitor = visit(server, width=width)
+    expect(visitor.page.get_by_text(OFFER)).to_be_visible()
+    visitor.ask("你好")
+    visitor.answered("你好")
+    expect(visitor.page.get_by_text("这个回答没有来源")).to_be_visible()
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") == width
+    visitor.page.get_by_role("button", name="打开联网搜索").click()
+    expect(visitor.page.get_by_text("联网搜索已打开：之后的问题会先搜索")).to_be_visible()
+    expect(visitor.page.get_by_text(OFFER)).to_have_count(0)
+    visitor.settled()
+
+    visitor.page.goto(server.url)
+    visitor.settled()
+    expect(visitor.page.get_by_role("heading", name="问源")).to_be_visible()
+    expect(visitor.page.get_by_text(OFFER)).to_have_count(0)
+    visitor.ask("怎么打开联网搜索？")
+    visitor.answered("参考文献")
+
+
+def test_who_keeps_it_off_is_left_in_peace(server: AppServer, visit: Visit) -> None:
+    visitor = visit(server)
+    visitor.page.get_by_role("button", name="保持关闭").click()
+    expect(visitor.page.get_by_text(OFFER)).to_have_count(0)
+    visitor.settled()
+    visitor.page.reload()
+    visitor.settled()
+    expect(visitor.page.get_by_role("button", name=re.compile("SearXNG 返回 403"))).to_be_visible()
+    expect(visitor.page.get_by_text(OFFER)).to_have_count(0)
+    visitor.ask("你好")
+    visitor.answered("你好")
+    expect(visitor.page.get_by_text(OFFER)).to_have_count(0)
