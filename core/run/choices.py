@@ -1,4 +1,4 @@
-"""What one reader has chosen for their own session. It travels with each question; the App never changes."""
+"""What one reader has chosen for themselves. It travels with each question; the App never changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings panel without the page: what a reader may change for their own session, and between what.
+"""The settings panel without the page: what a reader may change for themselves, and between what.
 
 Every control is a list, so that nothing else can be chosen, whatever a browser sends. The administrator's limits are in
 the lists: on a shared installation a long run is not paid for by the reader who asks for it.

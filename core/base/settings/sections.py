@@ -197,7 +197,7 @@ class PanelSettings(Section):
     name = "panel"
     group = "对话与 Agent"
     allow: Annotated[tuple[PanelControl, ...], OrNone, CommaList, Form("项目名，逗号分隔，或 none")] = Field(
-        get_args(PanelControl), description="读者可以在侧栏只为自己的会话修改哪些项目；none 不显示设置面板"
+        get_args(PanelControl), description="读者可以在侧栏只为自己修改哪些项目；none 不显示设置面板"
     )
     max_iterations: Times | None = Field(
         None, ge=1, le=10, description="读者最多可以选几轮；未设置则不超过 AGENT_MAX_ITERATIONS"
