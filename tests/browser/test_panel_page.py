@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Locator, TimeoutError, expect
+from playwright.sync_api import Locator, expect
 
 from support.app_server import AppServer
 from support.openai_server import OpenAIServer
@@ -34,18 +33,6 @@ def sidebar(visitor: Visitor) -> Locator:
     return visitor.page.get_by_test_id("stSidebar")
 
 
-def pick(visitor: Visitor, title: str, option: str) -> None:
-    """A list that opens while its surroundings still move is closed again: then it is opened once more."""
-    wanted = visitor.page.get_by_role("option", name=option, exact=True)
-    for _ in range(10):
-        sidebar(visitor).get_by_role("combobox", name=title).click()
-        with suppress(TimeoutError):
-            wanted.wait_for(timeout=3_000)
-            break
-    wanted.click()
-    visitor.settled()
-
-
 def to_the_left(visitor: Visitor, title: str, reading: str) -> None:
     """One step down on the scale."""
     slider = sidebar(visitor).get_by_role("slider", name=title)
@@ -61,7 +48,7 @@ def test_what_is_chosen_is_used_kept_and_taken_back(
     visitor.search_on()
     search = sidebar(visitor).get_by_text("搜索设置")
     search.click()
-    pick(visitor, "时间范围", "最近一周")
+    visitor.pick("时间范围", "最近一周")
     to_the_left(visitor, "交给模型的结果数", "4 条")
     expect(sidebar(visitor).get_by_text("搜索设置 · 已修改 2 项")).to_be_visible()
     visitor.ask("怎么打开联网搜索？")
@@ -78,7 +65,7 @@ def test_what_is_chosen_is_used_kept_and_taken_back(
     visitor.settled()
 
     sidebar(visitor).get_by_text("模型与智能体").click()
-    pick(visitor, "模型", "ok")
+    visitor.pick("模型", "ok")
     visitor.ask("换一个模型")
     visitor.answered("问源的回答会给出来源")
     assert (model_server.requests[-1]["model"], visitor.last_answer.rpartition(" ")[2]) == ("ok", "ok")
@@ -99,7 +86,7 @@ def test_on_a_phone_the_panel_fits_and_works(server: AppServer, visit: Visit) ->
     visitor.page.get_by_test_id("stExpandSidebarButton").click()
     for group in ("搜索设置", "模型与智能体"):
         sidebar(visitor).get_by_text(group).click()
-    pick(visitor, "语言", "英文")
+    visitor.pick("语言", "英文")
     expect(sidebar(visitor).get_by_text("搜索设置 · 已修改 1 项")).to_be_visible()
     assert visitor.page.evaluate("document.documentElement.scrollWidth") == 390
     content = visitor.page.get_by_test_id("stSidebarContent")

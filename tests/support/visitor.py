@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 
-from playwright.sync_api import Page, Request
+from playwright.sync_api import Page, Request, TimeoutError
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
 
@@ -56,6 +57,17 @@ class Visitor:
     def search_on(self) -> None:
         self.page.get_by_test_id("stSidebar").get_by_text("联网搜索", exact=True).click()
         self.page.get_by_text("已启用").wait_for()
+        self.settled()
+
+    def pick(self, title: str, option: str) -> None:
+        """From a list of the panel. One that opens while its surroundings still move is closed again, and opened once more."""
+        wanted = self.page.get_by_role("option", name=option, exact=True)
+        for _ in range(10):
+            self.page.get_by_test_id("stSidebar").get_by_role("combobox", name=title).click()
+            with suppress(TimeoutError):
+                wanted.wait_for(timeout=3_000)
+                break
+        wanted.click()
         self.settled()
 
     @property
