@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -17,7 +18,7 @@ from core.ui import keeping, preferences
 from core.ui.chat.search_switch import FIRST_OFFER, OFFER_AFTER_ANSWER
 from support.faults import Peer, Server
 from support.openai_server import OpenAIServer, openai_server
-from support.pages import ask, choose, open_page, pick, rerun, reset, serving, shown, values
+from support.pages import ask, choose, open_page, pick, rerun, reset, search, serving, shown, values
 from support.postgres import running_postgres
 from support.worlds import FakeEngine, results
 
@@ -50,11 +51,6 @@ def model_server() -> Iterator[OpenAIServer]:
 def app(model_server: OpenAIServer) -> Iterator[App]:
     with serving(OPENAI_BASE_URL=model_server.url, **MODELS) as running:
         yield running
-
-
-def toggle(page: AppTest, on: bool) -> AppTest:
-    page.sidebar.toggle[0].set_value(on)
-    return rerun(page)
 
 
 def searching(page: AppTest) -> bool:
@@ -93,7 +89,7 @@ def test_every_choice_is_there_in_the_next_session(app: App, arrive: Arrive) -> 
         ("prompt", "短（小模型用）"),
     ):
         pick(page, name, words)
-    toggle(page, True)
+    search(page, on=True)
     choose(page, "Agent")
     chosen = shown(page)
     assert not set(before.items()) & set(chosen.items())
@@ -110,7 +106,7 @@ def test_every_choice_is_there_in_the_next_session(app: App, arrive: Arrive) -> 
 
 
 def test_a_visitor_without_a_mark_is_as_new_every_time(app: App, arrive: Arrive) -> None:
-    toggle(pick(arrive(None), "model", "echo"), True)
+    search(pick(arrive(None), "model", "echo"), on=True)
     again = arrive(None)
     assert (shown(again)["model"], searching(again)) == ("ok", False)
 
@@ -199,7 +195,7 @@ def test_what_is_chosen_while_the_database_is_away_joins_what_was_chosen_before(
         postgres.stop()
         page = arrive(MINE)
         assert shown(page)["model"] == "ok"
-        assert searching(toggle(page, True))
+        assert searching(search(page, on=True))
         postgres.start()
         assert kept(app) == {"model": "openai:echo", "search": True}
 
@@ -208,24 +204,22 @@ def _silence(peer: Peer) -> None:
     peer.wait()
 
 
-def test_a_database_that_does_not_answer_holds_nobody_up(arrive: Arrive, monkeypatch: pytest.MonkeyPatch) -> None:
-    took: list[float] = []
-
-    def timed() -> dict[str, Any]:
-        began = time.monotonic()
-        found = read()
-        took.append(time.monotonic() - began)
-        return found
-
-    read = preferences.kept
-    monkeypatch.setattr(preferences, "kept", timed)
+def test_a_database_that_does_not_answer_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "visitor", lambda: MINE)
     with Server(_silence) as silent:
         port = silent.url.rpartition(":")[2].strip("/")
-        with serving(DATABASE_URL=f"postgresql+psycopg://nobody@127.0.0.1:{port}/none"):
-            page = arrive(MINE)
-    assert (mode(page), searching(page)) == ("Chat", False)
-    assert len(took) == 1, "read once, when the session begins"
-    assert took[0] < preferences.READ_SECONDS + 0.5
+        with serving(DATABASE_URL=f"postgresql+psycopg://nobody@127.0.0.1:{port}/none?connect_timeout=6"):
+            began = time.monotonic()
+            assert preferences.kept() == {}
+            assert time.monotonic() - began < 4
+
+
+def test_choices_are_read_once_when_a_session_begins(app: App, arrive: Arrive, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        reading = Mock(wraps=app.preferences.of)
+        patch.setattr(app.preferences, "of", reading)
+        ask(search(arrive(MINE), on=True), "问题")
+    reading.assert_called_once_with(MINE)
 
 
 # ── The first visit ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -258,7 +252,7 @@ def test_the_administrator_decides_for_a_first_visit(
         assert searching(page) is on
         assert (FIRST_OFFER in values(page.main.caption)) is not on
         assert kept(app) == {}, "a default is nobody's choice"
-        toggle(page, not on)
+        search(page, on=not on)
         assert searching(arrive(MINE)) is not on
 
 
@@ -300,7 +294,7 @@ def test_the_first_answer_without_sources_offers_them_once(app: App, arrive: Arr
 
 
 @pytest.mark.parametrize(
-    "decline", [lambda page: click(page, "保持关闭"), lambda page: toggle(toggle(page, True), False)]
+    "decline", [lambda page: click(page, "保持关闭"), lambda page: search(search(page, on=True), on=False)]
 )
 def test_who_has_decided_is_not_asked_again(decline: Callable[[AppTest], AppTest], app: App, arrive: Arrive) -> None:
     page = decline(arrive(MINE))
