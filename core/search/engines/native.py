@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from copy import copy
 from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
@@ -82,12 +81,11 @@ class NativeEngine(HttpEngine):
         )
 
     def for_tools(self, model: ModelChoice) -> Self | None:
-        """Beside an agent it is a second paid call for each search: only where somebody wants it, by the same model."""
-        if not self._named or model.provider != "openai":
-            return None
-        chosen = copy(self)
-        chosen._model = model.name
-        return chosen
+        """Beside an agent it is a second paid call for each search: only where somebody wants it, and by the same model.
+
+        Whether another model can search is not known, and what it refuses would put this engine to rest for everybody.
+        """
+        return self if self._named and (model.provider, model.name) == ("openai", self._model) else None
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
         body: dict[str, Any] = {"model": self._model, "instructions": self._instructions(query)}

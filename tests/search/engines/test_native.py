@@ -184,12 +184,13 @@ def test_another_server_can_be_allowed_by_name(models: str) -> None:
 @pytest.mark.parametrize(
     ("order", "chosen", "asked"),
     [
-        ({}, ModelChoice("openai", "gpt-other"), None),
-        ({"SEARCH_PROVIDER_PRIORITY": "native, tavily"}, ModelChoice("openai", "gpt-other"), "gpt-other"),
-        ({"SEARCH_PROVIDER_PRIORITY": "native, tavily"}, ModelChoice("anthropic", "claude"), None),
+        ({}, ModelChoice("openai", "gpt"), None),
+        ({"SEARCH_PROVIDER_PRIORITY": "native, tavily"}, ModelChoice("openai", "gpt"), "gpt"),
+        ({"SEARCH_PROVIDER_PRIORITY": "native, tavily"}, ModelChoice("openai", "gpt-other"), None),
+        ({"SEARCH_PROVIDER_PRIORITY": "native, tavily"}, ModelChoice("anthropic", "gpt"), None),
     ],
 )
-def test_an_agent_uses_it_only_where_somebody_named_it_and_by_its_own_model(
+def test_an_agent_uses_it_only_where_somebody_named_it_and_it_is_the_same_model(
     order: dict[str, str], chosen: ModelChoice, asked: str | None
 ) -> None:
     chain = build_chain(loaded(OPENAI_API_KEY=KEY, TAVILY_API_KEY=KEY, LLM_MODEL="openai:gpt", **order).values)
