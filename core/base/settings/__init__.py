@@ -1,4 +1,4 @@
-"""Settings: defaults < settings.yaml < environment. Read once, validated once, frozen; each is described where it stands."""
+"""Settings: defaults < settings.yaml < saved from the page < environment. Validated, frozen; each is described where it stands."""
 
 from core.base.settings.load import (
     LoadedSettings,
@@ -9,6 +9,7 @@ from core.base.settings.load import (
     report_problems,
 )
 from core.base.settings.model_choice import EMBEDDED, EMBEDDED_LABEL, ModelChoice, choose_model
+from core.base.settings.saved import Saved, SavedFile, SavedSettings, SettingsNotSaved
 from core.base.settings.sections import (
     LimitsSettings,
     LlmSettings,
@@ -18,6 +19,7 @@ from core.base.settings.sections import (
     Settings,
 )
 from core.base.settings.values import (
+    EDITABLE,
     Address,
     Addresses,
     ApiKey,
@@ -33,6 +35,7 @@ from core.base.settings.values import (
 )
 
 __all__ = [
+    "EDITABLE",
     "EMBEDDED",
     "EMBEDDED_LABEL",
     "Address",
@@ -50,10 +53,14 @@ __all__ = [
     "Names",
     "Origin",
     "PanelControl",
+    "Saved",
+    "SavedFile",
+    "SavedSettings",
     "SearchSettings",
     "Seconds",
     "Section",
     "Settings",
+    "SettingsNotSaved",
     "Word",
     "choose_model",
     "harmless_environment",

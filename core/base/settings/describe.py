@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from core.base.settings.load import LoadedSettings, Origin
-from core.base.settings.values import Form, Group, Unit, variable, without_user
+from core.base.settings.values import Form, Group, Unit, parts, variable, without_user
 
 NOT_SET = "未设置"
 
@@ -83,24 +81,13 @@ def shown(value: Any) -> str:
 
 
 def _limits(field: FieldInfo) -> str:
-    parts = [*_parts(field.annotation), *field.metadata]
-    if forms := [part.words for part in parts if isinstance(part, Form)]:
+    found = parts(field)
+    if forms := [part.words for part in found if isinstance(part, Form)]:
         return forms[-1]
-    if bool in parts:
+    if bool in found:
         return "true 或 false"
-    if choices := [str(choice) for part in parts if get_origin(part) is Literal for choice in get_args(part)]:
+    if choices := [str(choice) for part in found if get_origin(part) is Literal for choice in get_args(part)]:
         return f"{'、'.join(choices[:-1])} 或 {choices[-1]}"
-    ends = [shown(end) for name in ("ge", "le") for part in parts if (end := getattr(part, name, None)) is not None]
-    units = [part.name for part in parts if isinstance(part, Unit)]
+    ends = [shown(end) for name in ("ge", "le") for part in found if (end := getattr(part, name, None)) is not None]
+    units = [part.name for part in found if isinstance(part, Unit)]
     return " ".join((" 到 ".join(ends), *units)) if ends else ""
-
-
-def _parts(annotation: Any) -> Iterator[Any]:
-    """A type and what is attached to it, also where the value may be missing."""
-    if get_origin(annotation) in (Union, UnionType):
-        for choice in get_args(annotation):
-            yield from _parts(choice)
-    elif get_origin(annotation) is Annotated:
-        yield from get_args(annotation)
-    else:
-        yield annotation

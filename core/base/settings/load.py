@@ -1,11 +1,14 @@
-"""Defaults < settings.yaml < environment: read once, validated once. Nobody else reads os.environ."""
+"""Defaults < settings.yaml < saved from the page < environment. Nobody else reads os.environ.
+
+File and environment are read once, at the start; what the page saves may change while the program runs.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
@@ -13,12 +16,27 @@ from typing import Any, Literal
 import yaml
 
 from core.base.places import HOME
+from core.base.settings.saved import Saved
 from core.base.settings.sections import OWN, Settings
 from core.base.settings.values import Problem, Section, note, noting_problems, variable
 
 log = logging.getLogger(__name__)
 
-Origin = Literal["default", "settings.yaml", "environment"]
+Origin = Literal["default", "settings.yaml", "page", "environment"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layers:
+    """What was read at the start, before anything was made of it."""
+
+    kinds: tuple[type[Section], ...]
+    in_file: Mapping[str, Mapping[str, Any]]
+    in_environment: Mapping[type[Section], Mapping[str, str]]
+    problems: tuple[Problem, ...]
+
+    def held(self, kind: type[Section]) -> list[str]:
+        """What the page might set, if the environment did not."""
+        return sorted(kind.editable() & self.in_environment[kind].keys())
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +47,16 @@ class LoadedSettings:
     problems: tuple[Problem, ...]
     origins: Mapping[str, Origin]
     """By the name of the environment variable: SECTION_KEY."""
+    _layers: _Layers = field(repr=False, compare=False)
+
+    def with_page(self, saved: Saved) -> LoadedSettings:
+        """The same, with this instead of what was saved before."""
+        return _merged(self._layers, saved)
+
+    def held(self, section: str) -> tuple[str, ...]:
+        """The environment variables that keep the page from setting anything in this section."""
+        kinds = [kind for kind in self._layers.kinds if kind.name == section]
+        return tuple(variable(section, key) for kind in kinds for key in self._layers.held(kind))
 
 
 def load_settings(
@@ -38,24 +66,53 @@ def load_settings(
     kinds = (*OWN, *sections)
     with noting_problems() as problems:
         in_file = _read(path or HOME / "settings.yaml", kinds)
-        in_environment = _look_up(os.environ if environ is None else environ, kinds)
-        loaded = [kind.model_validate(in_file.get(kind.name, {}) | in_environment[kind]) for kind in kinds]
+    in_environment = _look_up(os.environ if environ is None else environ, kinds)
+    return _merged(_Layers(kinds, in_file, in_environment, tuple(problems)), Saved())
+
+
+def _merged(layers: _Layers, saved: Saved) -> LoadedSettings:
+    with noting_problems() as problems:
+        problems.extend(layers.problems)
+        on_page = _from_page(saved, layers)
+        loaded, origins = [], dict[str, Origin]()
+        for kind in layers.kinds:
+            found: dict[Origin, Mapping[str, Any]] = {
+                "settings.yaml": _without(layers.in_file.get(kind.name, {}), kind.editable() if on_page[kind] else ()),
+                "page": on_page[kind],
+                "environment": layers.in_environment[kind],
+            }
+            loaded.append(kind.model_validate({key: value for layer in found.values() for key, value in layer.items()}))
+            for key in kind.model_fields:
+                holders = [origin for origin, layer in found.items() if layer.get(key) is not None]
+                origins[variable(kind.name, key)] = holders[-1] if holders else "default"
     values = Settings(
         **{section.name: section for section in loaded[: len(OWN)]},
         brought=tuple(loaded[len(OWN) :]),
         unusable=frozenset(problem.key for problem in problems if problem.key.isidentifier()),
     )
-    origins: dict[str, Origin] = {}
-    for kind in kinds:
-        for key in kind.model_fields:
-            origins[variable(kind.name, key)] = (
-                "environment"
-                if key in in_environment[kind]
-                else "settings.yaml"
-                if in_file.get(kind.name, {}).get(key) is not None
-                else "default"
-            )
-    return LoadedSettings(values=values, problems=tuple(problems), origins=origins)
+    return LoadedSettings(values=values, problems=tuple(problems), origins=origins, _layers=layers)
+
+
+def _from_page(saved: Saved, layers: _Layers) -> dict[type[Section], dict[str, str]]:
+    """Only what the page may set. A key and the address that it is sent to belong together: of a section in which the
+    environment holds one of them, the page sets none."""
+    if saved.problem:
+        note(Problem("「设置」页面保存的内容", saved.problem, used="其他来源的值"))
+    editable = {variable(kind.name, key) for kind in layers.kinds for key in kind.editable()}
+    for name in saved.values.keys() - editable:
+        note(Problem(f"「设置」页面保存的 {name}"[:100], "这一项不能从页面设置", used="其他来源的值"))
+    return {
+        kind: {
+            key: saved.values[name]
+            for key in (kind.editable() if not layers.held(kind) else ())
+            if (name := variable(kind.name, key)) in saved.values
+        }
+        for kind in layers.kinds
+    }
+
+
+def _without(found: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
+    return {key: value for key, value in found.items() if key not in keys}
 
 
 def proxies_named() -> bool:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from core.base.places import HOME
 from core.base.settings.values import (
+    EDITABLE,
     Address,
     ApiKey,
     Characters,
@@ -47,7 +48,7 @@ DAY = 86_400
 class LlmSettings(Section):
     name = "llm"
     group = "模型"
-    model: Annotated[Word, Form("服务商:模型名")] = Field(
+    model: Annotated[Word, Form("服务商:模型名"), EDITABLE] = Field(
         "", description="使用的模型，如 openai:gpt-5-mini；未设置时用内置摘录模型，有密钥时用 OpenAI"
     )
     models: Annotated[Names, Form("模型名，逗号分隔")] = Field(
@@ -69,7 +70,7 @@ class OpenaiSettings(Section):
     name = "openai"
     group = "模型"
     api_key: ApiKey | None = Field(None, description="模型服务的密钥")
-    base_url: Address | None = Field(
+    base_url: Annotated[Address, EDITABLE] | None = Field(
         None, description="模型服务的地址，兼容 OpenAI 协议即可，如 http://127.0.0.1:11434/v1"
     )
 
@@ -261,6 +262,21 @@ class MetricsSettings(Section):
     prometheus: Flag = Field(False, description="在 /metrics 提供 Prometheus 格式的数据，请只让监控程序访问这个地址")
 
 
+class EditingSettings(Section):
+    """Who may change the installation from the page 设置."""
+
+    name = "settings"
+    group = "数据与运行"
+    # A key that somebody saves is paid by its owner and serves everybody here.
+    edit_by: Annotated[Literal["local", "login", "nobody"], LowerCase] = Field(
+        "local",
+        description="谁可以在「设置」页面连接模型和引擎：local 只有在本机打开页面的人，login 名单里的帐号，nobody 只用环境变量和 settings.yaml",
+    )
+    admins: Annotated[Names, Form("帐号，逗号分隔")] = Field(
+        (), description="edit_by 为 login 时可以修改的帐号：登录服务给的 sub，或经它验证的邮箱"
+    )
+
+
 class LogSettings(Section):
     name = "log"
     group = "数据与运行"
@@ -311,6 +327,7 @@ class Settings(BaseModel):
     database: DatabaseSettings = DatabaseSettings()
     cache: CacheSettings = CacheSettings()
     metrics: MetricsSettings = MetricsSettings()
+    settings: EditingSettings = EditingSettings()
     log: LogSettings = LogSettings()
     network: NetworkSettings = NetworkSettings()
     public: PublicSettings = PublicSettings()

@@ -17,7 +17,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from types import UnionType
+from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -31,6 +32,7 @@ from pydantic import (
     ValidatorFunctionWrapHandler,
     field_validator,
 )
+from pydantic.fields import FieldInfo
 
 from core.base.text import clean
 
@@ -190,6 +192,27 @@ class Form:
     words: str
 
 
+@dataclass(frozen=True, slots=True)
+class Editable:
+    """May also be set from the page 设置: what connects this installation to somebody else's service."""
+
+
+def parts(field: FieldInfo) -> list[Any]:
+    """A field's types and what is attached to them, also where the value may be missing."""
+    return [*_parts(field.annotation), *field.metadata]
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    if get_origin(annotation) in (Union, UnionType):
+        for choice in get_args(annotation):
+            yield from _parts(choice)
+    elif get_origin(annotation) is Annotated:
+        yield from get_args(annotation)
+    else:
+        yield annotation
+
+
+EDITABLE = Editable()
 Number = BeforeValidator(_plain_number)
 Count = Annotated[int, Number]
 Times = Annotated[Count, Unit("次")]
@@ -214,7 +237,7 @@ Addresses = Annotated[tuple[str, ...], CommaList, AfterValidator(_web_addresses)
 Quotas = Annotated[tuple[Any, ...], CommaList, AfterValidator(_quotas), Form("引擎名=每分钟次数，逗号分隔")]
 Prices = Annotated[tuple[Any, ...], CommaList, AfterValidator(_prices), Form("模型名=输入价/输出价，逗号分隔")]
 Secret = Annotated[SecretStr, AfterValidator(_secret)]
-ApiKey = Annotated[Secret, Form("英文字符，请写在环境变量或 secrets.toml 里")]
+ApiKey = Annotated[Secret, Form("英文字符，请写在环境变量、secrets.toml 或「设置」页面里"), EDITABLE]
 DatabaseAddress = Annotated[Secret, AfterValidator(_database_address), Form("postgresql+psycopg:// 开头的地址")]
 RedisAddress = Annotated[Secret, AfterValidator(_redis_address), Form("redis:// 或 rediss:// 开头的地址")]
 
@@ -277,6 +300,11 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
     name: ClassVar[str]
     group: ClassVar[Group]
+
+    @classmethod
+    def editable(cls) -> frozenset[str]:
+        """The keys that may be set from the page."""
+        return frozenset(key for key, field in cls.model_fields.items() if EDITABLE in parts(field))
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         """Without the user name and password that an address may hold."""

@@ -6,14 +6,14 @@ import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field
 
 from core import __version__
 from core.base.http import Deadline
 from core.base.http.errors import HttpError
-from core.base.settings import Address, Addresses, Names, Settings
+from core.base.settings import EDITABLE, Address, Addresses, Names, Settings
 from core.base.text import one_line, shorten
 from core.search.engine import (
     DEFAULT_SECONDS,
@@ -51,7 +51,7 @@ _HEADERS = {
 
 class SearxngSettings(EngineSection):
     name = "searxng"
-    url: Addresses = Field((), description="SearXNG 地址，可写多个，前一个失败时换下一个")
+    url: Annotated[Addresses, EDITABLE] = Field((), description="SearXNG 地址，可写多个，前一个失败时换下一个")
     public_url: Address = Field(
         "https://searx.be",
         description="没有设置 SEARXNG_URL 时使用的公共实例；公共实例大多不开放 JSON，建议自建",

@@ -22,7 +22,7 @@ from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 
 ENGINE_TESTS = "engine_tests"
-ORIGINS = {"default": "默认", "settings.yaml": "settings.yaml", "environment": "环境变量"}
+ORIGINS = {"default": "默认", "settings.yaml": "settings.yaml", "page": "在页面上保存", "environment": "环境变量"}
 ROLES = {"system": "系统消息", "human": "用户消息"}
 CHAT_VARIANTS = {
     "": "当前设置",

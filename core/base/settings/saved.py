@@ -1,0 +1,141 @@
+"""What was set from the page, by the names of the environment variables. Keys are in it: only its owner may read it."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from filelock import FileLock
+
+from core.base.errors import AppError
+
+VERSION = 1
+MOST_BYTES = 1_000_000
+
+
+class SettingsNotSaved(AppError):
+    kind = "settings_not_saved"
+    happened = "没有保存。"
+
+
+class Unreadable(ValueError):
+    """What was saved, and is no such document. Its text is the reason."""
+
+
+class TooNew(Unreadable):
+    """A newer program wrote it: it stays as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    values: Mapping[str, str] = field(default_factory=dict, repr=False)
+    problem: str = ""
+    """Why what was saved cannot be used."""
+
+
+class SavedSettings(Protocol):
+    @property
+    def place(self) -> str:
+        """Where it is, in words."""
+
+    def stamp(self) -> Any:
+        """Another one whenever something else is saved, by whatever process. Cheap, and never waits."""
+
+    def read(self) -> Saved: ...
+
+    def change(self, changes: Mapping[str, str]) -> None:
+        """An empty value removes what was saved. Raises SettingsNotSaved."""
+
+
+def encoded(values: Mapping[str, str]) -> str:
+    return json.dumps({"version": VERSION, "values": dict(values)}, ensure_ascii=False, indent=2, sort_keys=True)
+
+
+def decoded(text: str) -> dict[str, str]:
+    try:
+        document = json.loads(text)
+        version, values = document["version"], document["values"]
+    except (ValueError, RecursionError, KeyError, TypeError):
+        raise Unreadable("内容已损坏") from None
+    if isinstance(version, int) and version > VERSION:
+        raise TooNew("由更新版本的程序写成")
+    if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
+        raise Unreadable("内容已损坏")
+    return values
+
+
+def changed(values: Mapping[str, str], changes: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in {**values, **changes}.items() if value}
+
+
+class SavedFile:
+    """In the data folder. Replaced as a whole, so that whoever reads it finds the old one or the new one."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._path = data_dir / "settings" / "page.json"
+
+    @property
+    def place(self) -> str:
+        return str(self._path)
+
+    def stamp(self) -> tuple[int, int, int] | None:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+    def read(self) -> Saved:
+        try:
+            return Saved(self._values())
+        except Unreadable as error:
+            return Saved(problem=str(error))
+
+    def change(self, changes: Mapping[str, str]) -> None:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.parent.chmod(0o700)
+            with FileLock(self._path.with_suffix(".lock")):
+                self._replace(encoded(changed(self._kept(), changes)))
+        except OSError as error:
+            raise SettingsNotSaved(
+                f"没有保存：{self._path} 不可写（{error.strerror}）。", cure="请检查 DATA_DIR 的空间和权限。"
+            ) from None
+
+    def _values(self) -> dict[str, str]:
+        try:
+            with self._path.open("rb") as file:
+                text = file.read(MOST_BYTES + 1)
+            return decoded(text.decode("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, UnicodeError):
+            raise Unreadable("文件无法读取") from None
+
+    def _kept(self) -> dict[str, str]:
+        try:
+            return self._values()
+        except TooNew:
+            raise SettingsNotSaved(
+                f"没有保存：{self._path} 由更新版本的程序写成，没有改动它。", cure="请升级本程序。"
+            ) from None
+        except Unreadable:
+            self._path.replace(self._path.with_suffix(".damaged"))
+            return {}
+
+    def _replace(self, text: str) -> None:
+        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=".page-")  # readable by its owner only
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, self._path)
+        except BaseException:
+            os.unlink(name)
+            raise
