@@ -4,6 +4,8 @@ The model's name says how: `ok`, `slow` (one word every 50 ms), `hang`, `trickle
 `think`, `401`, `404`, `429`, `500`, `quota`, `flaky` (500 once, then ok), `garbage`, `echo` (says what it was asked),
 `as-asked` (the last word of the question is one of these names), `reply` (what `server.reply` makes of the request:
 text, `Call`s of tools, pauses in seconds or until an `Event`, `Fail`, `HANG`, `DISCONNECT`).
+`GET /v1/models` lists `server.models` in OpenAI's shape, or answers with `server.listing` as it is: a status and a body.
+With `server.api_key` every request must bear that key, or gets a 401.
 `/v1/responses` streams what `server.searching` makes of the request: pieces as in `support.responses`, or whole events.
 `python -m support.openai_server PORT` runs it by hand.
 """
@@ -87,9 +89,23 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
         pass
 
+    def do_GET(self) -> None:
+        self.server.listed.append(self.path)
+        if not self._admitted():
+            return self._error(401, code="invalid_api_key")
+        if self.server.listing is not None:
+            return self._send(*self.server.listing, "application/json")
+        entries = [{"id": name, "object": "model", "owned_by": "test"} for name in self.server.models]
+        return self._send(200, json.dumps({"object": "list", "data": entries}).encode(), "application/json")
+
+    def _admitted(self) -> bool:
+        return self.server.api_key in {None, self.headers.get("Authorization", "").removeprefix("Bearer ")}
+
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.requests.append(asked)
+        if not self._admitted():
+            return self._error(401, code="invalid_api_key")
         try:
             if self.path.endswith("/responses"):
                 self._respond(self.server.searching(asked))
@@ -97,6 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._answer(asked["model"], asked)
         except (BrokenPipeError, ConnectionResetError):
             self.server.broken_off += 1
+        return None
 
     def _answer(self, model: str, asked: dict[str, Any]) -> None:
         if model == "as-asked":  # one app server for many behaviours: the question says which
@@ -114,6 +131,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self._reply(self.server.reply(asked), asked)
         if model == "garbage":
             return self._send(200, b"\x00\xff not a stream", "text/event-stream")
+        if not asked.get("stream"):
+            return self._whole(model, asked)
         self._begin()
         self.server.released.wait(self.server.first_pause)
         self.server.first_token_at = time.time()
@@ -129,6 +148,19 @@ class _Handler(BaseHTTPRequestHandler):
             return None
         self._finish("stop", usage=model != "no-usage")
         return None
+
+    def _whole(self, model: str, asked: dict[str, Any]) -> None:
+        """The answer in one piece; where tools are offered and `server.calls_tools`, a call of the first one."""
+        message: dict[str, Any] = {
+            "role": "assistant",
+            "content": "".join(text for text, _ in self._script(model, asked)),
+        }
+        if asked.get("tools") and self.server.calls_tools:
+            function = {"name": asked["tools"][0]["function"]["name"], "arguments": "{}"}
+            message["tool_calls"] = [{"id": "call_1", "type": "function", "function": function}]
+        choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+        body = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": choices}
+        return self._send(200, json.dumps(body).encode(), "application/json")
 
     def _respond(self, pieces: Sequence[Any]) -> None:
         if pieces and isinstance(pieces[0], responses.Refuse):
@@ -271,6 +303,10 @@ class OpenAIServer(ThreadingHTTPServer):
     def __init__(self, port: int = 0) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.requests: list[dict[str, Any]] = []
+        self.api_key: str | None = None
+        self.models: list[str] = ["ok"]
+        self.listing: tuple[int, bytes] | None = None
+        self.listed: list[str] = []
         self.released = threading.Event()
         self.broken_off = 0
         self.first_token_at = 0.0
@@ -278,6 +314,7 @@ class OpenAIServer(ThreadingHTTPServer):
         self.reply: Reply = in_turn([ANSWER])
         self.searching: Reply = in_turn([])
         self.reports_usage = True
+        self.calls_tools = True
         self.first_pause = 0.0
         self.first_thought_at = 0.0
         self.reasoning_tokens = 0

@@ -1,0 +1,213 @@
+"""The services that people get models from, as data: one line each, and how their lists of models are read.
+
+Addresses and key pages are those of the services' own documentation in November 2026; where a service has a Chinese and an
+international host, the Chinese one. `None` is what nobody has checked, or what differs from model to model.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.base.http import Deadline, Request, Response, fetch
+from core.base.http.errors import HttpConnectError, HttpError, HttpInvalidJson, HttpRedirect, HttpTimeout
+from core.base.text import one_line
+from core.llm.errors import ModelAuthError, ModelError, ModelOverloaded, ModelRedirected, ModelTimeout, ModelUnavailable
+
+LIST_SECONDS = 8.0
+LOOK_SECONDS = 1.0
+LOOK_AGAIN_SECONDS = 15.0
+MOST_MODELS = 1_000
+LONGEST_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    id: str
+    label: str
+    """As readers know it."""
+    base_url: str = ""
+    """Empty: whoever uses it knows it."""
+    key_page: str = ""
+    needs_key: bool = True
+    own_address: bool = False
+    """It runs where its user has put it."""
+    list_params: Mapping[str, str] = field(default_factory=dict)
+    """What narrows its list down to models that answer."""
+    thinks: bool | None = None
+    """Its models' reasoning can be read while they think."""
+    calls_tools: bool | None = None
+    searches: bool | None = None
+    """Has a web search of its own that tells its sources through the protocol that `core.search.engines.native` speaks."""
+
+
+SERVICES = (
+    Service("deepseek", "DeepSeek", "https://api.deepseek.com", "https://platform.deepseek.com/api_keys", thinks=True, calls_tools=True, searches=True),
+    Service("qwen", "通义千问", "https://dashscope.aliyuncs.com/compatible-mode/v1", "https://bailian.console.aliyun.com/?tab=model#/api-key", thinks=True, calls_tools=True),
+    Service("kimi", "Kimi", "https://api.moonshot.cn/v1", "https://platform.moonshot.cn/console/api-keys", thinks=True, calls_tools=True, searches=False),
+    Service("glm", "智谱 GLM", "https://open.bigmodel.cn/api/paas/v4", "https://bigmodel.cn/usercenter/proj-mgmt/apikeys", thinks=True, calls_tools=True),
+    Service("doubao", "豆包", "https://ark.cn-beijing.volces.com/api/v3", "https://console.volcengine.com/ark/region:ark+cn-beijing/apiKey", thinks=True, calls_tools=True),
+    Service("minimax", "MiniMax", "https://api.minimaxi.com/v1", "https://platform.minimaxi.com/user-center/basic-information/interface-key", thinks=True, calls_tools=True),
+    Service("siliconflow", "硅基流动", "https://api.siliconflow.cn/v1", "https://cloud.siliconflow.cn/account/ak", list_params={"sub_type": "chat"}),
+    Service("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "https://openrouter.ai/keys"),
+    Service("openai", "OpenAI", "https://api.openai.com/v1", "https://platform.openai.com/api-keys", thinks=False, calls_tools=True, searches=True),
+    Service("ollama", "Ollama", "http://127.0.0.1:11434/v1", needs_key=False, own_address=True, searches=False),
+    Service("lmstudio", "LM Studio", "http://127.0.0.1:1234/v1", needs_key=False, own_address=True, searches=False),
+    Service("vllm", "vLLM", "http://127.0.0.1:8000/v1", needs_key=False, own_address=True, searches=False),
+    Service("other", "其他 OpenAI 兼容地址", needs_key=False, own_address=True),
+)  # fmt: skip
+OTHER = SERVICES[-1]
+FOUND_BY_THEMSELVES = ("ollama", "lmstudio")
+"""On this machine. vLLM's port is everybody's, so that one is not asked for."""
+
+
+def service_at(base_url: str | None) -> Service:
+    """Whose address this is; without one it is OpenAI's."""
+    wanted = base_url or service("openai").base_url
+    return next((entry for entry in SERVICES if entry.base_url == wanted), OTHER)
+
+
+def service(id: str) -> Service:
+    return next((entry for entry in SERVICES if entry.id == id), OTHER)
+
+
+# ── Its models ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class ListedModel:
+    name: str
+    context: int | None = None
+    """Tokens, where the list tells it."""
+
+
+class NoModelList(ModelError):
+    kind = "no_model_list"
+    happened = "这个地址没有给出模型列表。"
+    advice = "请检查地址，通常以 /v1 结尾；有的服务没有列表，那就直接写模型名。"
+
+
+def list_models(
+    base_url: str,
+    api_key: str = "",
+    *,
+    params: Mapping[str, str] | None = None,
+    deadline: Deadline | None = None,
+    fetch: Callable[..., Response] = fetch,
+) -> tuple[ListedModel, ...]:
+    """The newest first, where the service tells their age. Raises a ModelError, whatever comes back."""
+    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+    request = Request("GET", f"{base_url.rstrip('/')}/models", params=params or {}, headers=headers)
+    try:
+        response = fetch(request, deadline=deadline or Deadline(LIST_SECONDS))
+        _check_status(response.status)
+        return _models(response.json())
+    except HttpInvalidJson:
+        raise NoModelList from None
+    except HttpError as error:
+        raise _UNREACHED.get(type(error), ModelError)(error.message, cure=error.cure) from None
+
+
+_UNREACHED: dict[type[HttpError], type[ModelError]] = {
+    HttpConnectError: ModelUnavailable,
+    HttpTimeout: ModelTimeout,
+    HttpRedirect: ModelRedirected,
+}
+
+
+def _check_status(status: int) -> None:
+    if status in {401, 403}:
+        raise ModelAuthError(
+            f"模型服务拒绝了这个密钥（{status}）。", cure="请检查密钥是否完整、是否已过期，是不是这一家的。"
+        )
+    if status == 429 or status >= 500:
+        raise ModelOverloaded(f"模型服务正忙（{status}）。", cure="请稍后再试。")
+    if status != 200:
+        raise NoModelList(f"这个地址没有给出模型列表（{status}）。")
+
+
+# What such lists hold besides models that answer, going by their names.
+_OTHER_TRADES = (
+    *("embed", "bge-", "rerank", "whisper", "tts", "asr", "dall-e", "image", "moderation", "speech", "audio", "realtime"),
+    *("transcribe", "video", "sora", "wanx", "wan2", "cogview", "cogvideo", "seedream", "seedance", "stable-diffusion"),
+)  # fmt: skip
+
+
+def _models(document: Any) -> tuple[ListedModel, ...]:
+    """`{"data": [{"id": …}]}`; some servers send the bare list."""
+    entries = document.get("data") if isinstance(document, dict) else document
+    if not isinstance(entries, list):
+        raise NoModelList
+    found = sorted(_entries(entries), key=lambda entry: (-entry[0], entry[1].name.lower()))
+    models = {model.name: model for _, model in found}
+    if not models:
+        raise NoModelList("模型服务给出的列表里没有可用的模型。", cure="请先在服务里准备好模型，或直接写模型名。")
+    return tuple(models.values())[:MOST_MODELS]
+
+
+def _entries(entries: list[Any]) -> Iterator[tuple[float, ListedModel]]:
+    """Each with the time it was made, 0 where nobody knows."""
+    for entry in entries:
+        name = entry.get("id") if isinstance(entry, dict) else None
+        if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or one_line(name) != name:
+            continue
+        if entry.get("status") == "Shutdown" or any(trade in name.lower() for trade in _OTHER_TRADES):
+            continue
+        made = entry.get("created")
+        yield made if isinstance(made, int) and 0 < made < 1e11 else 0, ListedModel(name, _context(entry))
+
+
+def _context(entry: dict[str, Any]) -> int | None:
+    """As OpenRouter and Kimi, vLLM, and Ark say it."""
+    limits = entry.get("token_limits")
+    told = (
+        entry.get("context_length"),
+        entry.get("max_model_len"),
+        limits.get("context_window") if isinstance(limits, dict) else None,
+    )
+    return next((tokens for tokens in told if type(tokens) is int and 0 < tokens < 10**9), None)
+
+
+# ── On this machine ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class LocalService:
+    service: Service
+    models: tuple[ListedModel, ...]
+
+
+class LocalServices:
+    """Which of them run here. Looked for in the background; who asks waits for a moment at most."""
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._looked = float("-inf")
+        self._done = threading.Event()
+        self._found: tuple[LocalService, ...] = ()
+
+    def found(self, *, patience: float = 0.3) -> tuple[LocalService, ...]:
+        with self._lock:
+            if self._clock() - self._looked > LOOK_AGAIN_SECONDS:
+                self._looked = self._clock()
+                self._done.clear()
+                threading.Thread(target=self._look, name="wenyuan-local-models", daemon=True).start()
+        self._done.wait(patience)
+        return self._found
+
+    def _look(self) -> None:
+        found = []
+        for entry in map(service, FOUND_BY_THEMSELVES):
+            with suppress(ModelError):  # it does not run here, or has no model yet
+                found.append(LocalService(entry, list_models(entry.base_url, deadline=Deadline(LOOK_SECONDS))))
+        self._found = tuple(found)
+        self._done.set()
+
+
+LOCAL_SERVICES = LocalServices()
+"""For the whole process: it is one machine."""

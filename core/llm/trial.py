@@ -1,0 +1,91 @@
+"""One question to a model that somebody is about to connect: what came back, how fast, and what the model can do."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from core.base.settings import Settings
+from core.base.text import one_line, shorten
+from core.llm.errors import ModelRefused, translate
+from core.llm.limits import ModelLimit
+from core.llm.model import Model
+from core.llm.pieces import TextPiece, ThoughtPiece
+from core.llm.retry import logged
+
+log = logging.getLogger(__name__)
+
+QUESTION = "请用一两句话介绍你自己。"
+TOOL_QUESTION = "请调用工具 current_time 查一下现在几点。"
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "current_time",
+        "description": "现在的时间",
+        "parameters": {"type": "object", "properties": {}},
+    },
+}
+FIRST_SECONDS = 20.0
+SECONDS = 60.0
+ENOUGH = 300
+"""Characters of the answer, after which nobody needs to hear more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    said: str
+    first_seconds: float
+    """Until the first word or thought."""
+    seconds: float
+    streams: bool
+    thinks: bool
+    calls_tools: bool | None
+    """None: it was not found out."""
+
+
+async def try_model(settings: Settings, *, limit: ModelLimit | None = None) -> Trial:
+    """Raises the ModelError that a reader would meet. Both questions are asked at once, each of them once."""
+    llm = settings.llm.model_copy(
+        update={"attempts": 1, "first_token_timeout": FIRST_SECONDS, "idle_timeout": FIRST_SECONDS}
+    )
+    model = Model(settings.model_copy(update={"llm": llm}), limit=limit)
+    tools = asyncio.create_task(_calls_tools(model))
+    try:
+        return await _answer(model, tools)
+    finally:
+        tools.cancel()
+
+
+async def _answer(model: Model, tools: asyncio.Task[bool | None]) -> Trial:
+    started, first, pieces, thinks, said = time.monotonic(), 0.0, 0, False, ""
+    try:
+        async with asyncio.timeout(SECONDS), aclosing(model.stream([("human", QUESTION)])) as stream:  # type: ignore[type-var]
+            async for piece in stream:
+                if not isinstance(piece, TextPiece | ThoughtPiece):
+                    continue
+                first = first or time.monotonic() - started
+                pieces += 1
+                thinks |= isinstance(piece, ThoughtPiece)
+                said += piece.text if isinstance(piece, TextPiece) else ""
+                if len(said) > ENOUGH:
+                    break
+    except TimeoutError as error:
+        raise logged(translate(error), error) from None
+    took = time.monotonic() - started
+    return Trial(shorten(one_line(said), 120), first, took, pieces > 1, thinks, await tools)
+
+
+async def _calls_tools(model: Model) -> bool | None:
+    try:
+        chat = await model.achat()
+        await model.count_call()
+        async with asyncio.timeout(SECONDS):
+            answer = await chat.bind_tools([TOOL]).ainvoke([("human", TOOL_QUESTION)])
+        return bool(getattr(answer, "tool_calls", ()))
+    except Exception as error:
+        told = translate(error)
+        log.info("tools could not be tried: %s", told.kind)
+        return False if isinstance(told, ModelRefused) or isinstance(error, NotImplementedError) else None

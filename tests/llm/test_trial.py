@@ -1,0 +1,74 @@
+"""What a trial of a model finds out, from a real server through the real client."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from core.llm.errors import ModelAuthError, ModelNotFound, ModelUnavailable, TooManyCalls
+from core.llm.limits import ModelLimit
+from core.llm.trial import Trial, try_model
+from support.base import loaded
+from support.faults import unused_port
+from support.openai_server import OpenAIServer, openai_server
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with openai_server() as running:
+        yield running
+
+
+def tried(server: OpenAIServer, model: str, *, limit: ModelLimit | None = None) -> Trial:
+    settings = loaded(LLM_MODEL=f"openai:{model}", OPENAI_BASE_URL=server.url, OPENAI_API_KEY="some-key").values
+    return asyncio.run(try_model(settings, limit=limit))
+
+
+def test_what_came_back_how_fast_and_what_it_can(server: OpenAIServer) -> None:
+    server.first_pause = 0.2
+    trial = tried(server, "ok")
+    assert trial.said.startswith("问源的回答")
+    assert 0.2 <= trial.first_seconds <= trial.seconds
+    assert (trial.streams, trial.thinks, trial.calls_tools) == (True, False, True)
+    assert len(server.requests) == 2
+
+
+def test_thinking_is_seen_and_is_no_part_of_what_was_said(server: OpenAIServer) -> None:
+    trial = tried(server, "think")
+    assert trial.thinks
+    assert "先想一想" not in trial.said
+
+
+def test_an_answer_in_one_piece_does_not_stream_and_tools_may_be_ignored(server: OpenAIServer) -> None:
+    server.script, server.calls_tools = ["全部在这里。"], False
+    trial = tried(server, "script:one")
+    assert (trial.streams, trial.calls_tools) == (False, False)
+
+
+def test_a_long_answer_is_not_waited_for(server: OpenAIServer) -> None:
+    server.script, server.pause = ["很长的一段话。" * 20] * 1_000, 0.01
+    trial = tried(server, "script:long")
+    assert trial.seconds < 5
+    assert len(trial.said) <= 121
+
+
+def test_what_goes_wrong_is_what_a_reader_would_meet(server: OpenAIServer) -> None:
+    server.api_key = "another-key"
+    with pytest.raises(ModelAuthError):
+        tried(server, "ok")
+    server.api_key = None
+    with pytest.raises(ModelNotFound):
+        tried(server, "404")
+    settings = loaded(LLM_MODEL="openai:x", OPENAI_BASE_URL=f"http://127.0.0.1:{unused_port()}/v1").values
+    with pytest.raises(ModelUnavailable):
+        asyncio.run(try_model(settings))
+
+
+def test_a_trial_counts_as_calls(server: OpenAIServer) -> None:
+    limit = ModelLimit(2)
+    tried(server, "ok", limit=limit)
+    with pytest.raises(TooManyCalls):
+        tried(server, "ok", limit=limit)
+    assert len(server.requests) == 2
