@@ -6,16 +6,16 @@ import gc
 import logging
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.base.http import Deadline
 from core.base.http.addresses import trust_fake_addresses
-from core.base.logs import configure_logging
+from core.base.logs import configure_logging, hide_in_logs
 from core.base.loop import LoopThread
 from core.base.redis import RedisLink
-from core.base.settings import LoadedSettings, Settings, load_settings, report_problems
+from core.base.settings import LoadedSettings, SavedFile, SavedSettings, Settings, load_settings, report_problems
 from core.chat.service import ChatService
 from core.legal.text.statute_citations import may_cite
 from core.llm.limits import ModelLimit
@@ -45,10 +45,14 @@ CHECK_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class App:
-    """Everything a process shares. Thread-safe; no request ever reconfigures it."""
+    """Everything a process shares. Thread-safe. It never changes: other settings make another App of the same parts."""
 
     loaded: LoadedSettings
+    saved: SavedSettings
+    stamp: Any
+    """Of what was saved from the page when this App was made."""
     loop: LoopThread
+    calls: ModelLimit
     model: Model
     chain: Chain
     search: SearchService
@@ -120,6 +124,29 @@ class App:
                 except EngineError as error:
                     log.warning("engine %s: %s", engine.name, error)
 
+    def renewed(self) -> App:
+        """An App under what is saved from the page now. Answers under way end on the old one, which needs no closing:
+        all that has to be closed goes on in the new one."""
+        stamp, loaded = self.saved.stamp(), self.loaded.with_page(self.saved.read())
+        settings = loaded.values
+        hide_in_logs(settings.secrets())
+        report_problems(loaded.problems)
+        model = Model(settings, limit=self.calls)
+        chain = build_chain(settings).keeping(self.chain)
+        search = self.search.with_engines(chain.engines, _health(chain, self.redis))
+        app = replace(
+            self,
+            loaded=loaded,
+            stamp=stamp,
+            model=model,
+            chain=chain,
+            search=search,
+            chat=replace(self.chat, settings=settings, model=model, search=search, cannot_search=set()),
+            _warmed=threading.Event(),
+        )
+        app.__dict__["legal"] = self.legal.searching(search.for_tools(model.choice))
+        return app
+
     def close(self) -> None:
         if "legal" in self.__dict__:
             self.legal.close()
@@ -143,13 +170,16 @@ def build_app(
 ) -> App:
     """`model` and `engines` replace the configured ones: for tests, and for programs that bring their own."""
     loaded = loaded or load_settings(sections=engine_sections())
+    saved = SavedFile(loaded.values.data_dir)
+    stamp, loaded = saved.stamp(), loaded.with_page(saved.read())
     settings = loaded.values
     configure_logging(level=settings.log.level, secrets=settings.secrets())
     report_problems(loaded.problems)
     trust_fake_addresses(settings.network.fake_addresses)
     loop = LoopThread()
     redis = RedisLink.from_settings(settings)
-    model = model or Model(settings, limit=ModelLimit.from_settings(settings, redis))
+    calls = ModelLimit.from_settings(settings, redis)
+    model = model or Model(settings, limit=calls)
     chain = build_chain(settings) if engines is None else Chain(tuple(engines), left_out=())
     database = Database.from_settings(settings)
     metrics = Metrics(MetricsStore(database), settings.metrics)
@@ -158,7 +188,7 @@ def build_app(
         settings=settings.search,
         cache=ResultCache.from_settings(settings, redis),
         limits=SearchLimits.from_settings(settings, redis),
-        health=Health((engine.name for engine in chain.engines), link=redis),
+        health=_health(chain, redis),
         prepare=lambda query: effective_query(query, settings),
         on_end=metrics.search_ended,
     )
@@ -174,7 +204,10 @@ def build_app(
     outbox = Outbox(store)
     return App(
         loaded=loaded,
+        saved=saved,
+        stamp=stamp,
         loop=loop,
+        calls=calls,
         model=model,
         chain=chain,
         search=search,
@@ -189,16 +222,26 @@ def build_app(
     )
 
 
+def _health(chain: Chain, redis: RedisLink | None) -> Health:
+    return Health((engine.name for engine in chain.engines), link=redis)
+
+
 _lock = threading.Lock()
 _shared: App | None = None
 
 
 def shared_app() -> App:
-    """The App of this process: the page, the ASGI hooks and the health check all mean this one."""
+    """The App of this process: the page, the ASGI hooks and the health check all mean this one.
+
+    Nobody keeps it longer than a run of a page: after somebody has saved settings, here or in another process, it is
+    another one.
+    """
     global _shared
     with _lock:
         if _shared is None:
             _shared = build_app()
+        elif _shared.saved.stamp() != _shared.stamp:
+            _shared = _shared.renewed()
         return _shared
 
 

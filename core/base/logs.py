@@ -43,9 +43,14 @@ class RedactingFilter(logging.Filter):
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         super().__init__()
+        self.secrets: list[str] = []
+        self.hide(secrets)
+
+    def hide(self, secrets: Iterable[str]) -> None:
         # Longest first: a key that contains another one must not leave its tail behind. Very short values would
         # blank out ordinary words.
-        self.secrets = sorted({secret for secret in secrets if len(secret) >= 6}, key=len, reverse=True)
+        known = {*self.secrets, *(secret for secret in secrets if len(secret) >= 6)}
+        self.secrets = sorted(known, key=len, reverse=True)
 
     def filter(self, record: logging.LogRecord) -> bool:
         try:
@@ -81,6 +86,14 @@ class RepetitionFilter(logging.Filter):
         if self._counts[kind] == self._most:
             record.msg = f"{record.msg} (further records of this kind are left out for up to {self._seconds:.0f} s)"
         return self._counts[kind] <= self._most
+
+
+def hide_in_logs(secrets: Iterable[str]) -> None:
+    """Also what came to be known after logging was configured. Nothing is ever shown again: an old key is still a key."""
+    for handler in logging.getLogger().handlers:
+        for known in handler.filters:
+            if isinstance(known, RedactingFilter):
+                known.hide(secrets)
 
 
 def configure_logging(*, level: str = "INFO", secrets: Iterable[str] = ()) -> None:

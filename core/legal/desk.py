@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -33,14 +34,23 @@ CHECKS_KEPT = 512
 
 class LegalDesk:
     def __init__(self, settings: Settings, search: SearchService) -> None:
-        self._search = search
         self.public_url = settings.public.url
         self.library = LegalLibrary(settings.data_dir)
         self.verifier = Verifier(self.library)
         self.importer = Importer(self.library)
+        self._checked = lru_cache(maxsize=CHECKS_KEPT)(self._check)
+        self._use(search)
+
+    def searching(self, search: SearchService) -> LegalDesk:
+        """The same library and the same import under way, with another web search behind them."""
+        made = copy(self)
+        made._use(search)
+        return made
+
+    def _use(self, search: SearchService) -> None:
+        self._search = search
         self.regulations = self.regulations_for(None)
         self.cases = self.cases_for(None)
-        self._checked = lru_cache(maxsize=CHECKS_KEPT)(self._check)
 
     def close(self) -> None:
         self.importer.close()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Annotated
 
 from pydantic import Field
 
 from core.base.settings import Form, Names, Section, Settings
-from core.search.engine import SearchEngine
+from core.search.engine import ClosableEngine, SearchEngine
 from core.search.errors import EngineMisconfigured
 from core.search.types import SearchQuery
 
@@ -93,6 +93,11 @@ class LeftOut:
 class Chain:
     engines: tuple[SearchEngine, ...]
     left_out: tuple[LeftOut, ...]
+
+    def keeping(self, before: Chain) -> Chain:
+        """With those engines of an earlier chain that hold something, a browser: the page sets nothing about them."""
+        held = {engine.name: engine for engine in before.engines if isinstance(engine, ClosableEngine)}
+        return replace(self, engines=tuple(held.get(engine.name, engine) for engine in self.engines))
 
 
 def build_chain(settings: Settings) -> Chain:

@@ -70,12 +70,22 @@ class SearchService:
         self._on_end = on_end
         self._clock = clock
         self._flights = Flights()
-        self._failover = Failover(
+        self._failover = self._new_failover()
+
+    def _new_failover(self) -> Failover:
+        return Failover(
             self._health,
             hedge_after=self._settings.hedge_after,
-            take_turn=limits.take_turn if limits else None,
-            clock=clock,
+            take_turn=self._limits.take_turn if self._limits else None,
+            clock=self._clock,
         )
+
+    def with_engines(self, engines: Sequence[SearchEngine], health: Health) -> SearchService:
+        """The same cache and limits, and other engines, of which none has failed yet."""
+        made = copy(self)
+        made._engines, made._health, made._flights = tuple(engines), health, Flights()
+        made._failover = made._new_failover()
+        return made
 
     def for_tools(self, model: ModelChoice) -> SearchService:
         """The same search, with the engines that the tools of an agent with this model use."""
