@@ -16,7 +16,7 @@ from typing import Any, Literal
 import yaml
 
 from core.base.places import HOME
-from core.base.settings.saved import Saved
+from core.base.settings.saved import Saved, changed
 from core.base.settings.sections import OWN, Settings
 from core.base.settings.values import Problem, Section, note, noting_problems, variable
 
@@ -47,7 +47,13 @@ class LoadedSettings:
     problems: tuple[Problem, ...]
     origins: Mapping[str, Origin]
     """By the name of the environment variable: SECTION_KEY."""
+    saved: Saved
+    """What the page has saved, whether it is in force or not."""
     _layers: _Layers = field(repr=False, compare=False)
+
+    def proposing(self, changes: Mapping[str, str]) -> LoadedSettings:
+        """As it would be if the page saved these, too."""
+        return self.with_page(Saved(changed(self.saved.values, changes)))
 
     def with_page(self, saved: Saved) -> LoadedSettings:
         """The same, with this instead of what was saved before."""
@@ -90,7 +96,7 @@ def _merged(layers: _Layers, saved: Saved) -> LoadedSettings:
         brought=tuple(loaded[len(OWN) :]),
         unusable=frozenset(problem.key for problem in problems if problem.key.isidentifier()),
     )
-    return LoadedSettings(values=values, problems=tuple(problems), origins=origins, _layers=layers)
+    return LoadedSettings(values=values, problems=tuple(problems), origins=origins, saved=saved, _layers=layers)
 
 
 def _from_page(saved: Saved, layers: _Layers) -> dict[type[Section], dict[str, str]]:

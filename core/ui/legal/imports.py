@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from urllib.parse import urlsplit
 
 import streamlit as st
 from markupsafe import Markup
@@ -14,6 +13,7 @@ from core.base.errors import AppError
 from core.legal.imports.build import ImportProgress
 from core.legal.imports.download import PUBLIC_CORPORA
 from core.legal.imports.job import DOWNLOAD, ImportJob
+from core.ui import permission
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 from core.ui.uploads import upload_field
@@ -23,7 +23,6 @@ UPLOAD = "import_upload"
 PROBLEM = "import_problem"
 _POLL_SECONDS = 0.5
 _SHOWN_REASONS = 100
-_LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
 _REFUSED = {
     "local": "这里只允许在运行问源的电脑上导入：导入的内容会成为所有人查询和核验的依据。管理员可以设置 LEGAL_IMPORT_BY，或运行 python -m core law import 路径。",
     "login": "登录之后才能导入：导入的内容会成为所有人查询和核验的依据。",
@@ -60,16 +59,8 @@ def may_import(app: App) -> bool:
         case "login":
             return bool(st.user.get("is_logged_in"))
         case "local":
-            return _on_this_machine(app)
+            return permission.on_this_machine(app.settings)
     return False
-
-
-def _on_this_machine(app: App) -> bool:
-    """Nobody stands between: no address of another machine, no other name in the browser's address bar or in PUBLIC_URL."""
-    opened = (st.context.headers.get("Origin") or "", app.settings.public.url)
-    hosts = {urlsplit(address).hostname for address in opened if address}
-    forwarded = any(name in st.context.headers for name in ("X-Forwarded-For", "Forwarded", "X-Real-Ip"))
-    return st.context.ip_address is None and not forwarded and hosts <= _LOCAL_HOSTS
 
 
 # ── What can be imported ──────────────────────────────────────────────────────────────────────────────────────────
