@@ -52,6 +52,7 @@ async def try_model(settings: Settings, *, limit: ModelLimit | None = None) -> T
         update={"attempts": 1, "first_token_timeout": FIRST_SECONDS, "idle_timeout": FIRST_SECONDS}
     )
     model = Model(settings.model_copy(update={"llm": llm}), limit=limit)
+    await model.achat()  # the first one of a process imports packages for seconds, which is not the service's doing
     tools = asyncio.create_task(_calls_tools(model))
     try:
         return await _answer(model, tools)

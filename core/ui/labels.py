@@ -1,4 +1,4 @@
-"""Who answered, as readers know it."""
+"""Words of the page for what the program has names for."""
 
 from __future__ import annotations
 
@@ -9,3 +9,7 @@ from core.search import registry
 def label_of(name: str) -> str:
     """An engine, or what was imported."""
     return LIBRARIES.get(name) or registry.label_of(name)
+
+
+ORIGINS = {"default": "默认", "settings.yaml": "settings.yaml", "page": "页面", "environment": "环境变量"}
+"""Where a setting's value comes from."""

@@ -47,6 +47,7 @@ def test_engines_diagnosis_and_prompts(serve: Serve, visit: Visit, environ: dict
     visitor = opened(serve, visit, environ)
     page = visitor.page
     expect(page.get_by_text("连接不上 CACHE_URL 指向的 Redis")).to_be_visible()
+    part(visitor, "配置", "查找设置")
     expect(page.get_by_text("SEARCH_TIMEOUT：需要一个数字")).to_be_visible()
 
     part(visitor, "引擎", "按顺序使用")
@@ -78,8 +79,15 @@ def test_engines_diagnosis_and_prompts(serve: Serve, visit: Visit, environ: dict
 
 def test_on_a_phone_nothing_scrolls_sideways(serve: Serve, visit: Visit, environ: dict[str, str]) -> None:
     visitor = opened(serve, visit, environ, width=390)
+    part(visitor, "配置", "查找设置")
     visitor.page.get_by_text("引擎（").first.click()
-    for name, sign in (("引擎", "按顺序使用"), ("诊断", "自建 SearXNG"), ("提示词", "填好之后"), ("配置", "查找设置")):
+    for name, sign in (
+        ("模型", "其他 OpenAI 兼容地址"),
+        ("引擎", "按顺序使用"),
+        ("诊断", "自建 SearXNG"),
+        ("提示词", "填好之后"),
+        ("配置", "查找设置"),
+    ):
         part(visitor, name, sign)
         widths = visitor.page.evaluate(
             "[document.documentElement, document.querySelector('[data-testid=stMain]')]"

@@ -42,7 +42,8 @@ class Wire:
             )
         )
         self._rerun()
-        self.settle()
+        self.news = self.settle()
+        """What the first run of the page drew."""
 
     def __enter__(self) -> Wire:
         return self

@@ -38,6 +38,7 @@ from core.ui.chat import actions, ledger, panel, search_switch
 from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_list, draw_references
 from core.ui.chat.steps import Steps, draw_steps, search_failed
 from core.ui.escape import draw_html, label
+from core.ui.settings import connect
 
 if TYPE_CHECKING:
     from core.ui.chat.callback_handler import AgentSteps
@@ -70,7 +71,7 @@ def welcome(place: DeltaGenerator, app: App) -> None:
             st.button(suggestion, key=f"suggestion-{number}", on_click=actions.suggest, args=(suggestion,))
         search_switch.offer_first()
         if app.model.choice.embedded:
-            st.caption("当前没有配置语言模型，由内置摘录模型作答：它摘录来源中的原句，并标明出处。")
+            connect.offer(app)
 
 
 def history(chat: session.ChatState) -> None:

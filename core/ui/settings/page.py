@@ -20,9 +20,10 @@ from core.search.types import Source
 from core.ui import clock, keeping, session
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning
+from core.ui.labels import ORIGINS
+from core.ui.settings import connect
 
 ENGINE_TESTS = "engine_tests"
-ORIGINS = {"default": "默认", "settings.yaml": "settings.yaml", "page": "在页面上保存", "environment": "环境变量"}
 ROLES = {"system": "系统消息", "human": "用户消息"}
 CHAT_VARIANTS = {
     "": "当前设置",
@@ -54,15 +55,16 @@ EXAMPLE_SOURCES = (
 
 def draw(app: App) -> None:
     st.header("设置", anchor=False)
-    st.write(
-        "正在生效的配置、引擎的状态、诊断和提示词。这里只能看和测试；修改请用 settings.yaml 或环境变量，然后重启。"
-    )
+    st.write("在这里连接模型和引擎，保存后立即对所有人生效；其他设置请用 settings.yaml 或环境变量修改，然后重启。")
     engines = engine_states(app, clock.now())
     for text in _warnings(app):
         warning(text)
-    configuration, search, diagnosis, prompts = st.tabs(
-        ["配置", "引擎", "诊断", "提示词"], key="settings_part", on_change="rerun"
+    model, search, configuration, diagnosis, prompts = st.tabs(
+        ["模型", "引擎", "配置", "诊断", "提示词"], key="settings_part", on_change="rerun"
     )
+    with model:
+        if model.open:
+            connect.draw(app)
     with configuration:
         if configuration.open:
             _configuration(app)

@@ -1,0 +1,309 @@
+"""A model is connected in the page: by whoever sits at the machine, at once for everybody, and no key ever comes back."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, WebSocket, expect
+from websockets.exceptions import InvalidStatus
+
+from core.llm.services import service
+from support.app_server import AppServer, app_server
+from support.faults import unused_port
+from support.openai_server import OpenAIServer, openai_server
+from support.visitor import Visitor
+from support.wire import Wire
+
+pytestmark = pytest.mark.browser
+
+Visit = Callable[..., Visitor]
+KEY = "right-key-0123456789-abcdef"
+WRONG = "wrong-key-9876543210-fedcba"
+ANSWER = "问源的回答会给出来源"
+ENVIRON = {"SEARCH_PROVIDER_PRIORITY": "exa,bundled"}
+
+
+@pytest.fixture
+def model() -> Iterator[OpenAIServer]:
+    with openai_server() as server:
+        server.api_key = KEY
+        yield server
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[AppServer]:
+    with app_server(DATA_DIR=str(tmp_path), **ENVIRON) as server:
+        yield server
+
+
+class Hand:
+    """Counts its clicks and pastes."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.clicks = self.pastes = 0
+
+    def click(self, target: Locator) -> None:
+        target.click()
+        self.clicks += 1
+
+    def paste(self, text: str) -> None:
+        """Into whatever has the focus, all at once."""
+        self.page.keyboard.insert_text(text)
+        self.pastes += 1
+
+
+def field(page: Page, name: str) -> Locator:
+    return page.get_by_role("textbox", name=name)
+
+
+def choose(visitor: Visitor, name: str) -> None:
+    pill(visitor.page, name).click()
+    visitor.settled()
+
+
+def pill(page: Page, name: str) -> Locator:
+    return page.get_by_test_id("stButtonGroup").filter(has_text="DeepSeek").get_by_text(name, exact=True)
+
+
+def at_settings(visitor: Visitor, part: str = "模型") -> Visitor:
+    visitor.page.goto(f"{visitor.url}/settings")
+    visitor.page.get_by_role("tab", name=part, exact=True).click()
+    visitor.settled()
+    return visitor
+
+
+def point_to(visitor: Visitor, address: str) -> None:
+    field(visitor.page, "地址").fill(address)
+    field(visitor.page, "地址").press("Enter")
+
+
+def received(page: Page) -> list[bytes]:
+    """Everything that the server tells this page from now on, shown or not."""
+    frames: list[bytes] = []
+
+    def follow(socket: WebSocket) -> None:
+        socket.on("framereceived", lambda frame: frames.append(frame if isinstance(frame, bytes) else frame.encode()))
+
+    page.on("websocket", follow)
+    return frames
+
+
+@pytest.fixture
+def at_home() -> Iterator[tuple[OpenAIServer, str]]:
+    """A model at an address that the registry knows, and the name of its service."""
+    with ExitStack() as stack:
+        for id in ("vllm", "lmstudio", "ollama"):
+            port = int(service(id).base_url.removesuffix("/v1").rpartition(":")[2])
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    probe.bind(("127.0.0.1", port))
+                except OSError:
+                    continue
+            yield stack.enter_context(openai_server(port)), service(id).label
+            return
+        pytest.skip("somebody uses the ports of vLLM, LM Studio and Ollama")
+
+
+def test_from_nothing_to_an_answer_in_five_clicks_and_one_paste(
+    app: AppServer, visit: Visit, at_home: tuple[OpenAIServer, str]
+) -> None:
+    model, name = at_home
+    model.api_key = KEY
+    early, visitor = visit(app), visit(app)
+    page, hand = visitor.page, Hand(visitor.page)
+    hand.click(page.get_by_role("button", name="连接自己的模型"))
+    hand.click(pill(page, name))
+    hand.click(field(page, "密钥"))
+    hand.paste(KEY)
+    hand.click(page.get_by_role("button", name="保存"))
+    page.get_by_role("dialog").wait_for(state="hidden")
+    visitor.ask("你好")
+    visitor.answered(ANSWER)
+    assert (hand.clicks, hand.pastes) == (4, 1)
+    assert "· ok" in visitor.last_answer
+
+    early.ask("一直开着的页面呢？")  # for everybody, and nothing was restarted
+    early.answered(ANSWER)
+
+
+def test_a_model_on_this_machine_is_offered_by_itself(app: AppServer, visit: Visit) -> None:
+    port = int(service("lmstudio").base_url.removesuffix("/v1").rpartition(":")[2])
+    try:
+        running = openai_server(port)
+        model = running.__enter__()
+    except OSError:
+        pytest.skip("somebody uses LM Studio's port")
+    try:
+        model.models = ["ok", "think"]
+        visitor = visit(app)
+        hand = Hand(visitor.page)
+        hand.click(visitor.page.get_by_role("button", name="连接本机的 LM Studio"))
+        hand.click(visitor.page.get_by_role("button", name="保存"))
+        visitor.page.get_by_role("dialog").wait_for(state="hidden")
+        visitor.ask("你好")
+        visitor.answered(ANSWER)
+        assert (hand.clicks, hand.pastes) == (2, 0)
+    finally:
+        running.__exit__(None, None, None)
+
+
+def test_what_goes_wrong_is_said_and_changes_nothing(app: AppServer, visit: Visit, model: OpenAIServer) -> None:
+    visitor = at_settings(visit(app))
+    page = visitor.page
+    choose(visitor, "其他 OpenAI 兼容地址")
+    point_to(visitor, "127.0.0.1:1/v1")
+    expect(page.get_by_text("地址应以").filter(has_text="开头")).to_be_visible()
+    point_to(visitor, f"http://127.0.0.1:{unused_port()}/v1")
+    expect(page.get_by_text("拒绝了连接")).to_be_visible()
+    point_to(visitor, model.url)
+    expect(page.get_by_text("模型服务拒绝了这个密钥")).to_be_visible()
+    field(page, "密钥").fill("有空格 的密钥")
+    expect(page.get_by_text("密钥中有空格、换行或非英文字符")).to_be_visible()
+    field(page, "密钥").fill(WRONG)
+    expect(page.get_by_text("密钥中有空格")).to_have_count(0)
+    expect(page.get_by_text("模型服务拒绝了这个密钥")).to_be_visible()
+    field(page, "模型名").fill("ok")
+    field(page, "模型名").press("Enter")
+    page.get_by_role("button", name="测试").click()
+    expect(page.get_by_text("测试失败：模型服务拒绝了当前的密钥")).to_be_visible()
+
+    model.listing = (200, b"<html>Welcome</html>")
+    field(page, "密钥").fill(KEY)
+    expect(page.get_by_text("这个地址没有给出模型列表")).to_be_visible()
+    field(page, "模型名").fill("think")
+    field(page, "模型名").press("Enter")
+    visitor.settled()
+    page.get_by_role("button", name="测试").click()
+    expect(page.get_by_text("会先思考；能调用工具")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("现在由内置摘录模型回答")).to_be_visible()
+    assert WRONG not in app.log
+    assert KEY not in app.log
+
+
+def test_a_list_of_four_hundred_models(app: AppServer, visit: Visit, model: OpenAIServer) -> None:
+    model.models = [f"vendor/model-{number:03}" for number in range(399)] + ["ok"]
+    visitor = at_settings(visit(app))
+    page = visitor.page
+    choose(visitor, "其他 OpenAI 兼容地址")
+    point_to(visitor, model.url)
+    field(page, "密钥").fill(KEY)
+    page.get_by_text("这家服务列出了 400 个").wait_for()
+    visitor.settled()
+    box = page.get_by_role("combobox", name="模型")
+    box.fill("model-377")
+    page.get_by_role("option", name="vendor/model-377").click()
+    visitor.settled()
+    page.get_by_role("button", name="保存").click()
+    expect(page.get_by_text("现在由 vendor/model-377 回答")).to_be_visible()
+
+
+def save(visitor: Visitor, model: OpenAIServer) -> None:
+    choose(visitor, "其他 OpenAI 兼容地址")
+    point_to(visitor, model.url)
+    field(visitor.page, "密钥").fill(KEY)
+    visitor.page.get_by_text("这家服务列出了").wait_for()
+    visitor.settled()
+    visitor.page.get_by_role("button", name="保存").click()
+    visitor.page.get_by_text("现在由 ok 回答").wait_for()
+    visitor.settled()
+
+
+def test_no_key_comes_back_and_none_is_anywhere_else(
+    app: AppServer, visit: Visit, model: OpenAIServer, tmp_path: Path
+) -> None:
+    visitor = visit(app)
+    page = visitor.page
+    told = received(page)
+    save(at_settings(visitor), model)
+    expect(field(page, "密钥")).to_have_value("")
+    assert KEY not in page.content()
+
+    page.reload()
+    page.get_by_text("这家服务列出了").wait_for()  # with the key that was saved
+    visitor.settled()
+    expect(field(page, "密钥")).to_have_attribute("placeholder", "已有密钥，留空则不变")
+    page.get_by_role("tab", name="配置").click()
+    page.get_by_text("查找设置").wait_for()
+    visitor.settled()
+    page.goto(app.url)
+    visitor.ask("我的密钥是什么？")
+    visitor.answered(ANSWER)
+    exported = ""
+    for name in ("Markdown", "网页", "JSON"):
+        page.get_by_role("button", name="导出").click()
+        with page.expect_download() as download:
+            page.get_by_role("button", name=name).click()
+        exported += download.value.path().read_text("utf-8")
+        page.keyboard.press("Escape")
+    assert ANSWER[:5] in exported
+
+    (kept,) = [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+    assert kept.relative_to(tmp_path) == Path("settings/page.json")
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert told
+    assert not [frame for frame in told if KEY.encode() in frame]
+    for place in (page.content(), exported, app.log):
+        assert KEY not in place
+
+    at_settings(visitor)
+    page.get_by_role("button", name="断开").click()
+    page.get_by_text("现在由内置摘录模型回答").wait_for()
+    assert KEY not in kept.read_text("utf-8")
+
+
+def test_the_saved_key_is_sent_to_no_other_address(app: AppServer, visit: Visit, model: OpenAIServer) -> None:
+    visitor = at_settings(visit(app))
+    save(visitor, model)
+    with openai_server() as elsewhere:
+        elsewhere.api_key = KEY
+        point_to(visitor, elsewhere.url)
+        expect(visitor.page.get_by_text("模型服务拒绝了这个密钥")).to_be_visible()
+
+
+def test_what_the_environment_holds_is_locked_and_says_why(visit: Visit, model: OpenAIServer) -> None:
+    with app_server(OPENAI_API_KEY=KEY, OPENAI_BASE_URL=model.url, **ENVIRON) as app:
+        model.models = ["ok", "think"]
+        visitor = at_settings(visit(app))
+        page = visitor.page
+        expect(page.get_by_text("OPENAI_API_KEY、OPENAI_BASE_URL 由环境变量")).to_be_visible()
+        expect(field(page, "密钥")).to_have_count(0)
+        page.get_by_text("这家服务列出了 2 个").wait_for()
+        visitor.settled()
+        page.get_by_role("button", name="保存").click()
+        expect(page.get_by_text("现在由 ok 回答")).to_be_visible()
+
+
+# ── Who may not ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def form_shown(app: AppServer, **headers: str) -> bool:
+    with Wire(
+        app.url, page="settings", headers={name.replace("_", "-"): value for name, value in headers.items()}
+    ) as tab:
+        shown = tab.news
+    assert ("粘贴到这里" in shown) != ("才能在这里修改" in shown)
+    return "粘贴到这里" in shown
+
+
+def test_another_machine_and_another_page_see_no_form(app: AppServer) -> None:
+    assert form_shown(app, Origin=app.url)
+    assert not form_shown(app, Origin=app.url, X_Forwarded_For="203.0.113.7")
+    assert not form_shown(app, Origin="http://localhost:3000"), "another page on this machine"
+    with pytest.raises(InvalidStatus):
+        form_shown(app, Origin="https://evil.example")
+
+
+def test_nobody_means_nobody(visit: Visit) -> None:
+    with app_server(SETTINGS_EDIT_BY="nobody", **ENVIRON) as app:
+        visitor = visit(app)
+        expect(visitor.page.get_by_role("button", name="连接自己的模型")).to_have_count(0)
+        at_settings(visitor)
+        expect(visitor.page.get_by_text("这里不能从页面修改")).to_be_visible()
+        expect(field(visitor.page, "密钥")).to_have_count(0)
