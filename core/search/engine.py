@@ -256,7 +256,7 @@ def translate(error: HttpError) -> EngineError:
 
 
 def missing_key(variable: str, where: str) -> EngineMisconfigured:
-    cure = f"到 {where} 获取密钥，然后设置环境变量 {variable}。"
+    cure = f"到 {where} 获取密钥，然后填在「设置」页面里，或设置环境变量 {variable}。"
     return EngineMisconfigured(f"没有设置 {variable}。", cure=cure, state="缺少密钥")
 
 

@@ -221,10 +221,11 @@ def _known(chosen: Service) -> str:
 
 
 def _address(app: App, chosen: Service) -> str:
-    now = app.settings.openai.base_url
+    now = app.settings.openai.base_url or ""
+    shows = service_at(now) == chosen and "@" not in now  # a password may stand before that
     return st.text_input(
         "地址",
-        now if now and service_at(now) == chosen else chosen.base_url,
+        now if shows else chosen.base_url,
         key=f"connect-address-{chosen.id}",
         placeholder="http://127.0.0.1:8000/v1",
         max_chars=500,
@@ -265,7 +266,7 @@ def _model(app: App, connection: _Connection) -> str:
         return app.model.choice.name
     listed = _listed(connection)
     now = app.model.choice.name if app.settings.openai.base_url == connection.base_url else ""
-    key = f"connect-model-{connection.base_url}"
+    key = f"connect-model-{connection.service.id}"
     if isinstance(listed, str):
         warning(listed)
         return st.text_input("模型名", now, key=f"{key}-typed", max_chars=200).strip()

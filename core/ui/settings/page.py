@@ -17,11 +17,11 @@ from core.llm.tokens import estimate_tokens
 from core.run.prompts import Preview
 from core.search.errors import NoEngine
 from core.search.types import Source
-from core.ui import clock, keeping, session
+from core.ui import clock, keeping, permission, session
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 from core.ui.labels import ORIGINS
-from core.ui.settings import connect
+from core.ui.settings import connect, engine_form
 
 ENGINE_TESTS = "engine_tests"
 ROLES = {"system": "系统消息", "human": "用户消息"}
@@ -135,12 +135,18 @@ def _engines(app: App, engines: list[EngineState]) -> None:
     st.caption("按顺序使用，前一个失败或太慢时换下一个。「测试」会真的搜索一次，不用缓存，计入你的搜索次数。")
     if not engines:
         st.info(f"没有配置任何引擎。{NoEngine.advice}", icon=":material/info:")
+    connect.told()
+    may_edit = permission.may_edit(app.settings)
+    if not may_edit:
+        connect.refused(app)
     tests: dict[str, Check] = st.session_state.setdefault(ENGINE_TESTS, {})
     asked, places = "", {}
     for number, engine in enumerate(engines, 1):
         with st.container(horizontal=True, wrap=False, vertical_alignment="top"):
             places[engine.name] = st.empty()
             draw_html(_engine(number, engine, tests.get(engine.name)), places[engine.name])
+            if may_edit:
+                engine_form.draw(app, engine.name)
             if engine.in_use and st.button("测试", key=f"test-{engine.name}"):
                 asked = engine.name
     if asked:  # all the rows are drawn: nobody waits for one engine to see the others

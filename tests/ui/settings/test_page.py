@@ -18,6 +18,7 @@ from core.search.engines.searxng import SearxngSettings
 from core.search.errors import EngineBlocked
 from core.search.registry import engine_sections
 from core.search.types import SearchResult
+from core.ui import permission
 from core.ui.session import ROUTED
 from core.ui.settings.page import EXAMPLE_QUESTION, EXAMPLE_SOURCES
 from support.base import ROOT, VARIABLES
@@ -155,8 +156,8 @@ def test_a_failed_test_names_reason_cure_and_rest() -> None:
 def test_an_engine_that_is_left_out_has_no_button() -> None:
     with world(says=[], engines=None, SEARCH_PROVIDER_PRIORITY="exa,bundled") as (app, _), opened(app, "引擎") as page:
         assert "缺少密钥" in html(page)
-        assert "然后设置环境变量 EXA_API_KEY" in html(page)
-        assert [button.key for button in page.button] == ["test-bundled"]
+        assert "或设置环境变量 EXA_API_KEY" in html(page)
+        assert [button.key for button in page.button if button.label == "测试"] == ["test-bundled"]
 
 
 def test_the_diagnosis_shows_cures_to_copy_and_stays() -> None:
@@ -228,3 +229,66 @@ def test_a_bad_template_is_named_and_its_content_is_not_shown(tmp_path: Path) ->
         file.write_text("规则 $tools [$tool_names]\n---\n$history问：$question\n$steps", "utf-8")
         assert codes(ran(page))[1].startswith("规则")
         assert not page.warning
+
+
+def save(page: AppTest, engine: str, typed: str) -> AppTest:
+    """Into the newest of its fields: after saving it is another one."""
+    field = next(field for field in page.text_input if str(field.key).startswith(f"engine-{engine}-"))
+    field.set_value(typed)
+    next(button for button in page.button if button.key == f"FormSubmitter:engine-{engine}-保存").click()
+    return ran(page)
+
+
+ENGINES = {"SEARCH_PROVIDER_PRIORITY": "exa,searxng,bundled"}
+
+
+@pytest.fixture
+def at_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AppTest has no connection that could come from here or from elsewhere."""
+    monkeypatch.setattr(permission, "on_this_machine", lambda settings: True)
+
+
+@pytest.mark.usefixtures("at_the_machine")
+def test_a_key_and_an_address_are_saved_beside_their_engine() -> None:
+    with world(says=[], engines=None, **ENGINES) as (app, _), opened(app, "引擎") as page:
+        save(page, "exa", " verysecret-exa ")
+        assert "已保存" in values(page.toast)
+        assert "缺少密钥" not in html(page)
+        save(page, "searxng", "http://127.0.0.1:8080/, http://me:verysecret@b.example")
+        renewed = core.app.shared_app()
+        assert renewed.settings.section(SearxngSettings).url == (
+            "http://127.0.0.1:8080",
+            "http://me:verysecret@b.example",
+        )
+        assert [engine.name for engine in renewed.chain.engines] == ["exa", "searxng", "bundled"]
+        assert "verysecret" not in everything(ran(page)._tree)
+        next(button for button in page.button if button.key == "FormSubmitter:engine-exa-清除").click()
+        assert "缺少密钥" in html(ran(page))
+
+
+@pytest.mark.usefixtures("at_the_machine")
+def test_what_an_engine_cannot_use_is_said_and_not_saved() -> None:
+    with world(says=[], engines=None, **ENGINES) as (app, _), opened(app, "引擎") as page:
+        save(page, "searxng", "127.0.0.1:8080")
+        assert "地址应以" in values(page.warning)
+        save(page, "exa", "密钥 verysecret")
+        assert "密钥中有空格" in values(page.warning)
+        assert core.app.shared_app() is app
+
+
+@pytest.mark.usefixtures("at_the_machine")
+def test_an_engine_that_the_environment_holds_is_locked() -> None:
+    environ = {**ENGINES, "EXA_API_KEY": "verysecret-exa"}
+    with world(says=[], engines=None, **environ) as (app, _), opened(app, "引擎") as page:
+        assert any("由环境变量" in caption.value for caption in page.caption)
+        assert not [field for field in page.text_input if str(field.key).startswith("engine-exa-")]
+
+
+def test_who_may_not_edit_sees_why_and_no_field() -> None:
+    with world(says=[], engines=None, **ENGINES, SETTINGS_EDIT_BY="nobody") as (app, _), opened(app, "引擎") as page:
+        assert "不能从页面修改" in values(page.info)
+        assert not page.text_input
+        assert [button.label for button in page.button] == ["测试", "测试"]
+        go(page, "模型")
+        assert "不能从页面修改" in values(page.info)
+        assert not page.text_input

@@ -1,0 +1,60 @@
+"""设置 → 引擎: the key or the address that an engine needs, beside the engine."""
+
+from __future__ import annotations
+
+import streamlit as st
+from pydantic import SecretStr
+
+from core.app import App
+from core.base.logs import hide_in_logs
+from core.base.settings import variable
+from core.base.settings.describe import shown
+from core.search.registry import engine_class, label_of
+from core.ui.escape import label
+from core.ui.frame import warning
+from core.ui.settings import connect
+
+
+def draw(app: App, name: str) -> None:
+    """Nothing, for an engine that needs neither. Only for who may edit."""
+    engine = engine_class(name)
+    section = engine.section if engine else None
+    if section is None:
+        return
+    for key in section.editable():
+        value = getattr(app.settings.section(section), key)
+        is_key = key == "api_key"
+        with st.popover("密钥" if is_key else "地址", key=f"engine-{name}-popover"):
+            if held := app.loaded.held(section.name):
+                connect.locked(held)
+            else:
+                purpose = section.model_fields[key].description or ""
+                _field(app, name, variable(section.name, key), value, purpose=purpose, is_key=is_key)
+
+
+def _field(app: App, name: str, setting: str, value: object, *, purpose: str, is_key: bool) -> None:
+    saved = app.loaded.origins[setting] == "page"
+    # A form: without it the first rerun, caused by leaving the text box, would close the popover.
+    with st.form(f"engine-{name}", border=False):
+        typed = st.text_input(
+            purpose,
+            "" if is_key or not value or "@" in shown(value) else shown(value),
+            type="password" if is_key else "default",
+            key=f"engine-{name}-{st.session_state.get(connect.ROUND, 0)}",
+            placeholder="已有密钥，填写新的来替换" if isinstance(value, SecretStr) else "粘贴到这里",
+            max_chars=2000,
+        ).strip()
+        with st.container(horizontal=True):
+            keep = st.form_submit_button("保存", type="primary")
+            clear = saved and st.form_submit_button("清除")
+    if clear:
+        connect.save(app, {setting: ""}, f"{label_of(name)}：已清除。")
+    if keep and typed:
+        hide_in_logs([typed])
+        changes = {setting: typed}
+        if problem := connect.unusable(app.loaded.proposing(changes), changes):
+            warning(f"{problem}。")
+        else:
+            connect.save(app, changes, f"{label_of(name)}：已保存，现在可以测试。")
+    if saved:
+        st.caption(f"在页面上保存，优先于 settings.yaml 里的 {label(setting)}。")
