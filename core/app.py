@@ -8,14 +8,22 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.base.http import Deadline
 from core.base.http.addresses import trust_fake_addresses
 from core.base.logs import configure_logging, hide_in_logs
 from core.base.loop import LoopThread
 from core.base.redis import RedisLink
-from core.base.settings import LoadedSettings, SavedFile, SavedSettings, Settings, load_settings, report_problems
+from core.base.settings import (
+    LoadedSettings,
+    SavedFile,
+    SavedSettings,
+    Settings,
+    cookie_secret,
+    load_settings,
+    report_problems,
+)
 from core.chat.service import ChatService
 from core.legal.text.statute_citations import may_cite
 from core.llm.limits import ModelLimit
@@ -31,7 +39,7 @@ from core.search.limits import SearchLimits
 from core.search.query import effective_query
 from core.search.registry import Chain, build_chain, engine_sections
 from core.search.service import SearchService
-from core.store import ConversationStore, Database, MetricsStore, Outbox, Preferences
+from core.store import ConversationStore, Database, MetricsStore, Outbox, Preferences, StoredSettings
 
 if TYPE_CHECKING:
     from core.agent.runner import AgentRunner
@@ -49,8 +57,6 @@ class App:
 
     loaded: LoadedSettings
     saved: SavedSettings
-    stamp: Any
-    """Of what was saved from the page when this App was made."""
     loop: LoopThread
     calls: ModelLimit
     model: Model
@@ -127,7 +133,7 @@ class App:
     def renewed(self) -> App:
         """An App under what is saved from the page now. Answers under way end on the old one, which needs no closing:
         all that has to be closed goes on in the new one."""
-        stamp, loaded = self.saved.stamp(), self.loaded.with_page(self.saved.read())
+        loaded = self.loaded.with_page(self.saved.read())
         settings = loaded.values
         hide_in_logs(settings.secrets())
         report_problems(loaded.problems)
@@ -137,7 +143,6 @@ class App:
         app = replace(
             self,
             loaded=loaded,
-            stamp=stamp,
             model=model,
             chain=chain,
             search=search,
@@ -170,10 +175,12 @@ def build_app(
 ) -> App:
     """`model` and `engines` replace the configured ones: for tests, and for programs that bring their own."""
     loaded = loaded or load_settings(sections=engine_sections())
-    saved = SavedFile(loaded.values.data_dir)
-    stamp, loaded = saved.stamp(), loaded.with_page(saved.read())
+    configure_logging(level=loaded.values.log.level, secrets=loaded.values.secrets())
+    database = Database.from_settings(loaded.values)
+    saved = _saved(loaded.values, database)
+    loaded = loaded.with_page(saved.read())
     settings = loaded.values
-    configure_logging(level=settings.log.level, secrets=settings.secrets())
+    hide_in_logs(settings.secrets())
     report_problems(loaded.problems)
     trust_fake_addresses(settings.network.fake_addresses)
     loop = LoopThread()
@@ -181,7 +188,6 @@ def build_app(
     calls = ModelLimit.from_settings(settings, redis)
     model = model or Model(settings, limit=calls)
     chain = build_chain(settings) if engines is None else Chain(tuple(engines), left_out=())
-    database = Database.from_settings(settings)
     metrics = Metrics(MetricsStore(database), settings.metrics)
     search = SearchService(
         chain.engines,
@@ -205,7 +211,6 @@ def build_app(
     return App(
         loaded=loaded,
         saved=saved,
-        stamp=stamp,
         loop=loop,
         calls=calls,
         model=model,
@@ -220,6 +225,13 @@ def build_app(
         metrics=metrics,
         redis=redis,
     )
+
+
+def _saved(settings: Settings, database: Database) -> SavedSettings:
+    """Several servers share a database, and save there what holds for all of them."""
+    if settings.database.url:
+        return StoredSettings(database, secret=cookie_secret())
+    return SavedFile(settings.data_dir)
 
 
 def _health(chain: Chain, redis: RedisLink | None) -> Health:
@@ -240,7 +252,7 @@ def shared_app() -> App:
     with _lock:
         if _shared is None:
             _shared = build_app()
-        elif _shared.saved.stamp() != _shared.stamp:
+        elif _shared.saved.stamp() != _shared.loaded.saved.stamp:
             _shared = _shared.renewed()
         return _shared
 

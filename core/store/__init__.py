@@ -1,10 +1,12 @@
-"""What outlives the process: conversations, choices and figures, in SQLite or PostgreSQL. Only this package knows which."""
+"""What outlives the process: conversations, choices, figures and saved settings, in SQLite or PostgreSQL. Only this package knows
+which."""
 
 from core.store.conversations import Conversation, ConversationStore, Page, new_conversation_id, title_of
 from core.store.database import Database
 from core.store.metrics import MetricsStore
 from core.store.outbox import Outbox
 from core.store.preferences import Preferences
+from core.store.saved_settings import StoredSettings
 
 __all__ = [
     "Conversation",
@@ -14,6 +16,7 @@ __all__ = [
     "Outbox",
     "Page",
     "Preferences",
+    "StoredSettings",
     "new_conversation_id",
     "title_of",
 ]

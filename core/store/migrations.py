@@ -89,4 +89,6 @@ MIGRATIONS: tuple[Migration, ...] = (
     ),
     # 5: what a visitor has chosen in the sidebar. `visitor` is a digest; `document` is what core.store.preferences writes.
     ("CREATE TABLE preferences (visitor TEXT PRIMARY KEY, document TEXT NOT NULL)",),
+    # 6: what was set from the page, where several app servers share this database. One row; `document` is encrypted.
+    ("CREATE TABLE page_settings (id INTEGER PRIMARY KEY, version BIGINT NOT NULL, document TEXT NOT NULL)",),
 )

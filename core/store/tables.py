@@ -81,3 +81,11 @@ metric_sums = Table(
     Column("count", BigInteger),
     Column("amount", Double),
 )
+
+page_settings = Table(
+    "page_settings",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("version", BigInteger),
+    Column("document", Text),
+)

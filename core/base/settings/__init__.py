@@ -3,6 +3,7 @@
 from core.base.settings.load import (
     LoadedSettings,
     Origin,
+    cookie_secret,
     harmless_environment,
     load_settings,
     proxies_named,
@@ -63,6 +64,7 @@ __all__ = [
     "SettingsNotSaved",
     "Word",
     "choose_model",
+    "cookie_secret",
     "harmless_environment",
     "load_settings",
     "proxies_named",

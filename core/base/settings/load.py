@@ -126,6 +126,11 @@ def proxies_named() -> bool:
     return bool(os.environ.get("FORWARDED_ALLOW_IPS", "").strip())
 
 
+def cookie_secret() -> str:
+    """Streamlit's variable: what all app servers of an installation have in common and nobody else knows."""
+    return os.environ.get("STREAMLIT_SERVER_COOKIE_SECRET", "").strip()
+
+
 def report_problems(problems: Iterable[Problem]) -> None:
     for problem in problems:
         log.warning("配置 %s", problem)

@@ -36,6 +36,8 @@ class Saved:
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
     problem: str = ""
     """Why what was saved cannot be used."""
+    stamp: Any = field(default=None, compare=False)
+    """Which of all that was ever saved this is."""
 
 
 class SavedSettings(Protocol):
@@ -44,7 +46,7 @@ class SavedSettings(Protocol):
         """Where it is, in words."""
 
     def stamp(self) -> Any:
-        """Another one whenever something else is saved, by whatever process. Cheap, and never waits."""
+        """Of what is saved now, by whatever process. Cheap, and never waits."""
 
     def read(self) -> Saved: ...
 
@@ -91,10 +93,11 @@ class SavedFile:
         return found.st_mtime_ns, found.st_size, found.st_ino
 
     def read(self) -> Saved:
+        stamp = self.stamp()
         try:
-            return Saved(self._values())
+            return Saved(self._values(), stamp=stamp)
         except Unreadable as error:
-            return Saved(problem=str(error))
+            return Saved(problem=str(error), stamp=stamp)
 
     def change(self, changes: Mapping[str, str]) -> None:
         try:

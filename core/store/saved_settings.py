@@ -1,0 +1,131 @@
+"""What was set from the page, for all app servers on one database. Keys are in it: it is encrypted."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, select, text, update
+
+from core.base.settings.saved import Saved, SettingsNotSaved, TooNew, Unreadable, changed, decoded, encoded
+from core.store.database import Database
+from core.store.errors import StoreError
+from core.store.tables import page_settings
+
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
+
+log = logging.getLogger(__name__)
+
+ROW = 1
+ROUNDS = 200_000
+"""Of the derivation: somebody may have made up the secret instead of drawing it."""
+
+
+class StoredSettings:
+    """`secret` is what the app servers have in common, and the database has not."""
+
+    LOOK_AGAIN_SECONDS = 3.0
+    place = "数据库"
+
+    def __init__(self, database: Database, *, secret: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._database = database
+        self._secret = secret
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._look_again = 0.0
+        self._newest: int | None = None
+        self._last = Saved()
+
+    def stamp(self) -> int | None:
+        """As of some seconds ago: another thread looks, so that no page waits for a database."""
+        with self._lock:
+            due = self._clock() >= self._look_again
+            if due:
+                self._look_again = self._clock() + self.LOOK_AGAIN_SECONDS
+        if due:
+            threading.Thread(target=self._look, name="wenyuan-saved-settings", daemon=True).start()
+        return self._newest
+
+    def read(self) -> Saved:
+        """While the database is away, what was read last."""
+        try:
+            with self._database.read() as connection:
+                version, document = self._row(connection)
+        except StoreError as error:
+            return self._last if self._last.stamp is not None else Saved(problem=error.message.rstrip("。"))
+        self._newest = version
+        try:
+            self._last = Saved(self._decrypted(document), stamp=version)
+        except Unreadable as error:
+            self._last = Saved(problem=str(error), stamp=version)
+        return self._last
+
+    def change(self, changes: Mapping[str, str]) -> None:
+        if not self._secret:
+            raise SettingsNotSaved(
+                "没有保存：使用 DATABASE_URL 时，密钥要加密后才能存进数据库。",
+                cure="请在每台服务器上设置相同的 STREAMLIT_SERVER_COOKIE_SECRET（一长串随机字符），然后重启。",
+            )
+        try:
+            with self._database.write() as connection:
+                self._newest = self._replace(connection, changes)
+        except StoreError as error:
+            raise SettingsNotSaved(f"没有保存：{error.message}", cure="请稍后再试，或检查 DATABASE_URL。") from None
+
+    def _replace(self, connection: Connection, changes: Mapping[str, str]) -> int:
+        connection.execute(
+            text("INSERT INTO page_settings (id, version, document) VALUES (:id, 0, '') ON CONFLICT (id) DO NOTHING"),
+            {"id": ROW},
+        )
+        # Who saves at the same time waits here, and then finds what was saved.
+        connection.execute(update(page_settings).values(version=page_settings.c.version + 1))
+        version, document = self._row(connection)
+        try:
+            kept = self._decrypted(document)
+        except TooNew:
+            raise SettingsNotSaved(
+                "没有保存：数据库里的设置由更新版本的程序写成，没有改动它。", cure="请升级本程序。"
+            ) from None
+        except Unreadable as error:
+            log.warning("what was saved from the page is replaced: %s", error)
+            kept = {}
+        document = self._fernet.encrypt(encoded(changed(kept, changes)).encode()).decode()
+        connection.execute(update(page_settings).values(document=document))
+        return version
+
+    def _look(self) -> None:
+        try:
+            with self._database.read() as connection:
+                self._newest = self._row(connection)[0]
+        except StoreError:
+            pass  # whatever was known goes on to hold
+
+    def _row(self, connection: Connection) -> tuple[int, str]:
+        found = connection.execute(select(page_settings.c.version, page_settings.c.document)).first()
+        return (found.version, found.document) if found else (0, "")
+
+    def _decrypted(self, document: str) -> dict[str, str]:
+        if not document:
+            return {}
+        from cryptography.fernet import InvalidToken
+
+        if not self._secret:
+            raise Unreadable("没有设置 STREAMLIT_SERVER_COOKIE_SECRET，无法解密")
+        try:
+            return decoded(self._fernet.decrypt(document.encode()).decode())
+        except InvalidToken:
+            raise Unreadable("STREAMLIT_SERVER_COOKIE_SECRET 与保存时不同，无法解密") from None
+
+    @cached_property
+    def _fernet(self) -> Fernet:
+        from cryptography.fernet import Fernet
+
+        key = hashlib.pbkdf2_hmac("sha256", self._secret.encode(), b"wenyuan page settings 1", ROUNDS)
+        return Fernet(base64.urlsafe_b64encode(key))
