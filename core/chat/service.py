@@ -164,7 +164,8 @@ class _Answering:
     @property
     def _is_configured(self) -> bool:
         """Whether the configured model answers: what the chain says of the native engine holds for that one."""
-        return self._model.choice == self._service.model.choice
+        own = self._question.options.own_model
+        return own is None and self._model.choice == self._service.model.choice
 
     @property
     def _may_search_itself(self) -> bool:

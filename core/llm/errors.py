@@ -26,13 +26,13 @@ class ModelError(AppError):
 class ModelAuthError(ModelError):
     kind = "model_auth"
     happened = "模型服务拒绝了当前的密钥。"
-    advice = "请检查 OPENAI_API_KEY 是否正确、是否属于 OPENAI_BASE_URL 所指的服务。"
+    advice = "请检查密钥是否正确、是否属于所连的服务：在「设置」页面的「模型」里，或 OPENAI_API_KEY 和 OPENAI_BASE_URL。"
 
 
 class ModelNotFound(ModelError):
     kind = "model_not_found"
     happened = "模型服务中没有这个模型。"
-    advice = "请检查 LLM_MODEL 的写法（如 openai:模型名）和 OPENAI_BASE_URL。"
+    advice = "请在「设置」页面的「模型」里从列表中选一个，或检查 LLM_MODEL 的写法（如 openai:模型名）和 OPENAI_BASE_URL。"
 
 
 class ModelCannotSearch(ModelError):
@@ -49,7 +49,7 @@ class ModelTimeout(ModelError):
 class ModelUnavailable(ModelError):
     kind = "model_unavailable"
     happened = "连接不上模型服务。"
-    advice = "请检查网络、代理和 OPENAI_BASE_URL；本机服务请确认已启动。"
+    advice = "请检查网络、代理和模型服务的地址（OPENAI_BASE_URL）；本机服务请确认已启动。"
 
 
 class ModelOverloaded(ModelError):
@@ -69,7 +69,7 @@ class ModelRedirected(ModelError):
 
     kind = "model_redirected"
     happened = "模型服务要求转到另一个地址，没有跟随，问题没有发出。"
-    advice = "请把 OPENAI_BASE_URL 改为最终的地址。"
+    advice = "请把模型服务的地址（OPENAI_BASE_URL）改为最终的地址。"
 
 
 class TooManyCalls(ModelError):

@@ -117,7 +117,7 @@ class Model:
         limit: ModelLimit | None = None,
     ) -> None:
         self.choice = choose_model(settings)
-        self._settings = settings
+        self.settings = settings
         self._build = build
         self._sleep = sleep
         self._limit = limit
@@ -131,7 +131,7 @@ class Model:
 
     def under(self, settings: Settings) -> Model:
         """The model that these settings mean: this one, or another that is kept for the next who chooses it."""
-        mine, wanted = self._settings.llm, settings.llm
+        mine, wanted = self.settings.llm, settings.llm
         if (wanted.model, wanted.temperature) == (mine.model, mine.temperature):
             return self
         if len(self._others) >= MAX_OTHERS:
@@ -145,7 +145,7 @@ class Model:
     def chat(self) -> BaseChatModel:
         with self._lock:
             if self._chat is None:
-                self._chat = self._build(self._settings)
+                self._chat = self._build(self.settings)
                 # LangChain brings some hundred thousand objects that stay; looking through them for garbage again and
                 # again would stop every thread for a tenth of a second each time.
                 gc.freeze()
@@ -178,14 +178,14 @@ class Model:
         self, prompt: Prompt, query: SearchQuery, *, required: bool = False
     ) -> AsyncIterator[SearchingPiece]:
         """The same from a model that searches the web by itself. ModelCannotSearch, before any piece: it does not."""
-        base_url = self._settings.openai.base_url
+        base_url = self.settings.openai.base_url
         bind = partial(with_search, query=query, base_url=base_url, required=required)
         return self._stream(prompt, _Answer(NativeReader().read), bind)
 
     async def _stream(
         self, prompt: Prompt, answer: _Answer, bind: Callable[[BaseChatModel], Runnable[Any, Any]] | None = None
     ) -> AsyncIterator[SearchingPiece]:
-        limits = self._settings.llm
+        limits = self.settings.llm
         chat = await self.achat()
         try:
             async with asyncio.timeout(limits.total_timeout):

@@ -26,6 +26,8 @@ class AnswerOptions:
     session_cache: SessionCache | None = None
     """Agent mode: what was searched before in this session; it lives and dies with the session."""
     choices: Choices = AS_CONFIGURED
+    own_model: Model | None = None
+    """With a key of the reader's own: it answers instead of the installation's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Generator, Sequence
 from contextlib import aclosing, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import ClassVar
 
@@ -39,8 +39,14 @@ class AnswerService(ABC):
         accepted = accept(text, limit=self.settings.chat.max_question_length)
         if self.admission is not None:
             self.admission.count(options.user)
-        settings = options.choices.applied_to(self.settings)
-        return Question(accepted, history, options, settings, self.model.under(settings))
+        if options.own_model is None:
+            settings, model = options.choices.applied_to(self.settings), self.model
+        else:
+            settings, model = (
+                replace(options.choices, model=None).applied_to(options.own_model.settings),
+                options.own_model,
+            )
+        return Question(accepted, history, options, settings, model.under(settings))
 
     def start(self, question: Question, *, grace: float = GRACE_SECONDS) -> Run:
         """Answers in the background, when it is the question's turn; the page follows the run."""

@@ -200,6 +200,9 @@ class PanelSettings(Section):
     allow: Annotated[tuple[PanelControl, ...], OrNone, CommaList, Form("项目名，逗号分隔，或 none")] = Field(
         get_args(PanelControl), description="读者可以在侧栏只为自己修改哪些项目；none 不显示设置面板"
     )
+    own_key: Flag = Field(
+        False, description="不能修改设置的读者，可以只在自己的会话里使用自己的模型密钥；不保存，关闭页面后失效"
+    )
     max_iterations: Times | None = Field(
         None, ge=1, le=10, description="读者最多可以选几轮；未设置则不超过 AGENT_MAX_ITERATIONS"
     )

@@ -15,6 +15,7 @@ from core.search.errors import NoEngine
 from core.ui import keeping, preferences, session
 from core.ui.chat import panel, search_switch
 from core.ui.chat.commands import Command, help_text, parse
+from core.ui.settings import own_key
 
 AGENT_DECIDES = "Agent 模式下由 AI 自动决策搜索"
 AGENT_ON = "已切换到 Agent 模式：AI 会自己决定是否搜索、搜索什么、搜索几次，每一步都会显示出来。"
@@ -67,6 +68,7 @@ def _accepted(text: str, *, fresh: bool = False) -> Question | None:
         user=keeping.identity(),
         session_cache=session.session_cache(),
         choices=panel.chosen(),
+        own_model=own_key.model(),
     )
     try:
         question = shared_app().chat.question(text, options=options)

@@ -38,7 +38,7 @@ from core.ui.chat import actions, ledger, panel, search_switch
 from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_list, draw_references
 from core.ui.chat.steps import Steps, draw_steps, search_failed
 from core.ui.escape import draw_html, label
-from core.ui.settings import connect
+from core.ui.settings import model, own_key
 
 if TYPE_CHECKING:
     from core.ui.chat.callback_handler import AgentSteps
@@ -71,7 +71,7 @@ def welcome(place: DeltaGenerator, app: App) -> None:
             st.button(suggestion, key=f"suggestion-{number}", on_click=actions.suggest, args=(suggestion,))
         search_switch.offer_first()
         if app.model.choice.embedded:
-            connect.offer(app)
+            model.offer(app)
 
 
 def history(chat: session.ChatState) -> None:
@@ -297,7 +297,7 @@ def _rest(drawing: float) -> float:
 
 def _suggest(chat: session.ChatState) -> None:
     question, answer = chat.last_question(), chat.messages[-1]
-    if question is not None and answer.whole:
+    if question is not None and answer.whole and own_key.model() is None:  # nobody else pays for a reader's own model
         chat.follow_ups = shared_app().chat.follow_ups(question.text, answer.text, panel.chosen())
 
 

@@ -14,6 +14,7 @@ from core.store import Conversation
 from core.ui import keeping, preferences, session
 from core.ui.chat import actions, panel, search_switch
 from core.ui.escape import label
+from core.ui.settings import own_key
 
 log = logging.getLogger(__name__)
 
@@ -42,10 +43,11 @@ def draw(*, on_chat_page: bool) -> None:
             panel.draw()
             _recent_conversations(app)
         _login()
-        model = choose_model(panel.chosen().applied_to(app.settings))
+        own = own_key.model()
+        model = own.choice if own else choose_model(panel.chosen().applied_to(app.settings))
         st.caption(f"模型：{label(model.label)}")
         if on_chat_page and model.embedded:
-            st.caption("内置摘录模型只摘录来源中的原句，不会推理。设置 OPENAI_API_KEY 后即可使用真正的语言模型。")
+            st.caption("内置摘录模型只摘录来源中的原句，不会推理。连接语言模型之后，由它撰写回答。")
 
 
 def _recent_conversations(app: App) -> None:

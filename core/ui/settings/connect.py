@@ -1,22 +1,31 @@
-"""设置 → 模型: a service, a key, a model of its list, tried and saved for everybody here. Also as a dialog on the first screen.
+"""The form that connects a model: a service, a key, a model of its list, tried and saved for everybody here.
 
 A key goes from the browser to the server and never back: a field that was saved is drawn empty.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import streamlit as st
 
-from core.app import App, shared_app
+from core.app import App
 from core.base.errors import AppError
 from core.base.logs import hide_in_logs
-from core.base.settings import LoadedSettings, SettingsNotSaved
+from core.base.settings import LoadedSettings, Settings, SettingsNotSaved
 from core.llm.errors import ModelError
-from core.llm.services import LOCAL_SERVICES, SERVICES, ListedModel, Service, list_models, service, service_at
+from core.llm.services import (
+    LOCAL_SERVICES,
+    LONGEST_NAME,
+    SERVICES,
+    ListedModel,
+    Service,
+    list_models,
+    service,
+    service_at,
+)
 from core.llm.trial import Trial, try_model
-from core.ui import permission
 from core.ui.escape import label
 from core.ui.frame import warning
 from core.ui.labels import ORIGINS
@@ -38,37 +47,8 @@ REFUSED = {
 EMBEDDED = "现在由内置摘录模型回答：它只摘录来源中的原句，不会推理。"
 
 
-def draw(app: App) -> None:
-    """The part 模型 of the page."""
-    told()
-    _in_use(app)
-    if permission.may_edit(app.settings):
-        _form(app)
-    else:
-        refused(app)
-
-
 def refused(app: App) -> None:
     st.info(REFUSED[app.settings.settings.edit_by], icon=":material/lock:")
-
-
-def offer(app: App) -> None:
-    """On the first screen, while no model is connected."""
-    told()
-    st.caption(EMBEDDED)
-    if not permission.may_edit(app.settings):
-        return
-    here = LOCAL_SERVICES.found()
-    words = f"连接本机的 {here[0].service.label}" if here else "连接自己的模型"
-    if st.button(words, icon=":material/power:", type="primary"):
-        _dialog()
-
-
-@st.dialog("连接模型", width="medium")
-def _dialog() -> None:
-    app = shared_app()
-    if permission.may_edit(app.settings):  # asked again at every run: a dialog may stay open for long
-        _form(app)
 
 
 def told() -> None:
@@ -82,7 +62,12 @@ def save(app: App, changes: dict[str, str], words: str) -> None:
         app.saved.change(changes)
     except SettingsNotSaved as error:
         warning(str(error))
-        return
+    else:
+        begin_anew(words)
+
+
+def begin_anew(words: str) -> None:
+    """Draws the page again, with empty fields."""
     for key in (LISTED, TRIED):
         st.session_state.pop(key, None)
     st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
@@ -105,7 +90,7 @@ def unusable(proposed: LoadedSettings, changes: dict[str, str]) -> str:
 # ── What is connected ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _in_use(app: App) -> None:
+def in_use(app: App) -> None:
     if app.model.choice.embedded:
         st.write(EMBEDDED)
         return
@@ -113,8 +98,11 @@ def _in_use(app: App) -> None:
     provider = service_at(app.settings.openai.base_url).label if app.model.choice.provider == "openai" else ""
     facts = "，".join(filter(None, (provider, f"来自{origin}")))
     st.write(f"现在由 **{label(app.model.label)}** 回答（{label(facts)}）。")
+
+
+def disconnect(app: App) -> None:
     saved = [name for name in (KEY, ADDRESS, MODEL) if app.loaded.origins[name] == "page"]
-    if saved and permission.may_edit(app.settings) and st.button("断开", icon=":material/power_off:"):
+    if saved and st.button("断开", icon=":material/power_off:"):
         save(app, dict.fromkeys(saved, ""), "已断开，保存的密钥已删除。")
 
 
@@ -122,15 +110,15 @@ def _in_use(app: App) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Connection:
+class Connection:
     service: Service
     base_url: str
     api_key: str = field(repr=False)
-    changes: dict[str, str] = field(repr=False)
+    changes: dict[str, str] = field(default_factory=dict, repr=False)
     """What is saved for it."""
 
 
-def _form(app: App) -> None:
+def form(app: App) -> None:
     connection = _held_connection(app) or _connection(app)
     if connection is None:
         return
@@ -145,17 +133,12 @@ def _form(app: App) -> None:
     with st.container(horizontal=True):
         test = st.button("测试", icon=":material/network_check:")
         keep = st.button("保存", icon=":material/save:", type="primary", disabled=not changes)
-    if test:
-        with st.spinner("正在问它一句话…"):
-            st.session_state[TRIED] = (changes, _try(app, proposed))
-    tried, outcome = st.session_state.get(TRIED, (None, None))
-    if tried == changes:
-        _draw_outcome(outcome)
+    trial(app, proposed.values, wanted=test)
     if keep:
         save(app, changes, f"已连接 {model}，从下一个问题起由它回答。")
 
 
-def _held_connection(app: App) -> _Connection | None:
+def _held_connection(app: App) -> Connection | None:
     """The environment says where models are asked; only the model may be chosen."""
     held = app.loaded.held("openai")
     if not held:
@@ -164,15 +147,15 @@ def _held_connection(app: App) -> _Connection | None:
     openai = app.settings.openai
     base_url = openai.base_url or service("openai").base_url
     key = openai.api_key.get_secret_value() if openai.api_key else ""
-    return _Connection(service_at(base_url), base_url, key, changes={})
+    return Connection(service_at(base_url), base_url, key, changes={})
 
 
-def _connection(app: App) -> _Connection | None:
+def _connection(app: App) -> Connection | None:
     """None: something is still missing."""
     chosen = _service(app)
     address = _address(app, chosen) if chosen.own_address else chosen.base_url
     kept = _kept_key(app, address)
-    typed = _key(chosen, kept=bool(kept))
+    typed = type_key(chosen, kept=bool(kept))
     if not address or (chosen.needs_key and len(typed or kept) < SHORTEST_KEY):
         return None
     changes = {ADDRESS: address, KEY: typed or kept}
@@ -180,7 +163,7 @@ def _connection(app: App) -> _Connection | None:
     if problem := unusable(proposed, changes):
         warning(f"{problem}。")
         return None
-    return _Connection(chosen, proposed.values.openai.base_url or address, typed or kept, changes)
+    return Connection(chosen, proposed.values.openai.base_url or address, typed or kept, changes)
 
 
 def _service(app: App) -> Service:
@@ -190,17 +173,7 @@ def _service(app: App) -> Service:
         st.session_state[SERVICE] = (
             service_at(app.settings.openai.base_url).id if connected else next(iter(here), SERVICES[0].id)
         )
-    picked = st.pills(
-        "服务",
-        [entry.id for entry in SERVICES],
-        format_func=lambda id: service(id).label,
-        key=SERVICE,
-        required=True,
-        persist_state="session",
-    )
-    chosen = service(str(picked))
-    if known := _known(chosen):
-        st.caption(f"{chosen.label}：{known}，因模型而异。")
+    chosen = pick_service(SERVICES, key=SERVICE)
     for id, found in here.items():
         if id != chosen.id:
             st.button(
@@ -211,6 +184,22 @@ def _service(app: App) -> Service:
                 on_click=st.session_state.__setitem__,
                 args=(SERVICE, id),
             )
+    return chosen
+
+
+def pick_service(services: Sequence[Service], *, key: str) -> Service:
+    st.session_state.setdefault(key, services[0].id)
+    picked = st.pills(
+        "服务",
+        [entry.id for entry in services],
+        format_func=lambda id: service(id).label,
+        key=key,
+        required=True,
+        persist_state="session",
+    )
+    chosen = service(str(picked))
+    if known := _known(chosen):
+        st.caption(f"{chosen.label}：{known}，因模型而异。")
     return chosen
 
 
@@ -240,7 +229,7 @@ def _kept_key(app: App, address: str) -> str:
     return openai.api_key.get_secret_value()
 
 
-def _key(chosen: Service, *, kept: bool) -> str:
+def type_key(chosen: Service, *, kept: bool = False) -> str:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         typed = st.text_input(
             "密钥" if chosen.needs_key else "密钥（服务没有设密钥就留空）",
@@ -260,16 +249,22 @@ def _key(chosen: Service, *, kept: bool) -> str:
 # ── Its models ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _model(app: App, connection: _Connection) -> str:
+def _model(app: App, connection: Connection) -> str:
     if held := app.loaded.held("llm"):
         locked(held)
         return app.model.choice.name
+    return pick_model(
+        connection, now=app.model.choice.name if app.settings.openai.base_url == connection.base_url else ""
+    )
+
+
+def pick_model(connection: Connection, *, now: str = "") -> str:
+    """From the service's own list, or as it was written."""
     listed = _listed(connection)
-    now = app.model.choice.name if app.settings.openai.base_url == connection.base_url else ""
     key = f"connect-model-{connection.service.id}"
     if isinstance(listed, str):
         warning(listed)
-        return st.text_input("模型名", now, key=f"{key}-typed", max_chars=200).strip()
+        return st.text_input("模型名", now, key=f"{key}-typed", max_chars=LONGEST_NAME).strip()
     names = {model.name: model for model in listed}
     picked = st.selectbox(
         f"模型 :gray[这家服务列出了 {len(names)} 个，也可以直接写名字]",
@@ -279,14 +274,14 @@ def _model(app: App, connection: _Connection) -> str:
         key=key,
         accept_new_options=True,
     )
-    return str(picked or "").strip()
+    return str(picked or "").strip()[:LONGEST_NAME]
 
 
 def _described(model: ListedModel) -> str:
     return f"{model.name}（上下文 {model.context:,}）" if model.context else model.name
 
 
-def _listed(connection: _Connection) -> tuple[ListedModel, ...] | str:
+def _listed(connection: Connection) -> tuple[ListedModel, ...] | str:
     """Or why there is no list. Asked for once for each address and key."""
     asked = (connection.base_url, connection.api_key)
     before, outcome = st.session_state.get(LISTED, (None, ""))
@@ -298,7 +293,7 @@ def _listed(connection: _Connection) -> tuple[ListedModel, ...] | str:
     return found
 
 
-def _list(connection: _Connection) -> tuple[ListedModel, ...] | str:
+def _list(connection: Connection) -> tuple[ListedModel, ...] | str:
     try:
         return list_models(connection.base_url, connection.api_key, params=connection.service.list_params)
     except ModelError as error:
@@ -308,9 +303,20 @@ def _list(connection: _Connection) -> tuple[ListedModel, ...] | str:
 # ── A trial ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _try(app: App, proposed: LoadedSettings) -> Trial | str:
+def trial(app: App, settings: Settings, *, wanted: bool) -> None:
+    """A trial of the model that these settings mean, and what the last one found as long as it is about the same."""
+    asked = (settings.openai, settings.llm.model)
+    if wanted:
+        with st.spinner("正在问它一句话…"):
+            st.session_state[TRIED] = (asked, _try(app, settings))
+    tried, outcome = st.session_state.get(TRIED, (None, ""))
+    if tried == asked:
+        _draw_outcome(outcome)
+
+
+def _try(app: App, settings: Settings) -> Trial | str:
     try:
-        return app.loop.submit(try_model(proposed.values, limit=app.calls)).result()
+        return app.loop.submit(try_model(settings, limit=app.calls)).result()
     except AppError as error:
         return str(error)
 

@@ -22,6 +22,7 @@ from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 from core.ui.labels import ORIGINS
 from core.ui.settings import connect, engine_form
+from core.ui.settings import model as model_part
 
 ENGINE_TESTS = "engine_tests"
 ROLES = {"system": "系统消息", "human": "用户消息"}
@@ -64,7 +65,7 @@ def draw(app: App) -> None:
     )
     with model:
         if model.open:
-            connect.draw(app)
+            model_part.draw(app)
     with configuration:
         if configuration.open:
             _configuration(app)
