@@ -108,7 +108,9 @@ def _laws(app: App) -> Check:
 
 def _model(app: App) -> list[Check]:
     if app.model.choice.embedded:
-        advice = "要使用语言模型，请在「设置」页面的「模型」里连接，或设置 OPENAI_API_KEY、OPENAI_BASE_URL 和 LLM_MODEL。"
+        advice = (
+            "要使用语言模型，请在「设置」页面的「模型」里连接，或设置 OPENAI_API_KEY、OPENAI_BASE_URL 和 LLM_MODEL。"
+        )
         return [Check("模型", True, "内置摘录模型：只摘录来源中的原句", advice)]
     try:
         seconds = app.model.probe(app.loop)

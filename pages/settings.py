@@ -1,4 +1,4 @@
-"""设置: what this installation is made of, whether it works, and what helps where it does not. Nothing is changed here."""
+"""设置: what this installation is connected to and made of, whether it works, and what helps where it does not."""
 
 from core.app import shared_app
 from core.ui import session

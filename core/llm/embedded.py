@@ -302,7 +302,7 @@ _CHINESE = _Words(
     about="我是问源的内置摘录模型：这里没有语言模型，我只会从搜索到的来源里摘出原句并标明出处，不会自己推理或写作。",
     switch_on="打开「联网搜索」再问一次，我就能从来源中摘录与问题有关的内容。",
     just_ask="直接提出具体的问题，我会从搜索到的来源中摘录。",
-    connect="想要语言模型撰写的回答，请设置 OPENAI_API_KEY；使用其他兼容的服务时，再设置 OPENAI_BASE_URL 和 "
+    connect="想要语言模型撰写的回答，请在「设置」页面的「模型」里连接一个，或设置 OPENAI_API_KEY、OPENAI_BASE_URL 和 "
     "LLM_MODEL。",
     separator="",
     again_suffix="介绍",
@@ -324,8 +324,8 @@ _ENGLISH = _Words(
     "sentences from the sources that a search finds and say where they come from; I do not reason or write.",
     switch_on="Switch on web search (联网搜索) and ask again, and I can quote what the sources say.",
     just_ask="Ask a specific question, and I will quote what the sources say about it.",
-    connect="For answers written by a language model, set OPENAI_API_KEY; for another compatible service, also set "
-    "OPENAI_BASE_URL and LLM_MODEL.",
+    connect="For answers written by a language model, connect one on the settings page (设置 → 模型), or set "
+    "OPENAI_API_KEY, OPENAI_BASE_URL and LLM_MODEL.",
     separator=" ",
     again_suffix="overview",
     must_search="The answer needs sources, so I search for the key words of the question.",

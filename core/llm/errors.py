@@ -26,13 +26,17 @@ class ModelError(AppError):
 class ModelAuthError(ModelError):
     kind = "model_auth"
     happened = "模型服务拒绝了当前的密钥。"
-    advice = "请检查密钥是否正确、是否属于所连的服务：在「设置」页面的「模型」里，或 OPENAI_API_KEY 和 OPENAI_BASE_URL。"
+    advice = (
+        "请检查密钥是否正确、是否属于所连的服务：在「设置」页面的「模型」里，或 OPENAI_API_KEY 和 OPENAI_BASE_URL。"
+    )
 
 
 class ModelNotFound(ModelError):
     kind = "model_not_found"
     happened = "模型服务中没有这个模型。"
-    advice = "请在「设置」页面的「模型」里从列表中选一个，或检查 LLM_MODEL 的写法（如 openai:模型名）和 OPENAI_BASE_URL。"
+    advice = (
+        "请在「设置」页面的「模型」里从列表中选一个，或检查 LLM_MODEL 的写法（如 openai:模型名）和 OPENAI_BASE_URL。"
+    )
 
 
 class ModelCannotSearch(ModelError):
