@@ -6,10 +6,12 @@ import logging
 import re
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
 
 HIDDEN = "***"
+MOST_TYPED = 500
+_LIKE_A_KEY = re.compile(r"(?=.*\d)(?=.*[a-zA-Z])[!-~]{16,}")
 
 _KEY_SHAPES = re.compile(
     r"""(?ix)
@@ -44,6 +46,7 @@ class RedactingFilter(logging.Filter):
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         super().__init__()
         self.secrets: list[str] = []
+        self.typed: deque[str] = deque(maxlen=MOST_TYPED)
         self.hide(secrets)
 
     def hide(self, secrets: Iterable[str]) -> None:
@@ -59,9 +62,10 @@ class RedactingFilter(logging.Filter):
             message = f"{record.msg} (unprintable arguments)"
         if record.exc_info and not record.exc_text:
             record.exc_text = logging.Formatter().formatException(record.exc_info)
-        record.msg, record.args = one_record(redact(message, self.secrets)), None
+        secrets = [*self.secrets, *self.typed]
+        record.msg, record.args = one_record(redact(message, secrets)), None
         if record.exc_text:
-            record.exc_text = redact(record.exc_text, self.secrets)
+            record.exc_text = redact(record.exc_text, secrets)
         record.exc_info = None
         return True
 
@@ -90,10 +94,21 @@ class RepetitionFilter(logging.Filter):
 
 def hide_in_logs(secrets: Iterable[str]) -> None:
     """Also what came to be known after logging was configured. Nothing is ever shown again: an old key is still a key."""
+    for known in _redacting():
+        known.hide(secrets)
+
+
+def hide_typed_in_logs(key: str) -> None:
+    """What somebody types into a form. Only what looks like a key, or anybody could blank out words of the log; and only
+    the newest ones, or anybody could fill the memory."""
+    for known in _redacting():
+        if _LIKE_A_KEY.fullmatch(key) and key not in known.typed:
+            known.typed.append(key)
+
+
+def _redacting() -> Iterator[RedactingFilter]:
     for handler in logging.getLogger().handlers:
-        for known in handler.filters:
-            if isinstance(known, RedactingFilter):
-                known.hide(secrets)
+        yield from (known for known in handler.filters if isinstance(known, RedactingFilter))
 
 
 def configure_logging(*, level: str = "INFO", secrets: Iterable[str] = ()) -> None:

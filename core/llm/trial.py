@@ -83,9 +83,13 @@ async def _calls_tools(model: Model) -> bool | None:
     try:
         chat = await model.achat()
         await model.count_call()
-        async with asyncio.timeout(SECONDS):
-            answer = await chat.bind_tools([TOOL]).ainvoke([("human", TOOL_QUESTION)])
-        return bool(getattr(answer, "tool_calls", ()))
+        # Streamed, as everything here is: some models think, and answer no other request.
+        answer = chat.bind_tools([TOOL]).astream([("human", TOOL_QUESTION)])
+        async with asyncio.timeout(SECONDS), aclosing(answer) as chunks:  # type: ignore[type-var]
+            async for chunk in chunks:
+                if getattr(chunk, "tool_call_chunks", ()):
+                    return True
+        return False
     except Exception as error:
         told = translate(error)
         log.info("tools could not be tried: %s", told.kind)

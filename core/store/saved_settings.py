@@ -32,7 +32,6 @@ class StoredSettings:
     """`secret` is what the app servers have in common, and the database has not."""
 
     LOOK_AGAIN_SECONDS = 3.0
-    place = "数据库"
 
     def __init__(self, database: Database, *, secret: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._database = database

@@ -117,6 +117,6 @@ def test_a_new_key_is_hidden_in_the_log(capsys: pytest.CaptureFixture[str], app:
 def test_a_damaged_file_stops_nobody(app: App) -> None:
     app.saved.change({"LLM_MODEL": "openai:x"})
     assert shared_app().settings.llm.model == "openai:x"
-    Path(app.saved.place).write_text("{", "utf-8")
+    SavedFile(app.settings.data_dir).path.write_text("{", "utf-8")
     assert shared_app().model.choice.embedded
     assert "已损坏" in str(shared_app().loaded.problems[0])

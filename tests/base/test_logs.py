@@ -5,7 +5,15 @@ import logging
 
 import pytest
 
-from core.base.logs import RedactingFilter, RepetitionFilter, configure_logging, redact
+from core.base.logs import (
+    MOST_TYPED,
+    RedactingFilter,
+    RepetitionFilter,
+    configure_logging,
+    hide_in_logs,
+    hide_typed_in_logs,
+    redact,
+)
 
 KEY = "tvly-abcdefghij0123456789"
 
@@ -98,3 +106,32 @@ def test_after_a_minute_it_is_said_again() -> None:
     assert [kept.filter(record()) for _ in range(4)] == [True, True, False, False]
     now = 61.0
     assert kept.filter(record())
+
+
+def test_what_came_to_be_known_later_is_hidden_too(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(secrets=["first-secret"])
+    hide_in_logs(["second-secret"])
+    hide_typed_in_logs("typed-key-0123456789")
+    logging.getLogger("x").warning("first-secret second-secret typed-key-0123456789")
+    assert capsys.readouterr().err.endswith("*** *** ***\n")
+
+
+def test_nobody_blanks_out_words_or_fills_the_memory_by_typing(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(secrets=["first-secret"])
+    for typed in (
+        "WARNING",
+        "the-conversation-database",
+        "core.store.database: the",
+        "",
+        *(f"key-{n:020}" for n in range(2_000)),
+    ):
+        hide_typed_in_logs(typed)
+    logging.getLogger("x").warning("the-conversation-database first-secret")
+    assert "the-conversation-database ***" in capsys.readouterr().err
+    (known,) = (
+        filter
+        for handler in logging.getLogger().handlers
+        for filter in handler.filters
+        if isinstance(filter, RedactingFilter)
+    )
+    assert len(known.typed) == MOST_TYPED

@@ -14,6 +14,7 @@ from websockets.exceptions import InvalidStatus
 from core.llm.services import service
 from support.app_server import AppServer, app_server
 from support.faults import unused_port
+from support.oidc_server import oidc_server
 from support.openai_server import OpenAIServer, openai_server
 from support.visitor import Visitor
 from support.wire import Wire
@@ -173,7 +174,7 @@ def test_what_goes_wrong_is_said_and_changes_nothing(app: AppServer, visit: Visi
     page.get_by_role("button", name="测试").click()
     expect(page.get_by_text("测试失败：模型服务拒绝了当前的密钥")).to_be_visible()
 
-    model.listing = (200, b"<html>Welcome</html>")
+    model.listing, model.calls_tools = (200, b"<html>Welcome</html>"), True
     field(page, "密钥").fill(KEY)
     expect(page.get_by_text("这个地址没有给出模型列表")).to_be_visible()
     field(page, "模型名").fill("think")
@@ -298,6 +299,23 @@ def test_another_machine_and_another_page_see_no_form(app: AppServer) -> None:
     assert not form_shown(app, Origin="http://localhost:3000"), "another page on this machine"
     with pytest.raises(InvalidStatus):
         form_shown(app, Origin="https://evil.example")
+
+
+def test_an_account_on_the_list_may_and_another_may_not(visit: Visit) -> None:
+    people = {"zhang": {"sub": "1", "name": "张三"}, "li": {"sub": "2", "name": "李四"}}
+    with (
+        oidc_server(people) as provider,
+        app_server(secrets=provider.secrets, SETTINGS_EDIT_BY="login", SETTINGS_ADMINS="1", **ENVIRON) as app,
+    ):
+        for person, may in (("li", False), ("zhang", True)):
+            visitor = visit(app)
+            visitor.page.get_by_role("button", name="登录", exact=True).click()
+            visitor.page.get_by_role("button", name=person, exact=True).click()  # on the provider's page
+            visitor.page.get_by_text("已登录：").wait_for()
+            visitor.settled()
+            at_settings(visitor)
+            expect(field(visitor.page, "密钥")).to_have_count(1 if may else 0)
+            expect(visitor.page.get_by_text("SETTINGS_ADMINS 名单里的帐号")).to_have_count(0 if may else 1)
 
 
 def test_nobody_means_nobody(visit: Visit) -> None:

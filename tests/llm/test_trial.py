@@ -12,7 +12,7 @@ from core.llm.limits import ModelLimit
 from core.llm.trial import Trial, try_model
 from support.base import loaded
 from support.faults import unused_port
-from support.openai_server import OpenAIServer, openai_server
+from support.openai_server import OpenAIServer, Thinks, in_turn, openai_server
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def tried(server: OpenAIServer, model: str, *, limit: ModelLimit | None = None) 
 
 
 def test_what_came_back_how_fast_and_what_it_can(server: OpenAIServer) -> None:
-    server.first_pause = 0.2
+    server.first_pause, server.calls_tools = 0.2, True
     trial = tried(server, "ok")
     assert trial.said.startswith("问源的回答")
     assert 0.2 <= trial.first_seconds <= trial.seconds
@@ -41,8 +41,15 @@ def test_thinking_is_seen_and_is_no_part_of_what_was_said(server: OpenAIServer) 
     assert "先想一想" not in trial.said
 
 
+def test_reasoning_in_a_field_of_its_own_is_thinking_too(server: OpenAIServer) -> None:
+    server.reply = in_turn([Thinks("先想一想"), "我是", "模型。"])
+    trial = tried(server, "reply")
+    assert trial.thinks
+    assert trial.said == "我是模型。"
+
+
 def test_an_answer_in_one_piece_does_not_stream_and_tools_may_be_ignored(server: OpenAIServer) -> None:
-    server.script, server.calls_tools = ["全部在这里。"], False
+    server.script = ["全部在这里。"]
     trial = tried(server, "script:one")
     assert (trial.streams, trial.calls_tools) == (False, False)
 

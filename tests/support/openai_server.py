@@ -131,8 +131,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self._reply(self.server.reply(asked), asked)
         if model == "garbage":
             return self._send(200, b"\x00\xff not a stream", "text/event-stream")
-        if not asked.get("stream"):
-            return self._whole(model, asked)
+        if asked.get("tools") and self.server.calls_tools:
+            return self._reply([Call(asked["tools"][0]["function"]["name"], "{}")], asked)
         self._begin()
         self.server.released.wait(self.server.first_pause)
         self.server.first_token_at = time.time()
@@ -148,19 +148,6 @@ class _Handler(BaseHTTPRequestHandler):
             return None
         self._finish("stop", usage=model != "no-usage")
         return None
-
-    def _whole(self, model: str, asked: dict[str, Any]) -> None:
-        """The answer in one piece; where tools are offered and `server.calls_tools`, a call of the first one."""
-        message: dict[str, Any] = {
-            "role": "assistant",
-            "content": "".join(text for text, _ in self._script(model, asked)),
-        }
-        if asked.get("tools") and self.server.calls_tools:
-            function = {"name": asked["tools"][0]["function"]["name"], "arguments": "{}"}
-            message["tool_calls"] = [{"id": "call_1", "type": "function", "function": function}]
-        choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
-        body = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": choices}
-        return self._send(200, json.dumps(body).encode(), "application/json")
 
     def _respond(self, pieces: Sequence[Any]) -> None:
         if pieces and isinstance(pieces[0], responses.Refuse):
@@ -314,7 +301,8 @@ class OpenAIServer(ThreadingHTTPServer):
         self.reply: Reply = in_turn([ANSWER])
         self.searching: Reply = in_turn([])
         self.reports_usage = True
-        self.calls_tools = True
+        self.calls_tools = False
+        """Whatever the model, the first tool that it is offered is called."""
         self.first_pause = 0.0
         self.first_thought_at = 0.0
         self.reasoning_tokens = 0

@@ -41,10 +41,6 @@ class Saved:
 
 
 class SavedSettings(Protocol):
-    @property
-    def place(self) -> str:
-        """Where it is, in words."""
-
     def stamp(self) -> Any:
         """Of what is saved now, by whatever process. Cheap, and never waits."""
 
@@ -79,15 +75,11 @@ class SavedFile:
     """In the data folder. Replaced as a whole, so that whoever reads it finds the old one or the new one."""
 
     def __init__(self, data_dir: Path) -> None:
-        self._path = data_dir / "settings" / "page.json"
-
-    @property
-    def place(self) -> str:
-        return str(self._path)
+        self.path = data_dir / "settings" / "page.json"
 
     def stamp(self) -> tuple[int, int, int] | None:
         try:
-            found = self._path.stat()
+            found = self.path.stat()
         except OSError:
             return None
         return found.st_mtime_ns, found.st_size, found.st_ino
@@ -101,18 +93,18 @@ class SavedFile:
 
     def change(self, changes: Mapping[str, str]) -> None:
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._path.parent.chmod(0o700)
-            with FileLock(self._path.with_suffix(".lock")):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.chmod(0o700)
+            with FileLock(self.path.with_suffix(".lock")):
                 self._replace(encoded(changed(self._kept(), changes)))
         except OSError as error:
             raise SettingsNotSaved(
-                f"没有保存：{self._path} 不可写（{error.strerror}）。", cure="请检查 DATA_DIR 的空间和权限。"
+                f"没有保存：{self.path} 不可写（{error.strerror}）。", cure="请检查 DATA_DIR 的空间和权限。"
             ) from None
 
     def _values(self) -> dict[str, str]:
         try:
-            with self._path.open("rb") as file:
+            with self.path.open("rb") as file:
                 text = file.read(MOST_BYTES + 1)
             return decoded(text.decode("utf-8"))
         except FileNotFoundError:
@@ -125,20 +117,20 @@ class SavedFile:
             return self._values()
         except TooNew:
             raise SettingsNotSaved(
-                f"没有保存：{self._path} 由更新版本的程序写成，没有改动它。", cure="请升级本程序。"
+                f"没有保存：{self.path} 由更新版本的程序写成，没有改动它。", cure="请升级本程序。"
             ) from None
         except Unreadable:
-            self._path.replace(self._path.with_suffix(".damaged"))
+            self.path.replace(self.path.with_suffix(".damaged"))
             return {}
 
     def _replace(self, text: str) -> None:
-        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=".page-")  # readable by its owner only
+        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=".page-")  # readable by its owner only
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(name, self._path)
+            os.replace(name, self.path)
         except BaseException:
             os.unlink(name)
             raise

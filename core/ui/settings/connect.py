@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.app import App
 from core.base.errors import AppError
-from core.base.logs import hide_in_logs
+from core.base.logs import hide_typed_in_logs
 from core.base.settings import LoadedSettings, Settings, SettingsNotSaved
 from core.llm.errors import ModelError
 from core.llm.services import (
@@ -241,8 +241,7 @@ def type_key(chosen: Service, *, kept: bool = False) -> str:
         ).strip()
         if chosen.key_page:
             st.link_button("获取密钥", chosen.key_page, icon=":material/open_in_new:", type="tertiary")
-    if typed:
-        hide_in_logs([typed])
+    hide_typed_in_logs(typed)
     return typed
 
 

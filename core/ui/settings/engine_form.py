@@ -6,7 +6,6 @@ import streamlit as st
 from pydantic import SecretStr
 
 from core.app import App
-from core.base.logs import hide_in_logs
 from core.base.settings import variable
 from core.base.settings.describe import shown
 from core.search.registry import engine_class, label_of
@@ -50,7 +49,6 @@ def _field(app: App, name: str, setting: str, value: object, *, purpose: str, is
     if clear:
         connect.save(app, {setting: ""}, f"{label_of(name)}：已清除。")
     if keep and typed:
-        hide_in_logs([typed])
         changes = {setting: typed}
         if problem := connect.unusable(app.loaded.proposing(changes), changes):
             warning(f"{problem}。")

@@ -82,7 +82,7 @@ def test_a_file_that_only_its_owner_reads(tmp_path: Path) -> None:
         saved.change({"OPENAI_API_KEY": KEY, "LLM_MODEL": "openai:a"})
     finally:
         os.umask(before)
-    path = Path(saved.place)
+    path = saved.path
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert json.loads(path.read_text("utf-8")) == {
@@ -103,25 +103,25 @@ def test_a_file_that_only_its_owner_reads(tmp_path: Path) -> None:
 def test_a_damaged_file_is_said_and_set_aside(tmp_path: Path, text: str) -> None:
     saved = SavedFile(tmp_path)
     saved.change({"LLM_MODEL": "openai:a"})
-    Path(saved.place).write_bytes(text.encode("latin-1"))
+    saved.path.write_bytes(text.encode("latin-1"))
     found = saved.read()
     assert found.values == {}
     (problem,) = load_settings(NOWHERE, {}, sections=()).with_page(found).problems
     assert "「设置」页面保存的内容" in str(problem)
     saved.change({"LLM_MODEL": "openai:b"})
     assert saved.read() == Saved({"LLM_MODEL": "openai:b"})
-    assert Path(saved.place).with_suffix(".damaged").read_bytes() == text.encode("latin-1")
+    assert saved.path.with_suffix(".damaged").read_bytes() == text.encode("latin-1")
 
 
 def test_a_newer_file_is_left_alone(tmp_path: Path) -> None:
     saved = SavedFile(tmp_path)
     saved.change({"LLM_MODEL": "openai:a"})
     newer = '{"version": 2, "values": [], "more": true}'
-    Path(saved.place).write_text(newer, "utf-8")
+    saved.path.write_text(newer, "utf-8")
     assert "更新版本" in saved.read().problem
     with pytest.raises(SettingsNotSaved, match="没有改动它"):
         saved.change({"LLM_MODEL": "openai:b"})
-    assert Path(saved.place).read_text("utf-8") == newer
+    assert saved.path.read_text("utf-8") == newer
 
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
