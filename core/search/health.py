@@ -48,7 +48,7 @@ class Rest:
     @property
     def sentence(self) -> str:
         if self.kind in NEEDS_SETTINGS:
-            return f"已停用，修改设置后重启即可恢复，否则 {math.ceil(self.seconds / 60)} 分钟后再试：{self.reason}"
+            return f"已停用，改正设置后恢复，否则 {math.ceil(self.seconds / 60)} 分钟后再试：{self.reason}"
         return f"休息中，还有 {math.ceil(self.seconds)} 秒：{self.reason}"
 
     @property
