@@ -174,5 +174,5 @@ def test_the_sentences(health: Health) -> None:
     assert states["a"] is not None
     assert states["a"].sentence == "休息中，还有 30 秒：搜索引擎要求放慢速度（429）。"
     assert states["b"] is not None
-    assert states["b"].sentence == "已停用，修改设置后重启即可恢复，否则 30 分钟后再试：密钥不对。"
+    assert states["b"].sentence == "已停用，改正设置后恢复，否则 30 分钟后再试：密钥不对。"
     assert states["b"].cure == "换一个。"
