@@ -210,6 +210,9 @@ async def measure(count: int, *, spread: float, agent: bool, wait: bool) -> Load
             "AGENT_STRATEGY": "tools",
             "SEARCH_PROVIDER_PRIORITY": "searxng",
             "SEARXNG_URL": search,
+            # To the app all visitors come from one address; in the world that this stands for, each has its own.
+            "LIMITS_VISITORS_PER_ADDRESS": str(MOST),
+            "LIMITS_ANSWERS_AT_ONCE": str(MOST),
         }
         with app_server(**environ) as app:
             pids = (app.process.pid, model_pid, search_pid, os.getpid())
