@@ -47,6 +47,18 @@ def model_server() -> Iterator[OpenAIServer]:
 
 
 @pytest.fixture
+def two_models(serve: Callable[..., AppServer], model_server: OpenAIServer) -> AppServer:
+    """The default one repeats its prompt, so that the answer shows what reached it."""
+    return serve(
+        SEARCH_PROVIDER_PRIORITY="bundled",
+        OPENAI_API_KEY="k",
+        OPENAI_BASE_URL=model_server.url,
+        LLM_MODEL="openai:echo",
+        LLM_MODELS="openai:ok",
+    )
+
+
+@pytest.fixture
 def visit(browser: Browser) -> Iterator[Callable[..., Visitor]]:
     with ExitStack() as stack:
 

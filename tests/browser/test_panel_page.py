@@ -17,18 +17,6 @@ Serve = Callable[..., AppServer]
 Visit = Callable[..., Visitor]
 
 
-@pytest.fixture
-def server(serve: Serve, model_server: OpenAIServer) -> AppServer:
-    """The default model repeats its prompt, so that the answer shows what reached it."""
-    return serve(
-        SEARCH_PROVIDER_PRIORITY="bundled",
-        OPENAI_API_KEY="k",
-        OPENAI_BASE_URL=model_server.url,
-        LLM_MODEL="openai:echo",
-        LLM_MODELS="openai:ok",
-    )
-
-
 def sidebar(visitor: Visitor) -> Locator:
     return visitor.page.get_by_test_id("stSidebar")
 
@@ -42,9 +30,9 @@ def to_the_left(visitor: Visitor, title: str, reading: str) -> None:
 
 
 def test_what_is_chosen_is_used_kept_and_taken_back(
-    server: AppServer, visit: Visit, model_server: OpenAIServer
+    two_models: AppServer, visit: Visit, model_server: OpenAIServer
 ) -> None:
-    visitor = visit(server)
+    visitor = visit(two_models)
     visitor.search_on()
     search = sidebar(visitor).get_by_text("搜索设置")
     search.click()
@@ -70,7 +58,7 @@ def test_what_is_chosen_is_used_kept_and_taken_back(
     visitor.answered("问源的回答会给出来源")
     assert (model_server.requests[-1]["model"], visitor.last_answer.rpartition(" ")[2]) == ("ok", "ok")
 
-    stranger = visit(server)
+    stranger = visit(two_models)
     expect(sidebar(stranger).get_by_text("搜索设置", exact=True)).to_be_visible()
 
     sidebar(visitor).get_by_text("搜索设置").click()
@@ -81,8 +69,8 @@ def test_what_is_chosen_is_used_kept_and_taken_back(
     assert visitor.foreign == []
 
 
-def test_on_a_phone_the_panel_fits_and_works(server: AppServer, visit: Visit) -> None:
-    visitor = visit(server, width=390)
+def test_on_a_phone_the_panel_fits_and_works(two_models: AppServer, visit: Visit) -> None:
+    visitor = visit(two_models, width=390)
     visitor.page.get_by_test_id("stExpandSidebarButton").click()
     for group in ("搜索设置", "模型与智能体"):
         sidebar(visitor).get_by_text(group).click()

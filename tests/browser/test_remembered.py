@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from support.app_server import AppServer
-from support.openai_server import OpenAIServer
 from support.visitor import Visitor
 
 pytestmark = pytest.mark.browser
@@ -18,17 +17,6 @@ Serve = Callable[..., AppServer]
 Visit = Callable[..., Visitor]
 
 OFFER = "联网搜索现在关闭"
-
-
-@pytest.fixture
-def server(serve: Serve, model_server: OpenAIServer) -> AppServer:
-    return serve(
-        SEARCH_PROVIDER_PRIORITY="bundled",
-        OPENAI_API_KEY="k",
-        OPENAI_BASE_URL=model_server.url,
-        LLM_MODEL="openai:echo",
-        LLM_MODELS="openai:ok",
-    )
 
 
 def sidebar(page: Page) -> Locator:
@@ -44,9 +32,9 @@ def mode(page: Page, name: str) -> Locator:
 
 
 def test_a_reload_and_a_new_tab_have_what_was_chosen_and_another_browser_has_not(
-    server: AppServer, visit: Visit
+    two_models: AppServer, visit: Visit
 ) -> None:
-    visitor = visit(server)
+    visitor = visit(two_models)
     visitor.search_on()
     sidebar(visitor.page).get_by_text("模型与智能体").click()
     visitor.pick("模型", "ok")
@@ -57,7 +45,7 @@ def test_a_reload_and_a_new_tab_have_what_was_chosen_and_another_browser_has_not
     visitor.settled()
 
     visitor.page.reload()
-    tab = Visitor(visitor.page.context.new_page(), server.url)
+    tab = Visitor(visitor.page.context.new_page(), two_models.url)
     for page in (visitor.page, tab.page):
         expect(sidebar(page).get_by_text("模型：ok")).to_be_visible()
         expect(sidebar(page).get_by_text("Agent 模式下由 AI 自动决策搜索")).to_be_visible()
@@ -66,15 +54,15 @@ def test_a_reload_and_a_new_tab_have_what_was_chosen_and_another_browser_has_not
     expect(sidebar(tab.page).get_by_text("已启用")).to_be_visible()
     expect(toggle(tab.page)).to_be_checked()
 
-    stranger = visit(server)
+    stranger = visit(two_models)
     expect(sidebar(stranger.page).get_by_text("模型：echo")).to_be_visible()
     expect(sidebar(stranger.page).get_by_text("已禁用")).to_be_visible()
     expect(sidebar(stranger.page).get_by_text("模型与智能体", exact=True)).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_offer_is_taken_with_one_click_and_comes_no_more(server: AppServer, visit: Visit, width: int) -> None:
-    visitor = visit(server, width=width)
+def test_the_offer_is_taken_with_one_click_and_comes_no_more(two_models: AppServer, visit: Visit, width: int) -> None:
+    visitor = visit(two_models, width=width)
     expect(visitor.page.get_by_text(OFFER)).to_be_visible()
     visitor.ask("你好")
     visitor.answered("你好")
@@ -85,7 +73,7 @@ def test_the_offer_is_taken_with_one_click_and_comes_no_more(server: AppServer, 
     expect(visitor.page.get_by_text(OFFER)).to_have_count(0)
     visitor.settled()
 
-    visitor.page.goto(server.url)
+    visitor.page.goto(two_models.url)
     visitor.settled()
     expect(visitor.page.get_by_role("heading", name="问源")).to_be_visible()
     expect(visitor.page.get_by_text(OFFER)).to_have_count(0)
@@ -93,8 +81,8 @@ def test_the_offer_is_taken_with_one_click_and_comes_no_more(server: AppServer, 
     visitor.answered("参考文献")
 
 
-def test_who_keeps_it_off_is_left_in_peace(server: AppServer, visit: Visit) -> None:
-    visitor = visit(server)
+def test_who_keeps_it_off_is_left_in_peace(two_models: AppServer, visit: Visit) -> None:
+    visitor = visit(two_models)
     visitor.page.get_by_role("button", name="保持关闭").click()
     expect(visitor.page.get_by_text(OFFER)).to_have_count(0)
     visitor.settled()
