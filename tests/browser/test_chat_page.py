@@ -307,7 +307,7 @@ def test_commands_typed_in_the_box(serve: Serve, visit: Visit, typed: str) -> No
     visitor.ask("/nosuch")
     expect(visitor.page.get_by_text("没有「/nosuch」这个命令")).to_be_visible()
     visitor.ask("/clear")
-    expect(visitor.page.get_by_text("提出问题，得到每句话都能查到来源的回答。")).to_be_visible()
+    expect(visitor.page.get_by_text("打开联网搜索，提出问题，得到能查到来源的回答。")).to_be_visible()
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -65,7 +65,7 @@ SUGGESTIONS = ("怎么打开联网搜索？", "SearXNG 返回 403 怎么办？",
 def welcome(place: DeltaGenerator, app: App) -> None:
     with place.container():
         st.header("问源", anchor=False)
-        st.write("提出问题，得到每句话都能查到来源的回答。")
+        st.write("打开联网搜索，提出问题，得到能查到来源的回答。")
         st.caption("可以先试试这些问题（会打开联网搜索）：")
         for number, suggestion in enumerate(SUGGESTIONS):
             st.button(suggestion, key=f"suggestion-{number}", on_click=actions.suggest, args=(suggestion,))

@@ -135,7 +135,7 @@ def form(app: App) -> None:
         keep = st.button("保存", icon=":material/save:", type="primary", disabled=not changes)
     trial(app, proposed.values, wanted=test)
     if keep:
-        save(app, changes, f"已连接 {model}，从下一个问题起由它回答。")
+        save(app, changes, f"已保存，从下一个问题起由 {model} 回答。")
 
 
 def _held_connection(app: App) -> Connection | None:
