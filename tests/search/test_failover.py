@@ -211,7 +211,7 @@ def test_engines_that_want_to_be_left_alone_are_left_alone_even_then() -> None:
     failover.health.failed("b", EngineMisconfigured("密钥不对。"))
     raced = failover.run(engines, QUERY, Deadline(1))
     assert outcomes(raced) == [("a", "skipped", "blocked"), ("b", "skipped", "misconfigured")]
-    assert "修改设置" in raced.attempts[1].reason
+    assert "改正设置后恢复" in raced.attempts[1].reason
 
 
 def test_a_named_engine_is_asked_although_it_rests() -> None:
