@@ -168,6 +168,11 @@ async def at_once(visitors: Sequence[Visitor], what: Callable[[Visitor], Awaitab
     await asyncio.gather(*(one(place, visitor) for place, visitor in enumerate(visitors)))
 
 
+async def open_and_get_ready(visitor: Visitor) -> None:
+    await visitor.open()
+    await visitor.get_ready()
+
+
 async def ask_and_leave(visitor: Visitor) -> None:
     try:
         await visitor.ask()
@@ -217,12 +222,12 @@ async def measure(count: int, *, spread: float, agent: bool, wait: bool) -> Load
         with app_server(**environ) as app:
             pids = (app.process.pid, model_pid, search_pid, os.getpid())
             first = Visitor(0, app.url, agent)  # imports LangChain, opens the database
-            await first.open()
+            await open_and_get_ready(first)
             await ask_and_leave(first)
             await asyncio.sleep(3)
             before = Footprint.of(app.process.pid)
             visitors = [Visitor(number, app.url, agent) for number in range(1, count + 1)]
-            await at_once(visitors, Visitor.open, 0.0)
+            await at_once(visitors, open_and_get_ready, 0.0)
             await asyncio.sleep(2)
             idle = Footprint.of(app.process.pid)
             others = machine_busy() - sum(Footprint.of(pid).cpu for pid in pids)
@@ -285,8 +290,8 @@ def table(loads: Sequence[Load]) -> str:
 
 
 NOTE = f"""Visitors without a browser: each speaks Streamlit's own protocol (`bench/load_visitor.py`), opens the page, waits until
-it is drawn, switches search on, asks one question, reads until the answer is complete, and leaves. All pages are open before
-the first question, and all questions are asked at once. A model on loopback answers after {FIRST_TOKEN_SECONDS} s with {TOKENS} tokens,
+it is drawn, switches search on, asks one question, reads until the answer is complete, and leaves. All pages are open and at
+rest before the first question, and all questions are asked at once. A model on loopback answers after {FIRST_TOKEN_SECONDS} s with {TOKENS} tokens,
 {TOKENS_PER_SECOND} a second; a SearXNG on loopback answers at once. One process of the app, SQLite, everything on the same cores: the model,
 SearXNG and the visitors too. Answered: every word arrived, once and in order. Kept: question and whole answer are in the
 database file afterwards. The first token counts from Enter, without the model's own {FIRST_TOKEN_SECONDS} s: rerun of the page, search,

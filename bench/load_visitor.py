@@ -91,8 +91,8 @@ class Visitor:
                     found |= {name: morsel.value for name, morsel in SimpleCookie(line).items()}
         return found
 
-    async def ask(self) -> None:
-        """Switches search on, asks, and reads until the answer is complete and the page at rest."""
+    async def get_ready(self) -> None:
+        """Switches search on, or the agent."""
         if self.agent:
             await self._rerun(self._typed("/mode agent"))
             await self._until(lambda: True)
@@ -100,6 +100,9 @@ class Visitor:
             self._search_is_on = True
             await self._rerun()
             await self._until(lambda: self._enabled)
+
+    async def ask(self) -> None:
+        """Asks, and reads until the answer is complete and the page at rest."""
         self.asked_at = time.monotonic()
         await self._rerun(self._typed(self.question))
         await self._until(lambda: self.answered)
