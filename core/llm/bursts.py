@@ -1,0 +1,57 @@
+"""What has come of a stream by now, all together: a model writes dozens of tokens a second, and nobody reads them one by one.
+
+Between two bursts nothing is read, so what comes meanwhile is one read of the socket, one message, one event and one drawing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import TypeVar
+
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.05, 0.25
+STREAMS_READ_AT_THE_SHORTEST = 20
+"""With more, everybody is read less often, so that nobody has to wait for the processor."""
+
+T = TypeVar("T")
+
+_streams = 0
+
+
+def _pause() -> float:
+    return min(SHORTEST_PAUSE * max(1.0, _streams / STREAMS_READ_AT_THE_SHORTEST), LONGEST_PAUSE)
+
+
+async def in_bursts(items: AsyncIterator[T]) -> AsyncIterator[list[T]]:
+    """The first item comes at once."""
+    global _streams
+    arrived: list[T] = []
+    news = asyncio.Event()
+    all_taken = False
+
+    async def read() -> None:
+        nonlocal all_taken
+        async for item in items:
+            arrived.append(item)
+            if all_taken:
+                all_taken = False
+                await asyncio.sleep(_pause())
+            news.set()
+
+    reading = asyncio.create_task(read())
+    reading.add_done_callback(lambda _: news.set())
+    _streams += 1
+    try:
+        while not reading.done() or arrived:
+            await news.wait()
+            news.clear()
+            if arrived:
+                burst = arrived.copy()
+                arrived.clear()
+                yield burst
+                all_taken = not arrived
+        reading.result()
+    finally:
+        _streams -= 1
+        reading.cancel()
+        await asyncio.wait([reading])
