@@ -18,6 +18,7 @@ from core.base.settings import SavedFile
 from core.search.engines.exa import ExaEngine
 from support.base import ROOT, loaded
 from support.openai_server import ANSWER, OpenAIServer, openai_server
+from support.patience import until
 
 KEY = "key-of-the-page-0123456789"
 
@@ -118,5 +119,5 @@ def test_a_damaged_file_stops_nobody(app: App) -> None:
     app.saved.change({"LLM_MODEL": "openai:x"})
     assert shared_app().settings.llm.model == "openai:x"
     SavedFile(app.settings.data_dir).path.write_text("{", "utf-8")
-    assert shared_app().model.choice.embedded
+    until(lambda: shared_app().model.choice.embedded)
     assert "已损坏" in str(shared_app().loaded.problems[0])

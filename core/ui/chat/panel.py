@@ -32,8 +32,9 @@ def restore(chosen: Mapping[str, Any]) -> None:
 
 
 def draw() -> None:
-    for group in _groups():
-        _draw_group(group, changes=sum(control.changed(_picked().get(control.name)) for control in group.controls))
+    picked = _picked()
+    for group in groups(shared_app().settings, picked):
+        _draw_group(group, changes=sum(control.changed(picked.get(control.name)) for control in group.controls))
 
 
 def _groups() -> tuple[Group, ...]:
