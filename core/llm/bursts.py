@@ -9,8 +9,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import TypeVar
 
-SHORTEST_PAUSE, LONGEST_PAUSE = 0.05, 0.25
-STREAMS_READ_AT_THE_SHORTEST = 20
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.08, 0.3
+STREAMS_READ_AT_THE_SHORTEST = 12
 """With more, everybody is read less often, so that nobody has to wait for the processor."""
 
 T = TypeVar("T")

@@ -38,6 +38,7 @@ Prompt = Sequence[tuple[str, str]]
 
 CUT_OFF = ("length", "content_filter")
 """Values of `finish_reason` with which a service says that there would have been more."""
+IDLE_CONNECTIONS = 5
 MAX_OTHERS = 64
 """Models that readers have chosen, each at its temperature: every one keeps connections open."""
 
@@ -89,19 +90,23 @@ def _openai_chat(name: str, settings: Settings, options: dict[str, Any]) -> Base
         stream_chunk_timeout=None,
         stream_usage=True,  # LangChain leaves it out for custom addresses unless told
         **options,
-        **_unredirected(),
+        **_clients(),
     )
     chat.async_client = PlainChunks(chat.async_client)
     return chat
 
 
-def _unredirected() -> dict[str, Any]:
-    """openai follows redirects by default: the question would travel to a host that nobody has configured."""
-    from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
+def _clients() -> dict[str, Any]:
+    """openai follows redirects by default: the question would travel to a host that nobody has configured.
 
+    And it keeps a hundred connections open that nobody uses any more, each of them a file handle.
+    """
+    from openai import DEFAULT_CONNECTION_LIMITS, DefaultAsyncHttpxClient, DefaultHttpxClient
+
+    limits = type(DEFAULT_CONNECTION_LIMITS)(max_connections=1_000, max_keepalive_connections=IDLE_CONNECTIONS)
     return {
-        "http_client": DefaultHttpxClient(follow_redirects=False),
-        "http_async_client": DefaultAsyncHttpxClient(follow_redirects=False),
+        "http_client": DefaultHttpxClient(follow_redirects=False, limits=limits),
+        "http_async_client": DefaultAsyncHttpxClient(follow_redirects=False, limits=limits),
     }
 
 
