@@ -10,7 +10,6 @@ An address that a visitor of the page typed is fetched with `public_only`: never
 
 from __future__ import annotations
 
-import codecs
 import http.client
 import json
 import logging
@@ -30,6 +29,7 @@ from requests.structures import CaseInsensitiveDict
 from urllib3.exceptions import ProxyError
 
 from core import __version__
+from core.base.charsets import charset_label, web_codec
 from core.base.http.addresses import is_private_name
 from core.base.http.connections import adapter, environment, running
 from core.base.http.deadline import Deadline
@@ -72,7 +72,7 @@ class Response:
     host: str
 
     def text(self) -> str:
-        return self.body.decode(_charset(self.headers.get("Content-Type", "")), "replace")
+        return self.body.decode(web_codec(charset_label(self.headers.get("Content-Type", ""))) or "utf-8", "replace")
 
     def json(self) -> Any:
         """JSON is UTF-8, also where the header says otherwise; only where it is not, the header may be right.
@@ -155,6 +155,12 @@ def _prepare(request: Request) -> tuple[requests.PreparedRequest, _Origin]:
     raise HttpInvalidRequest
 
 
+def normal_address(url: str) -> str:
+    """The address as `fetch` would send it, with the host that it would connect to; or raises `HttpInvalidRequest`."""
+    prepared, _ = _prepare(Request("GET", url))
+    return prepared.url or ""
+
+
 def _exchange(
     prepared: requests.PreparedRequest, origin: _Origin, max_bytes: int, on_bytes: Callable[[int], None]
 ) -> Response:
@@ -162,7 +168,8 @@ def _exchange(
     proxies, ca_bundle = environment(origin.url)
     with adapter.send(prepared, stream=True, timeout=deadline.patience(), proxies=proxies, verify=ca_bundle) as answer:
         if 300 <= answer.status_code < 400:
-            raise HttpRedirect(host=origin.host, target=_host_in(answer.headers.get("Location", "")) or origin.host)
+            location = answer.headers.get("Location", "")
+            raise HttpRedirect(host=origin.host, target=_host_in(location) or origin.host, location=location)
         body = _read(answer.raw, max_bytes, origin.host, on_bytes)
     if deadline.cancelled:  # a body without a stated length looks complete when its socket was shut down
         raise HttpCancelled(host=origin.host)
@@ -197,22 +204,6 @@ def _decompress(data: bytes, encoding: str, max_bytes: int, host: str) -> bytes:
             if stream.eof and not stream.unused_data:
                 return plain
     raise HttpProtocolError(host=host)
-
-
-# Codecs that real pages are written in. Python has others that a server must not choose: punycode, for one, takes
-# minutes for a megabyte.
-_WEB_CHARSET = re.compile(r"utf-(8|16)|gb|big5|shift_jis|euc_|iso8859-|cp125|koi8")
-
-
-def _charset(content_type: str) -> str:
-    label = re.search(r"charset\s*=\s*[\"']?([\w.:-]+)", content_type, re.ASCII | re.IGNORECASE)
-    try:
-        name = codecs.lookup(label[1]).name if label else "utf-8"
-    except LookupError:
-        return "utf-8"
-    if name in ("gb2312", "gbk"):  # pages with these labels use characters that only the superset knows
-        return "gb18030"
-    return name if _WEB_CHARSET.match(name) else "utf-8"
 
 
 def _host_in(url: str) -> str:

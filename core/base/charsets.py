@@ -1,0 +1,27 @@
+"""The codec that the web means by the name of a charset."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+# Codecs that real pages are written in. Python has others that a server must not choose: punycode, for one, takes
+# minutes for a megabyte.
+_OF_THE_WEB = re.compile(r"utf-(8|16)|gb|big5|shift_jis|euc_|iso8859-|cp125|koi8")
+# Pages with these labels use characters that only the superset knows.
+_SUPERSETS = {"gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs", "shift_jis": "cp932", "iso8859-1": "cp1252"}
+
+
+def web_codec(label: str) -> str | None:
+    """None for a name that nobody knows, or that no page is written in."""
+    try:
+        name = codecs.lookup(label).name
+    except (LookupError, ValueError):
+        return None
+    return _SUPERSETS.get(name, name) if _OF_THE_WEB.match(name) else None
+
+
+def charset_label(content_type: str) -> str:
+    """What a Content-Type header, or a meta element like it, names after `charset=`; empty where it names nothing."""
+    found = re.search(r"charset\s*=\s*[\"']?([\w.:-]+)", content_type, re.ASCII | re.IGNORECASE)
+    return found[1] if found else ""
