@@ -12,6 +12,7 @@ PARTS = {
     "page": "The page",
     "chat": "Chat mode",
     "search": "Search",
+    "reading": "Reading pages",
     "agent": "Agent mode",
     "google": "Google through Chrome",
     "legal": "Legal search",

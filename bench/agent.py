@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.rows import Row
+from core.app import brought_sections
 from core.base.settings import LoadedSettings, load_settings
 from core.search.engine import SearchEngine
-from core.search.registry import engine_sections
 from core.search.types import SearchQuery, SearchResult
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,7 +41,7 @@ def rows() -> Iterator[Row]:
 def _settings(**environ: str) -> LoadedSettings:
     environ |= {"SEARCH_RATE_LIMIT": "100000", "SEARCH_HEDGE_AFTER": "5", "LOG_LEVEL": "WARNING"}
     return load_settings(
-        ROOT / "settings.yaml", {"DATA_DIR": tempfile.mkdtemp(), **environ}, sections=engine_sections()
+        ROOT / "settings.yaml", {"DATA_DIR": tempfile.mkdtemp(), **environ}, sections=brought_sections()
     )
 
 

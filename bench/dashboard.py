@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from core.answer.events import RunEvent, TextDelta, Usage  # noqa: E402
 from core.answer.message import Message, message_from_run  # noqa: E402
-from core.app import build_app  # noqa: E402
+from core.app import brought_sections, build_app  # noqa: E402
 from core.base.settings import load_settings  # noqa: E402
 from core.metrics import Metrics  # noqa: E402
 from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord  # noqa: E402
@@ -34,7 +34,6 @@ from core.metrics.spans import DAY  # noqa: E402
 from core.metrics.writer import write  # noqa: E402
 from core.run.question import AnswerOptions  # noqa: E402
 from core.run.run import Run  # noqa: E402
-from core.search.registry import engine_sections  # noqa: E402
 from core.search.types import Attempt, Outcome, SearchEnd, SearchQuery, SearchResponse  # noqa: E402
 from core.store import Database, MetricsStore  # noqa: E402
 from core.store.backends import SqliteFile  # noqa: E402
@@ -180,7 +179,7 @@ def two_hours(questions: int = 2_400) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         environ = {"DATA_DIR": folder, "SEARCH_PROVIDER_PRIORITY": "bundled", "SEARCH_RATE_LIMIT": "100000"}
         app = core.app._shared = build_app(
-            load_settings(ROOT / "settings.yaml", {**environ, "LOG_LEVEL": "ERROR"}, sections=engine_sections())
+            load_settings(ROOT / "settings.yaml", {**environ, "LOG_LEVEL": "ERROR"}, sections=brought_sections())
         )
         logging.disable(logging.WARNING)
         pages = [

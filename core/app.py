@@ -19,6 +19,7 @@ from core.base.settings import (
     LoadedSettings,
     SavedFile,
     SavedSettings,
+    Section,
     Settings,
     cookie_secret,
     load_settings,
@@ -29,6 +30,7 @@ from core.legal.text.statute_citations import may_cite
 from core.llm.limits import ModelLimit
 from core.llm.model import Model
 from core.metrics import Metrics
+from core.reading import ReadingSettings
 from core.run.admission import Admission
 from core.run.keeper import Keeper
 from core.search.cache import ResultCache
@@ -167,6 +169,11 @@ class App:
             self.redis.close()
 
 
+def brought_sections() -> tuple[type[Section], ...]:
+    """The settings that stand beside what they configure, for `load_settings`."""
+    return (*engine_sections(), ReadingSettings)
+
+
 def build_app(
     loaded: LoadedSettings | None = None,
     *,
@@ -174,7 +181,7 @@ def build_app(
     engines: Sequence[SearchEngine] | None = None,
 ) -> App:
     """`model` and `engines` replace the configured ones: for tests, and for programs that bring their own."""
-    loaded = loaded or load_settings(sections=engine_sections())
+    loaded = loaded or load_settings(sections=brought_sections())
     configure_logging(level=loaded.values.log.level, secrets=loaded.values.secrets())
     database = Database.from_settings(loaded.values)
     saved = _saved(loaded.values, database)

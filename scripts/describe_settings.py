@@ -14,10 +14,10 @@ from typing import Any
 
 import yaml
 
+from core.app import brought_sections
 from core.base.places import FILES
 from core.base.settings import load_settings
 from core.base.settings.describe import NOT_SET, Entry, entries, shown
-from core.search.registry import engine_sections
 
 COMMENT_COLUMN = 33
 LONG_LIST = 4
@@ -80,7 +80,7 @@ DOCUMENTS = (
 
 
 def main(arguments: list[str], folder: Path = FILES) -> int:
-    loaded = load_settings(folder / "settings.yaml", {}, sections=engine_sections())
+    loaded = load_settings(folder / "settings.yaml", {}, sections=brought_sections())
     described, check = entries(loaded), "--check" in arguments
     if not check and any(entry.changed for entry in described):
         return _failed("settings.yaml holds values of your own, which would be lost: move them to the environment.")

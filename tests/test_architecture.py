@@ -165,6 +165,16 @@ def test_only_settings_read_the_environment() -> None:
     assert within(readers, "core/base/settings")
 
 
+def test_the_program_itself_never_imports_what_takes_pages_apart() -> None:
+    """It is heavy, and it belongs into the workers."""
+    code = (
+        "import sys, core.__main__, core.app, core.reading; "
+        "print([name for name in ('trafilatura', 'pypdfium2', 'lxml', 'dateparser') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 @pytest.mark.parametrize("module", ["core.app", "core.__main__"])
 def test_langchain_is_not_imported_before_it_is_needed(module: str) -> None:
     code = f"import sys, {module}; print(sorted(name for name in sys.modules if name.startswith('langchain')))"
@@ -172,9 +182,9 @@ def test_langchain_is_not_imported_before_it_is_needed(module: str) -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_search_and_law_run_from_a_plain_prompt() -> None:
+def test_search_reading_and_law_run_from_a_plain_prompt() -> None:
     code = (
-        "import sys, core.search.service, core.search.registry, core.legal.desk; "
+        "import sys, core.search.service, core.search.registry, core.reading.worker, core.legal.desk; "
         "print([name for name in sys.modules if name.startswith(('langchain', 'streamlit'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

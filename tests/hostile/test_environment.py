@@ -7,11 +7,10 @@ import logging
 import pytest
 
 from core.answer.events import Usage
-from core.app import build_app
+from core.app import brought_sections, build_app
 from core.base.settings import LoadedSettings, load_settings
 from core.base.settings.describe import entries
 from core.search.errors import AllEnginesFailed
-from core.search.registry import engine_sections
 from core.search.types import SearchQuery
 from support.base import NOWHERE, VARIABLES, loaded
 from support.faults import unused_port
@@ -81,7 +80,7 @@ def test_no_value_of_a_variable_breaks_the_settings(name: str) -> None:
 
 def load(**environ: str) -> LoadedSettings:
     """Without settings.yaml, which takes longer to read than everything else."""
-    return load_settings(NOWHERE, environ, sections=engine_sections())
+    return load_settings(NOWHERE, environ, sections=brought_sections())
 
 
 def _in_force(found: LoadedSettings) -> dict[str, str]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from core.app import brought_sections
 from core.base.settings import LoadedSettings, load_settings
-from core.search.registry import engine_sections
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SHARED = ROOT.parent / "shared"
 
 
 NOWHERE = Path("/nonexistent/settings.yaml")
-VARIABLES = frozenset(load_settings(NOWHERE, {}, sections=engine_sections()).origins)
+VARIABLES = frozenset(load_settings(NOWHERE, {}, sections=brought_sections()).origins)
 """The environment variables of all settings."""
 
 
@@ -21,4 +21,4 @@ def loaded(**environ: str) -> LoadedSettings:
     """Settings as a fresh clone has them, plus the given environment."""
     if "DATA_DIR" not in environ:
         environ["DATA_DIR"] = os.environ["DATA_DIR"]
-    return load_settings(ROOT / "settings.yaml", environ, sections=engine_sections())
+    return load_settings(ROOT / "settings.yaml", environ, sections=brought_sections())

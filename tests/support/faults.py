@@ -46,6 +46,10 @@ class Peer:
         self.server.requests.append(request)
         return request
 
+    def unread(self, request: bytes) -> None:
+        """For whoever answers instead, and reads it again."""
+        self._unread = request + self._unread
+
     def _receive(self) -> bool:
         data = self.sock.recv(65536)
         self._unread += data

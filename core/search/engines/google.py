@@ -34,7 +34,7 @@ from core.search.results import clean_results
 from core.search.types import SearchQuery, SearchType
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement  # type: ignore[import-untyped]
+    from lxml.html import HtmlElement
 
 ANOTHER_WAY = "也可以改用其他搜索引擎。"
 PROXY = "在中国大陆连接 Google 需要代理（HTTPS_PROXY）；" + ANOTHER_WAY
@@ -205,8 +205,8 @@ def _estimate(page: HtmlElement) -> int | None:
 
 
 def _parsed(html: str) -> HtmlElement:
-    from lxml import html as lxml_html  # type: ignore[import-untyped]  # takes a while to import
-    from lxml.etree import ParserError  # type: ignore[import-untyped]
+    from lxml import html as lxml_html  # takes a while to import
+    from lxml.etree import ParserError
 
     # As bytes: a declaration of another encoding inside the text then means nothing, and lone surrogates are gone.
     try:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
+from core.app import brought_sections
 from core.base.settings import LoadedSettings, load_settings
 from core.base.settings.describe import Entry, entries, shown
-from core.search.registry import engine_sections
 from support.base import VARIABLES
 
 
 def load(tmp_path: Path, yaml: str = "", **environ: str) -> LoadedSettings:
     file = tmp_path / "settings.yaml"
     file.write_text(yaml, "utf-8")
-    return load_settings(file, environ, sections=engine_sections())
+    return load_settings(file, environ, sections=brought_sections())
 
 
 def by_variable(loaded: LoadedSettings) -> dict[str, Entry]:

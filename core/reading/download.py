@@ -1,0 +1,192 @@
+"""From an address to bytes, without becoming a way into this machine's network.
+
+Every hop of a redirect is checked like the first address: its scheme, its port, the administrator's lists, and, at the
+moment of connecting, whether the address behind the name is public. Nothing of ours travels along: no cookie, no key,
+no Referer.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from urllib.parse import urljoin, urlsplit
+
+from core.base.http import Cancelled, Deadline, Request, Response, fetch, normal_address
+from core.base.http.errors import (
+    HttpCancelled,
+    HttpError,
+    HttpInvalidRequest,
+    HttpNotPublic,
+    HttpProtocolError,
+    HttpRedirect,
+    HttpTimeout,
+    HttpTooLarge,
+)
+from core.reading.errors import ReadingError, Reason
+from core.reading.settings import ReadingSettings
+
+MAX_BYTES = 10_000_000
+MAX_REDIRECTS = 3
+AT_ONCE_PER_HOST = 2
+
+_PORTS = {"http": 80, "https": 443}
+_HEADERS = {
+    "Accept": "text/html, application/xhtml+xml, application/pdf, text/plain, text/markdown, */*;q=0.1",
+    "Accept-Language": "zh-CN, zh;q=0.9, en;q=0.8",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Downloaded:
+    address: str
+    """The last one, after every redirect."""
+    host: str
+    content_type: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    url: str
+    host: str
+    is_secure: bool
+    public_only: bool
+
+
+class Downloader:
+    def __init__(self, settings: ReadingSettings) -> None:
+        self._allowed = frozenset(settings.allow_hosts)
+        self._denied = frozenset(settings.deny_hosts)
+        self._turns = _Turns(AT_ONCE_PER_HOST)
+
+    def download(self, address: str, deadline: Deadline) -> Downloaded:
+        place = self._place(address)
+        for _ in range(MAX_REDIRECTS + 1):
+            answer = self._ask(place, deadline)
+            if isinstance(answer, Response):
+                content_type = answer.headers.get("Content-Type", "")
+                return Downloaded(place.url, place.host, content_type, _good(answer, place.host))
+            next_place = self._place(answer)
+            if place.is_secure and not next_place.is_secure:
+                raise ReadingError("insecure", host=place.host)
+            place = next_place
+        raise ReadingError("redirects", host=place.host)
+
+    def _place(self, address: str) -> _Place:
+        """Where the address leads, if it may be read."""
+        try:
+            url = normal_address(address)
+        except HttpInvalidRequest:
+            raise ReadingError("address") from None
+        parts = urlsplit(url)
+        if "@" in parts.netloc:
+            raise ReadingError("address")
+        host = (parts.hostname or "").rstrip(".")
+        name = f"[{host}]" if ":" in host else host
+        port = parts.port or _PORTS[parts.scheme]
+        if not self._denied.isdisjoint((*_domains(name), f"{name}:{port}")):
+            raise ReadingError("denied", host=name)
+        is_usual = port in _PORTS.values()
+        allowed = f"{name}:{port}" in self._allowed or (is_usual and name in self._allowed)
+        if not is_usual and not allowed:
+            raise ReadingError("address")
+        return _Place(url, name, parts.scheme == "https", public_only=not allowed)
+
+    def _ask(self, place: _Place, deadline: Deadline) -> Response | str:
+        """The answer, or the address to which it redirects."""
+        try:
+            with self._turns.turn(place.host, deadline):
+                return fetch(
+                    Request("GET", place.url, headers=_HEADERS),
+                    deadline=deadline,
+                    max_bytes=MAX_BYTES,
+                    public_only=place.public_only,
+                )
+        except HttpRedirect as redirect:
+            return _target(place, redirect.location)
+        except HttpCancelled:
+            raise Cancelled from None
+        except HttpError as error:
+            raise ReadingError(_reason(error), host=place.host) from None
+
+
+def _target(place: _Place, location: str) -> str:
+    try:
+        return urljoin(place.url, location)
+    except ValueError:
+        raise ReadingError("address") from None
+
+
+def _domains(host: str) -> Iterator[str]:
+    """news.example.com, example.com, com."""
+    while host:
+        yield host
+        host = host.partition(".")[2]
+
+
+def _reason(error: HttpError) -> Reason:
+    match error:
+        case HttpNotPublic():
+            return "private"
+        case HttpTimeout():
+            return "timeout"
+        case HttpTooLarge():
+            return "large"
+        case HttpProtocolError():
+            return "broken"
+        case HttpInvalidRequest():
+            return "address"
+        case _:
+            return "unreachable"
+
+
+_STATUSES: dict[int, Reason] = {
+    401: "login",
+    402: "login",
+    403: "refused",
+    404: "missing",
+    407: "login",
+    410: "missing",
+    429: "refused",
+    451: "refused",
+}
+
+
+def _good(answer: Response, host: str) -> bytes:
+    if 200 <= answer.status < 300:
+        return answer.body
+    raise ReadingError(_STATUSES.get(answer.status, "failed"), host=host)
+
+
+class _Turns:
+    """So many at once for one host: ten readers with the same result must not look like an attack on its site."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._changed = threading.Condition()
+        self._busy: Counter[str] = Counter()
+
+    @contextmanager
+    def turn(self, host: str, deadline: Deadline) -> Iterator[None]:
+        self._take(host, deadline)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._busy[host] -= 1
+                if not self._busy[host]:
+                    del self._busy[host]
+                self._changed.notify_all()
+
+    def _take(self, host: str, deadline: Deadline) -> None:
+        with self._changed:
+            while self._busy[host] >= self._most:
+                if deadline.cancelled:
+                    raise Cancelled
+                if not deadline.remaining():
+                    raise ReadingError("timeout", host=host)
+                self._changed.wait(min(deadline.remaining(), 0.1))  # nothing wakes it when it is cancelled
+            self._busy[host] += 1

@@ -1,0 +1,65 @@
+"""Why a page was not read: a sentence for the reader, and a word or two for the card of its source."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from core.base.errors import AppError
+
+Reason = Literal[
+    "off",
+    "address",
+    "private",
+    "denied",
+    "insecure",
+    "redirects",
+    "unreachable",
+    "timeout",
+    "refused",
+    "login",
+    "missing",
+    "failed",
+    "large",
+    "complex",
+    "binary",
+    "script",
+    "scanned",
+    "locked",
+    "broken",
+    "empty",
+]
+
+
+class ReadingError(AppError):
+    """One page was not read. The answer goes on with the others, and with this one's snippet."""
+
+    kind = "reading"
+
+    _WORDS: ClassVar[dict[Reason, tuple[str, str]]] = {
+        "off": ("未开启", "管理员关闭了网页阅读。"),
+        "address": ("网址不可读", "这个网址不能阅读：只读 80 和 443 端口的 http、https 网页，网址中不能有用户名。"),
+        "private": ("内网地址", "{host} 不是公开的网络地址，没有连接。"),
+        "denied": ("不允许阅读", "管理员不允许阅读 {host}。"),
+        "insecure": ("转向不加密的网址", "{host} 要求从加密的网址转到不加密的网址，没有跟随。"),
+        "redirects": ("转向太多", "{host} 一再要求转到别的网址，没有继续跟随。"),
+        "unreachable": ("连接不上", "连接不上 {host}。"),
+        "timeout": ("超时", "{host} 的网页没有在规定时间内读完。"),
+        "refused": ("拒绝访问", "{host} 拒绝了访问。"),
+        "login": ("需要登录", "{host} 的这个网页需要登录或订阅才能看到全文。"),
+        "missing": ("网页不存在", "{host} 上没有这个网页了。"),
+        "failed": ("对方出错", "{host} 没有给出这个网页。"),
+        "large": ("太大", "{host} 的这个网页太大，没有读完。"),
+        "complex": ("太复杂", "{host} 的这个网页结构过于复杂，没有读完。"),
+        "binary": ("不是文字", "{host} 给出的不是文字内容。"),
+        "script": ("需要脚本", "{host} 的这个网页要运行脚本才有内容。"),
+        "scanned": ("没有文字层", "{host} 的这份 PDF 只有图像，没有文字。"),
+        "locked": ("有密码", "{host} 的这份 PDF 有密码。"),
+        "broken": ("内容损坏", "{host} 给出的内容不完整或已损坏。"),
+        "empty": ("没有正文", "{host} 的这个网页里没有找到正文。"),
+    }
+
+    def __init__(self, reason: Reason, *, host: str = "") -> None:
+        self.mark, sentence = self._WORDS[reason]
+        super().__init__(sentence.format(host=host))
+        self.reason = reason
+        self.host = host

@@ -1,0 +1,76 @@
+"""Bytes of a stranger as text. Runs in a worker (worker.py), which may be killed at any moment.
+
+The kind is decided by the bytes. Only between HTML and plain text, where both are possible, is the header believed.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import replace
+
+from core.base.text import clean, is_blank, one_line
+from core.reading.decode import decode
+from core.reading.extracted import Extracted, NotReadable
+from core.reading.html import read_html
+from core.reading.instructions import count_instructions
+from core.reading.pdf import read_pdf
+from core.reading.plain import read_feed, read_text
+
+MAX_TEXT = 400_000
+"""Characters: a book, and more than any question needs."""
+
+_HEAD = 1_024
+_NOT_TEXT = (
+    b"PK\x03\x04",
+    b"\x89PNG",
+    b"GIF8",
+    b"\xff\xd8\xff",
+    b"RIFF",
+    b"\x1f\x8b",
+    b"7z\xbc\xaf",
+    b"\x7fELF",
+    b"Rar!",
+)
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_FEED = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:rss|feed|rdf:RDF)\b", re.DOTALL)
+_MARKUP = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|!--|html|head|body|title|meta|script|style|link|div|p|h[1-6]|table|article|main|a|br|span|font|iframe)\b",
+    re.IGNORECASE,
+)
+GARBAGE_SHARE = 0.1
+
+
+def extract(body: bytes, content_type: str) -> Extracted:
+    if b"%PDF-" in body[:_HEAD]:
+        found = read_pdf(body, max_text=MAX_TEXT)
+    elif body.startswith(_NOT_TEXT) or (b"\0" in body[:_HEAD] and not body.startswith(_UTF_16)):
+        raise NotReadable("binary")
+    else:
+        found = _read_markup_or_text(decode(body, content_type), content_type.lower())
+    text = clean(found.text).strip()
+    if is_blank(text):
+        raise NotReadable("empty")
+    return replace(
+        found,
+        text=text[:MAX_TEXT],
+        title=one_line(found.title),
+        instructions=count_instructions(text[:MAX_TEXT]),
+        is_cut=found.is_cut or len(text) > MAX_TEXT,
+    )
+
+
+def _read_markup_or_text(text: str, content_type: str) -> Extracted:
+    if _is_garbage(text[:_HEAD]):
+        raise NotReadable("binary")
+    if _FEED.match(text):
+        return read_feed(text)
+    says_text = content_type.startswith(("text/plain", "text/markdown"))
+    if not says_text and "<" in text and ("html" in content_type or _MARKUP.match(text)):
+        return read_html(text)
+    return read_text(text)
+
+
+def _is_garbage(text: str) -> bool:
+    unprintable = sum(not (c.isprintable() or c.isspace()) or c == "\ufffd" for c in text)
+    return unprintable > GARBAGE_SHARE * len(text)

@@ -1,0 +1,38 @@
+"""A page that was read."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+PageKind = Literal["html", "pdf", "feed", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    address: str
+    """As it was asked for."""
+    final_address: str
+    """Where the text was, after every redirect."""
+    title: str
+    text: str
+    """Cleaned, and without what the page hides from people. Whatever it says, it is material, never an instruction."""
+    published: str | None
+    """An ISO day, where the page says one."""
+    kind: PageKind
+    fetched_at: datetime
+    instructions: int
+    """How many places look like instructions to a model."""
+    is_cut: bool
+    """Whether the page went on: `text` is its beginning."""
+
+    @property
+    def length(self) -> int:
+        return len(self.text)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the text, by which a later reading shows whether the page has changed."""
+        return hashlib.sha256(self.text.encode()).hexdigest()

@@ -1,0 +1,40 @@
+"""What there is to configure about reading."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from core.base.http import normal_address
+from core.base.http.errors import HttpInvalidRequest
+from core.base.settings import Count, Form, Names, Seconds, Section
+
+
+def _hosts(value: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(_host, value))
+
+
+def _host(entry: str) -> str:
+    """As it stands in an address that was prepared for sending: in lower case, and in ASCII."""
+    try:
+        address = normal_address(f"http://{entry}/")
+    except HttpInvalidRequest:
+        address = ""
+    found = re.fullmatch(r"http://([^/@?#]+)/", address)
+    if not found:
+        raise ValueError("应是主机名，可加端口，如 wiki.example.com 或 10.0.0.8:8080")
+    return found[1].lower()
+
+
+Hosts = Annotated[Names, AfterValidator(_hosts), Form("主机名或主机名:端口，逗号分隔")]
+
+
+class ReadingSettings(Section):
+    name = "reading"
+    group = "搜索"
+    pages: Count = Field(3, ge=0, le=5, description="每次搜索后阅读前几条来源的全文，0 为不读网页")
+    timeout: Seconds = Field(4.0, ge=0.5, le=60, description="阅读网页的时间，到时没有读完的只用摘要")
+    allow_hosts: Hosts = Field((), description="内网中可以阅读的主机；80 和 443 之外的端口要写出来")
+    deny_hosts: Hosts = Field((), description="不阅读的主机，其下级域名也不读")

@@ -1,0 +1,74 @@
+"""The child process in which strangers' bytes are taken apart: `python -m core.reading.worker`.
+
+Everything is imported first. Then the process gives up what it could be misused for: it can open no file and no socket,
+start no program and take no more than its share of memory. Every task has a second of processor time, after which the
+kernel ends the process, wherever in a C library it may be. It ends by itself when its socket is closed.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import resource
+import signal
+import socket
+from dataclasses import asdict
+
+from core.reading.extract import extract
+from core.reading.extracted import NotReadable
+from core.reading.frames import receive, send
+
+CPU_SECONDS = 1.0
+MEMORY = 1_000_000_000
+"""Addresses, not pages: what the libraries map counts too."""
+_SAMPLE = "<html><head><title>t</title></head><body><article><p>{}</p></article></body></html>".format("一句话。" * 100)
+
+
+def main() -> None:
+    logging.disable(logging.CRITICAL)
+    parent = socket.socket(fileno=0)
+    for sample in (_SAMPLE, "<html><body><p>短。</p></body></html>"):  # whatever is loaded late is loaded now
+        extract(sample.encode(), "text/html")
+    _decoder_loaded()
+    gc.freeze()
+    _give_up_the_world()
+    send(parent, b"ready")
+    while task := receive(parent):
+        head, body = task
+        signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
+        answer = _answer(body, json.loads(head)["content_type"])
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        send(parent, json.dumps(answer).encode())
+
+
+def _decoder_loaded() -> None:
+    for codec in ("gb18030", "big5hkscs", "cp932", "euc_kr", "euc_jp", "cp1252", "utf-16", "koi8-r"):
+        b"".decode(codec)
+    extract("Ceci est une phrase accentuée à déceler, évidemment.".encode("cp1252"), "")
+
+
+def _give_up_the_world() -> None:
+    for kind, most in (
+        (resource.RLIMIT_AS, MEMORY),
+        (resource.RLIMIT_NOFILE, 0),
+        (resource.RLIMIT_NPROC, 0),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(kind, (most, most))
+
+
+def _answer(body: bytes, content_type: str) -> dict[str, object]:
+    try:
+        return asdict(extract(body, content_type))
+    except NotReadable as error:
+        return {"reason": error.reason}
+    except (MemoryError, RecursionError):
+        return {"reason": "complex"}
+    except Exception:  # libraries stumble over strangers' bytes in ways of their own
+        return {"reason": "broken"}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""A few child processes that take pages apart, kept between pages: a new interpreter would cost half a second each time."""
+
+from __future__ import annotations
+
+import json
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from core.base.http import Cancelled, Deadline
+from core.base.settings import harmless_environment
+from core.reading.extracted import Extracted, NotReadable
+from core.reading.frames import receive, send
+
+TASKS = 200
+"""After so many a worker is replaced, and whatever its libraries have leaked goes with it."""
+_WHERE_CORE_IS = Path(__file__).resolve().parents[2]
+
+
+class ExtractionWorkers:
+    """Started when they are first needed. One that was killed, by the kernel or at its deadline, is replaced."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._idle: queue.LifoQueue[_Worker | None] = queue.LifoQueue()
+        for _ in range(count):
+            self._idle.put(None)
+        self._lock = threading.Lock()
+        self._alive: set[_Worker] = set()
+        self._closed = False
+
+    def start(self) -> None:
+        """Now, rather than with the first page."""
+        for worker in [self._idle.get() for _ in range(self._count)]:
+            self._idle.put(worker or self._started())
+
+    def extract(self, body: bytes, content_type: str, deadline: Deadline) -> Extracted:
+        """Raises NotReadable; takes no longer than the deadline, whatever is in the bytes."""
+        try:
+            worker = self._idle.get(timeout=deadline.patience())
+        except (queue.Empty, TimeoutError):
+            raise _late(deadline) from None
+        try:
+            worker = worker if worker and not self._closed else self._started()
+            return worker.extract(body, content_type, deadline)
+        finally:
+            self._idle.put(self._kept(worker))
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            alive, self._alive = self._alive, set()
+        for worker in alive:
+            worker.end()
+
+    def _started(self) -> _Worker:
+        with self._lock:
+            if self._closed:
+                raise Cancelled
+            worker = _Worker()
+            self._alive.add(worker)
+            return worker
+
+    def _kept(self, worker: _Worker | None) -> _Worker | None:
+        if worker is None or (worker.is_usable and worker.tasks < TASKS):
+            return worker
+        worker.end()
+        with self._lock:
+            self._alive.discard(worker)
+        return None
+
+
+class _Worker:
+    def __init__(self) -> None:
+        self._socket, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "core.reading.worker"],
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd=_WHERE_CORE_IS,
+                env=harmless_environment(),
+            )
+        self._lock = threading.Lock()
+        self._is_ready = False
+        self.is_usable = True
+        self.tasks = 0
+
+    def extract(self, body: bytes, content_type: str, deadline: Deadline) -> Extracted:
+        self._await_ready(deadline)
+        self.tasks += 1
+        self.is_usable = False
+        try:
+            deadline.hold(self._socket.fileno())
+            self._socket.settimeout(deadline.patience())
+            send(self._socket, json.dumps({"content_type": content_type}).encode(), body)
+            answer = receive(self._socket, patience=deadline.patience)
+        except TimeoutError:
+            raise _late(deadline) from None
+        except OSError:
+            answer = None
+        finally:
+            deadline.let_go()
+        if answer is None:
+            raise self._death(deadline)
+        self.is_usable = True
+        return _extracted(json.loads(answer[0]))
+
+    def _await_ready(self, deadline: Deadline) -> None:
+        """A worker that is still starting stays: killed for that, on a busy machine none would ever start."""
+        if self._is_ready:
+            return
+        try:
+            self._is_ready = receive(self._socket, patience=deadline.patience) is not None
+        except TimeoutError:
+            raise _late(deadline) from None
+        if not self._is_ready:
+            self.is_usable = False
+            raise NotReadable("broken")
+
+    def _death(self, deadline: Deadline) -> Exception:
+        if deadline.cancelled:
+            return Cancelled()
+        out_of_time = self.end() == -signal.SIGPROF
+        return NotReadable("complex" if out_of_time else "broken")
+
+    def end(self) -> int:
+        """No process is left behind; the status with which it ended."""
+        with self._lock:
+            self.is_usable = False
+            self._socket.close()
+            if self._process.poll() is None:
+                self._process.kill()
+            return self._process.wait()
+
+
+def _late(deadline: Deadline) -> Exception:
+    return Cancelled() if deadline.cancelled else NotReadable("timeout")
+
+
+def _extracted(answer: dict[str, Any]) -> Extracted:
+    if "reason" in answer:
+        raise NotReadable(answer["reason"])
+    return Extracted(**answer)
