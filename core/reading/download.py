@@ -21,7 +21,6 @@ from core.base.http.errors import (
     HttpInvalidRequest,
     HttpNotPublic,
     HttpProtocolError,
-    HttpRedirect,
     HttpTimeout,
     HttpTooLarge,
 )
@@ -66,10 +65,10 @@ class Downloader:
         place = self._place(address)
         for _ in range(MAX_REDIRECTS + 1):
             answer = self._ask(place, deadline)
-            if isinstance(answer, Response):
+            if not 300 <= answer.status < 400:
                 content_type = answer.headers.get("Content-Type", "")
                 return Downloaded(place.url, place.host, content_type, _good(answer, place.host))
-            next_place = self._place(answer)
+            next_place = self._place(_target(place, answer.headers.get("Location", "")))
             if place.is_secure and not next_place.is_secure:
                 raise ReadingError("insecure", host=place.host)
             place = next_place
@@ -95,8 +94,7 @@ class Downloader:
             raise ReadingError("address")
         return _Place(url, name, parts.scheme == "https", public_only=not allowed)
 
-    def _ask(self, place: _Place, deadline: Deadline) -> Response | str:
-        """The answer, or the address to which it redirects."""
+    def _ask(self, place: _Place, deadline: Deadline) -> Response:
         try:
             with self._turns.turn(place.host, deadline):
                 return fetch(
@@ -104,9 +102,8 @@ class Downloader:
                     deadline=deadline,
                     max_bytes=MAX_BYTES,
                     public_only=place.public_only,
+                    redirects_are_answers=True,
                 )
-        except HttpRedirect as redirect:
-            return _target(place, redirect.location)
         except HttpCancelled:
             raise Cancelled from None
         except HttpError as error:

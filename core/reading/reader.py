@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -17,6 +18,8 @@ from core.reading.page import Page
 from core.reading.settings import ReadingSettings
 from core.reading.workers import ExtractionWorkers
 from core.search.workers import Workers
+
+log = logging.getLogger(__name__)
 
 Render = Callable[[str, Deadline], str]
 """A browser that opens the address and returns the HTML that its scripts have made."""
@@ -79,6 +82,8 @@ class Reader:
     ) -> list[Outcome]:
         """All at once, in their order. At the deadline whatever is not there yet has timed out, and is abandoned.
 
+        Raises Cancelled as soon as the deadline is cancelled.
+
         `on_outcome` is told of each as it comes, in a thread of its own.
         """
         outcomes: dict[int, Outcome] = {}
@@ -91,6 +96,9 @@ class Reader:
                 outcome = error
             except Cancelled:
                 outcome = ReadingError("timeout")
+            except Exception:  # a browser's, for one; nobody waits in vain for this page
+                log.exception("a page could not be read")
+                outcome = ReadingError("failed")
             outcomes[place] = outcome
             on_outcome(address, outcome)
             if len(outcomes) == len(addresses):

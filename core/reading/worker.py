@@ -13,6 +13,7 @@ import logging
 import resource
 import signal
 import socket
+from contextlib import suppress
 from dataclasses import asdict
 
 from core.reading.extract import extract
@@ -56,7 +57,8 @@ def _give_up_the_world() -> None:
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
-        resource.setrlimit(kind, (most, most))
+        with suppress(ValueError):  # macOS does not limit addresses
+            resource.setrlimit(kind, (most, most))
 
 
 def _answer(body: bytes, content_type: str) -> dict[str, object]:

@@ -39,6 +39,7 @@ class Running(threading.local):
     reused: bool
     """Whether the request travels on a connection that served an earlier one."""
     public_only: bool
+    redirects_are_answers: bool
 
 
 running = Running()

@@ -81,11 +81,9 @@ class HttpRedirect(HttpError):
 
     kind = "http_redirect"
 
-    def __init__(self, *, host: str, target: str, location: str = "") -> None:
+    def __init__(self, *, host: str, target: str) -> None:
         super().__init__(f"{host} 要求转到 {target}，没有跟随。", cure="请把服务地址改为最终的地址。", host=host)
         self.target = target
-        self.location = location
-        """As the server wrote it, for whoever has no key to lose and follows; never part of a sentence."""
 
 
 class HttpTooLarge(HttpError):

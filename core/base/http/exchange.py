@@ -95,16 +95,19 @@ def fetch(
     deadline: Deadline,
     max_bytes: int = MAX_BYTES,
     public_only: bool = False,
+    redirects_are_answers: bool = False,
     on_bytes: Callable[[int], None] = lambda _: None,
 ) -> Response:
     """Sends the request and reads the whole answer before the deadline, or raises an `HttpError`.
 
+    `redirects_are_answers`: for whoever has no key to lose, and checks where the Location leads before going there.
     `on_bytes` is told how much of the answer has arrived.
 
     One thing cannot be interrupted: a system resolver that hangs. Callers that must not wait for it abandon the thread.
     """
     prepared, origin = _prepare(request)
     running.deadline, running.reused, running.public_only = deadline, True, public_only
+    running.redirects_are_answers = redirects_are_answers
     if public_only and is_private_name(origin.host):
         raise HttpNotPublic(host=origin.host)
     try:
@@ -116,7 +119,14 @@ def fetch(
     # A server may hang up on a kept connection at the moment it is used again; that says nothing about the server.
     hung_up = isinstance(problem, HttpConnectError) and problem.reason == "reset"
     if hung_up and running.reused and request.method == "GET":
-        return fetch(request, deadline=deadline, max_bytes=max_bytes, public_only=public_only, on_bytes=on_bytes)
+        return fetch(
+            request,
+            deadline=deadline,
+            max_bytes=max_bytes,
+            public_only=public_only,
+            redirects_are_answers=redirects_are_answers,
+            on_bytes=on_bytes,
+        )
     # Raised outside the handler, because the exception that was handled holds the full URL.
     raise problem
 
@@ -168,8 +178,9 @@ def _exchange(
     proxies, ca_bundle = environment(origin.url)
     with adapter.send(prepared, stream=True, timeout=deadline.patience(), proxies=proxies, verify=ca_bundle) as answer:
         if 300 <= answer.status_code < 400:
-            location = answer.headers.get("Location", "")
-            raise HttpRedirect(host=origin.host, target=_host_in(location) or origin.host, location=location)
+            if running.redirects_are_answers:
+                return Response(status=answer.status_code, headers=answer.headers, body=b"", host=origin.host)
+            raise HttpRedirect(host=origin.host, target=_host_in(answer.headers.get("Location", "")) or origin.host)
         body = _read(answer.raw, max_bytes, origin.host, on_bytes)
     if deadline.cancelled:  # a body without a stated length looks complete when its socket was shut down
         raise HttpCancelled(host=origin.host)
