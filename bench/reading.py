@@ -15,7 +15,7 @@ from bench.rows import Row
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from core.base.http import Deadline
-from core.reading import Page, Reader, ReadingSettings, passages
+from core.reading import Outcome, Page, Reader, ReadingSettings, passages
 from core.reading.workers import ExtractionWorkers
 from support.faults import Behaviour, Peer, Server, message
 
@@ -76,9 +76,13 @@ def rows() -> Iterator[Row]:
 
 
 def three_pages(reader: Reader, addresses: list[str]) -> None:
-    for outcome in reader.read_all(addresses, deadline=Deadline(60)):
+    """Each is cut as it comes."""
+
+    def cut(_: str, outcome: Outcome) -> None:
         assert isinstance(outcome, Page), outcome
         passages(outcome, QUESTION, budget=1_500)
+
+    reader.read_all(addresses, deadline=Deadline(60), on_outcome=cut)
 
 
 def median(call: Callable[[], object]) -> float:

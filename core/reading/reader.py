@@ -99,8 +99,8 @@ class Reader:
             except Exception:  # a browser's, for one; nobody waits in vain for this page
                 log.exception("a page could not be read")
                 outcome = ReadingError("failed")
-            outcomes[place] = outcome
             on_outcome(address, outcome)
+            outcomes[place] = outcome  # nothing is returned that was not told before
             if len(outcomes) == len(addresses):
                 changed.set()
 
