@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, assert_never
 from core.answer.events import (
     Answer,
     Notice,
+    PageRead,
+    ReadingStarted,
     RunEvent,
     RunFailed,
     RunStopped,
@@ -25,11 +27,12 @@ from core.answer.events import (
     ToolStarted,
     Usage,
 )
+from core.answer.sources import how_read, when
 from core.app import App, build_app
 from core.base.errors import AppError
 from core.run.question import AnswerOptions
 from core.run.service import AnswerService
-from core.search.types import SearchQuery, SearchResponse, SearchType
+from core.search.types import SearchQuery, SearchResponse, SearchType, Source, host_of
 
 if TYPE_CHECKING:
     from core.legal.imports.build import ImportProgress
@@ -192,6 +195,10 @@ class _Transcript:
             case SearchFinished(response=response, amends=False):
                 note = f"搜索：{response.provider or '未成功'} · {len(response.results)} 条"
                 print(f"{note} · {response.search_time:.1f} 秒", file=sys.stderr)
+            case ReadingStarted(sources=sources):
+                print(f"正在阅读 {len(sources)} 个网页…", file=sys.stderr)
+            case PageRead(source=source):
+                print(f"[{source.number}] {host_of(source.url)} · {how_read(source)}", file=sys.stderr)
             case Notice(text=text):
                 print(text, file=sys.stderr)
             case TextDelta(text=text):
@@ -203,7 +210,7 @@ class _Transcript:
                 if sources:
                     print("\n参考文献")
                 for source in sources:
-                    print(f"[{source.number}] {source.title}\n    {source.url}")
+                    print(_source_text(source))
             case Usage(estimated=estimated):
                 print(f"{event.total:,} tokens{'（估算）' if estimated else ''}", file=sys.stderr)
             case RunFailed(message=message):
@@ -212,6 +219,11 @@ class _Transcript:
                 pass
             case _:
                 assert_never(event)
+
+
+def _source_text(source: Source) -> str:
+    about = " · ".join(filter(None, (when(source), how_read(source))))
+    return "\n    ".join(filter(None, (f"[{source.number}] {source.title}", source.url, about)))
 
 
 def _import(app: App, options: argparse.Namespace, output: Output) -> int:

@@ -30,7 +30,7 @@ from core.legal.text.statute_citations import may_cite
 from core.llm.limits import ModelLimit
 from core.llm.model import Model
 from core.metrics import Metrics
-from core.reading import ReadingSettings
+from core.reading import Reader, ReadingSettings
 from core.run.admission import Admission
 from core.run.keeper import Keeper
 from core.search.cache import ResultCache
@@ -64,6 +64,7 @@ class App:
     model: Model
     chain: Chain
     search: SearchService
+    reader: Reader
     chat: ChatService
     database: Database
     store: ConversationStore
@@ -89,6 +90,7 @@ class App:
             model=self.model,
             search=self.search,
             loop=self.loop,
+            reader=self.reader,
             legal=self.legal,
             admission=self.chat.admission,
             on_answer=self.metrics.answer_ended,
@@ -162,6 +164,7 @@ class App:
                 engine.close()
         self.loop.stop()
         self.search.close()
+        self.reader.close()
         self.outbox.close()
         self.metrics.close()
         self.database.close()
@@ -205,11 +208,13 @@ def build_app(
         prepare=lambda query: effective_query(query, settings),
         on_end=metrics.search_ended,
     )
+    reader = Reader.from_settings(settings)
     chat = ChatService(
         settings,
         model=model,
         search=search,
         loop=loop,
+        reader=reader,
         admission=Admission(settings.limits, redis),
         on_answer=metrics.answer_ended,
     )
@@ -223,6 +228,7 @@ def build_app(
         model=model,
         chain=chain,
         search=search,
+        reader=reader,
         chat=chat,
         database=database,
         store=store,

@@ -48,6 +48,40 @@ class SearchFinished(_Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadingStarted(_Event):
+    type = "reading_started"
+    sources: tuple[Source, ...]
+    """Whose pages are being opened, all at once."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.type, "sources": [source.to_json() for source in self.sources]}
+
+
+@dataclass(frozen=True, slots=True)
+class PageRead(_Event):
+    """How opening one page ended."""
+
+    type = "page_read"
+    source: Source
+    """As it is from now on: read, or with the reason why it was not."""
+    instructions: int = 0
+    """How many places of it look like instructions to a model."""
+
+    @property
+    def ok(self) -> bool:
+        return self.source.read == "page"
+
+    def to_json(self) -> dict[str, Any]:
+        source = self.source
+        told = (
+            {"characters": source.characters, "instructions": self.instructions}
+            if self.ok
+            else {"reason": source.unread}
+        )
+        return {"type": self.type, "number": source.number, "url": source.url, "ok": self.ok, **told}
+
+
+@dataclass(frozen=True, slots=True)
 class Thought(_Event):
     type = "thought"
     text: str
@@ -164,6 +198,8 @@ class RunFailed(_Event):
 RunEvent = (
     SearchStarted
     | SearchFinished
+    | ReadingStarted
+    | PageRead
     | Thought
     | ToolStarted
     | ToolFinished

@@ -12,6 +12,8 @@ from core.answer.citations import cited_sources
 from core.answer.events import (
     Answer,
     Notice,
+    PageRead,
+    ReadingStarted,
     RunEvent,
     RunFailed,
     RunStopped,
@@ -106,9 +108,9 @@ def message_from_run(
             case Answer():
                 kept.append(event)
                 answer = event
-            case SearchStarted() | SearchFinished() | Thought() | ToolFinished() | Notice() | Usage():
+            case SearchStarted() | SearchFinished() | ReadingStarted() | PageRead():
                 kept.append(event)
-            case RunStopped() | RunFailed():
+            case Thought() | ToolFinished() | Notice() | Usage() | RunStopped() | RunFailed():
                 kept.append(event)
             case _:
                 assert_never(event)
@@ -128,6 +130,11 @@ def _amend(events: list[RunEvent], search: SearchFinished) -> None:
 
 
 def sources_in(events: Iterable[RunEvent]) -> tuple[Source, ...]:
-    """Every source that the model was shown, each number once, ascending."""
-    shown = (source for event in events if isinstance(event, SearchFinished) for source in event.sources)
-    return tuple(sorted({source.number: source for source in shown}.values(), key=lambda source: source.number))
+    """Every source that the model was shown, each number once, ascending, as it is after all reading."""
+    shown: dict[int, Source] = {}
+    for event in events:
+        if isinstance(event, SearchFinished):
+            shown |= {source.number: source for source in event.sources}
+        elif isinstance(event, PageRead):
+            shown[event.source.number] = event.source
+    return tuple(shown[number] for number in sorted(shown))

@@ -30,10 +30,11 @@ from core.llm.errors import ModelCannotSearch, ModelError
 from core.llm.model import Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
 from core.run.choices import AS_CONFIGURED, Choices
-from core.run.evidence import Evidence, within_budget
+from core.run.evidence import within_budget
 from core.run.history import newest
 from core.run.prompts import FOLDER, Preview, answer_prompt, chat_system, fill
 from core.run.question import Question
+from core.run.reading import reading, to_read
 from core.run.service import AnswerService
 from core.search.engines.native import NativeEngine, not_supported
 from core.search.errors import AllEnginesFailed, EngineMisconfigured, SearchError
@@ -95,6 +96,7 @@ class _Answering:
         self._others = service.search.for_tools(question.model.choice)
         self._question = question
         self._settings = question.settings
+        self._evidence = question.evidence
         self._model = question.model
         self._query = SearchQuery(
             question.text, language=self._settings.search.language, time_range=question.options.choices.time_range
@@ -118,16 +120,21 @@ class _Answering:
         context = ""
         sources: tuple[Source, ...] = ()
         if options.search:
+            if self._service.reader is not None:
+                self._service.reader.warm_up()
             yield SearchStarted(self._question.text)
             found, failure = await self._find(refused)
-            numbered = Evidence().number(found.results[: self._settings.search.result_count])
-            sources, context = within_budget(numbered, self._settings)
-            if found.failure:
-                context = "\n".join(filter(None, (without_web(found.failure, inside=bool(sources)), context)))
-            context = context or NOTHING_FOUND
+            numbered = self._evidence.number(found.results[: self._settings.search.result_count])
+            sources, _ = within_budget(numbered, self._settings)
             yield SearchFinished(found, sources)
             for notice in [failure] if failure else _remarks(found):
                 yield notice
+            async for event in self._read(sources):
+                yield event
+            sources, context = self._handed_over(sources)
+            if found.failure:
+                context = "\n".join(filter(None, (without_web(found.failure, inside=bool(sources)), context)))
+            context = context or NOTHING_FOUND
         answer: list[str] = []
         async for piece in self._model.stream(self._prompt(context)):
             if isinstance(piece, TextPiece):
@@ -141,6 +148,19 @@ class _Answering:
                     yield notice
                 yield Answer(text, cited_sources(text, sources))
                 yield Usage(piece.input, piece.output, piece.estimated, reasoning=piece.reasoning)
+
+    async def _read(self, sources: tuple[Source, ...]) -> AsyncIterator[RunEvent]:
+        if (reader := self._service.reader) is None:
+            return
+        async with aclosing(reading(reader, self._evidence, to_read(sources, reader.pages))) as events:  # type: ignore[type-var]
+            async for event in events:
+                yield event
+
+    def _handed_over(self, sources: tuple[Source, ...]) -> tuple[tuple[Source, ...], str]:
+        """The same sources as they are after reading, and what the model reads of them."""
+        numbers = {source.number for source in sources}
+        now = tuple(source for source in self._evidence.sources if source.number in numbers)
+        return within_budget(now, self._settings, pages=self._evidence.pages, question=self._question.text)
 
     async def _answer_searching(self) -> AsyncIterator[RunEvent]:
         """The model searches by itself while it answers. ModelCannotSearch, before any event: it does not."""

@@ -121,7 +121,7 @@ class _Prompt:
 
 # A fence counts only where `sources_block` puts it: at the end of a line, and alone on one.
 _FENCED = re.compile(rf"{OPEN_FENCE}[ \t]*\n(.*?)^{CLOSE_FENCE}[ \t]*$", re.DOTALL | re.MULTILINE)
-_ENTRY = re.compile(r"^\[(\d+)\] ?(.*)\nURL: ?.*\n摘要: ?(.*)$", re.MULTILINE)
+_ENTRY = re.compile(r"^\[(\d+)\] ?(.*)\nURL: ?.*\n(?:摘要|正文节选): ?(.*)$", re.MULTILINE)
 _QUESTION = re.compile(r"^(?:Question|问题)[ \t]*[:：][ \t]*", re.MULTILINE)
 _THOUGHT = re.compile(r"^(?:Thought|思考)[ \t]*[:：]", re.MULTILINE)
 _ACTION_INPUT = re.compile(r"^Action Input[ \t]*[:：][ \t]*(.*)$", re.MULTILINE)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Literal
+
+from core.base.text import clean
+from core.reading.instructions import count_instructions
+from core.search.types import SearchResult
 
 PageKind = Literal["html", "pdf", "feed", "text"]
 
@@ -27,6 +31,22 @@ class Page:
     """How many places look like instructions to a model."""
     is_cut: bool
     """Whether the page went on: `text` is its beginning."""
+
+    @classmethod
+    def sent_along(cls, result: SearchResult) -> Page:
+        """What an engine has read for us, and sent with its answer."""
+        text = clean(result.text)
+        return cls(
+            address=result.url,
+            final_address=result.url,
+            title=result.title,
+            text=text,
+            published=result.published,
+            kind="text",
+            fetched_at=datetime.now(UTC),
+            instructions=count_instructions(text),
+            is_cut=False,
+        )
 
     @property
     def length(self) -> int:

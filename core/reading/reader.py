@@ -39,6 +39,8 @@ class Reader:
         self._downloader = Downloader(settings)
         self._workers = ExtractionWorkers(min(max(os.cpu_count() or 1, 2), MAX_PROCESSES))
         self._threads = Workers()
+        self._lock = threading.Lock()
+        self._is_warm = False
 
     @classmethod
     def from_settings(cls, settings: Settings, *, render: Render | None = None) -> Reader:
@@ -48,9 +50,11 @@ class Reader:
         return cls(section, render=render)
 
     def warm_up(self) -> None:
-        """Starts the processes that the first page would have to wait for."""
-        if self.pages:
-            self._workers.start()
+        """Starts the processes that the first page would have to wait for, once, and waits for none of them."""
+        with self._lock:
+            needed, self._is_warm = self.pages > 0 and not self._is_warm, True
+        if needed:
+            self._threads.start(self._workers.start)
 
     def read(self, address: str, *, deadline: Deadline) -> Page:
         """Raises ReadingError, or Cancelled. Only a system resolver that hangs can hold it longer than the deadline."""

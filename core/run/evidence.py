@@ -1,15 +1,22 @@
-"""The sources of one run: each has one number, given once; and as many of them as a prompt has room for."""
+"""The sources of one run: each has one number, given once; and as much of them as a prompt has room for."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from core.base.settings import Settings
 from core.llm.tokens import estimate_tokens
+from core.reading import Outcome, Page, ReadingError, passages
 from core.search.format import sources_block
 from core.search.results import canonical
 from core.search.types import SearchResult, Source
+
+BETWEEN_PASSAGES = " …… "
+SHORTEST_PASSAGES = 200
+"""Characters of a page: a snippet has as many."""
+TRIES = 8
 
 
 class Evidence:
@@ -18,10 +25,16 @@ class Evidence:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._by_address: dict[str, Source] = {}
+        self._pages: dict[int, Page] = {}
 
     @property
     def sources(self) -> tuple[Source, ...]:
         return tuple(self._by_address.values())
+
+    @property
+    def pages(self) -> Mapping[int, Page]:
+        """What was read, by the number of the source."""
+        return self._pages
 
     def number(self, results: Sequence[SearchResult]) -> tuple[Source, ...]:
         """The same results as sources, ascending: one that was met before keeps its number and comes first."""
@@ -30,16 +43,78 @@ class Evidence:
         return tuple(numbered[number] for number in sorted(numbered))
 
     def _numbered(self, result: SearchResult) -> Source:
+        known = self._by_address.get(canonical(result.url))
+        if known is not None:
+            return known
         source = Source.of(result, number=len(self._by_address) + 1)
-        return self._by_address.setdefault(canonical(result.url), source)
+        if result.text:
+            page = Page.sent_along(result)
+            self._pages[source.number] = page
+            source = _as_read(source, page)
+        self._by_address[canonical(result.url)] = source
+        return source
+
+    def settle(self, source: Source, outcome: Outcome) -> Source:
+        """The source as it is now that somebody tried to read it."""
+        with self._lock:
+            if isinstance(outcome, ReadingError):
+                settled = source if source.number in self._pages else replace(source, unread=outcome.mark)
+            else:
+                self._pages[source.number] = outcome
+                settled = _as_read(source, outcome)
+            self._by_address[canonical(source.url)] = settled
+        return settled
 
 
-def within_budget(sources: Sequence[Source], settings: Settings) -> tuple[tuple[Source, ...], str]:
-    """As many of the first sources as the budget holds, at least one, and the text that carries them."""
+def _as_read(source: Source, page: Page) -> Source:
+    return replace(
+        source,
+        title=source.title or page.title,
+        published=page.published or source.published,
+        read="page",
+        characters=page.length,
+        unread="",
+    )
+
+
+def within_budget(
+    sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page] | None = None, question: str = ""
+) -> tuple[tuple[Source, ...], str]:
+    """As many of the first sources as the budget holds, at least one, and the text that carries them.
+
+    What is left beside the snippets is shared by the pages that were read: passages that speak about the question.
+    """
     kept = tuple(sources)
     while kept:
-        block = sources_block(kept, snippet_length=settings.search.snippet_length)
+        block = _block(kept, settings, {})
         if len(kept) == 1 or estimate_tokens(block) <= settings.chat.source_tokens:
-            return kept, block
+            return kept, _with_passages(kept, settings, pages or {}, question) or block
         kept = kept[:-1]
     return (), ""
+
+
+def _block(sources: Sequence[Source], settings: Settings, texts: Mapping[int, str]) -> str:
+    return sources_block(sources, snippet_length=settings.search.snippet_length, passages=texts)
+
+
+def _with_passages(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page], question: str) -> str:
+    """Empty, where there is no room for anything worth reading."""
+    read = [source for source in sources if source.number in pages]
+    budget = settings.chat.source_tokens
+    characters = budget // max(len(read), 1)
+    for _ in range(TRIES):
+        if not read or characters < SHORTEST_PASSAGES:
+            return ""
+        texts = {source.number: quoted(pages[source.number], question, source.snippet, characters) for source in read}
+        block = _block(sources, settings, texts)
+        tokens = estimate_tokens(block)
+        if tokens <= budget:
+            return block
+        characters = int(characters * budget / tokens * 0.95)
+    return ""
+
+
+def quoted(page: Page, question: str, snippet: str, characters: int) -> str:
+    """What the page says about the question, on one line, as the prompt carries it."""
+    found = passages(page, question, around=snippet, budget=characters)
+    return BETWEEN_PASSAGES.join(passage.text for passage in found)

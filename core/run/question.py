@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from core.answer.message import Message
 from core.base.errors import InputError
@@ -12,6 +12,7 @@ from core.base.text import clean, is_blank
 from core.base.visitors import COMMAND_LINE, Visitor
 from core.llm.model import Model
 from core.run.choices import AS_CONFIGURED, Choices
+from core.run.evidence import Evidence
 from core.search.cache import SessionCache
 
 
@@ -39,6 +40,8 @@ class Question:
     """With what the reader has chosen."""
     model: Model
     """The one that these settings mean."""
+    evidence: Evidence = field(default_factory=Evidence)
+    """What is found and read on the way."""
 
 
 def accept(question: str, *, limit: int) -> str:

@@ -14,6 +14,7 @@ from core.answer.message import Message, Mode
 from core.base.loop import LoopThread
 from core.base.settings import Settings
 from core.llm.model import Model
+from core.reading import Reader
 from core.run.admission import Admission, Place
 from core.run.question import AnswerOptions, Question, accept
 from core.run.run import GRACE_SECONDS, OnAnswer, Run
@@ -30,6 +31,7 @@ class AnswerService(ABC):
     search: SearchService
     loop: LoopThread
     today: Callable[[], date] = date.today
+    reader: Reader | None = None
     admission: Admission | None = None
     on_answer: OnAnswer = lambda run: None
 

@@ -7,8 +7,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from core.base.text import one_line, shorten
-from core.search.results import SNIPPET_LENGTH, TITLE_LENGTH, is_web_address
+from core.base.text import clean, one_line, shorten
+from core.search.results import SNIPPET_LENGTH, TEXT_LENGTH, TITLE_LENGTH, is_web_address
 from core.search.types import SearchQuery, SearchResponse, SearchResult, host_of
 
 NAME_LENGTH = 40
@@ -68,6 +68,7 @@ def _result(entry: dict[str, Any]) -> SearchResult:
         published=None if published is None else _line(published, NAME_LENGTH),
         engine=_line(entry["engine"], NAME_LENGTH),
         rank=_typed(entry["rank"], int),
+        text=clean(_typed(entry.get("text", ""), str)[:TEXT_LENGTH]),
     )
 
 

@@ -276,7 +276,7 @@ class _Race:
 def _cleaned(found: Sequence[SearchResult], engine: str, limit: int) -> Found:
     if isinstance(found, Found):  # made by clean_results already
         return found
-    raw = (RawResult(result.title, result.url, result.snippet, result.published) for result in found)
+    raw = (RawResult(result.title, result.url, result.snippet, result.published, result.text) for result in found)
     return clean_results(raw, engine=engine, limit=limit)
 
 

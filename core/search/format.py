@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from core.base.text import one_line, shorten
 from core.search.types import Source
@@ -24,20 +24,32 @@ def without_web(why: str, *, inside: bool) -> str:
 _FENCE_TAG = re.compile(r"<\s*(/?)\s*(sources?)", re.IGNORECASE)
 
 
-def sources_block(sources: Sequence[Source], *, snippet_length: int) -> str:
+def sources_block(sources: Sequence[Source], *, snippet_length: int, passages: Mapping[int, str] | None = None) -> str:
     """
     <sources>
     [1] title
     URL: https://…
     摘要: …
+    日期: 2026-01-31
     </sources>
+
+    `passages`, by number: what stands in the pages that were read, in place of the snippet.
     """
-    entries = [
-        f"[{source.number}] {_inert(source.title)}\nURL: {_inert(source.url)}\n"
-        f"摘要: {shorten(_inert(source.snippet), snippet_length)}"
-        for source in sources
-    ]
+    entries = (
+        line for source in sources for line in _entry(source, snippet_length, (passages or {}).get(source.number))
+    )
     return "\n".join((OPEN_FENCE, *entries, CLOSE_FENCE))
+
+
+def _entry(source: Source, snippet_length: int, passages: str | None) -> Iterator[str]:
+    yield f"[{source.number}] {_inert(source.title)}"
+    yield f"URL: {_inert(source.url)}"
+    if passages is None:
+        yield f"摘要: {shorten(_inert(source.snippet), snippet_length)}"
+    else:
+        yield f"正文节选: {_inert(passages)}"
+    if source.published or source.read != "library":
+        yield f"日期: {_inert(source.published or '不详')}"
 
 
 def _inert(text: str) -> str:

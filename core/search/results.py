@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from core.base.dates import iso_day
-from core.base.text import one_line, shorten
+from core.base.text import clean, one_line, shorten
 from core.search.types import SearchResult, host_of
 
 log = logging.getLogger(__name__)
@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 TITLE_LENGTH = 200
 SNIPPET_LENGTH = 1_000
 URL_LENGTH = 2_000
+TEXT_LENGTH = 100_000
 MOST_PROBLEMS = 5
 """Of so many unreadable results the log says what was wrong."""
 
@@ -30,6 +31,8 @@ class RawResult:
     url: Any
     snippet: Any = ""
     published: Any = None
+    text: Any = ""
+    """The page itself, where the engine sends it along."""
 
 
 class Found(list[SearchResult]):
@@ -95,6 +98,7 @@ def _clean(raw: RawResult, engine: str, *, rank: int) -> SearchResult:
         published=iso_day(raw.published[:40]) if isinstance(raw.published, str) else None,
         engine=engine,
         rank=rank,
+        text=clean(raw.text[:TEXT_LENGTH]) if isinstance(raw.text, str) else "",
     )
 
 

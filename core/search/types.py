@@ -61,6 +61,8 @@ class SearchResult:
     engine: str = ""
     rank: int = 0
     read: Read = "snippet"
+    text: str = ""
+    """The page itself, where the engine sent it along."""
 
     def to_json(self) -> dict[str, Any]:
         return {"title": self.title, "url": self.url, "snippet": self.snippet, "source": self.source}
@@ -77,6 +79,10 @@ class Source:
     engine: str = ""
     published: str | None = None
     read: Read = "snippet"
+    characters: int = 0
+    """How long the text is, where more than a snippet was read."""
+    unread: str = ""
+    """Why no more than a snippet was read, in a word or two; empty where nobody tried."""
 
     @classmethod
     def of(cls, result: SearchResult, *, number: int) -> Source:

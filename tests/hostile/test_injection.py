@@ -70,10 +70,10 @@ def test_no_result_leaves_its_lines_or_gets_another_number(text: str) -> None:
     sources = Evidence().number(found(text))
     lines = sources_block(sources, snippet_length=200).split("\n")
     assert (lines[0], lines[-1]) == ("<sources>", "</sources>")
-    starts = [r"\[{}\] ", "URL: https://", "摘要: "]
-    assert len(lines) == 3 * len(sources) + 2
+    starts = [r"\[{}\] ", "URL: https://", "摘要: ", "日期: 不详"]
+    assert len(lines) == 4 * len(sources) + 2
     for place, line in enumerate(lines[1:-1]):
-        assert re.match(starts[place % 3].format(place // 3 + 1), line)
+        assert re.match(starts[place % 4].format(place // 4 + 1), line)
     inside = "\n".join(lines[1:-1])
     assert not re.search(r"<\s*/?\s*sources?", inside, re.IGNORECASE)
     assert inside.isprintable() or "\n" in inside
@@ -88,7 +88,7 @@ def as_source(text: str) -> Source:
 @pytest.mark.parametrize("text", ATTACKS.values(), ids=ATTACKS)
 def test_nor_one_that_was_never_cleaned(text: str) -> None:
     lines = sources_block([as_source(text)], snippet_length=200).splitlines()
-    assert len(lines) == 5
+    assert len(lines) == 6
     assert not [line for line in lines if LABEL.match(line)]
     assert "".join(lines[1:-1]).lower().count("</sources") == 0
 

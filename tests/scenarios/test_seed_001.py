@@ -84,7 +84,7 @@ def test_format_of_results(engine: FakeEngine, tool: WebSearchTool) -> None:
         for number in range(1, 6):
             assert f"[{number}] 标题{number}\nURL: https://example.org/{number}\n摘要: 第{number}条摘要" in text
     assert QUESTION in injected
-    assert len(returned.splitlines()) == 5 * 3 + 2, "nothing but the results and their fence"
+    assert len(returned.splitlines()) == 5 * 4 + 2, "nothing but the results and their fence"
 
 
 def test_the_query_is_made_for_searching() -> None:

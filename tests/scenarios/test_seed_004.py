@@ -232,7 +232,8 @@ def test_format_of_the_tools_results() -> None:
     engine = FakeEngine("fake", [SearchResult("题", "https://a.example/", "长" * 900, "a.example")])
     with agent(final("好。"), engines=[engine]) as world:
         said = WebSearchTool(context=ToolContext(search=world.app.search)).run("长")
-    assert said.splitlines() == ["<sources>", "[1] 题", "URL: https://a.example/", f"摘要: {'长' * 199}…", "</sources>"]
+    told = ["[1] 题", "URL: https://a.example/", f"摘要: {'长' * 199}…", "日期: 不详"]
+    assert said.splitlines() == ["<sources>", *told, "</sources>"]
 
 
 # ── Agent 配置 ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -20,9 +20,11 @@ def test_chat_gets_a_numbered_list_with_title_address_and_snippet() -> None:
         "[1] 标题 1",
         "URL: https://example.org/x/1",
         "摘要: 摘要 1",
+        "日期: 不详",
         "[2] 标题 2",
         "URL: https://example.org/x/2",
         "摘要: 摘要 2",
+        "日期: 不详",
         CLOSE_FENCE,
     ]
 

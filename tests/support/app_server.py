@@ -61,7 +61,7 @@ def app_server(entry: str = "asgi.py", *, secrets: str = "", **environ: str) -> 
                     str(secrets_path),  # never the developer's own
                 ],
                 cwd=ROOT,
-                env={**os.environ, "DATA_DIR": f"{folder}/data", "PUBLIC_URL": url, **environ},
+                env={**os.environ, "DATA_DIR": f"{folder}/data", "PUBLIC_URL": url, "READING_PAGES": "0", **environ},
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )

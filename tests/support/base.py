@@ -21,4 +21,5 @@ def loaded(**environ: str) -> LoadedSettings:
     """Settings as a fresh clone has them, plus the given environment."""
     if "DATA_DIR" not in environ:
         environ["DATA_DIR"] = os.environ["DATA_DIR"]
+    environ.setdefault("READING_PAGES", "0")  # a test that reads pages brings a web of its own
     return load_settings(ROOT / "settings.yaml", environ, sections=brought_sections())

@@ -17,6 +17,8 @@ from core.answer.events import (
     CUT_OFF,
     Answer,
     Notice,
+    PageRead,
+    ReadingStarted,
     RunEvent,
     RunFailed,
     RunStopped,
@@ -362,6 +364,7 @@ class LiveView:
         self._answer = AnswerView((), anchor=run.id)
         self._ahead: int | None = None
         self._tools = 0
+        self._unread: set[int] = set()
         self._waiting.begin(FOR_THE_MODEL, since=run.elapsed)
 
     def stand_in_line(self, ahead: int | None) -> None:
@@ -392,6 +395,16 @@ class LiveView:
             case SearchFinished(sources=sources):
                 self._answer.sources = sources if event.amends else (*self._answer.sources, *sources)
                 if not event.amends and self._mode == "chat":
+                    self._waiting.begin(FOR_THE_MODEL)
+            case ReadingStarted(sources=sources):
+                self._unread = {source.number for source in sources}
+                self._waiting.end()
+            case PageRead(source=source):
+                self._answer.sources = tuple(
+                    source if source.number == known.number else known for known in self._answer.sources
+                )
+                self._unread.discard(source.number)
+                if not self._unread and not self._tools:
                     self._waiting.begin(FOR_THE_MODEL)
             case Notice():
                 if event.kind != CUT_OFF:  # said below the text

@@ -8,7 +8,7 @@ the text cites; what was found and not handed to the model has none.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, assert_never
 
 import streamlit as st
@@ -19,6 +19,8 @@ from streamlit.elements.lib.mutable_status_container import StatusContainer
 from core.answer.events import (
     Answer,
     Notice,
+    PageRead,
+    ReadingStarted,
     RunEvent,
     RunFailed,
     RunStopped,
@@ -30,8 +32,9 @@ from core.answer.events import (
     ToolStarted,
     Usage,
 )
+from core.answer.sources import how_read
 from core.base.text import clean, one_line, shorten
-from core.search.types import SearchResponse
+from core.search.types import SearchResponse, Source, host_of
 from core.ui.chat import ledger
 from core.ui.chat.answer import UPDATES_PER_SECOND, draw_list, draw_results
 from core.ui.escape import draw_html, label
@@ -50,6 +53,7 @@ class Steps:
         self._clock = clock
         self._thinking: _Thinking | None = None
         self._search: _SearchStep | None = None
+        self._reading: _ReadingStep | None = None
         self._tools: dict[str, _ToolStep] = {}
 
     def take(self, event: RunEvent) -> None:
@@ -60,6 +64,12 @@ class Steps:
                 self._search_started(query)
             case SearchFinished():
                 self._search_finished(event)
+            case ReadingStarted(sources=sources):
+                self.end_thinking()
+                self._reading = _ReadingStep(self._place, sources)
+            case PageRead(source=source):
+                if self._reading is not None:
+                    self._reading.tick(source)
             case ToolStarted():
                 self.tool_started(event.call_id, event.tool, event.input)
             case ToolFinished():
@@ -114,6 +124,8 @@ class Steps:
         self.end_thinking()
         if self._search is not None and not self._search.finished:
             self._search.failed()
+        if self._reading is not None:
+            self._reading.end()
         for step in self._tools.values():
             step.failed("没有完成")
         self._tools.clear()
@@ -191,6 +203,51 @@ class _SearchStep:
 
     def failed(self) -> None:
         self._status.update(label="搜索 · 没有完成", state="error", expanded=False)
+
+
+class _ReadingStep:
+    """Pages being opened, each ticked off as it comes."""
+
+    def __init__(self, place: DeltaGenerator, sources: Sequence[Source]) -> None:
+        self._sources = {source.number: source for source in sources}
+        self._waiting = set(self._sources)
+        self._status = place.status(f"正在阅读 {len(sources)} 个网页…", state="running", expanded=True)
+        self._rows = self._status.empty()
+        self._draw()
+
+    def tick(self, source: Source) -> None:
+        if source.number in self._waiting:
+            self._sources[source.number] = source
+            self._waiting.discard(source.number)
+            self._draw()
+        if not self._waiting:
+            self.end()
+
+    def end(self) -> None:
+        """Also of a run that was stopped: what is still waiting was not read."""
+        read = sum(source.read == "page" for source in self._sources.values())
+        unread = len(self._sources) - read
+        told = [f"{read} 个网页已读全文"] * bool(read) + [f"{unread} 个仅摘要"] * bool(unread)
+        self._status.update(label=f"阅读 · {'，'.join(told)}", state="complete" if read else "error", expanded=False)
+        if self._waiting:
+            self._waiting.clear()
+            self._draw()
+
+    def _draw(self) -> None:
+        rows = Markup("").join(
+            reading_row(source, waiting=source.number in self._waiting) for source in self._sources.values()
+        )
+        draw_html(Markup('<ul class="wy-reading">%s</ul>') % rows, self._rows)
+
+
+def reading_row(source: Source, *, waiting: bool) -> Markup:
+    state = "waiting" if waiting else "read" if source.read == "page" else "unread"
+    return Markup('<li class="%s">[%s] %s <span>%s</span></li>') % (
+        state,
+        source.number,
+        host_of(source.url) or source.url,
+        "阅读中" if waiting else how_read(source),
+    )
 
 
 class _ToolStep:

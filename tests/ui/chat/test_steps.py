@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -14,6 +15,8 @@ from streamlit.testing.v1 import AppTest
 from core.answer.events import (
     Answer,
     Notice,
+    PageRead,
+    ReadingStarted,
     RunEvent,
     RunFailed,
     RunStopped,
@@ -28,13 +31,15 @@ from core.answer.events import (
 from core.answer.export import as_html, as_json, as_markdown
 from core.answer.message import message_from_run
 from core.run.evidence import Evidence
-from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult
+from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, Source
 from support.base import ROOT
 from support.pages import html, states, steps
 
 ONE_OF_EACH: tuple[RunEvent, ...] = (
     SearchStarted("甲"),
     SearchFinished(SearchResponse(SearchQuery("甲"))),
+    ReadingStarted((Source(1, "题", "https://site1.example/", "摘要"),)),
+    PageRead(Source(1, "题", "https://site1.example/", "摘要", unread="超时")),
     Thought("想"),
     ToolStarted("web_search", "乙", "1"),
     ToolFinished("web_search", True, "好", "1"),
@@ -105,6 +110,22 @@ def test_chat_and_agent_steps_are_drawn_alike() -> None:
     )
     assert steps(agent) == ["思考 · 先想", "搜索「甲」 · 完成", "搜索结果 · fake · 找到 2 条 · 0\\.1 秒"]
     assert numbers(chat.status[0]) == numbers(agent.status[2]) == [1, 2]
+
+
+def test_pages_are_ticked_off_one_by_one() -> None:
+    evidence = Evidence()
+    found = search("甲", evidence, 1, 2)
+    first, second = found.sources
+    read = replace(first, read="page", characters=12_400, published="2026-01-31")
+    begun = (SearchStarted("甲"), found, ReadingStarted(found.sources), PageRead(read))
+    half = drawn(*begun)
+    assert steps(half)[1] == "阅读 · 1 个网页已读全文，1 个仅摘要"
+    whole = drawn(*begun, PageRead(replace(second, unread="拒绝访问")))
+    assert steps(whole)[1] == "阅读 · 1 个网页已读全文，1 个仅摘要"
+    assert "site1.example <span>已读全文 · 12,400 字</span>" in html(whole.status[1])
+    assert "site2.example <span>仅摘要（拒绝访问）</span>" in html(whole.status[1])
+    nothing = drawn(ReadingStarted((second,)), PageRead(replace(second, unread="超时")))
+    assert states(nothing) == [("error", False)]
 
 
 def test_a_search_that_was_cut_off_does_not_stay_open() -> None:

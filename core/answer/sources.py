@@ -1,0 +1,24 @@
+"""What a reader is told about a source: how much of it was read, and when it was published."""
+
+from __future__ import annotations
+
+from core.search.types import Source
+
+NO_DATE = "日期不详"
+
+
+def how_read(source: Source) -> str:
+    match source.read:
+        case "page":
+            return f"已读全文 · {source.characters:,} 字"
+        case "snippet":
+            return f"仅摘要（{source.unread}）" if source.unread else "仅摘要"
+        case "file":
+            return "文件"
+        case "library":
+            return ""
+
+
+def when(source: Source) -> str:
+    """The day of publication. The program's own library has no days: it says which version it holds elsewhere."""
+    return source.published or ("" if source.read == "library" else NO_DATE)
