@@ -27,7 +27,7 @@ from core.answer.events import (
     ToolStarted,
     Usage,
 )
-from core.answer.sources import how_read, when
+from core.answer.sources import about, how_read
 from core.app import App, build_app
 from core.base.errors import AppError
 from core.run.question import AnswerOptions
@@ -222,8 +222,7 @@ class _Transcript:
 
 
 def _source_text(source: Source) -> str:
-    about = " · ".join(filter(None, (when(source), how_read(source))))
-    return "\n    ".join(filter(None, (f"[{source.number}] {source.title}", source.url, about)))
+    return "\n    ".join(filter(None, (f"[{source.number}] {source.title}", source.url, about(source))))
 
 
 def _import(app: App, options: argparse.Namespace, output: Output) -> int:

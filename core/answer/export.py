@@ -5,7 +5,7 @@ JSON, version 1; fields may be added, none changes its meaning without a new ver
     {"format": "wenyuan-conversation", "version": 1, "title", "exported",
      "messages": [{"id", "role": "user"|"assistant", "label": "问"|"答", "text", "created",
         (of an answer:) "model", "seconds", "complete",
-        "references": [{"number", "title", "url", "domain", "summary"}],
+        "references": [{"number", "title", "url", "domain", "snippet", "summary" (the same), "published", "read", "accessed"}],
         "statutes": [{"mark": "✓"|"✗"|"≠"|"⌛"|"？", "meaning", "cited", "lawName", "articleNumber", "text", "quote", "note", …}],
         "searches": [{"query", "type", "provider", "results", "seconds", "fromCache"}],
         "notices": [text]}]}
@@ -26,6 +26,7 @@ from markupsafe import Markup
 from core.answer.events import RunFailed, RunStopped, SearchFinished
 from core.answer.markdown import references_html, render_html
 from core.answer.message import Message
+from core.answer.sources import about
 from core.base.inert_markdown import disarm, link_address, plain_line
 from core.base.text import clean, one_line, shorten
 from core.search.types import SearchResponse, Source, host_of
@@ -69,6 +70,10 @@ def _moment(seconds: float, zone: tzinfo | None) -> datetime:
 def _shown_moment(seconds: float, zone: tzinfo | None) -> str:
     moment = _moment(seconds, zone)
     return f"{moment:%Y-%m-%d %H:%M}（UTC{moment.isoformat()[-6:]}）"
+
+
+def _day(message: Message, zone: tzinfo | None) -> str:
+    return f"{_moment(message.created, zone):%Y-%m-%d}"
 
 
 def _searches(message: Message) -> Iterator[SearchResponse]:
@@ -118,22 +123,26 @@ def as_markdown(
         if message.role == "user":
             parts += [f"*{_shown_moment(message.created, zone)}*", disarm(message.text)]
         else:
-            parts += [f"*{plain_line(_origin(message, zone))}*", answer_as_markdown(message, check).rstrip("\n")]
+            parts += [
+                f"*{plain_line(_origin(message, zone))}*",
+                answer_as_markdown(message, check, zone=zone).rstrip("\n"),
+            ]
             parts += [f"> {plain_line(remark)}" for remark in _remarks(message)]
     return "\n\n".join(parts) + "\n"
 
 
-def answer_as_markdown(message: Message, check: CheckStatutes = _unchecked) -> str:
+def answer_as_markdown(message: Message, check: CheckStatutes = _unchecked, *, zone: tzinfo | None = None) -> str:
     """One answer with its references, for the clipboard."""
     parts = [disarm(message.text)]
     if verdicts := _verdicts(message, check):
         parts += ["**法条核验**", "\n".join(f"- {plain_line(_verdict_line(verdict))}" for verdict in verdicts)]
     if message.cited:
-        parts += ["**参考文献**", "\n".join(map(_reference, message.cited))]
+        accessed = _day(message, zone)
+        parts += ["**参考文献**", "\n".join(_reference(source, accessed) for source in message.cited)]
     return "\n\n".join(parts) + "\n"
 
 
-def _reference(source: Source) -> str:
+def _reference(source: Source, accessed: str) -> str:
     """Not a numbered list: Markdown would count 1, 2, 3 where the answer cites 1, 4, 7."""
     title = plain_line(source.title) or "（无标题）"
     address = link_address(source.url)
@@ -143,6 +152,7 @@ def _reference(source: Source) -> str:
         f"- \\[{source.number}\\] "
         + (f"[{title}]({address})" if address else title)
         + domain
+        + f"（{plain_line(about(source, accessed=accessed))}）" * bool(about(source, accessed=accessed))
         + (f"：{summary}" if summary else "")
     )
 
@@ -202,7 +212,7 @@ def _section(message: Message, anchor: str, zone: tzinfo | None, check: CheckSta
     else:
         origin = _origin(message, zone)
         text = render_html(message.text, message.found, anchor=anchor)
-        inside = Markup("<div>%s</div>") % text + _statutes(_verdicts(message, check)) + _below(message, anchor)
+        inside = Markup("<div>%s</div>") % text + _statutes(_verdicts(message, check)) + _below(message, anchor, zone)
     heading = Markup('<h2>%s <span class="origin">%s</span></h2>') % (LABELS[message.role], one_line(origin))
     return Markup("<section>%s\n%s</section>") % (heading, inside)
 
@@ -212,8 +222,10 @@ def _statutes(verdicts: Sequence[Verdict]) -> Markup:
     return Markup("<h3>法条核验</h3><ul>%s</ul>") % rows if rows else Markup()
 
 
-def _below(message: Message, anchor: str) -> Markup:
-    references = references_html(message.cited, anchor=anchor) if message.cited else Markup()
+def _below(message: Message, anchor: str, zone: tzinfo | None) -> Markup:
+    references = (
+        references_html(message.cited, anchor=anchor, accessed=_day(message, zone)) if message.cited else Markup()
+    )
     heading = Markup("<h3>参考文献</h3>") if references else Markup()
     remarks = Markup().join(Markup('<p class="remark">%s</p>') % remark for remark in _remarks(message))
     return heading + references + remarks
@@ -249,22 +261,24 @@ def _message_json(message: Message, zone: tzinfo | None, check: CheckStatutes) -
         "model": clean(message.model),
         "seconds": round(message.seconds, 1),
         "complete": message.ending is None and all(notice.kind != "unfinished" for notice in message.notices),
-        "references": [_reference_json(source) for source in message.cited],
+        "references": [_reference_json(source, _day(message, zone)) for source in message.cited],
         "statutes": [verdict.to_json() for verdict in _verdicts(message, check)],
         "searches": [_search_json(response) for response in _searches(message)],
         "notices": [clean(notice.text) for notice in message.notices],
     }
 
 
-def _reference_json(source: Source) -> dict[str, Any]:
+def _reference_json(source: Source, accessed: str) -> dict[str, Any]:
     return {
         "number": source.number,
         "title": one_line(source.title),
         "url": clean(source.url),
         "domain": host_of(source.url),
         "summary": one_line(source.snippet),
+        "snippet": one_line(source.snippet),
         "published": source.published,
         "read": source.read,
+        "accessed": accessed,
     }
 
 

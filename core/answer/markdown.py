@@ -16,6 +16,7 @@ from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 from core.answer.citations import holdback, parse, parse_blocks
+from core.answer.sources import about
 from core.base.text import clean, one_line, shorten
 from core.search.types import SearchResult, Source, host_of
 
@@ -119,33 +120,38 @@ _SUMMARY_LENGTH = 120
 _TITLE_LENGTH = 160
 
 
-def references_html(sources: Iterable[Source], *, anchor: str = "", app_url: str = "") -> Markup:
-    rows = Markup().join(_reference(source, anchor, app_url) for source in sources)
+def references_html(sources: Iterable[Source], *, anchor: str = "", app_url: str = "", accessed: str = "") -> Markup:
+    """`accessed`: the day, where the list is to be read elsewhere."""
+    rows = Markup().join(_reference(source, anchor, app_url, accessed) for source in sources)
     return Markup('<ol class="wy-refs">%s</ol>') % rows
 
 
 def results_html(results: Iterable[SearchResult], *, app_url: str = "") -> Markup:
     """Search results without numbers: no text can cite them."""
-    entries = (_entry(result.title, result.url, result.snippet, app_url) for result in results)
+    entries = (
+        _entry(result.title, result.url, result.snippet, app_url, about=result.published or "") for result in results
+    )
     return Markup('<ul class="wy-refs">%s</ul>') % Markup().join(Markup("<li>%s</li>") % entry for entry in entries)
 
 
-def _reference(source: Source, anchor: str, app_url: str) -> Markup:
+def _reference(source: Source, anchor: str, app_url: str, accessed: str) -> Markup:
     identity = back = _NOTHING
     if anchor:
         identity = Markup(' id="%s-ref-%s"') % (anchor, source.number)
         back = Markup(' <a class="back" href="#%s-cite-%s" title="回到正文">↩</a>') % (anchor, source.number)
-    entry = _entry(source.title, source.url, source.snippet, app_url, back)
+    entry = _entry(source.title, source.url, source.snippet, app_url, back, about(source, accessed=accessed))
     return Markup('<li value="%s"%s>%s</li>') % (source.number, identity, entry)
 
 
-def _entry(title: str, url: str, snippet: str, app_url: str, back: Markup = _NOTHING) -> Markup:
+def _entry(title: str, url: str, snippet: str, app_url: str, back: Markup = _NOTHING, about: str = "") -> Markup:
     title = shorten(one_line(title), _TITLE_LENGTH) or "（无标题）"
     href = _href(url, app_url)
     entry = Markup("<a %s>%s</a>") % (_link(href), title) if href else Markup("<span>%s</span>") % title
     if domain := _place(url, app_url):
         entry += Markup(' <span class="domain">%s</span>') % domain
     entry += back
+    if about:
+        entry += Markup('<span class="about">%s</span>') % about
     if summary := shorten(one_line(snippet), _SUMMARY_LENGTH):
         entry += Markup('<span class="summary">%s</span>') % summary
     return entry

@@ -19,6 +19,12 @@ def how_read(source: Source) -> str:
             return ""
 
 
+def about(source: Source, *, accessed: str = "") -> str:
+    """`accessed`: the day on which it was read, for whoever takes the answer away."""
+    visited = f"访问日期 {accessed}" if accessed and source.read != "library" else ""
+    return " · ".join(filter(None, (when(source), how_read(source), visited)))
+
+
 def when(source: Source) -> str:
     """The day of publication. The program's own library has no days: it says which version it holds elsewhere."""
     return source.published or ("" if source.read == "library" else NO_DATE)

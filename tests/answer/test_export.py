@@ -108,8 +108,8 @@ def test_markdown_has_everything() -> None:
         "*gpt-5-mini · 2025-11-16 12:00（UTC+08:00） · 3.2 秒*\n\n"
         "感情确已破裂。[1][4]\n\n```python\nif a[0](x) < 1: pass\n```\n\n"
         "**参考文献**\n\n"
-        "- \\[1\\] [民法典](https://flk.npc.gov.cn/detail?id=1&x=2) — flk.npc.gov.cn：第一千零七十九条 …\n"
-        "- \\[4\\] [最高法解释](https://www.court.gov.cn/a_%28b%29_c) — court.gov.cn：感情破裂的认定\n\n"
+        "- \\[1\\] [民法典](https://flk.npc.gov.cn/detail?id=1&x=2) — flk.npc.gov.cn（日期不详 · 仅摘要 · 访问日期 2025-11-16）：第一千零七十九条 …\n"
+        "- \\[4\\] [最高法解释](https://www.court.gov.cn/a_%28b%29_c) — court.gov.cn（日期不详 · 仅摘要 · 访问日期 2025-11-16）：感情破裂的认定\n\n"
         "> 搜索「离婚 条件」：tavily，找到 0 条，0.8 秒\n\n"
         "> 有 2 条结果无法读取。\n"
     )
@@ -181,8 +181,10 @@ def test_json_is_the_documented_document() -> None:
                         "url": "https://flk.npc.gov.cn/detail?id=1&x=2",
                         "domain": "flk.npc.gov.cn",
                         "summary": "第一千零七十九条 …",
+                        "snippet": "第一千零七十九条 …",
                         "published": None,
                         "read": "snippet",
+                        "accessed": "2025-11-16",
                     },
                     {
                         "number": 4,
@@ -190,8 +192,10 @@ def test_json_is_the_documented_document() -> None:
                         "url": "https://www.court.gov.cn/a_(b)_c",
                         "domain": "court.gov.cn",
                         "summary": "感情破裂的认定",
+                        "snippet": "感情破裂的认定",
                         "published": None,
                         "read": "snippet",
+                        "accessed": "2025-11-16",
                     },
                 ],
                 "statutes": [],

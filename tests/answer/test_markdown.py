@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.answer.markdown import Block, Blocks, references_html, render_html, split_blocks
-from core.search.types import Source
+from core.answer.markdown import Block, Blocks, references_html, render_html, results_html, split_blocks
+from core.search.types import SearchResult, Source
 
 APP = "http://localhost:8501"
 MANUAL = f"{APP}/help"
@@ -225,9 +225,19 @@ def test_a_reference_has_number_title_domain_and_one_line() -> None:
     html = references_html([source])
     assert '<li value="7"><a href="https://www.example.com/a"' in html
     assert '<span class="domain">example.com</span>' in html
-    summary = Page(html).text.removeprefix("标题 example.com")
+    summary = Page(html).text.removeprefix("标题 example.com日期不详 · 仅摘要")
     assert summary.startswith("第一行 第二行长")
     assert len(summary) == 120
+
+
+def test_a_reference_says_when_it_was_published_and_how_much_was_read() -> None:
+    source = Source(1, "标题", "https://example.com/", "", published="2026-01-31", read="page", characters=12_400)
+    assert "2026-01-31 · 已读全文 · 12,400 字" in Page(references_html([source])).text
+    assert "访问日期 2026-02-01" in Page(references_html([source], accessed="2026-02-01")).text
+    late = Source(1, "标题", "https://example.com/", "", unread="超时")
+    assert "日期不详 · 仅摘要（超时）" in Page(references_html([late])).text
+    result = SearchResult("标题", "https://example.com/", "", "example.com", published="2026-01-31")
+    assert "2026-01-31" in Page(results_html([result])).text
 
 
 @pytest.mark.parametrize(
@@ -240,7 +250,7 @@ def test_a_reference_has_number_title_domain_and_one_line() -> None:
 )
 @pytest.mark.parametrize("start", [APP, ""])
 def test_a_page_of_this_app_says_what_it_is(start: str, address: str, place: str) -> None:
-    page = Page(references_html([Source(1, "怎样配置", start + address, "")], app_url=APP))
+    page = Page(references_html([Source(1, "怎样配置", start + address, "", read="library")], app_url=APP))
     assert page.text == f"怎样配置 {place}"
     assert page.links == [address]
     outside = Page(references_html([Source(1, "怎样配置", APP + address, "")]))

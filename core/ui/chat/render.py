@@ -198,7 +198,11 @@ def _copy(entry: Message) -> None:
     if popover.open:
         with popover:
             st.caption("点右上角的按钮，复制回答和参考文献（Markdown）。")
-            st.code(answer_as_markdown(entry, shared_app().check_statutes), language="markdown", wrap_lines=True)
+            st.code(
+                answer_as_markdown(entry, shared_app().check_statutes, zone=clock.reader_zone()),
+                language="markdown",
+                wrap_lines=True,
+            )
 
 
 def _export(entry: Message) -> None:
