@@ -41,7 +41,7 @@ from core.search.limits import SearchLimits
 from core.search.query import effective_query
 from core.search.registry import Chain, build_chain, engine_sections
 from core.search.service import SearchService
-from core.store import ConversationStore, Database, MetricsStore, Outbox, Preferences, StoredSettings
+from core.store import ConversationStore, Database, MetricsStore, Outbox, Preferences, ReadPages, StoredSettings
 
 if TYPE_CHECKING:
     from core.agent.runner import AgentRunner
@@ -70,6 +70,7 @@ class App:
     store: ConversationStore
     outbox: Outbox
     preferences: Preferences
+    read_pages: ReadPages
     keeper: Keeper
     metrics: Metrics
     redis: RedisLink | None = None
@@ -220,6 +221,7 @@ def build_app(
     )
     store = ConversationStore(database)
     outbox = Outbox(store)
+    read_pages = ReadPages(database)
     return App(
         loaded=loaded,
         saved=saved,
@@ -234,7 +236,8 @@ def build_app(
         store=store,
         outbox=outbox,
         preferences=Preferences(database, outbox),
-        keeper=Keeper(outbox, loop),
+        read_pages=read_pages,
+        keeper=Keeper(outbox, loop, read_pages),
         metrics=metrics,
         redis=redis,
     )

@@ -29,6 +29,7 @@ from core.chat.native_answer import NATIVE, NativeAnswer
 from core.llm.errors import ModelCannotSearch, ModelError
 from core.llm.model import Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
+from core.reading import Reader
 from core.run.choices import AS_CONFIGURED, Choices
 from core.run.evidence import within_budget
 from core.run.history import newest
@@ -124,8 +125,9 @@ class _Answering:
                 self._service.reader.warm_up()
             yield SearchStarted(self._question.text)
             found, failure = await self._find(refused)
-            numbered = self._evidence.number(found.results[: self._settings.search.result_count])
-            sources, _ = within_budget(numbered, self._settings)
+            wanted = self._evidence.number_again(options.read)
+            numbered = (*wanted, *self._evidence.number(found.results[: self._settings.search.result_count]))
+            sources, _ = within_budget(tuple(dict.fromkeys(numbered)), self._settings)
             yield SearchFinished(found, sources)
             for notice in [failure] if failure else _remarks(found):
                 yield notice
@@ -152,9 +154,13 @@ class _Answering:
     async def _read(self, sources: tuple[Source, ...]) -> AsyncIterator[RunEvent]:
         if (reader := self._service.reader) is None:
             return
-        async with aclosing(reading(reader, self._evidence, to_read(sources, reader.pages))) as events:  # type: ignore[type-var]
+        async with aclosing(reading(reader, self._evidence, self._to_read(sources, reader))) as events:  # type: ignore[type-var]
             async for event in events:
                 yield event
+
+    def _to_read(self, sources: tuple[Source, ...], reader: Reader) -> tuple[Source, ...]:
+        """What the reader wants to be read comes first, and is not counted."""
+        return to_read(sources, reader.pages and reader.pages + len(self._question.options.read))
 
     def _handed_over(self, sources: tuple[Source, ...]) -> tuple[tuple[Source, ...], str]:
         """The same sources as they are after reading, and what the model reads of them."""

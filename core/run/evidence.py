@@ -11,7 +11,7 @@ from core.llm.tokens import estimate_tokens
 from core.reading import Outcome, Page, ReadingError, passages
 from core.search.format import sources_block
 from core.search.results import canonical
-from core.search.types import SearchResult, Source
+from core.search.types import SearchResult, Source, host_of
 
 BETWEEN_PASSAGES = " …… "
 SHORTEST_PASSAGES = 200
@@ -53,6 +53,15 @@ class Evidence:
             source = _as_read(source, page)
         self._by_address[canonical(result.url)] = source
         return source
+
+    def number_again(self, sources: Sequence[Source]) -> tuple[Source, ...]:
+        """Sources of another run, as sources of this one."""
+        return self.number(
+            [
+                SearchResult(source.title, source.url, source.snippet, host_of(source.url), source.published)
+                for source in sources
+            ]
+        )
 
     def settle(self, source: Source, outcome: Outcome) -> Source:
         """The source as it is now that somebody tried to read it."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from core.base.loop import LoopThread
 from core.run.run import Run
-from core.store import Outbox
+from core.store import Outbox, ReadPages
 
 SAVE_EVERY = 1.0
 
 
 class Keeper:
-    def __init__(self, outbox: Outbox, loop: LoopThread) -> None:
+    def __init__(self, outbox: Outbox, loop: LoopThread, pages: ReadPages | None = None) -> None:
+        """`pages`: where what was read is kept; None: it is not."""
         self._outbox = outbox
+        self._pages = pages
         self._loop = loop
 
     def keep(self, run: Run, conversation_id: str, *, owner: str | None) -> None:
@@ -29,4 +32,10 @@ class Keeper:
                 saved = said
                 self._outbox.save_growing(conversation_id, run.id, run.message, owner=owner, finished=done)
             if done:
+                self._keep_pages(run, conversation_id, owner)
                 return
+
+    def _keep_pages(self, run: Run, conversation_id: str, owner: str | None) -> None:
+        if self._pages is not None and run.pages:
+            save = partial(self._pages.save, conversation_id, run.id, dict(run.pages), owner=owner)
+            self._outbox.keep_with(conversation_id, save, owner=owner)

@@ -14,6 +14,7 @@ from core.llm.model import Model
 from core.run.choices import AS_CONFIGURED, Choices
 from core.run.evidence import Evidence
 from core.search.cache import SessionCache
+from core.search.types import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,8 @@ class AnswerOptions:
     """Search anew, past the caches."""
     user: Visitor = COMMAND_LINE
     """Whose limits count."""
+    read: tuple[Source, ...] = ()
+    """Chat mode: sources of an earlier answer whose pages the reader wants to be read."""
     session_cache: SessionCache | None = None
     """Agent mode: what was searched before in this session; it lives and dies with the session."""
     choices: Choices = AS_CONFIGURED

@@ -12,7 +12,7 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import aclosing, contextmanager
 
@@ -20,7 +20,9 @@ from core.answer.events import RunEvent, RunFailed, RunStopped, TextDelta, Thoug
 from core.answer.message import Message, Mode, message_from_run
 from core.base.errors import AppError
 from core.base.loop import LoopThread
+from core.reading import Page
 from core.run.admission import Place
+from core.run.evidence import Evidence
 
 log = logging.getLogger(__name__)
 
@@ -44,8 +46,10 @@ class Run:
         grace: float = GRACE_SECONDS,
         on_end: OnAnswer = lambda run: None,
         place: Place | None = None,
+        evidence: Evidence | None = None,
     ) -> None:
         """`model`: who answers, as the reader knows it."""
+        self._evidence = evidence or Evidence()
         self.mode = mode
         self.model = model
         self.id = secrets.token_urlsafe(8)
@@ -81,6 +85,11 @@ class Run:
     def events(self) -> tuple[RunEvent, ...]:
         with self._changed:
             return tuple(self._events)
+
+    @property
+    def pages(self) -> Mapping[int, Page]:
+        """What was read for the answer, by the number of the source."""
+        return self._evidence.pages
 
     @property
     def told(self) -> int:

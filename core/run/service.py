@@ -61,6 +61,7 @@ class AnswerService(ABC):
             grace=grace,
             on_end=self.on_answer,
             place=place,
+            evidence=question.evidence,
         )
 
     async def _in_turn(self, question: Question, place: Place) -> AsyncIterator[RunEvent]:

@@ -6,16 +6,19 @@ from core.store.database import Database
 from core.store.metrics import MetricsStore
 from core.store.outbox import Outbox
 from core.store.preferences import Preferences
+from core.store.read_pages import KeptPage, ReadPages
 from core.store.saved_settings import StoredSettings
 
 __all__ = [
     "Conversation",
     "ConversationStore",
     "Database",
+    "KeptPage",
     "MetricsStore",
     "Outbox",
     "Page",
     "Preferences",
+    "ReadPages",
     "StoredSettings",
     "new_conversation_id",
     "title_of",

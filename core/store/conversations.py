@@ -147,7 +147,7 @@ class ConversationStore:
         if before is not None:
             wanted = wanted.where(messages.c.position < _position_of(id, before))
         with self._database.read() as connection:
-            found = connection.execute(select(conversations).where(_open_to(id, owner))).first()
+            found = connection.execute(select(conversations).where(open_to(id, owner))).first()
             if found is None:
                 raise ConversationNotFound
             rows = connection.execute(wanted.limit(None if last is None else last + 1)).all()
@@ -198,7 +198,7 @@ class ConversationStore:
 
     def delete(self, id: str, *, owner: str | None = None) -> None:
         with self._database.write() as connection:
-            if not connection.execute(delete(conversations).where(_open_to(id, owner))).rowcount:
+            if not connection.execute(delete(conversations).where(open_to(id, owner))).rowcount:
                 raise ConversationNotFound
 
     def truncate_from(self, id: str, message_id: str, *, owner: str | None = None) -> None:
@@ -219,7 +219,7 @@ class ConversationStore:
 
     def _change(self, connection: Connection, id: str, owner: str | None, **values: object) -> None:
         """Comes first in every change: it checks the owner, and makes all others who write to the conversation wait."""
-        changed = update(conversations).where(_open_to(id, owner)).values(updated=self._clock(), **values)
+        changed = update(conversations).where(open_to(id, owner)).values(updated=self._clock(), **values)
         if not connection.execute(changed).rowcount:
             raise ConversationNotFound
 
@@ -248,7 +248,7 @@ def digest(owner: str | None) -> str | None:
     return hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest() if owner else None
 
 
-def _open_to(id: str, owner: str | None) -> ColumnElement[bool]:
+def open_to(id: str, owner: str | None) -> ColumnElement[bool]:
     if not _is_id(id):
         raise ConversationNotFound
     allowed = or_(conversations.c.owner.is_(None), conversations.c.owner == digest(owner))

@@ -91,4 +91,20 @@ MIGRATIONS: tuple[Migration, ...] = (
     ("CREATE TABLE preferences (visitor TEXT PRIMARY KEY, document TEXT NOT NULL)",),
     # 6: what was set from the page, where several app servers share this database. One row; `document` is encrypted.
     ("CREATE TABLE page_settings (id INTEGER PRIMARY KEY, version BIGINT NOT NULL, document TEXT NOT NULL)",),
+    # 7: what pages said when they were read for an answer. `number` is that of the source; `text` is compressed, and in
+    # base64, because the two databases have different names for bytes; `hash` is that of the text itself.
+    (
+        """CREATE TABLE read_pages (
+            conversation_id TEXT NOT NULL,
+            message_id TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            address TEXT NOT NULL,
+            title TEXT NOT NULL,
+            fetched DOUBLE PRECISION NOT NULL,
+            hash TEXT NOT NULL,
+            text TEXT NOT NULL,
+            PRIMARY KEY (conversation_id, message_id, number),
+            FOREIGN KEY (conversation_id, message_id) REFERENCES messages (conversation_id, id) ON DELETE CASCADE
+        )""",
+    ),
 )

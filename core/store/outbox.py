@@ -89,6 +89,10 @@ class Outbox:
 
         self._put(_Waiting(id, owner, write, message_id, message))
 
+    def keep_with(self, id: str, write: Write, *, owner: str | None) -> None:
+        """What belongs to something that was handed in before."""
+        self._put(_Waiting(id, owner, write))
+
     def change(self, about: str, changes: Mapping[str, Any], write: Callable[[Mapping[str, Any]], object]) -> None:
         """Changes that wait together are written together, the later one over the earlier.
 

@@ -34,6 +34,18 @@ visits = Table(
     Column("visitor", Text, primary_key=True),
     Column("conversation_id", Text, primary_key=True),
 )
+read_pages = Table(
+    "read_pages",
+    metadata,
+    Column("conversation_id", Text, primary_key=True),
+    Column("message_id", Text, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("address", Text),
+    Column("title", Text),
+    Column("fetched", Double),
+    Column("hash", Text),
+    Column("text", Text),
+)
 preferences = Table(
     "preferences",
     metadata,

@@ -13,7 +13,7 @@ from core.answer.message import Message
 from core.app import App, shared_app
 from core.base.errors import AppError
 from core.base.visitors import LOOPBACK, Visitor, neighbourhood
-from core.store import Conversation, new_conversation_id, title_of
+from core.store import Conversation, KeptPage, new_conversation_id, title_of
 from core.store.errors import ConversationNotFound
 from core.ui import session
 
@@ -75,6 +75,12 @@ def _tolerant(chat: session.ChatState) -> Iterator[None]:
         chat.reading_problem = ""
     except AppError as error:
         chat.reading_problem = str(error)
+
+
+def read_pages(app: App, message: Message) -> dict[int, KeptPage]:
+    """What was read for an answer, as it is kept. Raises a StoreError."""
+    conversation = session.chat().conversation_id
+    return app.read_pages.load(conversation, message.id, owner=owner()) if conversation else {}
 
 
 def problem(app: App) -> str:

@@ -12,6 +12,7 @@ from core.base.errors import InputError
 from core.run.question import AnswerOptions, Question
 from core.run.service import AnswerService
 from core.search.errors import NoEngine
+from core.search.types import Source
 from core.ui import keeping, preferences, session
 from core.ui.chat import panel, search_switch
 from core.ui.chat.commands import Command, help_text, parse
@@ -59,12 +60,13 @@ def ask(text: str) -> None:
         _say(question)
 
 
-def _accepted(text: str, *, fresh: bool = False) -> Question | None:
+def _accepted(text: str, *, fresh: bool = False, read: tuple[Source, ...] = ()) -> Question | None:
     """None: it is refused, stays with the reader and changes nothing."""
     chat = session.chat()
     options = AnswerOptions(
-        search=session.search_enabled(),
+        search=session.search_enabled() or bool(read),
         fresh=fresh,
+        read=read,
         user=keeping.identity(),
         session_cache=session.session_cache(),
         choices=panel.chosen(),
@@ -130,11 +132,11 @@ def go_on() -> None:
     ask(GO_ON)
 
 
-def answer_again(*, fresh: bool = False) -> None:
+def answer_again(*, fresh: bool = False, read: tuple[Source, ...] = ()) -> None:
     """Another answer to the last question, in place of the one that is there."""
     chat = session.chat()
     asked = chat.last_question()
-    question = _accepted(asked.text, fresh=fresh) if asked is not None else None
+    question = _accepted(asked.text, fresh=fresh, read=read) if asked is not None else None
     if asked is not None and question is not None:
         chat.interrupt()
         after = chat.messages.index(asked) + 1
@@ -144,10 +146,23 @@ def answer_again(*, fresh: bool = False) -> None:
         _answer(question)
 
 
+def read(source: Source) -> None:
+    """The last question again, answered after reading this source, too. The agent reads links that the reader gives it."""
+    asked = session.chat().last_question()
+    if session.mode() == session.AGENT and asked is not None:
+        _resend(asked.text if source.url in asked.text else f"{asked.text}\n请阅读：{source.url}")
+    else:
+        answer_again(read=(source,))
+
+
 def resend(key: str) -> None:
     """The last question as it was edited in the widget with this key."""
+    _resend(st.session_state[key])
+
+
+def _resend(edited: str) -> None:
     chat = session.chat()
-    asked, edited = chat.last_question(), st.session_state[key]
+    asked = chat.last_question()
     question = _accepted(edited) if edited.strip() else None
     if asked is not None and question is not None:
         chat.interrupt()

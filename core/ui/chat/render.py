@@ -36,7 +36,7 @@ from core.app import App, shared_app
 from core.base.text import one_line, shorten
 from core.run.run import Run
 from core.ui import clock, keeping, session
-from core.ui.chat import actions, ledger, panel, search_switch
+from core.ui.chat import actions, ledger, panel, search_switch, source_texts
 from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_list, draw_references
 from core.ui.chat.steps import Steps, draw_steps, search_failed
 from core.ui.escape import draw_html, label
@@ -134,6 +134,7 @@ def after_answer(entry: Message, *, is_last: bool) -> None:
             st.error(label(text), icon=":material/error:")
         case RunStopped(reason="user"):
             st.caption("已停止，以上是停止前写出的内容。")
+    source_texts.offer(entry, is_last=is_last)
     if entry.searches:
         ledger.draw(entry.searches, key=entry.id, can_repeat=is_last)
     footer(entry, is_last=is_last)

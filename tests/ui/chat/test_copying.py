@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -22,9 +24,9 @@ def copied(page: AppTest) -> list[str]:
 def test_only_what_is_opened_is_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[str] = []
 
-    def counting(message: Message, *rest: object) -> str:
+    def counting(message: Message, *rest: Any, **more: Any) -> str:
         written.append(message.id)
-        return answer_as_markdown(message, *rest)  # type: ignore[arg-type]
+        return answer_as_markdown(message, *rest, **more)
 
     monkeypatch.setattr(render, "answer_as_markdown", counting)
     page = open_page()

@@ -1,0 +1,100 @@
+"""What pages said when they were read, kept with the answers that rest on them: a page may change, or go."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import logging
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Row, and_, delete, insert, select
+
+from core.base.text import clean
+from core.reading import Page
+from core.store.conversations import open_to
+from core.store.database import Database
+from core.store.tables import conversations, messages, read_pages
+
+log = logging.getLogger(__name__)
+
+MOST_BYTES = 8_000_000
+"""Of one text. Whoever can write to the database could put there what unfolds to any length."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPage:
+    number: int
+    """Of the source."""
+    address: str
+    """Where the text was, after every redirect."""
+    title: str
+    text: str
+    hash: str
+    """SHA-256 of the text."""
+    fetched: float
+
+
+class ReadPages:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def save(self, id: str, message_id: str, pages: Mapping[int, Page], *, owner: str | None) -> None:
+        """In place of what was kept with this message. One that is gone by now keeps nothing."""
+        message = and_(messages.c.conversation_id == id, messages.c.id == clean(message_id))
+        rows = [
+            {
+                "conversation_id": id,
+                "message_id": clean(message_id),
+                "number": number,
+                "address": clean(page.final_address),
+                "title": clean(page.title),
+                "fetched": page.fetched_at.timestamp(),
+                "hash": page.hash,
+                "text": _packed(page.text),
+            }
+            for number, page in pages.items()
+        ]
+        with self._database.write() as connection:
+            theirs = select(messages.c.id).where(
+                message, messages.c.conversation_id == conversations.c.id, open_to(id, owner)
+            )
+            if not rows or connection.execute(theirs).first() is None:
+                return
+            connection.execute(delete(read_pages).where(_with(id, message_id)))
+            connection.execute(insert(read_pages), rows)
+
+    def load(self, id: str, message_id: str, *, owner: str | None) -> dict[int, KeptPage]:
+        """By number. What was damaged is not there: nobody is shown a text that the page may not have had."""
+        kept = select(read_pages).where(
+            _with(id, message_id), read_pages.c.conversation_id == conversations.c.id, open_to(id, owner)
+        )
+        with self._database.read() as connection:
+            found = map(_page, connection.execute(kept))
+            return {page.number: page for page in found if page is not None}
+
+
+def _with(id: str, message_id: str) -> ColumnElement[bool]:
+    return and_(read_pages.c.conversation_id == id, read_pages.c.message_id == clean(message_id))
+
+
+def _packed(text: str) -> str:
+    return base64.b64encode(zlib.compress(text.encode())).decode("ascii")
+
+
+def _unpacked(packed: str) -> str:
+    unfolding = zlib.decompressobj()
+    return unfolding.decompress(base64.b64decode(packed, validate=True), MOST_BYTES).decode()
+
+
+def _page(row: Row[tuple[object, ...]]) -> KeptPage | None:
+    try:
+        text = _unpacked(row.text)
+    except (ValueError, TypeError, zlib.error, binascii.Error):
+        text = None
+    if text is None or hashlib.sha256(text.encode()).hexdigest() != row.hash:
+        log.warning("the text of a page that was read is damaged")
+        return None
+    return KeptPage(row.number, row.address, row.title, text, row.hash, row.fetched)

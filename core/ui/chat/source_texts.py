@@ -1,0 +1,72 @@
+"""What the sources of an answer said when they were read; and those that were not read, with the means to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import streamlit as st
+from markupsafe import Markup
+
+from core.answer.message import Message
+from core.answer.sources import how_read
+from core.app import shared_app
+from core.base.errors import AppError
+from core.base.text import one_line, shorten
+from core.search.types import Source
+from core.store import KeptPage
+from core.ui import clock, keeping, session
+from core.ui.chat import actions
+from core.ui.chat.answer import draw_list
+from core.ui.escape import draw_html, label
+
+
+def offer(entry: Message, *, is_last: bool) -> None:
+    sources = [source for source in entry.found if source.read in {"page", "snippet"}]
+    if sources and st.button("来源原文", key=f"texts-{entry.id}", icon=":material/menu_book:"):
+        _show(entry, sources, is_last=is_last)
+
+
+@st.dialog("来源原文", width="large", icon=":material/menu_book:")
+def _show(entry: Message, sources: Sequence[Source], *, is_last: bool) -> None:
+    first = min(range(len(sources)), key=lambda place: sources[place].read != "page")
+    source = st.selectbox("来源", sources, index=first, format_func=_name, key=f"text-of-{entry.id}")
+    draw_list([source])
+    if source.read == "page":
+        _text(entry, source)
+    else:
+        _unread(source, is_last=is_last)
+
+
+def _name(source: Source) -> str:
+    return f"[{source.number}] {shorten(one_line(source.title), 40)} · {how_read(source)}"
+
+
+def _text(entry: Message, source: Source) -> None:
+    try:
+        page = keeping.read_pages(shared_app(), entry).get(source.number)
+    except AppError as error:
+        st.warning(label(str(error)), icon=":material/error:")
+        return
+    if page is None:
+        st.info("没有保存这个网页的文字：还没有存好、已经损坏，或管理员没有开启保存。", icon=":material/info:")
+        return
+    st.caption(_when_read(page))
+    draw_html(Markup('<div class="wy-page-text">%s</div>') % page.text)
+
+
+def _when_read(page: KeptPage) -> str:
+    moment = datetime.fromtimestamp(page.fetched, clock.reader_zone())
+    return f"以下是 {moment:%Y-%m-%d %H:%M} 读到的文字，共 {len(page.text):,} 字，校验值 {page.hash[:12]}。网页现在可能已经不同。"
+
+
+def _unread(source: Source, *, is_last: bool) -> None:
+    why = f"没有读到这个网页的全文：{source.unread}。" if source.unread else "没有打开过这个网页。"
+    st.info(label(f"{why}回答只用了搜索引擎给出的摘要。"), icon=":material/info:")
+    if not is_last or session.chat().run is not None or not shared_app().reader.pages:
+        return
+    if st.button(
+        "阅读", key=f"read-{source.number}", icon=":material/menu_book:", help="打开这个网页，读完后重新回答。"
+    ):
+        actions.read(source)
+        st.rerun()

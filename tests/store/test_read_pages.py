@@ -1,0 +1,102 @@
+"""What pages said when they were read, kept with the answer: in SQLite and in PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import text
+
+from core.answer.message import Message
+from core.reading import Page
+from core.store import ConversationStore, Database, ReadPages
+from core.store.conversations import new_conversation_id
+from core.store.errors import ConversationNotFound
+from support.base import loaded
+from support.postgres import Postgres, running_postgres
+
+pytestmark = pytest.mark.xdist_group("postgres")
+
+READ_AT = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Postgres]:
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest) -> Iterator[Database]:
+    url = "" if request.param == "sqlite" else request.getfixturevalue("postgres").new_database()
+    database = Database.from_settings(loaded(DATABASE_URL=url).values)
+    yield database
+    database.close()
+
+
+def page(text: str) -> Page:
+    return Page("http://a.example/", "https://a.example/x", "标题", text, "2026-01-31", "html", READ_AT, 0, False)
+
+
+@pytest.fixture
+def answered(database: Database) -> tuple[str, str]:
+    """A conversation with one answer."""
+    store, id = ConversationStore(database), new_conversation_id()
+    store.create(None, id=id)
+    store.save(id, Message("user", "问", id="q"))
+    store.save(id, Message("assistant", "答", id="a"))
+    return id, "a"
+
+
+def test_the_text_comes_back_as_it_was(database: Database, answered: tuple[str, str]) -> None:
+    pages = ReadPages(database)
+    long = "第一段。\n" + "供水总量🙂" * 20_000
+    pages.save(*answered, {1: page(long), 3: page("短")}, owner=None)
+    kept = pages.load(*answered, owner=None)
+    assert (kept[1].text, kept[3].text) == (long, "短")
+    assert (kept[1].address, kept[1].title, kept[1].fetched) == ("https://a.example/x", "标题", READ_AT.timestamp())
+    assert kept[1].hash == page(long).hash
+    with database.read() as connection:
+        assert connection.execute(text("SELECT max(length(text)) FROM read_pages")).scalar_one() < len(long) // 10
+
+
+def test_saving_again_replaces_and_nothing_is_kept_for_a_message_that_is_gone(
+    database: Database, answered: tuple[str, str]
+) -> None:
+    pages = ReadPages(database)
+    pages.save(*answered, {1: page("旧"), 2: page("旧")}, owner=None)
+    pages.save(*answered, {1: page("新")}, owner=None)
+    assert {number: kept.text for number, kept in pages.load(*answered, owner=None).items()} == {1: "新"}
+    pages.save(answered[0], "gone", {1: page("x")}, owner=None)
+    assert pages.load(answered[0], "gone", owner=None) == {}
+
+
+def test_the_texts_go_with_the_answer(database: Database, answered: tuple[str, str]) -> None:
+    pages, (id, message) = ReadPages(database), answered
+    pages.save(id, message, {1: page("字")}, owner=None)
+    ConversationStore(database).truncate_from(id, message)
+    with database.read() as connection:
+        assert connection.execute(text("SELECT count(*) FROM read_pages")).scalar_one() == 0
+
+
+def test_what_was_changed_in_the_database_is_not_shown(database: Database, answered: tuple[str, str]) -> None:
+    pages = ReadPages(database)
+    pages.save(*answered, {1: page("真"), 2: page("真"), 3: page("真")}, owner=None)
+    with database.write() as connection:
+        connection.execute(text("UPDATE read_pages SET hash = 'x' WHERE number = 1"))
+        connection.execute(text("UPDATE read_pages SET text = '坏' WHERE number = 2"))
+    assert set(pages.load(*answered, owner=None)) == {3}
+
+
+def test_nobody_reads_what_belongs_to_somebody_else(database: Database) -> None:
+    store, pages, id = ConversationStore(database), ReadPages(database), new_conversation_id()
+    store.create("我", id=id)
+    store.save(id, Message("assistant", "答", id="a"), owner="我")
+    pages.save(id, "a", {1: page("字")}, owner="别人")
+    assert pages.load(id, "a", owner="我") == {}
+    pages.save(id, "a", {1: page("字")}, owner="我")
+    assert set(pages.load(id, "a", owner="我")) == {1}
+    assert pages.load(id, "a", owner="别人") == pages.load(id, "a", owner=None) == {}
+    with pytest.raises(ConversationNotFound):
+        pages.load("no id", "a", owner=None)
