@@ -1,0 +1,145 @@
+"""Pages are read before the answer: seen while it happens, afterwards, and when the page is gone."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from support.app_server import AppServer
+from support.openai_server import OpenAIServer
+from support.visitor import Visitor
+from support.web_pages import NEWS
+
+pytestmark = pytest.mark.browser
+
+Serve = Callable[..., AppServer]
+Visit = Callable[..., Visitor]
+
+PAYS_NOTHING = "费用由市财政承担，居民不需要付费"
+
+
+@dataclass
+class World:
+    """A SearXNG that finds three pages, and the pages."""
+
+    address: str = ""
+    open: threading.Event = field(default_factory=threading.Event)
+    """Until it is set, the first page does not answer."""
+    refuses: bool = True
+    """The second page does, and the third is always gone."""
+
+    def results(self) -> bytes:
+        found = [("供水量增加", "news"), ("第二条", "second"), ("第三条", "gone")]
+        entries = [
+            {"title": title, "url": f"http://{self.address}/{path}", "content": "今年前三季度全市供水总量"}
+            for title, path in found
+        ]
+        return json.dumps({"results": entries}).encode()
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[World]:
+    world = World()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            path = self.path.partition("?")[0]
+            if path == "/search":
+                self._send(200, world.results(), "application/json")
+            elif path == "/news":
+                world.open.wait(20)
+                self._send(200, NEWS.encode())
+            elif path == "/second" and not world.refuses:
+                self._send(200, NEWS.encode())
+            else:
+                self._send(403 if path == "/second" else 404, b"")
+
+        def _send(self, status: int, body: bytes, kind: str = "text/html; charset=utf-8") -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    world.address = f"127.0.0.1:{server.server_port}"
+    yield world
+    world.open.set()
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def reading_app(serve: Serve, model_server: OpenAIServer, world: World) -> AppServer:
+    return serve(
+        SEARCH_PROVIDER_PRIORITY="searxng",
+        SEARXNG_URL=f"http://{world.address}",
+        OPENAI_API_KEY="k",
+        OPENAI_BASE_URL=model_server.url,
+        LLM_MODEL="openai:ok",
+        CHAT_FOLLOW_UPS="0",
+        READING_PAGES="3",
+        READING_TIMEOUT="30",
+        READING_ALLOW_HOSTS=world.address,
+    )
+
+
+def last(visitor: Visitor) -> Locator:
+    return visitor.page.get_by_test_id("stChatMessage").last
+
+
+def texts(visitor: Visitor) -> Locator:
+    last(visitor).get_by_role("button", name="来源原文").click()
+    dialog = visitor.page.get_by_role("dialog")
+    expect(dialog).to_be_visible()
+    return dialog
+
+
+def test_pages_tick_off_are_marked_kept_and_can_be_read_later(
+    reading_app: AppServer, visit: Visit, world: World
+) -> None:
+    world.open.clear()
+    world.refuses = True
+    visitor = visit(reading_app)
+    visitor.search_on()
+    visitor.ask("更换老旧水表要居民付费吗？")
+    rows = last(visitor).locator(".wy-reading li")
+    expect(last(visitor).get_by_text("正在阅读 3 个网页…")).to_be_visible()
+    expect(rows.nth(1)).to_have_class("unread")
+    expect(rows.nth(1)).to_contain_text("仅摘要（拒绝访问）")
+    expect(rows.nth(0)).to_have_class("waiting")
+    world.open.set()
+    visitor.answered("问源的回答")
+    expect(last(visitor).get_by_text("阅读 · 1 个网页已读全文，2 个仅摘要")).to_be_visible()
+    cited = last(visitor).locator("ol.wy-refs li")
+    expect(cited.filter(has_text="供水量增加").last).to_contain_text("2024-10-12 · 已读全文 · ")
+    expect(cited.filter(has_text="第二条").last).to_contain_text("日期不详 · 仅摘要（拒绝访问）")
+    expect(texts(visitor)).to_contain_text(PAYS_NOTHING)
+
+    world.open.clear()  # the page is gone; what it said is not
+    visitor.page.reload()
+    visitor.answered("问源的回答")
+    dialog = texts(visitor)
+    expect(dialog).to_contain_text(PAYS_NOTHING)
+    expect(dialog).to_contain_text("校验值")
+    world.open.set()
+
+    world.refuses = False  # an unread source is read on demand
+    dialog.get_by_role("combobox").click()
+    visitor.page.get_by_role("option", name="第二条").click()
+    expect(dialog).to_contain_text("没有读到这个网页的全文：拒绝访问。")
+    dialog.get_by_role("button", name="阅读", exact=True).click()
+    expect(dialog).to_be_hidden()
+    visitor.answered("问源的回答")
+    expect(last(visitor).get_by_text("阅读 · 2 个网页已读全文，1 个仅摘要")).to_be_visible()
+    assert visitor.foreign == []
