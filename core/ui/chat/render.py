@@ -134,7 +134,6 @@ def after_answer(entry: Message, *, is_last: bool) -> None:
             st.error(label(text), icon=":material/error:")
         case RunStopped(reason="user"):
             st.caption("已停止，以上是停止前写出的内容。")
-    source_texts.offer(entry, is_last=is_last)
     if entry.searches:
         ledger.draw(entry.searches, key=entry.id, can_repeat=is_last)
     footer(entry, is_last=is_last)
@@ -187,6 +186,7 @@ def footer(entry: Message, *, is_last: bool) -> None:
         if is_last:
             st.button("重新回答", key=f"again-{entry.id}", icon=":material/replay:", on_click=actions.answer_again)
             _edit_question(entry)
+        source_texts.offer(entry, is_last=is_last)
         _copy(entry)
         if is_last:
             _export(entry)

@@ -27,7 +27,7 @@ def offer(entry: Message, *, is_last: bool) -> None:
         _show(entry, sources, is_last=is_last)
 
 
-@st.dialog("来源原文", width="large", icon=":material/menu_book:")
+@st.dialog("来源原文", width="medium", icon=":material/menu_book:")
 def _show(entry: Message, sources: Sequence[Source], *, is_last: bool) -> None:
     first = min(range(len(sources)), key=lambda place: sources[place].read != "page")
     source = st.selectbox("来源", sources, index=first, format_func=_name, key=f"text-of-{entry.id}")
