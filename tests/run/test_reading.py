@@ -100,7 +100,7 @@ def test_text_that_looks_like_instructions_is_told(web: Web) -> None:
     )
     events, prompt = asked(found(web.page("evil.example/", hostile.encode())))
     notices = [event.text for event in events if isinstance(event, Notice)]
-    assert notices == ["来源 [1] 的网页含疑似指令的文字，已作为普通资料处理。"]
+    assert notices == ["来源 [1]：该网页含疑似指令的文字，已作为普通资料处理。"]
     assert prompt.count("<sources>") == 1
 
 
