@@ -59,4 +59,4 @@ async def reading(reader: Reader, evidence: Evidence, sources: Sequence[Source])
 
 
 def _suspicious(source: Source) -> Notice:
-    return Notice("instructions", f"来源 [{source.number}] ：该网页含疑似指令的文字，已作为普通资料处理。")
+    return Notice("instructions", f"来源 [{source.number}]：该网页含疑似指令的文字，已作为普通资料处理。")
