@@ -3,6 +3,7 @@
     make load                  20, 50 and 100 visitors; the table goes to docs/benchmarks.md
     make load N=50 SPREAD=30   50 visitors who ask within 30 seconds; the table is only printed
     make load N=20 MODE=agent
+    make load N=50 READ=3      three pages are read for each question
 
 Everything is on loopback and on the same cores: the app, the model, SearXNG and the visitors.
 """
@@ -205,7 +206,7 @@ async def kept(database: Path, visitors: Sequence[Visitor]) -> int:
         await asyncio.sleep(0.5)
 
 
-async def measure(count: int, *, spread: float, agent: bool, wait: bool) -> Load:
+async def measure(count: int, *, spread: float, agent: bool, wait: bool, read: int) -> Load:
     with outside("model") as (model, model_pid), outside("search") as (search, search_pid), _folder() as folder:
         environ = {
             "DATA_DIR": str(folder),
@@ -218,6 +219,8 @@ async def measure(count: int, *, spread: float, agent: bool, wait: bool) -> Load
             # To the app all visitors come from one address; in the world that this stands for, each has its own.
             "LIMITS_VISITORS_PER_ADDRESS": str(MOST),
             "LIMITS_ANSWERS_AT_ONCE": str(MOST),
+            "READING_PAGES": str(read),
+            "READING_ALLOW_HOSTS": search.removeprefix("http://"),
         }
         with app_server(**environ) as app:
             pids = (app.process.pid, model_pid, search_pid, os.getpid())
@@ -304,12 +307,17 @@ def main() -> int:
     parser.add_argument("--visitors", type=int, choices=range(1, MOST + 1), metavar=f"1–{MOST}")
     parser.add_argument("--spread", type=float, default=0.0, help="seconds over which the questions are spread")
     parser.add_argument("--mode", choices=("chat", "agent"), default="chat")
+    parser.add_argument("--read", type=int, default=0, choices=range(6), help="pages that are read for each question")
     parser.add_argument("--no-wait", dest="wait", action="store_false", help="do not wait for what is left afterwards")
     arguments = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     loads: list[Load] = []
     for size in [arguments.visitors] if arguments.visitors else SIZES:
-        load = asyncio.run(measure(size, spread=arguments.spread, agent=arguments.mode == "agent", wait=arguments.wait))
+        load = asyncio.run(
+            measure(
+                size, spread=arguments.spread, agent=arguments.mode == "agent", wait=arguments.wait, read=arguments.read
+            )
+        )
         loads.append(load)
         print(table([load]), flush=True)
     if not arguments.visitors:

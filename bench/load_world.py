@@ -14,10 +14,20 @@ import time
 from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
+from zlib import crc32
 
 FIRST_TOKEN_SECONDS = 0.5
 TOKENS_PER_SECOND = 50
 TOKENS = 500
+
+PAGE_SECONDS = (0.05, 0.1, 0.3)
+PAGE = (
+    "<!DOCTYPE html><html><head><title>劳动报酬</title></head><body><ul>"
+    + "".join(f'<li><a href="/{n}">栏目{n}</a></li>' for n in range(60))
+    + "</ul><article>"
+    + "".join(f"<p>第{n}段：用人单位没有按时足额支付劳动报酬的，劳动者可以向劳动监察部门投诉。</p>" for n in range(120))
+    + "</article></body></html>"
+).encode()
 
 VISITOR = re.compile(r"访客\d{4}")
 NUMBERED = re.compile(r"词(\d{3})")
@@ -74,19 +84,29 @@ class _Server(asyncio.Protocol):
 
 
 class Search(_Server):
+    """And the pages that it finds, other ones for every question."""
+
     def handle(self, target: str, body: bytes) -> None:
+        if target.startswith("/page/"):
+            asyncio.get_running_loop().call_later(PAGE_SECONDS[int(target[-1]) % len(PAGE_SECONDS)], self._send_page)
+            return None
         asked = parse_qs(urlsplit(target).query).get("q")
         if not asked:
             return self.reply({"error": "No query"}, HTTPStatus.BAD_REQUEST)
+        port = self._transport.get_extra_info("sockname")[1]
         found = [
             {
                 "title": f"第 {number} 条结果",
-                "url": f"https://example.org/{number}",
+                "url": f"http://127.0.0.1:{port}/page/{crc32(asked[0].encode())}/{number}",
                 "content": f"关于{asked[0]}的说明。" * 5,
             }
             for number in range(1, 11)
         ]
         return self.reply({"query": asked[0], "results": found, "unresponsive_engines": []})
+
+    def _send_page(self) -> None:
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(PAGE)}\r\n\r\n"
+        self._transport.write(head.encode() + PAGE)
 
 
 class Model(_Server):
