@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from core.answer.events import RunFailed, RunStopped, SearchFinished
-from core.answer.markdown import references_html, render_html
+from core.answer.markdown import render_html
 from core.answer.message import Message
+from core.answer.source_html import references_html
 from core.answer.sources import about
 from core.base.inert_markdown import disarm, link_address, plain_line
 from core.base.text import clean, one_line, shorten

@@ -18,6 +18,7 @@ from streamlit.elements.lib.mutable_status_container import StatusContainer
 
 from core.answer.events import (
     Answer,
+    Checked,
     Notice,
     PageRead,
     ReadingStarted,
@@ -76,7 +77,7 @@ class Steps:
                 self.tool_finished(event.call_id, event.summary, ok=event.ok)
             case TextDelta():
                 self.end_thinking()
-            case Notice() | Answer() | Usage() | RunStopped() | RunFailed():
+            case Notice() | Checked() | Answer() | Usage() | RunStopped() | RunFailed():
                 pass
             case _:
                 assert_never(event)
