@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 # The one-to-one pairs of ICU's transliterator Traditional-Simplified (Unicode's data), without those of which the
 # traditional form is at home in simplified texts too (著, 藉, 徵 …).
 _TRADITIONAL = (
@@ -113,6 +115,7 @@ _SIMPLIFIED = (
 _TO_SIMPLIFIED = dict(zip(_TRADITIONAL, _SIMPLIFIED, strict=True))
 _HALF_WIDTH = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {"\u3000": " "}
 _FOLDED = _TO_SIMPLIFIED | _HALF_WIDTH | {"\u0130": "i"}  # İ is the one letter that becomes two when made small
+_IS_TO_FOLD = re.compile(f"[{re.escape(''.join(_FOLDED))}]")
 _FEW = 60
 """So many characters are replaced one by one in less time than a table is asked about every character of a page."""
 
@@ -124,7 +127,7 @@ def simplified(text: str) -> str:
 
 def folded(text: str) -> str:
     """The text for comparing. Nothing moves: a place in the result is the same place in the text."""
-    return _replaced(text, _FOLDED).lower()
+    return (_replaced(text, _FOLDED) if _IS_TO_FOLD.search(text) else text).lower()
 
 
 def _replaced(text: str, by: dict[str, str]) -> str:

@@ -13,7 +13,7 @@ from core.base.script import folded
 from core.checks.numbers import number
 
 _D = r"[〇零一二三四五六七八九十\d]"
-_YEAR = rf"(?P<year>(?<!\d)[12]\d{{3}}|[一二][〇零一二三四五六七八九]{{3}})\s?年度?"
+_YEAR = r"(?P<year>(?<!\d)[12]\d{3}|[一二][〇零一二三四五六七八九]{3})\s?年度?"
 _PART = r"(?P<part>上半年|下半年|第?[一二三四1-4]季度|年初|年底|年末|初|底|末)"
 _MONTH = rf"(?<![\d.])(?P<month>{_D}{{1,3}})\s?月(?!度?[薪租供球亮])份?"
 _MONTHS = rf"(?P<first>{_D}{{1,3}})\s?月?\s?[-–~～至到]\s?(?P<last>{_D}{{1,3}})\s?月份?"

@@ -12,6 +12,8 @@ from core.checks.numbers import Agreement, Quantity, agreement, best_agreement, 
 from core.checks.types import Difference
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_DATED = re.compile(r"[年月]|[12]\d{3}[-/.]")
+_LABELLED = re.compile(r"[a-z第:]|\d\.")
 _DIGIT = re.compile(r"[\d〇零一二两三四五六七八九十百千万亿半去今明前]")
 
 
@@ -28,11 +30,13 @@ class Facts:
 
     @classmethod
     def of(cls, text: str, published: str | None = None) -> Facts:
-        if not _DIGIT.search(folded(text)):
+        plain = folded(text)
+        if not _DIGIT.search(plain):
             return _NONE
-        dated = days(text, published)
+        dated = days(text, published) if _DATED.search(plain) else []
         rest = _without(text, dated)
-        return cls(tuple(quantities(rest)), tuple(dated), tuple(labels(rest)), frozenset(_DIGITS.findall(folded(text))))
+        named = tuple(labels(rest)) if _LABELLED.search(plain) else ()
+        return cls(tuple(quantities(rest)), tuple(dated), named, frozenset(_DIGITS.findall(plain)))
 
     @classmethod
     def joined(cls, parts: Iterable[Facts]) -> Facts:

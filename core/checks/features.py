@@ -7,13 +7,16 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from operator import add
 
+from core.base.script import folded
 from core.checks.facts import Facts, differences
 from core.checks.passages import Context
 from core.checks.types import Difference
-from core.checks.wording import asks, compact
+from core.checks.wording import Conflict, asks, compact, conflicts
 
 _CLAUSE_END = re.compile(r"[，,；;：:。]")
+_RUN = re.compile(r"[^\W_]+")
 _SHORT_CLAUSE = 4
 # Characters that hold a sentence together and say nothing about its subject.
 _EMPTY = frozenset("的了着过是在也都就还而且与和及或并等被把给让使对于从向以将会能这那其此个之所一有为可不")
@@ -33,8 +36,9 @@ class Claim:
 
     @cached_property
     def pairs(self) -> list[str]:
-        """Each once, in their order."""
-        return list(dict.fromkeys(map("".join, zip(self.compact, self.compact[1:], strict=False))))
+        """Neighbours, none across a comma; each pair once, in their order."""
+        runs = _RUN.findall(folded(self.text[: 2 * LONGEST_STATEMENT]))
+        return list(dict.fromkeys(pair for run in runs for pair in map(add, run, run[1:])))
 
     @cached_property
     def clauses(self) -> list[str]:
@@ -79,10 +83,19 @@ class Comparison:
     def best_sentence(self) -> int:
         """Of the best window."""
         window = self.context.windows[0]
-        return max((window.first, window.last), key=lambda place: self._common(window.source.compacts[place]))
+        return max((window.first, window.last), key=self._common)
 
-    def _common(self, text: str) -> int:
-        return common_subsequence(self.claim.compact, text)
+    @cached_property
+    def best_in_order(self) -> int:
+        """How many characters of the statement the best sentence has in their order."""
+        return self._common(self.best_sentence) if self.context.windows else 0
+
+    def _common(self, sentence: int) -> int:
+        return common_subsequence(self.claim.compact, self.context.windows[0].source.compact(sentence))
+
+    @cached_property
+    def conflicts(self) -> list[Conflict]:
+        return conflicts(self.claim.compact, self.context.compact)
 
     def features(self) -> tuple[float, ...]:
         measured = _Measured(self)
@@ -102,18 +115,11 @@ class _Measured:
     def in_pieces(self, length: int) -> float:
         return sum(piece for piece in self.pieces if piece >= length) / self.length
 
-    @property
-    def best_sentence(self) -> float:
-        if not self.comparison.context.windows:
-            return 0.0
-        source = self.comparison.context.windows[0].source
-        return common_subsequence(self.statement, source.compacts[self.comparison.best_sentence]) / self.length
-
 
 FEATURES: dict[str, Callable[[_Measured], float]] = {
     "two windows": lambda m: m.comparison.covered_by(2),
     "in order": lambda m: common_subsequence(m.statement, m.passages) / m.length,
-    "in order, one sentence": lambda m: m.best_sentence,
+    "in order, one sentence": lambda m: m.comparison.best_in_order / m.length,
     "in pieces": lambda m: m.in_pieces(2),
     "in long pieces": lambda m: m.in_pieces(10),
     "first clause": lambda m: m.clauses[0],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,7 +35,7 @@ class IndexedSource:
         self.published = source.published
         self.folded = _without_numbers(folded(self.text))
         self.spans = _sentence_spans(self.folded)
-        self.compacts = [_MARKS.sub("", self.folded[start:end]) for start, end in self.spans]
+        self._compacts: dict[int, str] = {}
         self._places: dict[str, list[int]] = {}
         self._indexed: set[str] = set()
         self._facts: dict[int, Facts] = {}
@@ -45,12 +46,19 @@ class IndexedSource:
         self._indexed |= wanted
         if not wanted:
             return
-        for sentence, compact in enumerate(self.compacts):
-            for pair in wanted.intersection(map(add, compact, compact[1:])):
+        for sentence, (start, end) in enumerate(self.spans):
+            for pair in wanted.intersection(map(add, self.folded[start : end - 1], self.folded[start + 1 : end])):
                 self._places.setdefault(pair, []).append(sentence)
 
     def places(self, pair: str) -> Sequence[int]:
         return self._places.get(pair, ())
+
+    def compact(self, sentence: int) -> str:
+        """Without punctuation and blanks."""
+        if sentence not in self._compacts:
+            start, end = self.spans[sentence]
+            self._compacts[sentence] = _MARKS.sub("", self.folded[start:end])
+        return self._compacts[sentence]
 
     def facts(self, sentence: int) -> Facts:
         if sentence not in self._facts:
@@ -74,12 +82,13 @@ def _sentence_spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     start = 0
     for end in [*(match.end() for match in _END.finditer(text)), len(text)]:
-        for cut in range(start, end, LONGEST_SENTENCE):
-            stop = min(cut + LONGEST_SENTENCE, end)
-            if not text[cut:stop].isspace():
-                spans.append((cut, stop))
+        while end - start > LONGEST_SENTENCE:
+            spans.append((start, start + LONGEST_SENTENCE))
+            start += LONGEST_SENTENCE
+        if start < end:
+            spans.append((start, end))
         start = end
-    return spans
+    return [(start, end) for start, end in spans if not text[start:end].isspace()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +126,7 @@ class Context:
         for source, place in self.sentences:
             if before and before != (source, place - 1):
                 pieces.append("\n")
-            pieces.append(source.compacts[place])
+            pieces.append(source.compact(place))
             before = (source, place)
         return "".join(pieces)
 
@@ -142,26 +151,26 @@ class Context:
 
 def find_context(pairs: Sequence[str], sources: Sequence[IndexedSource]) -> Context:
     """The pairs are the statement's, each once, and indexed already."""
-    windows = [window for source in sources for window in _windows(pairs, source)]
+    candidates = [(source, *candidate) for source in sources for candidate in _candidates(pairs, source)]
     chosen: list[Window] = []
     covered: list[int] = []
     together = 0
-    while windows and len(chosen) < WINDOWS:
-        best = max(windows, key=lambda window: (window.pairs & ~together).bit_count())
-        if not best.pairs & ~together:
+    while len(chosen) < WINDOWS:
+        new = [(mask & ~together).bit_count() for _, _, mask in candidates]
+        if not any(new):
             break
-        chosen.append(best)
-        together |= best.pairs
+        source, place, mask = candidates[new.index(max(new))]
+        chosen.append(Window(source, place, min(place + 1, len(source.spans) - 1), mask))
+        together |= mask
         covered.append(together)
     return Context(tuple(chosen), tuple(covered))
 
 
-def _windows(pairs: Sequence[str], source: IndexedSource) -> list[Window]:
-    having: dict[int, int] = {}
+def _candidates(pairs: Sequence[str], source: IndexedSource) -> list[tuple[int, int]]:
+    """The first sentence of each window, and the pairs that the window has."""
+    having: defaultdict[int, int] = defaultdict(int)
     for bit, pair in enumerate(pairs):
+        mask = 1 << bit
         for place in source.places(pair):
-            having[place] = having.get(place, 0) | 1 << bit
-    last = len(source.spans) - 1
-    return [
-        Window(source, place, min(place + 1, last), mask | having.get(place + 1, 0)) for place, mask in having.items()
-    ]
+            having[place] |= mask
+    return [(place, mask | having.get(place + 1, 0)) for place, mask in having.items()]
