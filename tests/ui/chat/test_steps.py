@@ -12,8 +12,10 @@ from typing import get_args
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.answer.checked import AnswerCheck
 from core.answer.events import (
     Answer,
+    Checked,
     Notice,
     PageRead,
     ReadingStarted,
@@ -36,6 +38,7 @@ from support.base import ROOT
 from support.pages import html, states, steps
 
 ONE_OF_EACH: tuple[RunEvent, ...] = (
+    Checked(AnswerCheck()),
     SearchStarted("甲"),
     SearchFinished(SearchResponse(SearchQuery("甲"))),
     ReadingStarted((Source(1, "题", "https://site1.example/", "摘要"),)),
