@@ -277,7 +277,7 @@ class _ToolStep:
 
     def reads(self, sources: Sequence[Source]) -> bool:
         """Several calls may read at once: numbers or links say whose pages these are."""
-        numbers = set(re.findall(r"\d+", self._asked))
+        numbers = set(re.findall(r"\d+", re.sub(r"https?://\S+", "", self._asked)))
         named = (str(source.number) in numbers or host_of(source.url) in self._asked for source in sources)
         return self._tool == "read_page" and any(named)
 
