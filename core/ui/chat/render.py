@@ -408,12 +408,11 @@ class LiveView:
                 if not event.amends and self._mode == "chat":
                     self._waiting.begin(FOR_THE_MODEL)
             case ReadingStarted(sources=sources):
-                self._unread = {source.number for source in sources}
+                self._unread |= {source.number for source in sources}
                 self._waiting.end()
             case PageRead(source=source):
-                self._answer.sources = tuple(
-                    source if source.number == known.number else known for known in self._answer.sources
-                )
+                now = {known.number: known for known in self._answer.sources} | {source.number: source}
+                self._answer.sources = tuple(now.values())
                 self._unread.discard(source.number)
                 if not self._unread and not self._tools:
                     self._waiting.begin(FOR_THE_MODEL)
