@@ -19,11 +19,27 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 from markupsafe import Markup
 
-from core.answer.events import RunFailed, RunStopped, SearchFinished
+from core.answer.events import (
+    CUT_OFF,
+    Answer,
+    Notice,
+    PageRead,
+    ReadingStarted,
+    RunEvent,
+    RunFailed,
+    RunStopped,
+    SearchFinished,
+    SearchStarted,
+    TextDelta,
+    Thought,
+    ToolFinished,
+    ToolStarted,
+    Usage,
+)
 from core.answer.markdown import references_html, render_html
 from core.answer.message import Message
 from core.answer.sources import about
@@ -42,9 +58,10 @@ FORMAT = "wenyuan-conversation"
 VERSION = 1
 LABELS = {"user": "问", "assistant": "答"}
 UNTITLED = "未命名的对话"
-STOPPED = "已停止，以上是停止前写出的内容。"
 
 _SUMMARY_LENGTH = 120
+_NOT_WHOLE = ("unfinished", CUT_OFF)
+"""Kinds of notices on an answer of which there would have been more."""
 
 
 def _unchecked(text: str) -> None:
@@ -93,13 +110,23 @@ def _search_line(response: SearchResponse) -> str:
 
 def _remarks(message: Message) -> Iterator[str]:
     """How the answer came about and how it ended, beyond its text."""
-    yield from (_search_line(response) for response in _searches(message))
-    yield from (one_line(notice.text) for notice in message.notices)
-    match message.ending:
-        case RunFailed(message=text):
-            yield one_line(text)
-        case RunStopped():
-            yield STOPPED
+    yield from filter(None, (one_line(_remark(event)) for event in message.events))
+    if message.stopped:
+        yield message.stopped
+
+
+def _remark(event: RunEvent) -> str:
+    match event:
+        case SearchFinished(response=response):
+            return _search_line(response)
+        case Notice(text=text) | RunFailed(message=text):
+            return text
+        case SearchStarted() | ReadingStarted() | PageRead() | Thought() | ToolStarted() | ToolFinished():
+            return ""
+        case TextDelta() | Answer() | Usage() | RunStopped():
+            return ""
+        case _:
+            assert_never(event)
 
 
 def _verdicts(message: Message, check: CheckStatutes) -> Sequence[Verdict]:
@@ -260,7 +287,7 @@ def _message_json(message: Message, zone: tzinfo | None, check: CheckStatutes) -
     return common | {
         "model": clean(message.model),
         "seconds": round(message.seconds, 1),
-        "complete": message.ending is None and all(notice.kind != "unfinished" for notice in message.notices),
+        "complete": message.ending is None and all(notice.kind not in _NOT_WHOLE for notice in message.notices),
         "references": [_reference_json(source, _day(message, zone)) for source in message.cited],
         "statutes": [verdict.to_json() for verdict in _verdicts(message, check)],
         "searches": [_search_json(response) for response in _searches(message)],
