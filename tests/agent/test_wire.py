@@ -49,12 +49,13 @@ TOOLS: dict[str, Any] = {"strategy": "tools"}
 
 def test_react_streams_thoughts_and_answer() -> None:
     with wired_agent() as world:
-        world.server.reply = in_turn(step("英伟达 CEO"), final("是黄仁勋[1]。"))
+        slowly = ["是", 0.3, "黄", 0.3, "仁", 0.3, "勋", 0.3, "[1]。"]
+        world.server.reply = in_turn(step("英伟达 CEO"), [*final(""), *slowly])
         events = world.ask()
         first, second = world.server.requests
     assert thoughts(events) == "要查好"
     assert answer(events).text == streamed(events) == "是黄仁勋[1]。"
-    assert len(of(events, TextDelta)) > 3
+    assert len(of(events, TextDelta)) > 2
     assert first["stop"] == ["\nObservation", "\n观察"]
     assert "tools" not in first
     assert "Observation: <sources>" in second["messages"][-1]["content"]
@@ -87,7 +88,7 @@ def test_native_tool_calling() -> None:
 
 def test_a_long_native_answer_streams_while_it_is_written() -> None:
     with wired_agent(**TOOLS) as world:
-        world.server.reply = in_turn(["字" * 30] * 10)
+        world.server.reply = in_turn(["字" * 30, 0.3] * 10)  # what comes at once is told at once
         events = world.ask()
     assert len(of(events, TextDelta)) > 3
     assert answer(events).text == "字" * 300
@@ -271,10 +272,10 @@ def test_a_hanging_tool_leaves_time_for_the_last_answer() -> None:
 
 
 def test_an_answer_that_has_begun_may_use_the_reserve() -> None:
-    with wired_agent(max_execution_time=6.0) as world:
-        world.server.reply = in_turn(["Final Answer: 开头写得很早，", 4.6, "后来写完了。"])
+    with wired_agent(max_execution_time=12.0) as world:  # nine of them for acting
+        world.server.reply = in_turn(["Final Answer: 开头写得很早，", 9.2, "后来写完了。"])
         events, seconds = timed(world)
-    assert 4.6 <= seconds < 6
+    assert 9.2 <= seconds < 12
     assert not of(events, RunStopped)
     assert answer(events).text == "开头写得很早，后来写完了。"
 
