@@ -33,7 +33,7 @@ def connected(serve: Serve, model_server: OpenAIServer) -> AppServer:
         OPENAI_API_KEY="k",
         OPENAI_BASE_URL=model_server.url,
         LLM_MODEL="openai:as-asked",
-        LLM_FIRST_TOKEN_TIMEOUT="2",
+        LLM_FIRST_TOKEN_TIMEOUT="6",
         LLM_ATTEMPTS="1",
     )
 
