@@ -24,7 +24,7 @@ def room(engines: Sequence[Fake], *, hedge_after: float = 5.0, **parts: Any) -> 
     return Failover(Health(engine.name for engine in engines), hedge_after=hedge_after, **parts)
 
 
-def run(engines: Sequence[Fake], *, seconds: float = 2.0, hedge_after: float = 5.0, **parts: Any) -> Raced:
+def run(engines: Sequence[Fake], *, seconds: float = 20.0, hedge_after: float = 5.0, **parts: Any) -> Raced:
     return room(engines, hedge_after=hedge_after, **parts).run(engines, QUERY, Deadline(seconds))
 
 
@@ -219,6 +219,23 @@ def test_a_named_engine_is_asked_although_it_rests() -> None:
     failover = room(engines)
     failover.health.failed("a", EngineBlocked())
     assert failover.run(engines, QUERY, Deadline(20), wake=True).provider == "a"
+
+
+def test_a_passing_fault_of_the_only_engine_is_worth_one_more_try() -> None:
+    alone = Fake("a", EngineUnavailable("内部出错（500）。"), results("a"))
+    failover = room([alone])
+    assert outcomes(failover.run([alone], QUERY, Deadline(20))) == [("a", "ok", "")]
+    assert failover.health.states()["a"] is None
+    down = Fake("down", EngineUnavailable())
+    assert outcomes(run([down])) == [("down", "failed", "unavailable")]
+    assert down.calls == 2, "one more, and no more than that"
+
+
+@pytest.mark.parametrize("error", [EngineBlocked(), EngineMisconfigured(), EngineTimeout()])
+def test_what_does_not_pass_is_asked_once(error: Exception) -> None:
+    engine = Fake("a", error)
+    run([engine])
+    assert engine.calls == 1
 
 
 def test_an_engine_that_was_overtaken_three_times_rests() -> None:
