@@ -14,6 +14,7 @@ from core.agent.strategy import NATIVE, REACT, REACT_WITHOUT_STOP, Strategies
 from core.answer.events import Notice, RunStopped, SearchFinished, TextDelta, Thought, ToolFinished, ToolStarted, Usage
 from core.answer.message import message_from_run
 from core.base.settings import ModelChoice
+from core.llm.bursts import SHORTEST_PAUSE
 from support.agents import (
     QUESTION,
     Meeting,
@@ -45,17 +46,19 @@ def call(query: str) -> Call:
 
 
 TOOLS: dict[str, Any] = {"strategy": "tools"}
+LONGER_THAN_A_BURST = 2 * SHORTEST_PAUSE
+"""Between two pieces of the model's: nothing gathers them."""
 
 
 def test_react_streams_thoughts_and_answer() -> None:
     with wired_agent() as world:
-        slowly = ["是", 0.3, "黄", 0.3, "仁", 0.3, "勋", 0.3, "[1]。"]
-        world.server.reply = in_turn(step("英伟达 CEO"), [*final(""), *slowly])
+        world.server.pause = LONGER_THAN_A_BURST
+        world.server.reply = in_turn(step("英伟达 CEO"), final("是黄仁勋[1]。"))
         events = world.ask()
         first, second = world.server.requests
     assert thoughts(events) == "要查好"
     assert answer(events).text == streamed(events) == "是黄仁勋[1]。"
-    assert len(of(events, TextDelta)) > 2
+    assert len(of(events, TextDelta)) > 1
     assert first["stop"] == ["\nObservation", "\n观察"]
     assert "tools" not in first
     assert "Observation: <sources>" in second["messages"][-1]["content"]
@@ -88,9 +91,10 @@ def test_native_tool_calling() -> None:
 
 def test_a_long_native_answer_streams_while_it_is_written() -> None:
     with wired_agent(**TOOLS) as world:
-        world.server.reply = in_turn(["字" * 30, 0.3] * 10)  # what comes at once is told at once
+        world.server.pause = LONGER_THAN_A_BURST
+        world.server.reply = in_turn(["字" * 30] * 10)
         events = world.ask()
-    assert len(of(events, TextDelta)) > 3
+    assert len(of(events, TextDelta)) > 1
     assert answer(events).text == "字" * 300
 
 
