@@ -173,7 +173,7 @@ def test_a_message_that_is_too_long_is_refused_and_not_lost(serve: Serve, visit:
     text = "长" * 100_000
     visitor.ask(text)
     visitor.page.get_by_text("超过了 20,000 个字符的上限").wait_for()
-    assert visitor.page.get_by_label("你的原文").input_value() == text
+    expect(visitor.page.get_by_label("你的原文")).to_have_value(text)
     expect(visitor.page.get_by_test_id("stChatMessage")).to_have_count(0)
 
 
