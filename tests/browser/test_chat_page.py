@@ -239,7 +239,7 @@ def test_a_killed_server_loses_nothing_that_was_shown(visit: Visit, model_server
         visitor = visit(server)
         visitor.ask("慢慢说 slow")
         visitor.page.get_by_text("第20词").first.wait_for()
-        time.sleep(1.5)
+        time.sleep(3)
         server.process.kill()
         server.process.wait()
         address = visitor.page.url.replace(server.url, "")
