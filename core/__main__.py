@@ -35,6 +35,7 @@ from core.app import App, build_app
 from core.base.errors import AppError
 from core.run.question import AnswerOptions
 from core.run.service import AnswerService
+from core.search.errors import AllEnginesFailed
 from core.search.types import SearchQuery, SearchResponse, SearchType, Source, host_of
 
 if TYPE_CHECKING:
@@ -154,9 +155,12 @@ def _search(app: App, options: argparse.Namespace, output: Output) -> int:
     def one(text: str) -> int:
         query = SearchQuery(text, type=SearchType(options.type), language=app.settings.search.language)
         response = app.search.search(query, user=None, engine=options.engine)
-        output.document(response.to_json(), lambda: _results_text(response))
-        if response.failure:
-            print(f"{response.failure}{response.cure}", file=sys.stderr, flush=True)
+        document = response.to_json()
+        if response.failure:  # results there may be, of the built-in manual
+            message = f"{response.failure}{response.cure}"
+            print(message, file=sys.stderr, flush=True)
+            document["error"] = {"kind": AllEnginesFailed.kind, "message": message}
+        output.document(document, lambda: _results_text(response))
         return FAILED if response.failure else OK
 
     return _for_each(options.query, output, one)

@@ -125,11 +125,9 @@ def _engines(app: App) -> list[Check]:
         return [Check("搜索", False, "没有可用的引擎", NoEngine.advice), *left_out]
     with ThreadPoolExecutor(max_workers=len(app.chain.engines)) as pool:
         checks = list(pool.map(lambda engine: try_engine(app, engine.name), app.chain.engines))
-    if any(check.ok for check in checks):
-        checks = [
-            check if check.ok or engine.set_up else replace(check, ok=True, off=True)
-            for check, engine in zip(checks, app.chain.engines, strict=True)
-        ]
+    tried = list(zip(checks, app.chain.engines, strict=True))
+    if any(check.ok and engine.reaches_web for check, engine in tried):  # the built-in manual makes up for none
+        checks = [check if check.ok or engine.set_up else replace(check, ok=True, off=True) for check, engine in tried]
     return [*checks, *left_out]
 
 

@@ -39,6 +39,7 @@ from core.llm.embedded import EmbeddedChatModel
 from core.llm.errors import ModelError, ModelNotFound, ModelRefused
 from core.llm.model import Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
+from core.llm.reasoning import without_thinking
 from core.llm.tokens import estimate_tokens
 from core.run.evidence import within_budget
 from core.run.prompts import Preview, answer_prompt, chat_system
@@ -261,7 +262,7 @@ class _Work:
             handle_parsing_errors=True,
         )
         done = await executor.ainvoke({"input": asked, "history": self._history}, {"callbacks": [self._translator]})
-        answer = clean_piece(_text(done["output"]))
+        answer = without_thinking(clean_piece(_text(done["output"])))
         if not answer:
             raise AgentOutputError
         self._translator.finish(answer)

@@ -6,6 +6,7 @@ JSON, version 1; fields may be added, none changes its meaning without a new ver
      "messages": [{"id", "role": "user"|"assistant", "label": "问"|"答", "text", "created",
         (of an answer:) "model", "seconds", "complete",
         "references": [{"number", "title", "url", "domain", "snippet", "summary" (the same), "published", "read", "accessed"}],
+        "check": null or {"version", "statements": [{"text", "verdict", "score", "reason", "evidence", "citations", …}], "uncited": […]},
         "statutes": [{"mark": "✓"|"✗"|"≠"|"⌛"|"？", "meaning", "cited", "lawName", "articleNumber", "text", "quote", "note", …}],
         "searches": [{"query", "type", "provider", "results", "seconds", "fromCache"}],
         "notices": [text]}]}
@@ -19,11 +20,29 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 from markupsafe import Markup
 
-from core.answer.events import RunFailed, RunStopped, SearchFinished
+from core.answer.claims import PROBLEMS, UNCITED, claims, tally
+from core.answer.events import (
+    CUT_OFF,
+    Answer,
+    Checked,
+    Notice,
+    PageRead,
+    ReadingStarted,
+    RunEvent,
+    RunFailed,
+    RunStopped,
+    SearchFinished,
+    SearchStarted,
+    TextDelta,
+    Thought,
+    ToolFinished,
+    ToolStarted,
+    Usage,
+)
 from core.answer.markdown import render_html
 from core.answer.message import Message
 from core.answer.source_html import references_html
@@ -43,9 +62,10 @@ FORMAT = "wenyuan-conversation"
 VERSION = 1
 LABELS = {"user": "问", "assistant": "答"}
 UNTITLED = "未命名的对话"
-STOPPED = "已停止，以上是停止前写出的内容。"
 
 _SUMMARY_LENGTH = 120
+_NOT_WHOLE = ("unfinished", CUT_OFF)
+"""Kinds of notices on an answer of which there would have been more."""
 
 
 def _unchecked(text: str) -> None:
@@ -94,18 +114,41 @@ def _search_line(response: SearchResponse) -> str:
 
 def _remarks(message: Message) -> Iterator[str]:
     """How the answer came about and how it ended, beyond its text."""
-    yield from (_search_line(response) for response in _searches(message))
-    yield from (one_line(notice.text) for notice in message.notices)
-    match message.ending:
-        case RunFailed(message=text):
-            yield one_line(text)
-        case RunStopped():
-            yield STOPPED
+    yield from filter(None, (one_line(_remark(event)) for event in message.events))
+    if message.stopped:
+        yield message.stopped
+
+
+def _remark(event: RunEvent) -> str:
+    match event:
+        case SearchFinished(response=response):
+            return _search_line(response)
+        case Notice(text=text) | RunFailed(message=text):
+            return text
+        case SearchStarted() | ReadingStarted() | PageRead() | Thought() | ToolStarted() | ToolFinished():
+            return ""
+        case TextDelta() | Checked() | Answer() | Usage() | RunStopped():
+            return ""
+        case _:
+            assert_never(event)
 
 
 def _verdicts(message: Message, check: CheckStatutes) -> Sequence[Verdict]:
     checked = check(message.text)
     return checked.verdicts if checked else ()
+
+
+def _claim_lines(message: Message) -> Iterator[str]:
+    """依据核对: all of it counted, and each place that a reader should look at."""
+    if message.check is None or not (counted := tally(message.check)):
+        return
+    yield counted
+    yield from (str(claim) for claim in claims(message.check) if claim.verdict in PROBLEMS)
+    yield from (f"{UNCITED}：{statement.text}" for statement in message.check.uncited)
+
+
+def _verdict_lines(message: Message, check: CheckStatutes) -> Iterator[str]:
+    return map(_verdict_line, _verdicts(message, check))
 
 
 def _verdict_line(verdict: Verdict) -> str:
@@ -135,8 +178,10 @@ def as_markdown(
 def answer_as_markdown(message: Message, check: CheckStatutes = _unchecked, *, zone: tzinfo | None = None) -> str:
     """One answer with its references, for the clipboard."""
     parts = [disarm(message.text)]
-    if verdicts := _verdicts(message, check):
-        parts += ["**法条核验**", "\n".join(f"- {plain_line(_verdict_line(verdict))}" for verdict in verdicts)]
+    if claimed := list(_claim_lines(message)):
+        parts += ["**依据核对**", "\n".join(f"- {plain_line(line)}" for line in claimed)]
+    if verdicts := list(_verdict_lines(message, check)):
+        parts += ["**法条核验**", "\n".join(f"- {plain_line(line)}" for line in verdicts)]
     if message.cited:
         accessed = _day(message, zone)
         parts += ["**参考文献**", "\n".join(_reference(source, accessed) for source in message.cited)]
@@ -213,14 +258,15 @@ def _section(message: Message, anchor: str, zone: tzinfo | None, check: CheckSta
     else:
         origin = _origin(message, zone)
         text = render_html(message.text, message.found, anchor=anchor)
-        inside = Markup("<div>%s</div>") % text + _statutes(_verdicts(message, check)) + _below(message, anchor, zone)
+        checks = _list("依据核对", _claim_lines(message)) + _list("法条核验", _verdict_lines(message, check))
+        inside = Markup("<div>%s</div>") % text + checks + _below(message, anchor, zone)
     heading = Markup('<h2>%s <span class="origin">%s</span></h2>') % (LABELS[message.role], one_line(origin))
     return Markup("<section>%s\n%s</section>") % (heading, inside)
 
 
-def _statutes(verdicts: Sequence[Verdict]) -> Markup:
-    rows = Markup().join(Markup("<li>%s</li>") % _verdict_line(verdict) for verdict in verdicts)
-    return Markup("<h3>法条核验</h3><ul>%s</ul>") % rows if rows else Markup()
+def _list(title: str, lines: Iterable[str]) -> Markup:
+    rows = Markup().join(Markup("<li>%s</li>") % line for line in lines)
+    return Markup("<h3>%s</h3><ul>%s</ul>") % (title, rows) if rows else Markup()
 
 
 def _below(message: Message, anchor: str, zone: tzinfo | None) -> Markup:
@@ -261,8 +307,9 @@ def _message_json(message: Message, zone: tzinfo | None, check: CheckStatutes) -
     return common | {
         "model": clean(message.model),
         "seconds": round(message.seconds, 1),
-        "complete": message.ending is None and all(notice.kind != "unfinished" for notice in message.notices),
+        "complete": message.ending is None and all(notice.kind not in _NOT_WHOLE for notice in message.notices),
         "references": [_reference_json(source, _day(message, zone)) for source in message.cited],
+        "check": message.check.to_json() if message.check else None,
         "statutes": [verdict.to_json() for verdict in _verdicts(message, check)],
         "searches": [_search_json(response) for response in _searches(message)],
         "notices": [clean(notice.text) for notice in message.notices],

@@ -93,6 +93,14 @@ class Message:
         """Set when the answer is not whole."""
         return next((event for event in self.events if isinstance(event, RunFailed | RunStopped)), None)
 
+    @property
+    def stopped(self) -> str:
+        """What is to be said of an answer that its reader has stopped; a limit has a notice of its own."""
+        match self.ending:
+            case RunStopped(reason="user"):
+                return "已停止，以上是停止前写出的内容。" if self.text.strip() else "已停止，还没有写出内容。"
+        return ""
+
 
 def message_from_run(
     events: Iterable[RunEvent], *, seconds: float, id: str = "", model: str = "", mode: Mode = "chat"

@@ -18,6 +18,7 @@ _INVISIBLE = re.compile(
 _STRAY_JOINER = re.compile(
     "(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d|\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])"
 )
+_BLANKS = re.compile("[\u2800\ufe00-\ufe0f]")
 _LINE_ENDS = re.compile("\r\n?|\x85|\u2028|\u2029")
 
 ELLIPSIS = "…"
@@ -36,8 +37,9 @@ def clean_piece(text: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Whether a reader would see nothing: U+2800 and U+3164 are drawn as blanks, whatever Unicode calls them."""
-    return not clean(text).replace("\u2800", "").strip()
+    """Whether a reader would see nothing: U+2800 and U+3164 are drawn as blanks, whatever Unicode calls them, and
+    selectors of variants select nothing."""
+    return not _BLANKS.sub("", clean(text)).strip()
 
 
 def one_line(text: str) -> str:

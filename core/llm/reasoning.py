@@ -69,3 +69,10 @@ class ThinkSplitter:
             thought, self._held = thought[: max(safe, 0)], thought[max(safe, 0) :]
         if thought:
             yield ThoughtPiece(thought)
+
+
+def without_thinking(text: str) -> str:
+    """A whole text, as the splitter would have let it pass."""
+    splitter = ThinkSplitter()
+    pieces = [*splitter.feed(text), *splitter.end()]
+    return "".join(piece.text for piece in pieces if isinstance(piece, TextPiece))

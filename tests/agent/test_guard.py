@@ -91,12 +91,12 @@ def test_work_ends_at_its_deadline_even_if_it_forgets_that_it_was_cancelled(time
 
 def test_a_deadline_may_move_while_the_work_goes_on() -> None:
     async def run() -> str:
-        first, second = Deadline(0.1), Deadline(5)
+        first, second = Deadline(0.5), Deadline(30)
         begun = asyncio.Event()
 
         async def work() -> str:
             begun.set()
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.7)
             return "done"
 
         return await within(work(), lambda: second if begun.is_set() else first)

@@ -14,6 +14,7 @@ from core.run.question import AnswerOptions
 from core.search.cache import SessionCache
 from support.agents import agent, answer, final, of, wired_agent
 from support.base import loaded
+from support.patience import until
 from support.worlds import FakeEngine, results
 
 
@@ -81,10 +82,8 @@ def test_nothing_is_left_after_many_runs() -> None:
             run.cancel()
         for run in runs[1::2]:
             assert of([event for batch in run.follow() for event in batch], Answer)
-        time.sleep(0.3)
-        assert world.app.loop.submit(tasks()).result() == before
-        left = [thread for thread in set(threading.enumerate()) - threads if "asyncio" not in thread.name]
-        assert not left
+        until(lambda: world.app.loop.submit(tasks()).result() == before)
+        until(lambda: all("asyncio" in thread.name for thread in set(threading.enumerate()) - threads))
 
 
 def test_a_run_that_nobody_follows_ends() -> None:

@@ -277,10 +277,10 @@ def test_a_hanging_tool_leaves_time_for_the_last_answer() -> None:
 
 
 def test_an_answer_that_has_begun_may_use_the_reserve() -> None:
-    with wired_agent(max_execution_time=6.0) as world:
-        world.server.reply = in_turn(["Final Answer: 开头写得很早，", 4.6, "后来写完了。"])
+    with wired_agent(max_execution_time=12.0) as world:  # nine of them for acting
+        world.server.reply = in_turn(["Final Answer: 开头写得很早，", 9.2, "后来写完了。"])
         events, seconds = timed(world)
-    assert 4.6 <= seconds < 6
+    assert 9.2 <= seconds < 12
     assert not of(events, RunStopped)
     assert answer(events).text == "开头写得很早，后来写完了。"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from core.answer.events import Notice, RunEvent, RunFailed, RunStopped, SearchFinished
+from core.answer.events import Notice, RunEvent, RunFailed, RunStopped, SearchFinished, cut_off
 from core.answer.export import answer_as_markdown, as_html, as_json, as_markdown
 from core.answer.message import Message
 from core.base.inert_markdown import disarm
@@ -221,6 +221,7 @@ def test_json_is_the_documented_document() -> None:
         (RunStopped("user"), "已停止"),
         (RunFailed("model", "连接不上模型服务。"), "连接不上模型服务。"),
         (Notice("unfinished", "这条回答在写完之前中断了"), "中断了"),
+        (*cut_off("length"), "没有写完"),
     ],
 )
 def test_an_answer_that_is_not_whole_says_so(last: RunEvent, said: str) -> None:
@@ -228,6 +229,16 @@ def test_an_answer_that_is_not_whole_says_so(last: RunEvent, said: str) -> None:
     assert said in as_markdown("题", [answer])
     assert said in Page(as_html("题", [answer])).text
     assert json.loads(as_json("题", [answer]))["messages"][0]["complete"] is False
+
+
+def test_only_what_its_reader_stopped_is_called_stopped() -> None:
+    """An agent that was stopped by a limit wrote its answer all the same, and has a notice that says so."""
+    limited = replace(ANSWER, events=(*ANSWER.events, RunStopped("iterations")))
+    silent = replace(ANSWER, text="", events=(RunStopped("user"),))
+    for export in (as_markdown, as_html):
+        assert "已停止" not in export("题", [limited])
+        assert "还没有写出内容" in export("题", [silent])
+        assert "停止前写出的内容" not in export("题", [silent])
 
 
 def test_a_search_that_failed_and_one_from_a_cache() -> None:

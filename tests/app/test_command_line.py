@@ -131,6 +131,19 @@ def test_a_failed_service_is_one_json_error_and_status_1(core: Core) -> None:
     assert lines(blank)[0]["error"]["kind"] == "query"
 
 
+NO_WEB = {"SEARCH_PROVIDER_PRIORITY": "searxng,bundled", "SEARXNG_URL": "http://127.0.0.1:9"}
+
+
+@pytest.mark.parametrize("query", ["怎么打开联网搜索", "红烧肉怎么做"], ids=["the manual knows", "it does not"])
+def test_the_manual_is_no_proof_that_the_web_was_searched(core: Core, query: str) -> None:
+    done = core("search", query, "--json", **NO_WEB)
+    assert done.returncode == 1
+    (document,) = lines(done)
+    assert document["error"]["kind"] == "all_failed"
+    assert document["error"]["message"].startswith("联网搜索没有成功：SearXNG 连不上；只查了内置手册。")
+    assert "联网搜索没有成功" in core("search", query, **NO_WEB).stderr
+
+
 @pytest.mark.parametrize(
     "arguments", [[], ["nosuch"], ["search"], ["search", "x", "--type", "poems"], ["ask", "x", "--mode", "x"]]
 )

@@ -63,6 +63,18 @@ def test_old_results_do_not_pass_for_a_working_engine() -> None:
     assert (check.ok, check.message, check.cure) == (False, "服务停了。", "请启动它。")
 
 
+def test_the_manual_makes_up_for_no_engine_that_reaches_the_web() -> None:
+    """What nobody set up may fail while another engine reaches the web, and only then."""
+    broken, manual = FakeEngine("broken", EngineUnavailable("连不上。")), FakeEngine("manual", results(1))
+    broken.set_up, manual.reaches_web = False, False  # type: ignore[misc]
+    with world(says=[], engines=[broken, manual], LLM_MODEL="embedded") as (app, _):
+        checks = {check.name: (check.ok, check.off) for check in diagnose(app)}
+        assert (checks["引擎 broken"], checks["引擎 manual"]) == ((False, False), (True, False))
+    with world(says=[], engines=[broken, FakeEngine("web", results(1))], LLM_MODEL="embedded") as (app, _):
+        checks = {check.name: (check.ok, check.off) for check in diagnose(app)}
+        assert (checks["引擎 broken"], checks["引擎 web"]) == ((True, True), (True, False))
+
+
 def test_however_often_people_click_the_engines_are_asked_now_and_then() -> None:
     engine = FakeEngine("fake", results(3))
     now = [datetime(2026, 1, 2, tzinfo=UTC)]

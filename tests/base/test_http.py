@@ -610,6 +610,7 @@ def test_public_addresses(address: str) -> None:
             "198.18.0.7",
         ),
         *("::1", "::", "fe80::1%eth0", "fd00::1", "ff02::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::"),
+        *("::127.0.0.1", "::ffff:0:7f00:1", "fec0::1", "64:ff9b:1::7f00:1", "2001::1"),
     ],
 )
 def test_addresses_of_our_own_network(address: str) -> None:

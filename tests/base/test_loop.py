@@ -20,7 +20,7 @@ def test_runs_coroutines_on_one_thread_and_ends_it() -> None:
     async def where() -> str:
         return threading.current_thread().name
 
-    assert {loop.submit(where()).result(2) for _ in range(3)} == {"wenyuan-loop"}
+    assert {loop.submit(where()).result(20) for _ in range(3)} == {"wenyuan-loop"}
     assert len(threads()) == before + 1
     loop.stop()
     assert len(threads()) == before
@@ -68,7 +68,7 @@ def test_stop_cancels_what_is_running_and_the_loop_can_start_again() -> None:
     async def one() -> int:
         return 1
 
-    assert loop.submit(one()).result(2) == 1
+    assert loop.submit(one()).result(20) == 1
     loop.stop()
 
 
@@ -83,5 +83,5 @@ def test_an_exception_reaches_the_caller() -> None:
         raise ValueError("x")
 
     with pytest.raises(ValueError, match="x"):
-        loop.submit(fail()).result(2)
+        loop.submit(fail()).result(20)
     loop.stop()

@@ -23,6 +23,7 @@ from core.search.limits import SearchLimits
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse
 from support.base import ROOT, loaded
+from support.patience import until
 from support.redis_server import RedisServer, needs_redis
 from support.rooms import Clock, Fake, results, slow
 
@@ -161,17 +162,17 @@ def test_redis_killed_in_mid_load_fails_no_search_and_its_return_is_noticed(redi
     threads = [threading.Thread(target=load, args=(n,)) for n in range(8)]
     for thread in threads:
         thread.start()
-    time.sleep(0.5)
+    until(lambda: len(outcomes) > 50)
     assert list(service.warnings) == []
     redis.kill()
-    time.sleep(0.7)
-    assert service.warnings
+    until(lambda: bool(service.warnings))
+    without = len(outcomes)
+    until(lambda: len(outcomes) > without + 50)
     stop.set()
     for thread in threads:
         thread.join()
     assert [outcome for outcome in outcomes if isinstance(outcome, Exception)] == []
-    assert len(outcomes) > 50
-    assert max(slowest) < 3
+    assert max(slowest) < 10
 
     redis.start()
     clock.pass_(10)
@@ -186,7 +187,7 @@ def test_a_redis_that_stops_answering_does_not_hold_searches(redis: RedisServer)
     redis.freeze()
     began = time.monotonic()
     assert service.search(SearchQuery("别的")).provider == "a"
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 10
     assert service.warnings
 
 

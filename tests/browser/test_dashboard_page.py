@@ -35,7 +35,7 @@ def dashboard(server: AppServer, visit: Visit) -> Visitor:
     visitor.search_on()
     visitor.ask("怎么打开联网搜索？")
     visitor.answered("参考文献")
-    time.sleep(2)
+    time.sleep(4)
     visitor.page.get_by_test_id("stSidebar").get_by_text("运行看板", exact=True).click()
     visitor.page.get_by_role("heading", name="回答的次数").wait_for()
     visitor.settled()

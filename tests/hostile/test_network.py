@@ -225,7 +225,7 @@ def test_a_visitor_reaches_no_name_whose_addresses_are_ours(
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
     with pytest.raises(HttpNotPublic):
-        fetch(Request("GET", "http://laws.example/"), deadline=Deadline(1), public_only=True)
+        fetch(Request("GET", "http://laws.example/"), deadline=Deadline(20), public_only=True)
 
 
 # ── Encodings ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -64,7 +64,7 @@ def said(pieces: list[Piece]) -> str:
 
 
 def test_the_real_client_streams_and_reports_usage(loop: LoopThread, server: OpenAIServer) -> None:
-    server.pause = 0.06
+    server.pause = 0.1
     pieces = ask(loop, connected(server, "ok"))
     assert said(pieces) == ANSWER
     assert pieces[-1] == TokenUsage(11, 7, estimated=False)

@@ -13,7 +13,7 @@ from core.llm.errors import ModelTimeout
 from core.llm.model import Model
 from core.llm.pieces import Piece, TextPiece, ThoughtPiece, TokenUsage
 from core.llm.reasoning import ThinkSplitter
-from support.agents import answer, of, thoughts, wired_agent
+from support.agents import answer, of, streamed, thoughts, wired_agent
 from support.base import loaded
 from support.openai_server import HANG, Call, OpenAIServer, Thinks, in_turn, openai_server
 from support.patience import until
@@ -80,8 +80,8 @@ def test_tags_may_be_cut_anywhere(cuts: tuple[int, ...]) -> None:
 
 def test_thinking_is_no_silence(loop: LoopThread, server: OpenAIServer) -> None:
     """Three times as long as one may wait for the first word, and than any pause may be."""
-    server.reply = in_turn([Thinks(THOUGHT, parts=20, pause=0.1), "应当支付。"])
-    pieces = ask(loop, connected(server, first_token_timeout=0.6, idle_timeout=0.6))
+    server.reply = in_turn([Thinks(THOUGHT, parts=20, pause=0.3), "应当支付。"])
+    pieces = ask(loop, connected(server, first_token_timeout=2.0, idle_timeout=2.0))
     assert written(pieces) == "应当支付。"
 
 
@@ -129,6 +129,22 @@ def test_reasoning_beside_parallel_calls_goes_back_as_deepseek_demands() -> None
     ]
     (usage,) = of(events, Usage)
     assert (usage.output, usage.reasoning) == (21, 9)
+
+
+@pytest.mark.parametrize("strategy", ["tools", "react"])
+def test_tags_are_in_no_answer_of_an_agent(strategy: str) -> None:
+    """Cut anywhere, before a call and before the answer."""
+    calls, ending = (
+        ([SEARCH], "") if strategy == "tools" else (["Action: web_search\nAction Input: x"], "Final Answer: ")
+    )
+    with wired_agent(environ={"AGENT_STRATEGY": strategy}) as world:
+        world.server.reply = in_turn(
+            ["<thi", 0.2, "nk>先查", "。</th", 0.2, "ink>\n", *calls],
+            ["<think>够了。</thi", 0.2, "nk>", ending, "好 [1]。"],
+        )
+        events = world.ask()
+    assert answer(events).text == streamed(events) == "好 [1]。"
+    assert thoughts(events) == "先查。够了。"
 
 
 def test_what_another_name_brought_goes_back_under_that_name() -> None:

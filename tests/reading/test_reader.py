@@ -333,7 +333,7 @@ def test_a_server_that_never_ends(reader: Reader, web: Web) -> None:
     for behaviour in (silence, drip(head("Content-Type: text/html"), b"<p>", every=0.05)):
         began = time.monotonic()
         assert reason(reader, web.behave("slow.example/", behaviour), Deadline(0.5)) == "timeout"
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 10
 
 
 def test_whoever_has_gone_is_not_told(reader: Reader, web: Web) -> None:

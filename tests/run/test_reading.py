@@ -143,3 +143,11 @@ def test_passages_stay_within_the_budget(web: Web, tokens: str) -> None:
     _, prompt = asked(found(*addresses, snippet="短"), CHAT_SOURCE_TOKENS=tokens)
     block = prompt[prompt.index("<sources>") : prompt.index("</sources>")]
     assert estimate_tokens(block) <= int(tokens)
+
+
+def test_the_built_in_manual_is_no_page_to_read() -> None:
+    with world(says=[["点开关[1]。"]], engines=None, SEARCH_PROVIDER_PRIORITY="bundled", READING_PAGES="3") as (app, _):
+        events = list(app.chat.stream("怎么打开联网搜索？", options=SEARCH))
+    assert of(events, ReadingStarted) == []
+    (source,) = next(event for event in events if isinstance(event, Answer)).sources
+    assert (source.read, source.unread) == ("library", "")

@@ -93,12 +93,12 @@ def test_a_reader_who_is_expected_may_take_longer(loop: LoopThread) -> None:
     run = Run(loop, endless, grace=0.01)
     batches = run.follow(tick=0.01)
     next(batches)
-    run.expect_reader(1.0)
+    run.expect_reader(2.0)
     batches.close()
     assert not endless.cancelled.wait(0.3)
     again = run.follow(tick=0.01)
     next(again)
-    assert not endless.cancelled.wait(1.0), "the reader has come"
+    assert not endless.cancelled.wait(2.0), "the reader has come"
     again.close()
     assert endless.cancelled.wait(10)
 

@@ -140,7 +140,7 @@ def test_search_timeout() -> None:
             assert "没有使用搜索结果" in pages.values(page.info)
             assert "照常回答" in pages.html(page.chat_message[-1])
         (search,) = page.session_state["chat"].messages[-1].searches
-        assert search.response.search_time < 4
+        assert search.response.search_time < 10
 
 
 @pytest.mark.parametrize(
@@ -314,20 +314,20 @@ def test_partly_broken_results_are_skipped(caplog: pytest.LogCaptureFixture) -> 
 
 
 @pytest.mark.parametrize(
-    ("host", "port", "words"),
+    ("host", "port", "seconds", "words"),
     [
-        ("127.0.0.1", full_backlog, "搜索超时：2 秒内"),
-        ("127.0.0.1", lambda: nullcontext(unused_port()), "拒绝了连接"),
-        ("nosuchhost", lambda: nullcontext(80), "找不到 nosuchhost"),
+        ("127.0.0.1", full_backlog, "2", "搜索超时：2 秒内"),
+        ("127.0.0.1", lambda: nullcontext(unused_port()), "20", "拒绝了连接"),
+        ("nosuchhost", lambda: nullcontext(80), "20", "找不到 nosuchhost"),
     ],
     ids=["black hole", "refused", "no such name"],
 )
-def test_network_problem(host: str, port: Callable[[], AbstractContextManager[int]], words: str) -> None:
-    with port() as number, answered_page(f"http://{host}:{number}", SEARCH_TIMEOUT="2") as page:
+def test_network_problem(host: str, port: Callable[[], AbstractContextManager[int]], seconds: str, words: str) -> None:
+    with port() as number, answered_page(f"http://{host}:{number}", SEARCH_TIMEOUT=seconds) as page:
         (told,) = [info.value for info in page.info]
         assert words in told
         assert "检查网络" in told
         assert "关闭联网搜索" in told
         (search,) = page.session_state["chat"].messages[-1].searches
-        assert search.response.search_time < 5
+        assert search.response.search_time < 15
         assert "照常回答" in pages.html(page.chat_message[-1])

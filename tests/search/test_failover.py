@@ -24,7 +24,7 @@ def room(engines: Sequence[Fake], *, hedge_after: float = 5.0, **parts: Any) -> 
     return Failover(Health(engine.name for engine in engines), hedge_after=hedge_after, **parts)
 
 
-def run(engines: Sequence[Fake], *, seconds: float = 2.0, hedge_after: float = 5.0, **parts: Any) -> Raced:
+def run(engines: Sequence[Fake], *, seconds: float = 20.0, hedge_after: float = 5.0, **parts: Any) -> Raced:
     return room(engines, hedge_after=hedge_after, **parts).run(engines, QUERY, Deadline(seconds))
 
 
@@ -152,8 +152,8 @@ def test_a_bug_is_handed_on_when_nobody_wins() -> None:
 def test_a_bug_does_not_let_an_engine_rest() -> None:
     engines = [Fake("buggy", KeyError("oops"), results("buggy"))]
     failover = room(engines)
-    failover.run(engines, QUERY, Deadline(1))
-    assert failover.run(engines, QUERY, Deadline(1)).provider == "buggy"
+    failover.run(engines, QUERY, Deadline(20))
+    assert failover.run(engines, QUERY, Deadline(20)).provider == "buggy"
 
 
 def test_an_engine_that_returns_none_is_a_bug() -> None:
@@ -178,8 +178,8 @@ def test_results_of_engines_that_do_not_clean_are_cleaned_and_deduplicated() -> 
 def test_a_resting_engine_is_skipped_with_its_reason() -> None:
     engines = [Fake("a", EngineBlocked("需要验证码。")), Fake("b")]
     failover = room(engines)
-    failover.run(engines, QUERY, Deadline(1))
-    raced = failover.run(engines, QUERY, Deadline(1))
+    failover.run(engines, QUERY, Deadline(20))
+    raced = failover.run(engines, QUERY, Deadline(20))
     assert engines[0].calls == 1
     assert outcomes(raced) == [("a", "skipped", "blocked"), ("b", "ok", "")]
     assert "需要验证码" in raced.attempts[0].reason
@@ -190,7 +190,7 @@ def test_engines_after_the_winner_are_not_listed_even_when_they_rest() -> None:
     engines = [Fake("a"), Fake("b", EngineBlocked())]
     failover = room(engines)
     failover.health.failed("b", EngineBlocked())
-    assert outcomes(failover.run(engines, QUERY, Deadline(1))) == [("a", "ok", "")]
+    assert outcomes(failover.run(engines, QUERY, Deadline(20))) == [("a", "ok", "")]
 
 
 def test_when_everybody_rests_the_one_that_rests_least_is_asked() -> None:
@@ -199,7 +199,7 @@ def test_when_everybody_rests_the_one_that_rests_least_is_asked() -> None:
     failover.health.failed("a", EngineUnavailable())
     failover.health.failed("b", EngineTimeout())
     failover.health.failed("c", EngineBlocked())
-    raced = failover.run(engines, QUERY, Deadline(1))
+    raced = failover.run(engines, QUERY, Deadline(20))
     assert raced.provider == "b"
     assert [engine.calls for engine in engines] == [0, 1, 0]
 
@@ -209,7 +209,7 @@ def test_engines_that_want_to_be_left_alone_are_left_alone_even_then() -> None:
     failover = room(engines)
     failover.health.failed("a", EngineBlocked())
     failover.health.failed("b", EngineMisconfigured("密钥不对。"))
-    raced = failover.run(engines, QUERY, Deadline(1))
+    raced = failover.run(engines, QUERY, Deadline(20))
     assert outcomes(raced) == [("a", "skipped", "blocked"), ("b", "skipped", "misconfigured")]
     assert "改正设置后恢复" in raced.attempts[1].reason
 
@@ -218,7 +218,24 @@ def test_a_named_engine_is_asked_although_it_rests() -> None:
     engines = [Fake("a")]
     failover = room(engines)
     failover.health.failed("a", EngineBlocked())
-    assert failover.run(engines, QUERY, Deadline(1), wake=True).provider == "a"
+    assert failover.run(engines, QUERY, Deadline(20), wake=True).provider == "a"
+
+
+def test_a_passing_fault_of_the_only_engine_is_worth_one_more_try() -> None:
+    alone = Fake("a", EngineUnavailable("内部出错（500）。"), results("a"))
+    failover = room([alone])
+    assert outcomes(failover.run([alone], QUERY, Deadline(20))) == [("a", "ok", "")]
+    assert failover.health.states()["a"] is None
+    down = Fake("down", EngineUnavailable())
+    assert outcomes(run([down])) == [("down", "failed", "unavailable")]
+    assert down.calls == 2, "one more, and no more than that"
+
+
+@pytest.mark.parametrize("error", [EngineBlocked(), EngineMisconfigured(), EngineTimeout()])
+def test_what_does_not_pass_is_asked_once(error: Exception) -> None:
+    engine = Fake("a", error)
+    run([engine])
+    assert engine.calls == 1
 
 
 def test_an_engine_that_was_overtaken_three_times_rests() -> None:
@@ -274,7 +291,7 @@ def test_an_engine_without_quota_is_skipped_and_does_not_rest() -> None:
 
     engines = [Fake("a"), Fake("b")]
     failover = room(engines, take_turn=no_turn)
-    raced = failover.run(engines, QUERY, Deadline(1))
+    raced = failover.run(engines, QUERY, Deadline(20))
     assert outcomes(raced) == [("a", "skipped", "rate_limited"), ("b", "ok", "")]
     assert "42 秒" in raced.attempts[0].reason
     assert failover.health.states()["a"] is None
@@ -288,7 +305,7 @@ def test_waiting_for_our_own_quota_is_not_held_against_the_engine() -> None:
     engines = [Fake("a"), Fake("b")]
     failover = room(engines, hedge_after=0.02, take_turn=wait)
     for _ in range(5):
-        assert failover.run(engines, QUERY, Deadline(1)).provider == "b"
+        assert failover.run(engines, QUERY, Deadline(20)).provider == "b"
     assert failover.health.states()["a"] is None
     assert engines[0].calls == 0
 

@@ -83,6 +83,6 @@ def test_the_limit_of_another_is_nobody_elses() -> None:
 def test_nothing_is_left_behind() -> None:
     flights = Flights()
     with suppress(EngineTimeout):
-        flights.share("k", Deadline(1), fails(EngineTimeout()))
-    assert flights.share("k", Deadline(1), lambda: FOUND) is FOUND
+        flights.share("k", Deadline(20), fails(EngineTimeout()))
+    assert flights.share("k", Deadline(20), lambda: FOUND) is FOUND
     assert flights._flights == {}

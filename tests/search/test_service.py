@@ -77,7 +77,7 @@ def together(count: int, do: Callable[[int], Any]) -> list[Any]:
 # ── Refusals ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("text", ["", " ", "\u3000\n\t"])
+@pytest.mark.parametrize("text", ["", " ", "\u3000\n\t", "\u200b", "\u2800\u3164", "\ufe0f"])
 def test_a_blank_query_is_refused_before_anything_is_sent(text: str) -> None:
     engine = Fake("a")
     with pytest.raises(QueryError):

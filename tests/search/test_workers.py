@@ -11,13 +11,18 @@ from support.rooms import threads_back_to
 
 def test_a_thread_is_used_again_and_ends_when_nothing_comes() -> None:
     before = threading.active_count()
-    workers = Workers(linger=0.2)
+    workers = Workers(linger=1.0)
     ran_in: list[int] = []
+    ran = threading.Semaphore(0)
+
+    def job() -> None:
+        ran_in.append(threading.get_ident())
+        ran.release()
+
     for _ in range(20):
-        assert workers.start(lambda: ran_in.append(threading.get_ident()))
-        time.sleep(0.01)
-    time.sleep(0.1)
-    assert len(ran_in) == 20
+        assert workers.start(job)
+        assert ran.acquire(timeout=10)
+        time.sleep(0.01)  # in which the thread becomes idle
     assert len(set(ran_in)) < 10
     assert threads_back_to(before)
 

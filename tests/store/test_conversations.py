@@ -678,7 +678,7 @@ def test_a_server_that_goes_away_and_comes_back(postgres: Postgres) -> None:
         started = time.monotonic()
         with pytest.raises(StoreError):
             store.load(id)
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 10
     finally:
         postgres.start()
     clock.pass_(database.PAUSE_SECONDS)

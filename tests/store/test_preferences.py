@@ -170,7 +170,7 @@ def test_nobody_waits_and_a_switch_that_is_played_with_waits_once(
     mine.change(MINE, {"language": "en"})
     for number in range(999):
         mine.change(MINE, {"search": bool(number % 2), "round": number})
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 10
     assert len(outbox._waiting) <= 2, "the one that is being tried, and all that came after it"
     backup.execute("ROLLBACK")
     assert outbox.flush(20)

@@ -101,7 +101,7 @@ def test_a_database_that_is_away_keeps_nobody_waiting_and_nothing_is_forgotten(t
         now[0] += 60
         started = time.monotonic()
         assert settings.stamp() == stamp
-        assert time.monotonic() - started < 0.5
+        assert time.monotonic() - started < 1.5, "a connection would be waited for for two seconds"
         assert settings.read().values == OPENAI
         with pytest.raises(SettingsNotSaved):
             settings.change(OPENAI)

@@ -21,6 +21,16 @@ ARGUMENTS = [
 ]
 
 
+AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
+UNCHANGED = """() => new Promise(resolve => {
+    const done = () => { observer.disconnect(); resolve() };
+    let timer = setTimeout(done, 60);
+    const observer = new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(done, 60) });
+    observer.observe(document.body, {subtree: true, childList: true, characterData: true});
+    setTimeout(done, 3000);
+})"""
+
+
 class Visitor:
     """A person at the page: what they do, and every request that their browser makes to a foreign host."""
 
@@ -40,10 +50,14 @@ class Visitor:
     def settled(self) -> None:
         """The script has run to its end and the page shows it.
 
-        Streamlit gathers elements for some milliseconds before it draws them: the end may be known before the last are.
+        Streamlit gathers elements for some milliseconds before it draws them, and between two runs nothing runs either:
+        the page is at rest when it has not changed for a moment, and the script still does not run.
         """
-        self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
-        self.page.evaluate("() => new Promise(drawn => setTimeout(drawn, 50))")
+        while True:
+            self.page.wait_for_selector(AT_REST)
+            self.page.evaluate(UNCHANGED)
+            if self.page.locator(AT_REST).count():
+                return
 
     def ask(self, question: str) -> None:
         box = self.page.get_by_test_id("stChatInputTextArea")

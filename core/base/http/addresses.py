@@ -9,8 +9,10 @@ _FAKE_ADDRESSES = ipaddress.ip_network("198.18.0.0/15")
 """Nobody routes this range. Behind a proxy like Clash every name resolves into it, and only then may it be reached."""
 # Services of a cloud that tell a machine its secrets; the registry calls the first one global.
 _METADATA = frozenset(map(ipaddress.ip_address, ("168.63.129.16", "100.100.100.200", "169.254.0.23", "192.0.0.192")))
-# Addresses that stand for an IPv4 address, whichever it is.
-_TRANSLATED = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")))
+_ASSIGNED = ipaddress.ip_network("2000::/3")
+"""All that the world uses of IPv6. Outside of it lie, besides private ranges, spellings of IPv4 addresses: ::127.0.0.1."""
+# Those inside of it that stand for an IPv4 address, whichever it is.
+_TRANSLATED = tuple(map(ipaddress.ip_network, ("2002::/16", "2001::/32")))
 
 
 _fake_addresses_lead_out = False
@@ -27,7 +29,7 @@ def is_public(address: str) -> bool:
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         if ip.ipv4_mapped is None:
-            return ip.is_global and not ip.is_multicast and not any(ip in network for network in _TRANSLATED)
+            return ip in _ASSIGNED and ip.is_global and not any(ip in network for network in _TRANSLATED)
         ip = ip.ipv4_mapped
     if ip in _FAKE_ADDRESSES:
         return _fake_addresses_lead_out

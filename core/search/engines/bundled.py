@@ -21,6 +21,7 @@ from core.base.settings import Settings
 from core.base.text import is_chinese
 from core.search.engine import SearchEngine
 from core.search.manual import MANUAL_FOLDER, ManualArticle, load_manual
+from core.search.results import Found
 from core.search.types import SearchQuery, SearchResult, SearchType, host_of
 
 SNIPPET_LENGTH = 200  # what a model gets to read of it
@@ -97,7 +98,7 @@ class BundledEngine(SearchEngine):
         weights = rarity((term for phrase in phrases for term in phrase), [entry.everything for entry in entries])
         scored = sorted(((_score(entry, phrases, weights), entry) for entry in entries), key=lambda pair: -pair[0])
         found = [entry.article for score, entry in scored if score >= THRESHOLD]
-        return [self._result(article, weights, rank) for rank, article in enumerate(found[:num_results], 1)]
+        return Found(self._result(article, weights, rank) for rank, article in enumerate(found[:num_results], 1))
 
     def _allowed(self, sites: tuple[str, ...]) -> bool:
         return not sites or host_of(self._public_url) in sites
@@ -117,6 +118,7 @@ class BundledEngine(SearchEngine):
             source=host_of(url),
             engine=self.name,
             rank=rank,
+            read="library",  # the program's own words: there is no page out there to read
         )
 
 

@@ -136,8 +136,8 @@ def after_answer(entry: Message, check: AnswerCheck | None, *, is_last: bool) ->
     match entry.ending:
         case RunFailed(message=text):
             st.error(label(text), icon=":material/error:")
-        case RunStopped(reason="user"):
-            st.caption("已停止，以上是停止前写出的内容。")
+        case RunStopped() if entry.stopped:
+            st.caption(entry.stopped)
     if entry.searches:
         ledger.draw(entry.searches, key=entry.id, can_repeat=is_last)
     footer(entry, is_last=is_last)

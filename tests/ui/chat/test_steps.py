@@ -93,9 +93,11 @@ def test_there_is_one_of_each() -> None:
 
 
 @pytest.mark.parametrize("event", ONE_OF_EACH, ids=lambda event: event.type)
-def test_every_event_is_drawn_and_kept(event: RunEvent) -> None:
+def test_every_event_is_drawn_kept_and_exported(event: RunEvent) -> None:
     drawn(event)
-    message_from_run([event], seconds=1)
+    message = replace(message_from_run([event], seconds=1), events=(event,))
+    for export in (as_markdown, as_html, as_json):
+        assert export("题", [message])
     assert event.to_json()["type"] == event.type
 
 
