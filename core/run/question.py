@@ -27,6 +27,8 @@ class AnswerOptions:
     """Whose limits count."""
     read: tuple[Source, ...] = ()
     """Chat mode: sources of an earlier answer whose pages the reader wants to be read."""
+    query: str = ""
+    """Chat mode: what the reader wants to be searched for. Empty: the question, made to stand alone."""
     session_cache: SessionCache | None = None
     """Agent mode: what was searched before in this session; it lives and dies with the session."""
     choices: Choices = AS_CONFIGURED

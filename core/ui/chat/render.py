@@ -135,7 +135,8 @@ def after_answer(entry: Message, *, is_last: bool) -> None:
         case RunStopped(reason="user"):
             st.caption("已停止，以上是停止前写出的内容。")
     if entry.searches:
-        ledger.draw(entry.searches, key=entry.id, can_repeat=is_last)
+        can_edit = entry.mode == "chat" and session.mode() == session.CHAT
+        ledger.draw(entry.searches, key=entry.id, can_repeat=is_last, can_edit=can_edit)
     footer(entry, is_last=is_last)
 
 
