@@ -169,6 +169,8 @@ def _joined(before: str, question: str) -> str:
 
 def _names_it_again(before: str, own: str) -> bool:
     """那上海的最低工资是多少, after 北京的最低工资是多少: with 北京 the wrong one would be found."""
+    if _points_back(own) or _says_little(own):
+        return False
     mine = set(key_terms(own))
     return len(mine & set(key_terms(before))) > REPEATED_SHARE * len(mine)
 
@@ -191,9 +193,11 @@ def _stands_alone(question: str) -> bool:
 
 def _may_depend(question: str) -> bool:
     """Whether it is worth a thought: no small talk, and no question that brings all it needs."""
-    opening = _opening(question)
     tokens = estimate_tokens(question)
-    if not opening or _TO_THE_ASSISTANT.search(opening) or tokens > MOST_TOKENS:
+    if tokens > MOST_TOKENS:
+        return False
+    opening = _opening(question)
+    if not opening or _TO_THE_ASSISTANT.search(opening):
         return False
     return tokens <= ENOUGH_TOKENS or _points_back(question)
 

@@ -118,6 +118,7 @@ def test_what_stands_alone_is_left_as_it_is(question: str) -> None:
 
 def test_the_subject_is_carried_through_several_follow_ups_and_dropped_with_a_new_one() -> None:
     assert by_rule("需要提前多少天通知", [WAYS, "那第二种呢？"]) == "劳动合同解除 方式 第二种 需要提前多少天通知"
+    assert by_rule("第二种要怎么做", [WAYS, "那第二种呢？"]) == "劳动合同解除 方式 第二种要怎么做"
     assert by_rule("它有什么用", [WAYS, "什么是区块链？"]) == "区块链 有什么用"
 
 
