@@ -22,10 +22,19 @@ class _Event:
         return {"type": self.type, **{name: getattr(self, name) for name in self.__dataclass_fields__}}
 
 
+def _if_other(asked: str) -> dict[str, str]:
+    return {"asked": asked} if asked else {}
+
+
 @dataclass(frozen=True, slots=True)
 class SearchStarted(_Event):
     type = "search_started"
     query: str
+    asked: str = ""
+    """The reader's own words, where something else was searched for."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.type, "query": self.query} | _if_other(self.asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +45,8 @@ class SearchFinished(_Event):
     """The results that were handed to the model, with the numbers it may cite."""
     amends: bool = False
     """The same search as told before, now that more is known about it: stands in place of the last one."""
+    asked: str = ""
+    """As in SearchStarted."""
 
     @property
     def not_handed_over(self) -> tuple[SearchResult, ...]:
@@ -45,7 +56,7 @@ class SearchFinished(_Event):
 
     def to_json(self) -> dict[str, Any]:
         found = self.response.to_json()
-        return {"type": self.type, "searchType": found.pop("type"), **found}
+        return {"type": self.type, "searchType": found.pop("type"), **found} | _if_other(self.asked)
 
 
 @dataclass(frozen=True, slots=True)

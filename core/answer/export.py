@@ -8,7 +8,7 @@ JSON, version 1; fields may be added, none changes its meaning without a new ver
         "references": [{"number", "title", "url", "domain", "snippet", "summary" (the same), "published", "read", "accessed"}],
         "check": null or {"version", "statements": [{"text", "verdict", "score", "reason", "evidence", "citations", …}], "uncited": […]},
         "statutes": [{"mark": "✓"|"✗"|"≠"|"⌛"|"？", "meaning", "cited", "lawName", "articleNumber", "text", "quote", "note", …}],
-        "searches": [{"query", "type", "provider", "results", "seconds", "fromCache"}],
+        "searches": [{"query", ("asked": the question, where it was searched for in other words,) "type", "provider", "results", "seconds", "fromCache"}],
         "notices": [text]}]}
 Times are ISO 8601 with an offset. `text` is Markdown in which `[n]` cites the reference with that number.
 
@@ -49,7 +49,7 @@ from core.answer.source_html import references_html
 from core.answer.sources import about
 from core.base.inert_markdown import disarm, link_address, plain_line
 from core.base.text import clean, one_line, shorten
-from core.search.types import SearchResponse, Source, host_of
+from core.search.types import Source, host_of
 
 if TYPE_CHECKING:
     from core.legal.desk import StatuteCheck
@@ -97,19 +97,17 @@ def _day(message: Message, zone: tzinfo | None) -> str:
     return f"{_moment(message.created, zone):%Y-%m-%d}"
 
 
-def _searches(message: Message) -> Iterator[SearchResponse]:
-    return (event.response for event in message.events if isinstance(event, SearchFinished))
-
-
 def _origin(message: Message, zone: tzinfo | None) -> str:
     parts = [message.model or "模型未记录", _shown_moment(message.created, zone)]
     return " · ".join([*parts, f"{message.seconds:.1f} 秒"] if message.seconds else parts)
 
 
-def _search_line(response: SearchResponse) -> str:
+def _search_line(search: SearchFinished) -> str:
+    response = search.response
     found = f"{response.provider}，找到 {len(response.results)} 条" if response.provider else "没有成功"
     cached = "，来自缓存" if response.from_cache else ""
-    return f"搜索「{one_line(response.query.text)}」：{found}，{response.search_time:.1f} 秒{cached}"
+    asked = f"（原话「{one_line(search.asked)}」）" if search.asked else ""
+    return f"搜索「{one_line(response.query.text)}」{asked}：{found}，{response.search_time:.1f} 秒{cached}"
 
 
 def _remarks(message: Message) -> Iterator[str]:
@@ -121,8 +119,8 @@ def _remarks(message: Message) -> Iterator[str]:
 
 def _remark(event: RunEvent) -> str:
     match event:
-        case SearchFinished(response=response):
-            return _search_line(response)
+        case SearchFinished():
+            return _search_line(event)
         case Notice(text=text) | RunFailed(message=text):
             return text
         case SearchStarted() | ReadingStarted() | PageRead() | Thought() | ToolStarted() | ToolFinished():
@@ -311,7 +309,7 @@ def _message_json(message: Message, zone: tzinfo | None, check: CheckStatutes) -
         "references": [_reference_json(source, _day(message, zone)) for source in message.cited],
         "check": message.check.to_json() if message.check else None,
         "statutes": [verdict.to_json() for verdict in _verdicts(message, check)],
-        "searches": [_search_json(response) for response in _searches(message)],
+        "searches": [_search_json(search) for search in message.searches],
         "notices": [clean(notice.text) for notice in message.notices],
     }
 
@@ -330,9 +328,12 @@ def _reference_json(source: Source, accessed: str) -> dict[str, Any]:
     }
 
 
-def _search_json(response: SearchResponse) -> dict[str, Any]:
+def _search_json(search: SearchFinished) -> dict[str, Any]:
+    response = search.response
+    asked = {"asked": clean(search.asked)} if search.asked else {}
     return {
         "query": clean(response.query.text),
+        **asked,
         "type": response.query.type.value,
         "provider": response.provider,
         "results": len(response.results),

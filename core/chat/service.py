@@ -1,4 +1,4 @@
-"""Chat mode: search with the user's own words when asked to, put the results in the prompt, stream the answer."""
+"""Chat mode: search for what the user asks when told to, put the results in the prompt, stream the answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from core.base.text import ago, one_line, shorten
 from core.chat.native_answer import NATIVE, NativeAnswer
 from core.llm.errors import ModelCannotSearch, ModelError
 from core.llm.model import Prompt
-from core.llm.pieces import TextPiece, ThoughtPiece
+from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
 from core.run.choices import AS_CONFIGURED, Choices
 from core.run.evidence import within_budget
 from core.run.history import newest
@@ -36,10 +36,11 @@ from core.run.prompts import FOLDER, Preview, answer_prompt, chat_system, fill
 from core.run.question import Question
 from core.run.reading import reading, to_read
 from core.run.service import AnswerService
+from core.run.standalone import NOTHING_SPENT, Rewriter
 from core.search.engines.native import NativeEngine, not_supported
 from core.search.errors import AllEnginesFailed, EngineMisconfigured, SearchError
 from core.search.format import NOTHING_FOUND, without_web
-from core.search.query import effective_query, limits_in_words
+from core.search.query import MAX_LENGTH, effective_query, limits_in_words
 from core.search.results import addresses_in
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, Source
 
@@ -55,6 +56,7 @@ class ChatService(AnswerService):
     mode = "chat"
     cannot_search: set[ModelChoice] = field(default_factory=set)
     """Models that readers have chosen and that turned out to have no search of their own."""
+    rewriter: Rewriter = field(default_factory=Rewriter)
 
     def events(self, question: Question) -> AsyncIterator[RunEvent]:
         return _Answering(self, question).events()
@@ -100,6 +102,7 @@ class _Answering:
         self._settings = question.settings
         self._evidence = question.evidence
         self._model = question.model
+        self._spent: TokenUsage = NOTHING_SPENT
         self._query = SearchQuery(
             question.text, language=self._settings.search.language, time_range=question.options.choices.time_range
         )
@@ -109,6 +112,7 @@ class _Answering:
         options = self._question.options
         if (
             options.search
+            and not options.query
             and self._may_search_itself
             and await asyncio.to_thread(self._search.hand_over, NATIVE, user=options.user)
         ):
@@ -124,12 +128,13 @@ class _Answering:
         if options.search:
             if self._service.reader is not None:
                 self._service.reader.warm_up()
-            yield SearchStarted(self._question.text)
+            await self._rewrite()
+            yield SearchStarted(self._query.text, self._asked)
             found, failure = await self._find(refused)
             wanted = (*self._evidence.number_again(options.read), *self._evidence.number_links(self._links()))
             numbered = (*wanted, *self._evidence.number(found.results[: self._settings.search.result_count]))
             sources, _ = within_budget(tuple(dict.fromkeys(numbered)), self._settings)
-            yield SearchFinished(found, sources)
+            yield SearchFinished(found, sources, asked=self._asked)
             for notice in [failure] if failure else _remarks(found):
                 yield notice
             async for event in self._read(sources, besides=len(wanted)):
@@ -150,7 +155,27 @@ class _Answering:
                 for notice in cut_off(piece.cut_off):
                     yield notice
                 yield Answer(text, cited_sources(text, sources))
-                yield Usage(piece.input, piece.output, piece.estimated, reasoning=piece.reasoning)
+                spent = piece + self._spent
+                yield Usage(spent.input, spent.output, spent.estimated, reasoning=spent.reasoning)
+
+    async def _rewrite(self) -> None:
+        """From here on the query may be other words than the question."""
+        question = self._question
+        query = one_line(question.options.query)[:MAX_LENGTH]
+        if not query and self._settings.chat.standalone_queries:
+            made = await self._service.rewriter.rewrite(question.text, question.history, self._model)
+            query, self._spent = made.query, made.usage
+        if query and query != one_line(question.text):
+            self._query = replace(self._query, text=query)
+
+    @property
+    def _asked(self) -> str:
+        return self._question.text if self._question.text != self._query.text else ""
+
+    @property
+    def _meant(self) -> str:
+        """The question, and what it was taken to mean."""
+        return f"{self._asked} {self._query.text}".strip()
 
     def _links(self) -> tuple[str, ...]:
         """What the user typed is read like a result, as many of them as of those."""
@@ -169,7 +194,7 @@ class _Answering:
     def _handed_over(self, sources: tuple[Source, ...]) -> tuple[tuple[Source, ...], str]:
         """The same sources as they are after reading, and what the model reads of them."""
         now = self._evidence.now(sources)
-        return within_budget(now, self._settings, pages=self._evidence.pages, question=self._question.text)
+        return within_budget(now, self._settings, pages=self._evidence.pages, question=self._meant)
 
     async def _answer_searching(self) -> AsyncIterator[RunEvent]:
         """The model searches by itself while it answers. ModelCannotSearch, before any event: it does not."""
@@ -234,8 +259,9 @@ class _Answering:
 
     def _prompt(self, context: str, *, system: str = "") -> Prompt:
         chat = self._settings.chat
+        # The embedded model quotes what has the question's words, and remembers nothing.
         return answer_prompt(
-            self._question.text,
+            self._meant if self._model.choice.embedded else self._question.text,
             context,
             system=system or chat_system(chat.prompt, question=self._question.text, model=self._model.choice),
             today=self._service.today(),

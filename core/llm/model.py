@@ -179,22 +179,38 @@ class Model:
         """Pieces of text as they come, and last of all the usage. Raises a ModelError, also in mid-stream."""
         return cast("AsyncIterator[Piece]", self._stream(prompt, _Answer(_plain_text)))
 
+    def stream_short(self, prompt: Prompt, *, tokens: int) -> AsyncIterator[Piece]:
+        """The same, tried once and for at most so many tokens: not the answer itself, but something on the way to it."""
+
+        def bind(chat: BaseChatModel) -> Runnable[Any, Any]:
+            return chat.bind(max_tokens=tokens)
+
+        return cast("AsyncIterator[Piece]", self._stream(prompt, _Answer(_plain_text), bind, attempts=1))
+
     def stream_searching(
         self, prompt: Prompt, query: SearchQuery, *, required: bool = False
     ) -> AsyncIterator[SearchingPiece]:
         """The same from a model that searches the web by itself. ModelCannotSearch, before any piece: it does not."""
         base_url = self.settings.openai.base_url
         bind = partial(with_search, query=query, base_url=base_url, required=required)
-        return self._stream(prompt, _Answer(NativeReader().read), bind)
+        return self._stream(prompt, _Answer(NativeReader().read), bind, searching=True)
 
     async def _stream(
-        self, prompt: Prompt, answer: _Answer, bind: Callable[[BaseChatModel], Runnable[Any, Any]] | None = None
+        self,
+        prompt: Prompt,
+        answer: _Answer,
+        bind: Callable[[BaseChatModel], Runnable[Any, Any]] | None = None,
+        *,
+        searching: bool = False,
+        attempts: int | None = None,
     ) -> AsyncIterator[SearchingPiece]:
         limits = self.settings.llm
+        if attempts is not None:
+            limits = limits.model_copy(update={"attempts": attempts})
         chat = await self.achat()
         try:
             async with asyncio.timeout(limits.total_timeout):
-                chunks, first = await self._open(bind(chat) if bind else chat, prompt, limits, searching=bool(bind))
+                chunks, first = await self._open(bind(chat) if bind else chat, prompt, limits, searching=searching)
                 async with aclosing(chunks):
                     chunk = first
                     while chunk is not None:
@@ -204,7 +220,7 @@ class Model:
                         longest = 0.0 if answer.begun else limits.first_token_timeout
                         chunk = await _next(chunks, max(longest, limits.idle_timeout))
         except Exception as error:
-            told = translate(error, mid_stream=bool(answer.written), searching=bool(bind))
+            told = translate(error, mid_stream=bool(answer.written), searching=searching)
             raise logged(told, error) from None
         for piece in answer.end():
             yield piece

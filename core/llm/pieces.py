@@ -29,6 +29,16 @@ class TokenUsage:
     reasoning: int = 0
     """How much of the output the model only thought, where the service says so."""
 
+    def __add__(self, other: TokenUsage) -> TokenUsage:
+        """Of two calls for one answer, this one's end being the end."""
+        return TokenUsage(
+            self.input + other.input,
+            self.output + other.output,
+            self.estimated or other.estimated,
+            self.cut_off,
+            self.reasoning + other.reasoning,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class SearchPiece:

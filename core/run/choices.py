@@ -13,6 +13,7 @@ _SECTIONS = {
     "result_count": ("search",),
     "language": ("search",),
     "snippet_length": ("search",),
+    "standalone_queries": ("chat",),
     "model": ("llm",),
     "temperature": ("llm",),
     "max_iterations": ("agent",),
@@ -30,6 +31,7 @@ class Choices:
     language: str | None = None
     time_range: TimeRange | None = None
     snippet_length: int | None = None
+    standalone_queries: bool | None = None
     model: str | None = None
     temperature: float | None = None
     max_iterations: int | None = None

@@ -52,7 +52,16 @@ class Group:
 def groups(settings: Settings, picked: Mapping[str, str]) -> tuple[Group, ...]:
     """What this installation lets readers change. `picked` is what they see chosen now, by the name of the control."""
     everything = (
-        Group("搜索设置", (_result_count(settings), _language(settings), _time_range(), _snippet_length(settings))),
+        Group(
+            "搜索设置",
+            (
+                _result_count(settings),
+                _language(settings),
+                _time_range(),
+                _snippet_length(settings),
+                _standalone_queries(settings),
+            ),
+        ),
         Group(
             "模型与智能体",
             (
@@ -139,6 +148,17 @@ def _snippet_length(settings: Settings) -> Control:
         {shown(length): length for length in sorted({*_SNIPPET_LENGTHS, configured})},
         shown(configured),
         is_scale=True,
+    )
+
+
+def _standalone_queries(settings: Settings) -> Control:
+    options = {"补全后搜索": True, "用原话搜索": False}
+    return Control(
+        "standalone_queries",
+        "追问的搜索词",
+        "像「那第二种呢？」这样的追问，先补上前面说过的内容再搜索。第一个问题总是用原话。",
+        options,
+        next(words for words, on in options.items() if on == settings.chat.standalone_queries),
     )
 
 

@@ -28,6 +28,8 @@ class AnswerOptions:
     """Whose limits count."""
     read: tuple[Source, ...] = ()
     """Sources of an earlier answer whose pages the reader wants to be read first."""
+    query: str = ""
+    """Chat mode: what the reader wants to be searched for. Empty: the question, made to stand alone."""
     session_cache: SessionCache | None = None
     """Agent mode: what was searched before in this session; it lives and dies with the session."""
     choices: Choices = AS_CONFIGURED

@@ -218,6 +218,7 @@ def test_the_defaults_are_the_administrators_and_are_always_among_the_options() 
         "language": "pt-BR",
         "time_range": "不限",
         "snippet_length": "333 字",
+        "standalone_queries": "补全后搜索",
         "model": "one",
         "temperature": "0.35",
         "max_iterations": "3 轮",

@@ -176,6 +176,10 @@ class ChatSettings(Section):
     search_default: Annotated[Literal["off", "on", "auto"], OnOrOff] = Field(
         "off", description="读者第一次来时联网搜索是否打开，auto 在有能上网的引擎可用时打开；读者自己的选择会被记住"
     )
+    standalone_queries: Flag = Field(
+        True,
+        description="追问补全成能单独搜索的搜索词再搜索，多一次很短的模型调用；第一个问题总是用原话，false 时每个问题都用原话",
+    )
     follow_ups: Flag = Field(False, description="回答后由模型给出三个追问建议，多一次模型调用")
 
 
@@ -184,6 +188,7 @@ PanelControl = Literal[
     "language",
     "time_range",
     "snippet_length",
+    "standalone_queries",
     "model",
     "temperature",
     "max_iterations",

@@ -31,8 +31,8 @@ class Preview:
 
 
 @cache
-def _template(name: str) -> Template:
-    return Template((FOLDER / f"{name}.md").read_text("utf-8").strip())
+def template_text(name: str) -> str:
+    return (FOLDER / f"{name}.md").read_text("utf-8").strip()
 
 
 @cache
@@ -42,7 +42,7 @@ def agent_instructions() -> str:
 
 
 def fill(name: str, **values: str) -> str:
-    return _template(name).substitute(values)
+    return Template(template_text(name)).substitute(values)
 
 
 def chat_system(wanted: str, *, question: str, model: ModelChoice) -> str:

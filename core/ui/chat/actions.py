@@ -60,13 +60,14 @@ def ask(text: str) -> None:
         _say(question)
 
 
-def _accepted(text: str, *, fresh: bool = False, read: tuple[Source, ...] = ()) -> Question | None:
+def _accepted(text: str, *, fresh: bool = False, read: tuple[Source, ...] = (), query: str = "") -> Question | None:
     """None: it is refused, stays with the reader and changes nothing."""
     chat = session.chat()
     options = AnswerOptions(
-        search=session.search_enabled() or bool(read),
+        search=session.search_enabled() or bool(read or query),
         fresh=fresh,
         read=read,
+        query=query,
         user=keeping.identity(),
         session_cache=session.session_cache(),
         choices=panel.chosen(),
@@ -132,18 +133,35 @@ def go_on() -> None:
     ask(GO_ON)
 
 
-def answer_again(*, fresh: bool = False, read: tuple[Source, ...] = ()) -> None:
+def search_again(key: str) -> None:
+    """Another answer, from a search for the words in the widget with this key; with none there, for the question's own."""
+    asked = session.chat().last_question()
+    if asked is not None:
+        answer_again(fresh=True, query=st.session_state[key].strip() or asked.text)
+
+
+def answer_again(*, fresh: bool = False, read: tuple[Source, ...] = (), query: str = "") -> None:
     """Another answer to the last question, in place of the one that is there."""
     chat = session.chat()
     asked = chat.last_question()
-    question = _accepted(asked.text, fresh=fresh, read=read) if asked is not None else None
-    if asked is not None and question is not None:
+    if asked is None:
+        return
+    question = _accepted(asked.text, fresh=fresh, read=read, query=query or _searched_before(asked))
+    if question is not None:
         chat.interrupt()
         after = chat.messages.index(asked) + 1
         if chat.messages[after:]:
             keeping.forget_from(shared_app(), chat.messages[after])
         del chat.messages[after:]
         _answer(question)
+
+
+def _searched_before(asked: Message) -> str:
+    """What stood for this question in its last search, unless the reader wants its own words from now on."""
+    messages = session.chat().messages
+    searches = [search for answer in messages[messages.index(asked) + 1 :] for search in answer.searches]
+    wanted = panel.chosen().applied_to(shared_app().settings).chat.standalone_queries
+    return next((search.response.query.text for search in searches if search.asked and wanted), "")
 
 
 def read(source: Source) -> None:

@@ -8,8 +8,8 @@ import streamlit as st
 from markupsafe import Markup
 
 from core.answer.events import SearchFinished
-from core.base.text import ago
-from core.search.query import limits_in_words
+from core.base.text import ago, one_line
+from core.search.query import MAX_LENGTH, limits_in_words
 from core.search.registry import unheeded_limits
 from core.search.types import Attempt, Outcome, SearchResponse
 from core.ui.chat import actions
@@ -19,11 +19,14 @@ from core.ui.labels import label_of
 _OUTCOMES = {Outcome.OK: "成功", Outcome.EMPTY: "没有结果", Outcome.SKIPPED: "跳过", Outcome.FAILED: "失败"}
 
 
-def draw(searches: Sequence[SearchFinished], *, key: str, can_repeat: bool) -> None:
+def draw(searches: Sequence[SearchFinished], *, key: str, can_repeat: bool, can_edit: bool) -> None:
+    """`can_edit`: the program searches for whatever words it is given. An agent makes its own."""
     with st.expander("搜索账本", icon=":material/receipt_long:"):
         for search in searches:
-            draw_html(entry(search.response))
-        if can_repeat:
+            draw_html(entry(search.response, search.asked))
+        if can_repeat and can_edit:
+            _search_form(searches[-1].response.query.text, key)
+        elif can_repeat:
             st.button(
                 "重新搜索",
                 key=f"fresh-{key}",
@@ -32,6 +35,25 @@ def draw(searches: Sequence[SearchFinished], *, key: str, can_repeat: bool) -> N
                 on_click=actions.answer_again,
                 kwargs={"fresh": True},
             )
+
+
+def _search_form(query: str, key: str) -> None:
+    field = f"query-{key}"
+    with st.form(f"search-{key}", border=False):
+        st.text_input(
+            "搜索词",
+            query,
+            key=field,
+            max_chars=MAX_LENGTH,
+            help="可以改成别的词，再为同一个问题重新搜索。清空后用问题的原话搜索。",
+        )
+        st.form_submit_button(
+            "重新搜索",
+            icon=":material/refresh:",
+            help="不用缓存，重新搜索并重新回答。",
+            on_click=actions.search_again,
+            args=(field,),
+        )
 
 
 def summary(response: SearchResponse) -> str:
@@ -52,8 +74,13 @@ def was_not_tried(response: SearchResponse) -> bool:
     return bool(response.attempts) and all(attempt.outcome is Outcome.SKIPPED for attempt in response.attempts)
 
 
-def entry(response: SearchResponse) -> Markup:
-    lines = [_line("查询", response.query.text)]
+def words(query: str, asked: str = "") -> Markup:
+    """What was searched for, and beside it what the reader wrote where that is something else."""
+    return _line("搜索词", query) + (_line("原话", one_line(asked)) if asked else Markup())
+
+
+def entry(response: SearchResponse, asked: str = "") -> Markup:
+    lines = [words(response.query.text, asked)]
     if limits := limits_in_words(response.query):
         lines.append(_line("条件", " · ".join(limits)))
     lines.append(_line("结果", summary(response)))

@@ -139,7 +139,8 @@ def after_answer(entry: Message, check: AnswerCheck | None, *, is_last: bool) ->
         case RunStopped() if entry.stopped:
             st.caption(entry.stopped)
     if entry.searches:
-        ledger.draw(entry.searches, key=entry.id, can_repeat=is_last)
+        can_edit = entry.mode == "chat" and session.mode() == session.CHAT
+        ledger.draw(entry.searches, key=entry.id, can_repeat=is_last, can_edit=can_edit)
     footer(entry, is_last=is_last)
 
 

@@ -62,8 +62,8 @@ class Steps:
         match event:
             case Thought():
                 self._think(event)
-            case SearchStarted(query=query):
-                self._search_started(query)
+            case SearchStarted():
+                self._search_started(event)
             case SearchFinished():
                 self._search_finished(event)
             case ReadingStarted(sources=sources):
@@ -100,10 +100,10 @@ class Steps:
         if step := self._tools.pop(call_id, None):
             step.done(summary) if ok else step.failed(summary)
 
-    def _search_started(self, query: str) -> None:
+    def _search_started(self, started: SearchStarted) -> None:
         if not self._tools:  # else the search is what one of the tools does
             self.end_thinking()
-            self._search = _SearchStep(self._place, query)
+            self._search = _SearchStep(self._place, started.query, started.asked)
 
     def _search_finished(self, found: SearchFinished) -> None:
         """Several calls may run at once: the results belong to the one that asked for them."""
@@ -113,7 +113,7 @@ class Steps:
                 step.found = found
             return
         if self._search is None or (self._search.finished and not found.amends):
-            self._search = _SearchStep(self._place, found.response.query.text)
+            self._search = _SearchStep(self._place, found.response.query.text, found.asked)
         self._search.done(found)
 
     def _reading_started(self, sources: Sequence[Source]) -> None:
@@ -195,9 +195,12 @@ def _thought_label(text: str, seconds: float) -> str:
 class _SearchStep:
     """A search that the program made itself."""
 
-    def __init__(self, place: DeltaGenerator, query: str) -> None:
+    def __init__(self, place: DeltaGenerator, query: str, asked: str) -> None:
         self.finished = False
-        self._status: StatusContainer = place.status(f"搜索中：{label(shorten(query, 60))}", state="running")
+        own = f"（原话：{shorten(one_line(asked), 30)}）" if asked else ""
+        self._status: StatusContainer = place.status(f"搜索中：{label(shorten(query, 60) + own)}", state="running")
+        if asked:
+            draw_html(ledger.words(query, asked), self._status)
         self._details = self._status.empty()
 
     def done(self, found: SearchFinished) -> None:

@@ -46,6 +46,7 @@ def test_each_control_shows_the_administrators_value(app: App) -> None:
         "language": "自动",
         "time_range": "不限",
         "snippet_length": "200 字",
+        "standalone_queries": "补全后搜索",
         "model": "ok",
         "temperature": "模型自定",
         "max_iterations": "5 轮",

@@ -82,6 +82,7 @@ def test_every_choice_is_there_in_the_next_session(app: App, arrive: Arrive) -> 
         ("language", "英文"),
         ("time_range", "最近一周"),
         ("snippet_length", "400 字"),
+        ("standalone_queries", "用原话搜索"),
         ("model", "echo"),
         ("temperature", "0.4"),
         ("max_iterations", "2 轮"),
