@@ -122,6 +122,8 @@ def after_answer(entry: Message, *, is_last: bool) -> None:
     if is_last:
         failed_search(entry)
         search_switch.offer_after(entry)
+        if not entry.cited and shared_app().model.choice.embedded:  # it had nothing to quote
+            model.offer(shared_app())
     statutes(entry)
     if entry.cited:
         draw_references(entry.cited, anchor=entry.id)
