@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
+from core.answer.checked import AnswerCheck
+from core.answer.claims import PROBLEMS, claims, tally
 from core.answer.events import (
     Answer,
+    Checked,
     Notice,
     PageRead,
     ReadingStarted,
@@ -193,6 +196,7 @@ class _Transcript:
 
     def __init__(self, app: App) -> None:
         self._app = app
+        self._check: AnswerCheck | None = None
 
     def __call__(self, event: RunEvent) -> None:
         match event:
@@ -211,10 +215,15 @@ class _Transcript:
                 print()
                 if (checked := self._app.check_statutes(text)) and checked.indexed:
                     print("\n法条核验", *(_verdict_text(verdict.to_json()) for verdict in checked.verdicts), sep="\n")
+                if self._check is not None and (counted := tally(self._check)):
+                    problems = (str(claim) for claim in claims(self._check) if claim.verdict in PROBLEMS)
+                    print(f"\n依据核对\n{counted}", *problems, sep="\n")
                 if sources:
                     print("\n参考文献")
                 for source in sources:
                     print(_source_text(source))
+            case Checked(check=check):
+                self._check = check
             case Usage(estimated=estimated):
                 print(f"{event.total:,} tokens{'（估算）' if estimated else ''}", file=sys.stderr)
             case RunFailed(message=message):

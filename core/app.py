@@ -32,6 +32,7 @@ from core.llm.model import Model
 from core.metrics import Metrics
 from core.reading import Reader, ReadingSettings
 from core.run.admission import Admission
+from core.run.checking import Checks
 from core.run.keeper import Keeper
 from core.search.cache import ResultCache
 from core.search.engine import CheckedEngine, ClosableEngine, SearchEngine
@@ -72,6 +73,7 @@ class App:
     preferences: Preferences
     read_pages: ReadPages
     keeper: Keeper
+    checks: Checks
     metrics: Metrics
     redis: RedisLink | None = None
     _warmed: threading.Event = field(default_factory=threading.Event)
@@ -166,6 +168,7 @@ class App:
         self.loop.stop()
         self.search.close()
         self.reader.close()
+        self.checks.close()
         self.outbox.close()
         self.metrics.close()
         self.database.close()
@@ -238,6 +241,7 @@ def build_app(
         preferences=Preferences(database, outbox),
         read_pages=read_pages,
         keeper=Keeper(outbox, loop, read_pages),
+        checks=Checks(),
         metrics=metrics,
         redis=redis,
     )

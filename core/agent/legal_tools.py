@@ -69,7 +69,7 @@ class LegalTool(AgentTool):
         return self._told(found)
 
     def _told(self, found: Found) -> Result:
-        response, settings = found.response, self.context.settings
+        response, settings = found.response, self.context.settings.search
         sources = self.context.evidence.number(response.results[: settings.result_count])
         self.context.emit(SearchFinished(response, sources))
         if not sources:
@@ -139,7 +139,7 @@ class RegulationSearchTool(LegalTool):
 
     def asked(self, query: str = "", law_name: str | None = None, article: str | None = None) -> SearchQuery:
         words = one_line(" ".join(filter(None, (law_name, article, query))))
-        return SearchQuery(words, type=SearchType.REGULATION, language=self.context.settings.language)
+        return SearchQuery(words, type=SearchType.REGULATION, language=self.context.settings.search.language)
 
     def find(
         self, asked: SearchQuery, query: str = "", law_name: str | None = None, article: str | None = None
@@ -228,7 +228,7 @@ class CaseSearchTool(LegalTool):
     args_schema: Any = CaseInput
 
     def asked(self, query: str, case_type: CaseType | None = None) -> SearchQuery:
-        return SearchQuery(one_line(query), type=SearchType.CASE, language=self.context.settings.language)
+        return SearchQuery(one_line(query), type=SearchType.CASE, language=self.context.settings.search.language)
 
     def find(self, asked: SearchQuery, query: str, case_type: CaseType | None = None) -> Found:
         service = self.desk.cases_for(self.context.user, self.context.session_cache)

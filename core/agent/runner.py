@@ -41,12 +41,15 @@ from core.llm.model import Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.reasoning import without_thinking
 from core.llm.tokens import estimate_tokens
-from core.run.evidence import Evidence, within_budget
+from core.run.evidence import within_budget
 from core.run.prompts import Preview, answer_prompt, chat_system
 from core.run.question import Question
+from core.run.reading import reading, to_read
 from core.run.service import AnswerService
 from core.search.errors import NoEngine
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED
+from core.search.results import addresses_in
+from core.search.types import Source
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +58,7 @@ FROM_WHAT_WAS_FOUND = "下面的回答根据已经找到的内容写成。"
 REPHRASE = "可以换一种问法，或切换到 Chat 模式。"
 CANCELLED = "已停止。"
 NOT_AWAITED = "没有等到结果。"
+READ_FIRST = "（用户要求先读下面的网页，程序已经打开过。）"
 EMPTY_HANDED = "没有找到可以引用的资料，也没有写出回答。可以换一种问法、缩小问题的范围，或切换到 Chat 模式。"
 
 NOT_SEARCHED = Notice("not_searched", "智能体认为这个问题不需要搜索，没有查找任何资料，以下回答没有来源可以引用。")
@@ -87,7 +91,9 @@ class AgentRunner(AnswerService):
 
         The model is built, because that tells whether it can call tools, but not asked.
         """
-        tools = self.offered(ToolContext(search=self.search.for_tools(self.model.choice), legal=self.legal))
+        search = self.search.for_tools(self.model.choice)
+        links = addresses_in(question)
+        tools = self.offered(ToolContext(search=search, legal=self.legal, reader=self.reader, links=links))
         if variant:
             native = variant.endswith(FOR_TOOLS)
         else:
@@ -129,10 +135,11 @@ class _Work:
         self._settings = settings = question.settings
         self._model = question.model
         self._question = question.text
+        self._to_read_first = question.options.read
         self._history = remember(question.history, settings.agent.history_tokens)
         self._deadline = Deadline(settings.agent.max_execution_time)
         self._acting = acting_part(self._deadline)
-        self._evidence = Evidence()
+        self._evidence = question.evidence
         self._translator = Translator(self._emit, estimated=self._model.choice.embedded, verbose=settings.agent.verbose)
         self._search = runner.search.for_tools(self._model.choice)
         context = ToolContext(
@@ -140,9 +147,13 @@ class _Work:
             evidence=self._evidence,
             user=question.options.user,
             session_cache=question.options.session_cache,
-            settings=settings.search,
+            settings=settings,
             time_range=question.options.choices.time_range,
             legal=runner.legal,
+            reader=runner.reader,
+            question=question.text,
+            links=question.links,
+            deadline=self._acting,
             emit=self._emit,
         )
         self._tools = runner.offered(context)
@@ -158,7 +169,7 @@ class _Work:
             if answer is not None:
                 if self._settings.agent.verbose:
                     log.info("answer: %s", answer)
-                if self._search.available and not self._translator.used_tools:
+                if self._search.available and not (self._translator.used_tools or self._evidence.sources):
                     self._emit(NOT_SEARCHED)
                 for notice in cut_off(self._translator.cut_off):
                     self._emit(notice)
@@ -200,12 +211,15 @@ class _Work:
         return self._deadline if self._translator.answer else self._acting
 
     async def _act(self) -> str:
+        if self._runner.reader is not None:
+            self._runner.reader.warm_up()
         chat = await self._model.achat()
+        asked = self._question + await self._read_first()
         strategies = self._runner.strategies(self._model.choice)
         ways = strategies.to_try(chat, with_tools=bool(self._tools))
         for strategy in ways:
             try:
-                return await self._execute(chat, strategy)
+                return await self._execute(chat, strategy, asked)
             except (ModelRefused, ModelNotFound, NotImplementedError):
                 if self._translator.turns or strategy is ways[-1]:
                     raise
@@ -215,7 +229,21 @@ class _Work:
                     strategies.keep_from(strategy)
         raise AssertionError("there is always a way to try")
 
-    async def _execute(self, chat: BaseChatModel, strategy: Strategy) -> str:
+    async def _read_first(self) -> str:
+        """What the reader wants to be read is there before the agent's first thought, below the question."""
+        reader = self._runner.reader
+        if reader is None or not reader.pages or not self._to_read_first:
+            return ""
+        wanted = to_read(self._evidence.number_again(self._to_read_first), len(self._to_read_first))
+        async with aclosing(reading(reader, self._evidence, wanted, within=self._acting)) as events:  # type: ignore[type-var]
+            async for event in events:
+                self._emit(event)
+        return f"\n\n{READ_FIRST}\n{self._described(self._evidence.now(wanted))}"
+
+    def _described(self, sources: Sequence[Source]) -> str:
+        return within_budget(sources, self._settings, pages=self._evidence.pages, question=self._question)[1]
+
+    async def _execute(self, chat: BaseChatModel, strategy: Strategy, asked: str) -> str:
         self._translator.new_stream = ToolCallStream if strategy.tools else ReactStream
         guard = Guard(
             self._translator,
@@ -233,9 +261,7 @@ class _Work:
             max_execution_time=None,  # it would take the time of the last answer; the deadline is ours
             handle_parsing_errors=True,
         )
-        done = await executor.ainvoke(
-            {"input": self._question, "history": self._history}, {"callbacks": [self._translator]}
-        )
+        done = await executor.ainvoke({"input": asked, "history": self._history}, {"callbacks": [self._translator]})
         answer = without_thinking(clean_piece(_text(done["output"])))
         if not answer:
             raise AgentOutputError
@@ -339,7 +365,7 @@ class _Work:
         nothing = NOTHING_FOUND if self._translator.tool_succeeded else SEARCH_FAILED
         return answer_prompt(
             self._question,
-            within_budget(self._evidence.sources, self._settings)[1] or nothing,
+            self._described(self._evidence.sources) or nothing,
             system=chat_system(self._settings.chat.prompt, question=self._question, model=self._model.choice),
             today=self._runner.today(),
             before=self._history,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.agent.legal_tools import case_search, regulation_search
+from core.agent.reading_tool import read_page
 from core.agent.tools import ToolFactory, web_search
 
-TOOLS: Sequence[ToolFactory] = (web_search, regulation_search, case_search)
+TOOLS: Sequence[ToolFactory] = (web_search, regulation_search, case_search, read_page)
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "web_search": (
@@ -55,6 +56,34 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "裁判文书检索",
         "查案例",
         "查判决",
+    ),
+    "read_page": (
+        "read",
+        "readpage",
+        "read page",
+        "read_url",
+        "read_source",
+        "open",
+        "open_page",
+        "open page",
+        "open_url",
+        "visit",
+        "visit_page",
+        "browse",
+        "browser",
+        "fetch",
+        "fetch_page",
+        "fetch_url",
+        "web_fetch",
+        "阅读",
+        "阅读网页",
+        "阅读来源",
+        "阅读全文",
+        "读网页",
+        "读取网页",
+        "打开网页",
+        "查看网页",
+        "浏览网页",
     ),
 }
 """What models call a tool instead of its name."""

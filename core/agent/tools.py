@@ -1,15 +1,16 @@
-"""What the agent can do: a tool per kind of search, built anew for every run around that run's own context.
+"""What the agent can do: a tool per kind of search and one that reads, built anew for every run around that run's own context.
 
-A tool joins by adding its factory to TOOLS (registry.py), or by being handed to AgentRunner. It never raises: whatever goes wrong
+A tool joins by adding its factory to TOOLS (toolbox.py), or by being handed to AgentRunner. It never raises: whatever goes wrong
 comes back to the model as a sentence, because an exception would end the whole run.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import inf
 from typing import Annotated, Any, Literal
 
 from langchain_core.tools import BaseTool
@@ -17,15 +18,17 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from core.answer.events import RunEvent, SearchFinished, SearchStarted
 from core.base.errors import AppError
-from core.base.settings import SearchSettings
+from core.base.http import Deadline
+from core.base.settings import Settings
 from core.base.text import fold, one_line
 from core.base.visitors import COMMAND_LINE, Visitor
 from core.legal.desk import LegalDesk
-from core.run.evidence import Evidence
+from core.reading import Reader
+from core.run.evidence import Evidence, described
 from core.run.prompts import agent_instructions
 from core.search.cache import SessionCache
 from core.search.errors import AllEnginesFailed, QueryError
-from core.search.format import NOTHING_FOUND, sources_block, without_web
+from core.search.format import NOTHING_FOUND, without_web
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse, SearchType, TimeRange
 
@@ -40,9 +43,14 @@ class ToolContext:
     evidence: Evidence = field(default_factory=Evidence)
     user: Visitor | None = COMMAND_LINE
     session_cache: SessionCache | None = None
-    settings: SearchSettings = field(default_factory=SearchSettings)
+    settings: Settings = field(default_factory=Settings)
     time_range: TimeRange | None = None
     legal: LegalDesk | None = None
+    reader: Reader | None = None
+    question: str = ""
+    links: Sequence[str] = ()
+    """What the user typed: besides sources the only addresses that may be opened."""
+    deadline: Deadline = field(default_factory=lambda: Deadline(inf))
     emit: Callable[[RunEvent], None] = lambda event: None
 
 
@@ -183,14 +191,17 @@ class WebSearchTool(AgentTool):
         return SearchQuery(
             one_line(query),
             type=SearchType(search_type or "general"),
-            language=self.context.settings.language,
+            language=self.context.settings.search.language,
             time_range=self.context.time_range,
         )
 
     def _told(self, found: SearchResponse) -> Result:
-        sources = self.context.evidence.number(found.results[: self.context.settings.result_count])
+        sources = self.context.evidence.number(found.results[: self.context.settings.search.result_count])
         self.context.emit(SearchFinished(found, sources))
-        text = sources_block(sources, snippet_length=self.context.settings.snippet_length) if sources else NOTHING_FOUND
+        text = NOTHING_FOUND
+        if sources:
+            pages, asked = self.context.evidence.pages, found.query.text
+            text = described(sources, self.context.settings, pages=pages, question=asked)
         if found.failure:
             text = f"{without_web(found.failure, inside=True)}\n{text}"
             return Observation(text, ok=False, summary=f"{found.failure}{found.cure}"), found.to_json()

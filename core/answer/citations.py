@@ -16,6 +16,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 
+from core.answer.annotate import END_OF_NOTE, NO_SOURCE, NOTE
 from core.base.text import clean
 from core.search.types import Source
 
@@ -87,7 +88,12 @@ def cited_sources(markdown: str, sources: Sequence[Source]) -> tuple[Source, ...
 
 def parse(markdown: str) -> list[Token]:
     """The text as Markdown tokens, among them `citation`, `math_inline` and `math_block`."""
-    tokens = parse_blocks(clean(markdown))
+    return parse_clean(clean(markdown))
+
+
+def parse_clean(text: str) -> list[Token]:
+    """The same of a text that is clean already; an annotated one has tokens `uncited` and citations with a `note`."""
+    tokens = parse_blocks(text)
     for token in tokens:
         if token.type == "inline":
             token.children = _parse_inline(token.content)
@@ -142,6 +148,21 @@ def _citation_rule(state: StateInline, silent: bool) -> bool:
     token.content = found[0]
     token.meta = {"numbers": numbers, "after": after}
     state.pos = found.end()
+    if note := _NOTE.match(state.src, state.pos, state.posMax):
+        token.meta["note"] = int(note[1])
+        state.pos = note.end()
+    return True
+
+
+_NOTE = re.compile(f"{NOTE}([0-9]+){END_OF_NOTE}")
+
+
+def _uncited_rule(state: StateInline, silent: bool) -> bool:
+    if state.src[state.pos] != NO_SOURCE:
+        return False
+    if not silent:
+        state.push("uncited", "", 0)
+    state.pos += 1
     return True
 
 
@@ -238,7 +259,8 @@ def _build() -> MarkdownIt:
     inline.before("escape", "formula", _formula_rule)
     inline.before("link", "citation", _citation_rule)
     inline.before("autolink", "break", _break_rule)
-    for bracket in "【［":
+    inline.before("autolink", "uncited", _uncited_rule)
+    for bracket in f"【［{NO_SOURCE}":
         parser.inline.add_terminator_char(bracket)
     return parser
 

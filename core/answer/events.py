@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from core.answer.checked import AnswerCheck
 from core.search.results import canonical
 from core.search.types import SearchResponse, SearchResult, Source
 
@@ -144,6 +145,17 @@ def cut_off(reason: str) -> tuple[Notice, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class Checked(_Event):
+    """依据核对 of the answer that follows."""
+
+    type = "checked"
+    check: AnswerCheck
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.type, **self.check.to_json()}
+
+
+@dataclass(frozen=True, slots=True)
 class Answer(_Event):
     """The whole answer with `[n]` in it, and the sources that it really cites."""
 
@@ -205,6 +217,7 @@ RunEvent = (
     | ToolFinished
     | TextDelta
     | Notice
+    | Checked
     | Answer
     | Usage
     | RunStopped

@@ -26,6 +26,7 @@ from markupsafe import Markup
 from core.answer.events import (
     CUT_OFF,
     Answer,
+    Checked,
     Notice,
     PageRead,
     ReadingStarted,
@@ -40,8 +41,9 @@ from core.answer.events import (
     ToolStarted,
     Usage,
 )
-from core.answer.markdown import references_html, render_html
+from core.answer.markdown import render_html
 from core.answer.message import Message
+from core.answer.source_html import references_html
 from core.answer.sources import about
 from core.base.inert_markdown import disarm, link_address, plain_line
 from core.base.text import clean, one_line, shorten
@@ -123,7 +125,7 @@ def _remark(event: RunEvent) -> str:
             return text
         case SearchStarted() | ReadingStarted() | PageRead() | Thought() | ToolStarted() | ToolFinished():
             return ""
-        case TextDelta() | Answer() | Usage() | RunStopped():
+        case TextDelta() | Checked() | Answer() | Usage() | RunStopped():
             return ""
         case _:
             assert_never(event)

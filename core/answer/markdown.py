@@ -6,19 +6,20 @@ Everything that a model or a web page wrote is escaped; the tags and attributes 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Literal
-from urllib.parse import unquote, urlsplit
 
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from core.answer.citations import holdback, parse, parse_blocks
-from core.answer.sources import about
+from core.answer.annotate import Notes
+from core.answer.citations import holdback, parse, parse_blocks, parse_clean
+from core.answer.claims import UNCITED
+from core.answer.source_html import canonical_target, chip_html, link_attributes, link_target, number_html
 from core.base.text import clean, one_line, shorten
-from core.search.types import SearchResult, Source, host_of
+from core.search.types import Source, host_of
 
 Kind = Literal["paragraph", "heading", "list", "table", "quote", "code", "rule", "math"]
 
@@ -49,7 +50,12 @@ _LANGUAGE = re.compile(r"\s*([A-Za-z0-9_+#.-]{1,32})")
 
 
 def split_blocks(markdown: str) -> list[Block]:
-    return [block for _, block in _split(clean(markdown))]
+    return split_clean(clean(markdown))
+
+
+def split_clean(text: str) -> list[Block]:
+    """Of a text that is clean already, or annotated."""
+    return [block for _, block in _split(text)]
 
 
 def _split(text: str) -> list[tuple[int, Block]]:
@@ -115,82 +121,14 @@ def render_html(markdown: str, sources: Iterable[Source], *, anchor: str = "", a
     return _Renderer(sources, anchor, app_url).render(parse(markdown))
 
 
+def render_annotated(
+    markdown: str, notes: Sequence[Notes], sources: Iterable[Source], *, anchor: str = "", app_url: str = ""
+) -> Markup:
+    """The same of an answer, or a part of one, that is complete: each number with its card, and what the check says."""
+    return _Annotating(sources, anchor, app_url, notes).render(parse_clean(markdown))
+
+
 _NOTHING = Markup()
-_SUMMARY_LENGTH = 120
-_TITLE_LENGTH = 160
-
-
-def references_html(sources: Iterable[Source], *, anchor: str = "", app_url: str = "", accessed: str = "") -> Markup:
-    """`accessed`: the day, where the list is to be read elsewhere."""
-    rows = Markup().join(_reference(source, anchor, app_url, accessed) for source in sources)
-    return Markup('<ol class="wy-refs">%s</ol>') % rows
-
-
-def results_html(results: Iterable[SearchResult], *, app_url: str = "") -> Markup:
-    """Search results without numbers: no text can cite them."""
-    entries = (
-        _entry(result.title, result.url, result.snippet, app_url, about=result.published or "") for result in results
-    )
-    return Markup('<ul class="wy-refs">%s</ul>') % Markup().join(Markup("<li>%s</li>") % entry for entry in entries)
-
-
-def _reference(source: Source, anchor: str, app_url: str, accessed: str) -> Markup:
-    identity = back = _NOTHING
-    if anchor:
-        identity = Markup(' id="%s-ref-%s"') % (anchor, source.number)
-        back = Markup(' <a class="back" href="#%s-cite-%s" title="回到正文">↩</a>') % (anchor, source.number)
-    entry = _entry(source.title, source.url, source.snippet, app_url, back, about(source, accessed=accessed))
-    return Markup('<li value="%s"%s>%s</li>') % (source.number, identity, entry)
-
-
-def _entry(title: str, url: str, snippet: str, app_url: str, back: Markup = _NOTHING, about: str = "") -> Markup:
-    title = shorten(one_line(title), _TITLE_LENGTH) or "（无标题）"
-    href = _href(url, app_url)
-    entry = Markup("<a %s>%s</a>") % (_link(href), title) if href else Markup("<span>%s</span>") % title
-    if domain := _place(url, app_url):
-        entry += Markup(' <span class="domain">%s</span>') % domain
-    entry += back
-    if about:
-        entry += Markup('<span class="about">%s</span>') % about
-    if summary := shorten(one_line(snippet), _SUMMARY_LENGTH):
-        entry += Markup('<span class="summary">%s</span>') % summary
-    return entry
-
-
-_WEB_ADDRESS = re.compile(r"https?://[^\s/?#\\][^\s\x00-\x1f]*", re.IGNORECASE)
-_OWN_PAGES = {"/help?article=": "内置手册", "/legal?law=": "本地法规库", "/legal?case=": "本地案例库"}
-"""Addresses of this app, as a source has them after `app_url`, and what readers call the place."""
-
-
-def _href(url: str, app_url: str) -> str:
-    """What may stand in an href: a web address, or a page of this app; else nothing."""
-    own = url.removeprefix(app_url)
-    return own if _own_place(own) else url if _WEB_ADDRESS.fullmatch(url) and host_of(url) else ""
-
-
-def _own_place(path: str) -> str:
-    return next((name for start, name in _OWN_PAGES.items() if path.startswith(start)), "")
-
-
-def _place(url: str, app_url: str) -> str:
-    return _own_place(_href(url, app_url)) or host_of(url)
-
-
-def _link(href: str) -> Markup:
-    return Markup('href="%s" rel="noopener noreferrer nofollow" target="_blank"') % href
-
-
-def _canonical(url: str, app_url: str) -> str:
-    """Equal for two spellings of one address. A link always gets the source's own spelling, so this may be lenient."""
-    href = _href(url, app_url)
-    try:
-        parts = urlsplit(href)
-        port = "" if parts.port in (None, 80, 443) else f":{parts.port}"
-    except ValueError:
-        return ""
-    return unquote(f"{parts.hostname or ''}{port}{parts.path.rstrip('/')}?{parts.query}") if href else ""
-
-
 # The answer stands below the page's own headings, so its first level is the page's third.
 _TAGS = {tag: tag for tag in ("p", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "blockquote")}
 _TAGS |= {"strong": "strong", "em": "em", "s": "del", "h1": "h3", "h2": "h4", "h3": "h5"}
@@ -204,6 +142,7 @@ _ALIGNED = {
 }
 _BREAK, _RULE, _END_OF_LINK = Markup("<br>"), Markup("<hr>"), Markup("</a>")
 _NARROW_SPACE = Markup("\u202f")
+_WITHOUT_SOURCE = Markup('<sup class="wy-uncited" title="这句话没有注明出处">%s</sup>') % UNCITED
 # A blank before a citation that vanishes goes with it where a blank would look like a mistake.
 _CLOSES = frozenset(" \n，。、；：？！,.;:?!)）】」』”’…")
 _TARGET_LENGTH = 40
@@ -230,6 +169,8 @@ class _Renderer:
                 self._write(token.children or (), out)
             elif token.type == "citation":
                 self._citation(token, out)
+            elif token.type == "uncited":
+                out.append(_WITHOUT_SOURCE)
             elif not token.hidden:
                 out.append(_tag(token) if token.tag in _TAGS else self._token(token))
 
@@ -255,13 +196,13 @@ class _Renderer:
 
     @cached_property
     def _links(self) -> dict[str, Markup]:
-        """Links to the sources, by the `_canonical` form of what the text points to."""
+        """Links to the sources, by the `canonical_target` form of what the text points to."""
         urls = [source.url for source in self._sources.values()]
-        hrefs = {_canonical(url, self._app_url): _href(url, self._app_url) for url in urls}
-        return {address: Markup("<a %s>") % _link(href) for address, href in hrefs.items() if address}
+        hrefs = {canonical_target(url, self._app_url): link_target(url, self._app_url) for url in urls}
+        return {address: Markup("<a %s>") % link_attributes(href) for address, href in hrefs.items() if address}
 
     def _open_link(self, target: str) -> Markup:
-        link = self._links.get(_canonical(target, self._app_url))
+        link = self._links.get(canonical_target(target, self._app_url))
         if link:
             self._after_link = _END_OF_LINK
             return link
@@ -272,28 +213,32 @@ class _Renderer:
     def _citation(self, token: Token, out: list[Markup]) -> None:
         cited = [number for number in token.meta["numbers"] if number in self._sources]
         for place, number in enumerate(cited):
-            out += [_NARROW_SPACE, self._superscript(number)] if place else [self._superscript(number)]
+            chip = self._chip(number, token.meta.get("note"))
+            out += [_NARROW_SPACE, chip] if place else [chip]
         if not cited and out and (not token.meta["after"] or token.meta["after"] in _CLOSES):
             out[-1] = out[-1].rstrip(" ")
 
-    def _superscript(self, number: int) -> Markup:
+    def _chip(self, number: int, note: int | None) -> Markup:
         if number in self._cited_before:
             return self._cited_before[number]
-        linked = _number(self._sources[number], self._app_url)
-        again = self._cited_before[number] = Markup('<sup class="cite">%s</sup>') % linked
-        if not self._anchor:
-            return again
-        return Markup('<sup class="cite" id="%s-cite-%s">%s</sup>') % (self._anchor, number, linked)
+        linked = number_html(self._sources[number], self._app_url)
+        self._cited_before[number] = Markup('<sup class="cite">%s</sup>') % linked
+        return Markup('<sup class="cite"%s>%s</sup>') % (self._identity(number), linked)
+
+    def _identity(self, number: int) -> Markup:
+        return Markup(' id="%s-cite-%s"') % (self._anchor, number) if self._anchor else _NOTHING
 
 
-@lru_cache(maxsize=1024)
-def _number(source: Source, app_url: str) -> Markup:
-    """The same few sources are cited all over an answer, which is drawn again while it grows."""
-    href = _href(source.url, app_url)
-    if not href:
-        return escape(source.number)
-    title = f"{one_line(source.title)} — {_place(source.url, app_url)}"
-    return Markup('<a %s title="%s">%s</a>') % (_link(href), title, source.number)
+class _Annotating(_Renderer):
+    def __init__(self, sources: Iterable[Source], anchor: str, app_url: str, notes: Sequence[Notes]) -> None:
+        super().__init__(sources, anchor, app_url)
+        self._notes = notes
+
+    def _chip(self, number: int, note: int | None) -> Markup:
+        identity = _NOTHING if number in self._cited_before else self._identity(number)
+        self._cited_before[number] = identity
+        said = self._notes[note].get(number) if note is not None else None
+        return chip_html(self._sources[number], self._app_url, identity=identity, claim=said)
 
 
 def _tag(token: Token) -> Markup:

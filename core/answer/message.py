@@ -8,9 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
+from core.answer.checked import AnswerCheck
 from core.answer.citations import cited_sources
 from core.answer.events import (
     Answer,
+    Checked,
     Notice,
     PageRead,
     ReadingStarted,
@@ -82,6 +84,11 @@ class Message:
         return next((event for event in self.events if isinstance(event, Usage)), None)
 
     @property
+    def check(self) -> AnswerCheck | None:
+        """依据核对, as it was made when the answer was complete."""
+        return next((event.check for event in reversed(self.events) if isinstance(event, Checked)), None)
+
+    @property
     def ending(self) -> RunFailed | RunStopped | None:
         """Set when the answer is not whole."""
         return next((event for event in self.events if isinstance(event, RunFailed | RunStopped)), None)
@@ -116,7 +123,7 @@ def message_from_run(
             case Answer():
                 kept.append(event)
                 answer = event
-            case SearchStarted() | SearchFinished() | ReadingStarted() | PageRead():
+            case SearchStarted() | SearchFinished() | ReadingStarted() | PageRead() | Checked():
                 kept.append(event)
             case Thought() | ToolFinished() | Notice() | Usage() | RunStopped() | RunFailed():
                 kept.append(event)

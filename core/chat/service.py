@@ -29,7 +29,6 @@ from core.chat.native_answer import NATIVE, NativeAnswer
 from core.llm.errors import ModelCannotSearch, ModelError
 from core.llm.model import Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
-from core.reading import Reader
 from core.run.choices import AS_CONFIGURED, Choices
 from core.run.evidence import within_budget
 from core.run.history import newest
@@ -41,6 +40,7 @@ from core.search.engines.native import NativeEngine, not_supported
 from core.search.errors import AllEnginesFailed, EngineMisconfigured, SearchError
 from core.search.format import NOTHING_FOUND, without_web
 from core.search.query import effective_query, limits_in_words
+from core.search.results import addresses_in
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, Source
 
 log = logging.getLogger(__name__)
@@ -85,7 +85,8 @@ class ChatService(AnswerService):
             log.info("no follow-up questions: %s", error)
             return []
         cleaned = (one_line(_LIST_MARK.sub("", line)) for line in lines)
-        return [line for line in cleaned if 2 <= len(line) <= 60][:3]
+        # One click makes it the reader's own words, and a link in those may be opened: a model does not write any there.
+        return [line for line in cleaned if 2 <= len(line) <= 60 and "://" not in line][:3]
 
 
 class _Answering:
@@ -125,13 +126,13 @@ class _Answering:
                 self._service.reader.warm_up()
             yield SearchStarted(self._question.text)
             found, failure = await self._find(refused)
-            wanted = self._evidence.number_again(options.read)
+            wanted = (*self._evidence.number_again(options.read), *self._evidence.number_links(self._links()))
             numbered = (*wanted, *self._evidence.number(found.results[: self._settings.search.result_count]))
             sources, _ = within_budget(tuple(dict.fromkeys(numbered)), self._settings)
             yield SearchFinished(found, sources)
             for notice in [failure] if failure else _remarks(found):
                 yield notice
-            async for event in self._read(sources):
+            async for event in self._read(sources, besides=len(wanted)):
                 yield event
             sources, context = self._handed_over(sources)
             if found.failure:
@@ -151,21 +152,23 @@ class _Answering:
                 yield Answer(text, cited_sources(text, sources))
                 yield Usage(piece.input, piece.output, piece.estimated, reasoning=piece.reasoning)
 
-    async def _read(self, sources: tuple[Source, ...]) -> AsyncIterator[RunEvent]:
+    def _links(self) -> tuple[str, ...]:
+        """What the user typed is read like a result, as many of them as of those."""
+        reader = self._service.reader
+        return addresses_in(self._question.text)[: reader.pages] if reader else ()
+
+    async def _read(self, sources: tuple[Source, ...], *, besides: int) -> AsyncIterator[RunEvent]:
+        """`besides`: how many the reader wants to be read; they come first, and are not counted."""
         if (reader := self._service.reader) is None:
             return
-        async with aclosing(reading(reader, self._evidence, self._to_read(sources, reader))) as events:  # type: ignore[type-var]
+        pages = to_read(sources, reader.pages and reader.pages + besides)
+        async with aclosing(reading(reader, self._evidence, pages)) as events:  # type: ignore[type-var]
             async for event in events:
                 yield event
 
-    def _to_read(self, sources: tuple[Source, ...], reader: Reader) -> tuple[Source, ...]:
-        """What the reader wants to be read comes first, and is not counted."""
-        return to_read(sources, reader.pages and reader.pages + len(self._question.options.read))
-
     def _handed_over(self, sources: tuple[Source, ...]) -> tuple[tuple[Source, ...], str]:
         """The same sources as they are after reading, and what the model reads of them."""
-        numbers = {source.number for source in sources}
-        now = tuple(source for source in self._evidence.sources if source.number in numbers)
+        now = self._evidence.now(sources)
         return within_budget(now, self._settings, pages=self._evidence.pages, question=self._question.text)
 
     async def _answer_searching(self) -> AsyncIterator[RunEvent]:

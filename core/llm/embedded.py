@@ -149,8 +149,8 @@ def _read_react(text: str, instructions: str) -> _Prompt:
     notes = _outside(steps)
     queries = tuple(query.strip() for query in _ACTION_INPUT.findall(notes))
     return _Prompt(
-        question.strip(),
-        _passages(steps),
+        _outside(question).strip(),
+        _passages(rest),
         notes,
         react=True,
         tool=_tool(instructions, question, first=not queries),
@@ -185,7 +185,8 @@ _LEGAL_TOOLS = {
 
 def _tool(instructions: str, question: str, *, first: bool) -> str:
     listed = _TOOL_LIST.search(instructions)
-    names = re.findall(r"[\w-]+", listed[1]) if listed else _TOOL_DESCRIPTION.findall(instructions)
+    offered = re.findall(r"[\w-]+", listed[1]) if listed else _TOOL_DESCRIPTION.findall(instructions)
+    names = [name for name in offered if name != "read_page"]  # it takes numbers, and this model has only words
     fitting = [tool for tool, asks in _LEGAL_TOOLS.items() if first and tool in names and asks.search(question)]
     return next(iter([*fitting, *(name for name in names if name == "web_search"), *names]), "")
 

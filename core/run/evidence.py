@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from core.base.settings import Settings
+from core.base.text import one_line, shorten
 from core.llm.tokens import estimate_tokens
 from core.reading import Outcome, Page, ReadingError, passages
 from core.search.format import sources_block
-from core.search.results import canonical
+from core.search.results import SNIPPET_LENGTH, TITLE_LENGTH, canonical
 from core.search.types import SearchResult, Source, host_of
 
 BETWEEN_PASSAGES = " …… "
@@ -63,6 +64,17 @@ class Evidence:
             ]
         )
 
+    def number_links(self, addresses: Sequence[str]) -> tuple[Source, ...]:
+        """What the user typed: nobody has said yet what stands there."""
+        return self.number([SearchResult(host_of(address), address, "", host_of(address)) for address in addresses])
+
+    def at(self, address: str) -> Source | None:
+        return self._by_address.get(canonical(address))
+
+    def now(self, sources: Sequence[Source]) -> tuple[Source, ...]:
+        """The same sources, as they are by now."""
+        return tuple(self._by_address[canonical(source.url)] for source in sources)
+
     def settle(self, source: Source, outcome: Outcome) -> Source:
         """The source as it is now that somebody tried to read it."""
         with self._lock:
@@ -76,9 +88,11 @@ class Evidence:
 
 
 def _as_read(source: Source, page: Page) -> Source:
+    nameless = source.title in {"", host_of(source.url)}
     return replace(
         source,
-        title=source.title or page.title,
+        title=(nameless and shorten(one_line(page.title), TITLE_LENGTH)) or source.title,
+        snippet=source.snippet or shorten(one_line(page.text[:SNIPPET_LENGTH]), SNIPPET_LENGTH),
         published=page.published or source.published,
         read="page",
         characters=page.length,
@@ -97,9 +111,14 @@ def within_budget(
     while kept:
         block = _block(kept, settings, {})
         if len(kept) == 1 or estimate_tokens(block) <= settings.chat.source_tokens:
-            return kept, _with_passages(kept, settings, pages or {}, question) or block
+            return kept, described(kept, settings, pages=pages or {}, question=question)
         kept = kept[:-1]
     return (), ""
+
+
+def described(sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page], question: str) -> str:
+    """All of these as a model reads them: passages of what was read, as far as the budget goes, and snippets."""
+    return _with_passages(sources, settings, pages, question) or _block(sources, settings, {})
 
 
 def _block(sources: Sequence[Source], settings: Settings, texts: Mapping[int, str]) -> str:

@@ -14,6 +14,7 @@ from core.llm.model import Model
 from core.run.choices import AS_CONFIGURED, Choices
 from core.run.evidence import Evidence
 from core.search.cache import SessionCache
+from core.search.results import addresses_in
 from core.search.types import Source
 
 
@@ -26,7 +27,7 @@ class AnswerOptions:
     user: Visitor = COMMAND_LINE
     """Whose limits count."""
     read: tuple[Source, ...] = ()
-    """Chat mode: sources of an earlier answer whose pages the reader wants to be read."""
+    """Sources of an earlier answer whose pages the reader wants to be read first."""
     session_cache: SessionCache | None = None
     """Agent mode: what was searched before in this session; it lives and dies with the session."""
     choices: Choices = AS_CONFIGURED
@@ -45,6 +46,12 @@ class Question:
     """The one that these settings mean."""
     evidence: Evidence = field(default_factory=Evidence)
     """What is found and read on the way."""
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """What the user typed, now or before. Links that came from anywhere else are not addresses to go to."""
+        before = [message.text for message in self.history if message.role == "user"]
+        return addresses_in("\n".join((self.text, *reversed(before))))
 
 
 def accept(question: str, *, limit: int) -> str:

@@ -23,14 +23,16 @@ def to_read(sources: Sequence[Source], count: int) -> tuple[Source, ...]:
     return tuple(source for source in pages[:count] if source.read == "snippet")
 
 
-async def reading(reader: Reader, evidence: Evidence, sources: Sequence[Source]) -> AsyncIterator[RunEvent]:
+async def reading(
+    reader: Reader, evidence: Evidence, sources: Sequence[Source], *, within: Deadline | None = None
+) -> AsyncIterator[RunEvent]:
     """Each page is told as soon as it is there. Whoever stops listening ends the reading."""
     if not sources:
         return
     yield ReadingStarted(tuple(sources))
     waiting = {source.url: source for source in sources}
     loop, told = asyncio.get_running_loop(), asyncio.Queue[Told]()
-    deadline = Deadline(reader.timeout)
+    deadline = within.within(reader.timeout) if within else Deadline(reader.timeout)
 
     def tell(address: str, outcome: Outcome) -> None:
         with suppress(RuntimeError):  # the loop has been closed

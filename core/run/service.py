@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import ClassVar
 
-from core.answer.events import RunEvent
+from core.answer.events import Answer, RunEvent
 from core.answer.message import Message, Mode
 from core.base.loop import LoopThread
 from core.base.settings import Settings
 from core.llm.model import Model
 from core.reading import Reader
 from core.run.admission import Admission, Place
+from core.run.checking import checked
 from core.run.question import AnswerOptions, Question, accept
 from core.run.run import GRACE_SECONDS, OnAnswer, Run
 from core.search.service import SearchService
@@ -68,6 +69,8 @@ class AnswerService(ABC):
         turn = self.admission.turn(place) if self.admission else nullcontext()
         async with turn, aclosing(self.events(question)) as events:  # type: ignore[type-var]
             async for event in events:
+                if isinstance(event, Answer) and (found := await checked(event, question.evidence)):
+                    yield found
                 yield event
 
     def stream(

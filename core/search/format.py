@@ -45,11 +45,16 @@ def _entry(source: Source, snippet_length: int, passages: str | None) -> Iterato
     yield f"[{source.number}] {_inert(source.title)}"
     yield f"URL: {_inert(source.url)}"
     if passages is None:
-        yield f"摘要: {shorten(_inert(source.snippet), snippet_length)}"
+        yield f"摘要: {shorten(_inert(source.snippet), snippet_length) or _nothing(source)}"
     else:
         yield f"正文节选: {_inert(passages)}"
     if source.published or source.read != "library":
         yield f"日期: {_inert(source.published or '不详')}"
+
+
+def _nothing(source: Source) -> str:
+    """Of a link that the user typed there is nothing but the page."""
+    return f"（没有读到：{source.unread}）" if source.unread else ""
 
 
 def _inert(text: str) -> str:

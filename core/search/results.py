@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import unescape
@@ -120,6 +121,28 @@ def without_user(url: str) -> str:
         return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) if "@" in parts.netloc else url
     except ValueError:
         return url
+
+
+_WRITTEN = re.compile(
+    r"https?://[!#-&(-;=?-Z_a-z~]+(?:(?<=[/=_-])[^\x00-\x7f\s，。；：、！？（）【】《》「」『』“”‘’…—]+[!#-&(-;=?-Z_a-z~]*)*",
+    re.IGNORECASE,
+)
+
+
+def addresses_in(text: str) -> tuple[str, ...]:
+    """The web addresses that somebody wrote there, each page once.
+
+    Chinese that follows without a blank is the sentence going on, except behind a mark that joins: `/wiki/水表`.
+    """
+    written = map(_without_punctuation, _WRITTEN.findall(text))
+    return tuple({canonical(url): url for url in reversed([*filter(is_web_address, written)])}.values())[::-1]
+
+
+def _without_punctuation(url: str) -> str:
+    """A bracket or a full stop at the end belongs to the sentence, but `Mercury_(planet)` is a name."""
+    if url.count(")") > url.count("("):
+        url = url[: url.rindex(")")]
+    return url.rstrip(".,:;!?*")
 
 
 _TRACKING = ("utm_", "spm", "fbclid", "gclid", "msclkid", "yclid", "mc_cid", "mc_eid")

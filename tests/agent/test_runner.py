@@ -72,6 +72,7 @@ def test_it_searches_with_words_of_its_own_and_cites_what_it_used() -> None:
         "tool_finished",
         "thought",
         "text_delta",
+        "checked",
         "answer",
         "usage",
     ]
@@ -266,7 +267,7 @@ def test_the_iteration_limit_ends_with_a_real_answer() -> None:
     with agent(*steps, ["综合所得", "：42[1]。"], max_iterations=3) as world:
         events = world.ask()
         last = world.prompts[-1]
-    assert names(events)[-5:] == ["run_stopped", "notice", "text_delta", "answer", "usage"]
+    assert names(events)[-6:] == ["run_stopped", "notice", "text_delta", "checked", "answer", "usage"]
     assert of(events, RunStopped) == [RunStopped("iterations")]
     assert "3 次的迭代上限" in notice(events).text
     assert answer(events).text == "综合所得：42[1]。"

@@ -78,6 +78,7 @@ def test_native_tool_calling() -> None:
         "search_finished",
         "tool_finished",
         "text_delta",
+        "checked",
         "answer",
         "usage",
     ]

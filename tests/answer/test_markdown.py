@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.answer.markdown import Block, Blocks, references_html, render_html, results_html, split_blocks
+from core.answer.markdown import Block, Blocks, render_html, split_blocks
+from core.answer.source_html import references_html, results_html
 from core.search.types import SearchResult, Source
 
 APP = "http://localhost:8501"

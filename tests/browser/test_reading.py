@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from support.app_server import AppServer
-from support.openai_server import OpenAIServer
+from support.openai_server import Call, OpenAIServer, in_turn
 from support.visitor import Visitor
 from support.web_pages import NEWS
 
@@ -81,16 +81,25 @@ def world() -> Iterator[World]:
 
 @pytest.fixture
 def reading_app(serve: Serve, model_server: OpenAIServer, world: World) -> AppServer:
+    return _reading_app(serve, model_server, world, LLM_MODEL="openai:ok")
+
+
+@pytest.fixture
+def agent_app(serve: Serve, model_server: OpenAIServer, world: World) -> AppServer:
+    return _reading_app(serve, model_server, world, LLM_MODEL="openai:reply", AGENT_STRATEGY="tools")
+
+
+def _reading_app(serve: Serve, model_server: OpenAIServer, world: World, **environ: str) -> AppServer:
     return serve(
         SEARCH_PROVIDER_PRIORITY="searxng",
         SEARXNG_URL=f"http://{world.address}",
         OPENAI_API_KEY="k",
         OPENAI_BASE_URL=model_server.url,
-        LLM_MODEL="openai:ok",
         CHAT_FOLLOW_UPS="0",
         READING_PAGES="3",
         READING_TIMEOUT="30",
         READING_ALLOW_HOSTS=world.address,
+        **environ,
     )
 
 
@@ -143,3 +152,55 @@ def test_pages_tick_off_are_marked_kept_and_can_be_read_later(
     visitor.answered("问源的回答")
     expect(last(visitor).get_by_text("阅读 · 2 个网页已读全文，1 个仅摘要")).to_be_visible()
     assert visitor.foreign == []
+
+
+def test_the_agent_reads_before_all_eyes_and_its_pages_are_kept(
+    agent_app: AppServer, visit: Visit, world: World, model_server: OpenAIServer
+) -> None:
+    world.open.clear()
+    world.refuses = True
+    model_server.reply = in_turn(
+        [Call("web_search", '{"query": "水表 付费"}')],
+        [Call("read_page", '{"sources": [1, 2]}')],
+        ["不需要付费[1]，另见[2]。"],
+    )
+    visitor = visit(agent_app)
+    visitor.page.get_by_test_id("stSidebar").get_by_role("radio", name="Agent").click()
+    visitor.page.get_by_text("已切换到 Agent 模式").last.wait_for()
+    visitor.settled()
+    visitor.ask("更换老旧水表要居民付费吗？")
+    rows = last(visitor).locator(".wy-reading li")
+    expect(last(visitor).get_by_text("正在阅读 2 个网页…")).to_be_visible()
+    expect(rows.nth(1)).to_contain_text("仅摘要（拒绝访问）")
+    expect(rows.nth(0)).to_have_class("waiting")
+    world.open.set()
+    visitor.answered("不需要付费")
+    see_what_the_agent_read(visitor)
+
+    world.open.clear()
+    visitor.page.reload()
+    visitor.answered("不需要付费")
+    see_what_the_agent_read(visitor)
+    dialog = texts(visitor)
+    expect(dialog).to_contain_text(PAYS_NOTHING)
+    world.open.set()
+
+    world.refuses = False
+    model_server.reply = in_turn(["读过了，不需要[1]。"])
+    dialog.get_by_role("combobox").click()
+    visitor.page.get_by_role("option", name="第二条").click()
+    dialog.get_by_role("button", name="阅读", exact=True).click()
+    expect(dialog).to_be_hidden()
+    visitor.answered("读过了")
+    expect(last(visitor).get_by_text("阅读 · 1 个网页已读全文")).to_be_visible()
+    expect(last(visitor).locator("ol.wy-refs li").last).to_contain_text("已读全文 · ")
+    assert PAYS_NOTHING in str(model_server.requests[-1]["messages"])
+    assert visitor.foreign == []
+
+
+def see_what_the_agent_read(visitor: Visitor) -> None:
+    expect(last(visitor).get_by_text("阅读「[1, 2]」 · 完成")).to_be_visible()
+    expect(last(visitor).get_by_text("阅读 · 1 个网页已读全文，1 个仅摘要")).to_be_visible()
+    cited = last(visitor).locator("ol.wy-refs li")
+    expect(cited.filter(has_text="供水量增加").last).to_contain_text("2024-10-12 · 已读全文 · ")
+    expect(cited.filter(has_text="第二条").last).to_contain_text("日期不详 · 仅摘要（拒绝访问）")

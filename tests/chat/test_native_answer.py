@@ -101,7 +101,7 @@ def test_the_answering_call_searches_and_its_citations_are_ours(server: OpenAISe
 
     assert len(server.requests) == 1
     kinds = [event.type for event in events if not isinstance(event, TextDelta)]
-    assert kinds == ["search_started", "search_finished", "search_finished", "answer", "usage"]
+    assert kinds == ["search_started", "search_finished", "search_finished", "checked", "answer", "usage"]
     assert events[0] == SearchStarted("新规 施行")
     assert isinstance(events[1], SearchFinished)
     assert [source.url for source in events[1].sources] == [GOV, NEWS, LAW]

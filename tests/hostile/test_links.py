@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from core.answer.markdown import references_html, render_html, results_html
+from core.answer.markdown import render_html
+from core.answer.source_html import references_html, results_html
 from core.base.inert_markdown import link_address
 from core.search.results import RawResult, clean_results
 from core.search.types import SearchResult, Source, host_of

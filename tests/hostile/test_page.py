@@ -12,8 +12,9 @@ import pytest
 
 from core.answer.events import Notice, SearchFinished, Thought
 from core.answer.export import as_html, as_json, as_markdown
-from core.answer.markdown import Blocks, references_html, render_html, results_html, split_blocks
+from core.answer.markdown import Blocks, render_html, split_blocks
 from core.answer.message import Message
+from core.answer.source_html import references_html, results_html
 from core.base.inert_markdown import disarm, plain_line
 from core.base.spreadsheet import as_csv
 from core.base.text import clean, one_line

@@ -104,6 +104,34 @@ def test_text_that_looks_like_instructions_is_told(web: Web) -> None:
     assert prompt.count("<sources>") == 1
 
 
+def test_a_link_in_the_question_is_read_first_and_besides(web: Web) -> None:
+    link = web.page("forum.example/9", FORUM.encode())
+    engine = FakeEngine("fake", found(*(web.page(f"news{number}.example/", NEWS.encode()) for number in range(1, 4))))
+    reading = {"READING_PAGES": "2", "READING_TIMEOUT": "20"}
+    with world(says=[["不需要[1]。"]], engines=[engine], **reading) as (app, model):
+        events = list(app.chat.stream(f"{link} 说的对吗？", options=SEARCH))
+    assert sorted(event.source.number for event in events if isinstance(event, PageRead)) == [1, 2, 3]
+    assert "[1] 水表换了以后读数变大，正常吗？" in str(model.asked[0][-1].content)
+    answer = next(event for event in events if isinstance(event, Answer))
+    assert (answer.sources[0].url, answer.sources[0].read) == (link, "page")
+
+
+def test_a_link_in_the_question_that_cannot_be_read_is_said_to_be(web: Web) -> None:
+    with world(says=[["不知道。"]], engines=[FakeEngine("fake")], READING_PAGES="3", READING_TIMEOUT="20") as (
+        app,
+        model,
+    ):
+        list(app.chat.stream("http://gone.example/1 讲了什么？", options=SEARCH))
+    assert "摘要: （没有读到：网页不存在）" in str(model.asked[0][-1].content)
+
+
+def test_a_link_is_no_source_where_reading_is_off(web: Web) -> None:
+    with world(says=[["不知道。"]], engines=[FakeEngine("fake")], READING_PAGES="0") as (app, _):
+        events = list(app.chat.stream("http://news.example/1 讲了什么？", options=SEARCH))
+    assert message_from_run(events, seconds=1).found == ()
+    assert web.connected == []
+
+
 @pytest.mark.parametrize("tokens", ["200", "600", "3000"])
 def test_passages_stay_within_the_budget(web: Web, tokens: str) -> None:
     from core.llm.tokens import estimate_tokens

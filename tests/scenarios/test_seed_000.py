@@ -243,7 +243,8 @@ def test_no_sources_no_list(searxng: Server, page: AppTest) -> None:
 
 
 def test_citations_are_superscripts_with_the_number_in_the_list(searxng: Server) -> None:
-    from core.answer.markdown import references_html, render_html
+    from core.answer.markdown import render_html
+    from core.answer.source_html import references_html
 
     events, _ = ask(searxng.url, says="结论[2]。")
     message = message_from_run(events, seconds=1)

@@ -96,7 +96,14 @@ def _runner(app: App, tools: Sequence[ToolFactory], changes: dict[str, Any]) -> 
     settings = app.settings
     settings = settings.model_copy(update={"agent": settings.agent.model_copy(update=changes)})
     return AgentRunner(
-        settings, model=app.model, search=app.search, loop=app.loop, legal=app.legal, tools=tools, sleep=no_patience
+        settings,
+        model=app.model,
+        search=app.search,
+        loop=app.loop,
+        reader=app.reader,
+        legal=app.legal,
+        tools=tools,
+        sleep=no_patience,
     )
 
 

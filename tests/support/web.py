@@ -29,6 +29,8 @@ class Web:
         """What a name resolves to, one answer after the other; every other name is public."""
         self.connected: list[tuple[str, int]] = []
         self.requests: list[bytes] = []
+        self.beside: set[int] = set()
+        """Ports of servers that the test has besides, which are no part of this web."""
         self._ports: dict[int, int] = {}
         self._servers = ExitStack()
 
@@ -66,10 +68,12 @@ class Web:
 
     def connecting(self, real: Callable[[socket.socket, Any], None]) -> Callable[[socket.socket, Any], None]:
         def connect(sock: socket.socket, address: Any) -> None:
+            if address[0] == "127.0.0.1" and address[1] in self.beside:
+                return real(sock, address)
             self.connected.append(address[:2])
             if address[0] != PUBLIC or address[1] not in self._ports:
                 raise ConnectionRefusedError
-            real(sock, ("127.0.0.1", self._ports[address[1]]))
+            return real(sock, ("127.0.0.1", self._ports[address[1]]))
 
         return connect
 

@@ -147,20 +147,13 @@ def answer_again(*, fresh: bool = False, read: tuple[Source, ...] = ()) -> None:
 
 
 def read(source: Source) -> None:
-    """The last question again, answered after reading this source, too. The agent reads links that the reader gives it."""
-    asked = session.chat().last_question()
-    if session.mode() == session.AGENT and asked is not None:
-        _resend(asked.text if source.url in asked.text else f"{asked.text}\n请阅读：{source.url}")
-    else:
-        answer_again(read=(source,))
+    """The last question again, answered after reading this source, too."""
+    answer_again(read=(source,))
 
 
 def resend(key: str) -> None:
     """The last question as it was edited in the widget with this key."""
-    _resend(st.session_state[key])
-
-
-def _resend(edited: str) -> None:
+    edited = st.session_state[key]
     chat = session.chat()
     asked = chat.last_question()
     question = _accepted(edited) if edited.strip() else None

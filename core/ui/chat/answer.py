@@ -10,7 +10,10 @@ import streamlit as st
 from markupsafe import Markup
 from streamlit.delta_generator import DeltaGenerator
 
-from core.answer.markdown import Block, Blocks, references_html, render_html, results_html, split_blocks
+from core.answer.annotate import annotate
+from core.answer.checked import AnswerCheck
+from core.answer.markdown import Block, Blocks, render_annotated, render_html, split_clean
+from core.answer.source_html import references_html, results_html
 from core.app import shared_app
 from core.search.types import SearchResult, Source
 from core.ui.escape import draw_html
@@ -24,8 +27,23 @@ def app_url() -> str:
     return shared_app().settings.public.url
 
 
-def draw_answer(text: str, sources: Sequence[Source], *, anchor: str) -> None:
-    _draw_blocks(split_blocks(text), sources, anchor)
+def draw_answer(text: str, sources: Sequence[Source], *, anchor: str, check: AnswerCheck | None = None) -> None:
+    """An answer that is complete: its numbers have cards, with what the check says."""
+    annotated = annotate(text, check)
+    place = st.container()
+    for special, group in itertools.groupby(split_clean(annotated.text), key=_is_special):
+        if special:
+            for block in group:
+                _draw_special(place, block)
+        else:
+            markdown = "\n\n".join(block.text for block in group)
+            html = render_annotated(markdown, annotated.notes, sources, anchor=anchor, app_url=app_url())
+            draw_html(Markup('<div class="wy-answer">%s</div>') % html, place)
+
+
+def _is_special(block: Block) -> bool:
+    """Code and formulas go through Streamlit's own elements, everything between them is one piece of HTML."""
+    return block.kind in {"code", "math"}
 
 
 def draw_references(sources: Sequence[Source], *, anchor: str) -> None:
@@ -41,17 +59,6 @@ def draw_list(sources: Sequence[Source]) -> None:
 def draw_results(results: Iterable[SearchResult]) -> None:
     """What was found and has no number: no text can cite it."""
     draw_html(results_html(results, app_url=app_url()))
-
-
-def _draw_blocks(blocks: Iterable[Block], sources: Sequence[Source], anchor: str) -> None:
-    """Code and formulas through Streamlit's own elements, everything between them as one piece of HTML."""
-    place = st.container()
-    for special, group in itertools.groupby(blocks, key=lambda block: block.kind in {"code", "math"}):
-        if special:
-            for block in group:
-                _draw_special(place, block)
-        else:
-            _draw_html(place, "\n\n".join(block.text for block in group), sources, anchor)
 
 
 def _draw_special(place: DeltaGenerator, block: Block) -> None:
@@ -101,14 +108,14 @@ class AnswerView:
         self._next_update = now + max(1 / UPDATES_PER_SECOND, sent / BYTES_PER_SECOND)
         self._changed = False
 
-    def finish(self) -> None:
-        self._final += self._blocks.finish()
-        self._freeze()
-        self._end.empty()
+    def finish(self, text: str, sources: Sequence[Source], check: AnswerCheck | None) -> None:
+        """The answer as every later rerun draws it."""
+        with self._place.container():
+            draw_answer(text, sources, anchor=self._anchor, check=check)
 
     def _freeze(self) -> None:
         for block in self._final:
-            if block.kind in {"code", "math"}:
+            if _is_special(block):
                 _draw_special(self._end, block)
             else:
                 _draw_html(self._end, block.text, self.sources, self._anchor)

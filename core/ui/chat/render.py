@@ -13,9 +13,11 @@ from markupsafe import Markup
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunException
 
+from core.answer.checked import AnswerCheck
 from core.answer.events import (
     CUT_OFF,
     Answer,
+    Checked,
     Notice,
     PageRead,
     ReadingStarted,
@@ -36,7 +38,7 @@ from core.app import App, shared_app
 from core.base.text import one_line, shorten
 from core.run.run import Run
 from core.ui import clock, keeping, session
-from core.ui.chat import actions, ledger, panel, search_switch, source_texts
+from core.ui.chat import actions, claims, ledger, panel, search_switch, source_texts
 from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_list, draw_references
 from core.ui.chat.steps import Steps, draw_steps, search_failed
 from core.ui.escape import draw_html, label
@@ -100,8 +102,9 @@ def message(entry: Message, *, is_last: bool) -> None:
         for remark in entry.notices:
             if remark.kind != CUT_OFF:
                 notice(st.container(), remark)
-        draw_answer(entry.text, entry.found, anchor=entry.id)
-        after_answer(entry, is_last=is_last)
+        check = claims.check_of(entry)
+        draw_answer(entry.text, entry.found, anchor=entry.id, check=check)
+        after_answer(entry, check, is_last=is_last)
 
 
 def unkept(entry: Message) -> None:
@@ -115,7 +118,7 @@ def unanswered() -> None:
     st.button("重新回答", key="answer-unanswered", icon=":material/replay:", on_click=actions.answer_again)
 
 
-def after_answer(entry: Message, *, is_last: bool) -> None:
+def after_answer(entry: Message, check: AnswerCheck | None, *, is_last: bool) -> None:
     """Everything below the text: how it ended, what was cited, what it cost, what can be done with it."""
     unkept(entry)
     cut_off_here(entry, is_last=is_last)
@@ -124,6 +127,7 @@ def after_answer(entry: Message, *, is_last: bool) -> None:
         search_switch.offer_after(entry)
         if not entry.cited and shared_app().model.choice.embedded:  # it had nothing to quote
             model.offer(shared_app())
+    claims.draw(entry, check)
     statutes(entry)
     if entry.cited:
         draw_references(entry.cited, anchor=entry.id)
@@ -292,9 +296,11 @@ def live(place: DeltaGenerator, stop: DeltaGenerator, chat: session.ChatState) -
         except RerunException:
             run.expect_reader()
             raise
-        view.finish()
         chat.settle()
-        after_answer(chat.messages[-1], is_last=True)
+        entry = chat.messages[-1]
+        check = claims.check_of(entry)
+        view.finish(entry, check)
+        after_answer(entry, check, is_last=True)
     stop.empty()
     _suggest(chat)
 
@@ -404,12 +410,11 @@ class LiveView:
                 if not event.amends and self._mode == "chat":
                     self._waiting.begin(FOR_THE_MODEL)
             case ReadingStarted(sources=sources):
-                self._unread = {source.number for source in sources}
+                self._unread |= {source.number for source in sources}
                 self._waiting.end()
             case PageRead(source=source):
-                self._answer.sources = tuple(
-                    source if source.number == known.number else known for known in self._answer.sources
-                )
+                now = {known.number: known for known in self._answer.sources} | {source.number: source}
+                self._answer.sources = tuple(now.values())
                 self._unread.discard(source.number)
                 if not self._unread and not self._tools:
                     self._waiting.begin(FOR_THE_MODEL)
@@ -419,7 +424,7 @@ class LiveView:
             case TextDelta(text=text):
                 self._waiting.listen()
                 self._answer.feed(text)
-            case Answer() | Usage() | RunStopped() | RunFailed():
+            case Checked() | Answer() | Usage() | RunStopped() | RunFailed():
                 pass
             case _:
                 assert_never(event)
@@ -432,10 +437,10 @@ class LiveView:
             self._problem = problem
             self._trouble.caption(label(f"尚未保存：{problem}") if problem else "")
 
-    def finish(self) -> None:
+    def finish(self, entry: Message, check: AnswerCheck | None) -> None:
         self._waiting.end()
         self._steps.finish()
-        self._answer.finish()
+        self._answer.finish(entry.text, entry.found, check)
 
 
 def _agent_steps(place: DeltaGenerator) -> AgentSteps:

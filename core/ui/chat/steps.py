@@ -7,6 +7,7 @@ the text cites; what was found and not handed to the model has none.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, assert_never
@@ -18,6 +19,7 @@ from streamlit.elements.lib.mutable_status_container import StatusContainer
 
 from core.answer.events import (
     Answer,
+    Checked,
     Notice,
     PageRead,
     ReadingStarted,
@@ -42,7 +44,7 @@ from core.ui.escape import draw_html, label
 FIRST_RESULTS = 3
 LIVE_THOUGHT = 600
 """So much of a growing thought is on the page: all of it, again and again, would be megabytes."""
-TOOL_NAMES = {"web_search": "搜索", "regulation_search": "查法规", "case_search": "查案例"}
+TOOL_NAMES = {"web_search": "搜索", "regulation_search": "查法规", "case_search": "查案例", "read_page": "阅读"}
 
 
 class Steps:
@@ -53,7 +55,7 @@ class Steps:
         self._clock = clock
         self._thinking: _Thinking | None = None
         self._search: _SearchStep | None = None
-        self._reading: _ReadingStep | None = None
+        self._readings: list[_ReadingStep] = []
         self._tools: dict[str, _ToolStep] = {}
 
     def take(self, event: RunEvent) -> None:
@@ -65,18 +67,17 @@ class Steps:
             case SearchFinished():
                 self._search_finished(event)
             case ReadingStarted(sources=sources):
-                self.end_thinking()
-                self._reading = _ReadingStep(self._place, sources)
+                self._reading_started(sources)
             case PageRead(source=source):
-                if self._reading is not None:
-                    self._reading.tick(source)
+                for reading in self._readings:
+                    reading.tick(source)
             case ToolStarted():
                 self.tool_started(event.call_id, event.tool, event.input)
             case ToolFinished():
                 self.tool_finished(event.call_id, event.summary, ok=event.ok)
             case TextDelta():
                 self.end_thinking()
-            case Notice() | Answer() | Usage() | RunStopped() | RunFailed():
+            case Notice() | Checked() | Answer() | Usage() | RunStopped() | RunFailed():
                 pass
             case _:
                 assert_never(event)
@@ -115,6 +116,12 @@ class Steps:
             self._search = _SearchStep(self._place, found.response.query.text)
         self._search.done(found)
 
+    def _reading_started(self, sources: Sequence[Source]) -> None:
+        """Below the call that asked for it, where there is one."""
+        self.end_thinking()
+        asking = next((step for step in self._tools.values() if step.reads(sources)), None)
+        self._readings.append(_ReadingStep(asking.place if asking else self._place, sources))
+
     def draw(self) -> None:
         if self._thinking is not None:
             self._thinking.draw()
@@ -124,8 +131,8 @@ class Steps:
         self.end_thinking()
         if self._search is not None and not self._search.finished:
             self._search.failed()
-        if self._reading is not None:
-            self._reading.end()
+        for reading in self._readings:
+            reading.end()
         for step in self._tools.values():
             step.failed("没有完成")
         self._tools.clear()
@@ -220,18 +227,21 @@ class _ReadingStep:
             self._sources[source.number] = source
             self._waiting.discard(source.number)
             self._draw()
-        if not self._waiting:
-            self.end()
+            if not self._waiting:
+                self._tell()
 
     def end(self) -> None:
-        """Also of a run that was stopped: what is still waiting was not read."""
+        """Of a run that was stopped: what is still waiting was not read."""
+        if self._waiting:
+            self._waiting.clear()
+            self._draw()
+            self._tell()
+
+    def _tell(self) -> None:
         read = sum(source.read == "page" for source in self._sources.values())
         unread = len(self._sources) - read
         told = [f"{read} 个网页已读全文"] * bool(read) + [f"{unread} 个仅摘要"] * bool(unread)
         self._status.update(label=f"阅读 · {'，'.join(told)}", state="complete" if read else "error", expanded=False)
-        if self._waiting:
-            self._waiting.clear()
-            self._draw()
 
     def _draw(self) -> None:
         rows = Markup("").join(
@@ -255,14 +265,22 @@ class _ToolStep:
 
     def __init__(self, place: DeltaGenerator, tool: str, asked: str) -> None:
         self.found: SearchFinished | None = None
+        self._tool = tool
         self._asked = one_line(asked)
         self._title = f"{TOOL_NAMES.get(tool, label(tool))}「{label(shorten(self._asked, 40))}」"
-        self._place = place.container()
-        self._status: StatusContainer = self._place.status(f"{self._title} · 进行中", state="running")
-        draw_html(Markup('<div class="wy-line"><b>查询</b> %s</div>') % self._asked, self._status)
+        self.place = place.container()
+        self._status: StatusContainer = self.place.status(f"{self._title} · 进行中", state="running")
+        asking = "要读" if tool == "read_page" else "查询"
+        draw_html(Markup('<div class="wy-line"><b>%s</b> %s</div>') % (asking, self._asked), self._status)
 
     def asks(self, text: str) -> bool:
         return set(one_line(text).split()) <= set(self._asked.split())
+
+    def reads(self, sources: Sequence[Source]) -> bool:
+        """Several calls may read at once: numbers or links say whose pages these are."""
+        numbers = set(re.findall(r"\d+", re.sub(r"https?://\S+", "", self._asked)))
+        named = (str(source.number) in numbers or host_of(source.url) in self._asked for source in sources)
+        return self._tool == "read_page" and any(named)
 
     def done(self, summary: str) -> None:
         self._status.update(label=f"{self._title} · 完成", state="complete", expanded=False)
@@ -272,7 +290,7 @@ class _ToolStep:
         response = self.found.response
         with self._status:
             draw_html(ledger.entry(response))
-        with self._place.status(f"搜索结果 · {label(ledger.summary(response))}", state=_state(response)):
+        with self.place.status(f"搜索结果 · {label(ledger.summary(response))}", state=_state(response)):
             draw_found(self.found)
 
     def failed(self, reason: str) -> None:

@@ -12,8 +12,10 @@ from typing import get_args
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.answer.checked import AnswerCheck
 from core.answer.events import (
     Answer,
+    Checked,
     Notice,
     PageRead,
     ReadingStarted,
@@ -36,6 +38,7 @@ from support.base import ROOT
 from support.pages import html, states, steps
 
 ONE_OF_EACH: tuple[RunEvent, ...] = (
+    Checked(AnswerCheck()),
     SearchStarted("甲"),
     SearchFinished(SearchResponse(SearchQuery("甲"))),
     ReadingStarted((Source(1, "题", "https://site1.example/", "摘要"),)),
@@ -128,6 +131,33 @@ def test_pages_are_ticked_off_one_by_one() -> None:
     assert "site2.example <span>仅摘要（拒绝访问）</span>" in html(whole.status[1])
     nothing = drawn(ReadingStarted((second,)), PageRead(replace(second, unread="超时")))
     assert states(nothing) == [("error", False)]
+
+
+def test_the_agents_reading_stands_below_the_call_that_asked_for_it() -> None:
+    evidence = Evidence()
+    first, second = search("甲", evidence, 1, 2).sources
+    begun = (
+        ToolStarted("read_page", "[1]", "a"),
+        ToolStarted("read_page", "https://site2.example/ 费用", "b"),
+        ReadingStarted((first,)),
+        ReadingStarted((second,)),
+        PageRead(replace(second, unread="超时")),
+    )
+    over = drawn(
+        *begun,
+        PageRead(replace(first, read="page", characters=300)),
+        ToolFinished("read_page", False, "没有读到网页：超时", "b"),
+        ToolFinished("read_page", True, "读了 1 个网页", "a"),
+    )
+    assert [re.sub(r"[\\\u2060]", "", step) for step in steps(over)] == [
+        "阅读「[1]」 · 完成",
+        "阅读 · 1 个网页已读全文",
+        "阅读「https://site2.example/ 费用」 · 失败",
+        "阅读 · 1 个仅摘要",
+    ]
+    assert states(over) == [("complete", False), ("complete", False), ("error", False), ("error", False)]
+    assert "读了 1 个网页" in html(over.status[0])
+    assert states(drawn(*begun, RunStopped("user"))) == [("error", False)] * 4
 
 
 def test_a_search_that_was_cut_off_does_not_stay_open() -> None:

@@ -1,0 +1,45 @@
+"""An answer's Markdown with a mark at each place of which the check has something to say.
+
+The marks are characters that `clean` takes out of every text that comes from outside, so that nobody else can set one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.answer.checked import AnswerCheck
+from core.answer.claims import Claim, claims, worst
+from core.base.text import clean
+
+NOTE, END_OF_NOTE, NO_SOURCE = "\ufff0", "\ufff1", "\ufff2"
+
+Notes = Mapping[int, Claim]
+"""What is said of one bracket, by the number of the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    text: str
+    notes: Sequence[Notes] = ()
+
+
+def annotate(text: str, check: AnswerCheck | None) -> Annotated:
+    text = clean(text)
+    if check is None:
+        return Annotated(text)
+    by_bracket: dict[int, dict[int, list[Claim]]] = {}
+    for claim in claims(check):
+        by_bracket.setdefault(claim.end, {}).setdefault(claim.number, []).append(claim)
+    notes = [{number: worst(said) for number, said in numbers.items()} for numbers in by_bracket.values()]
+    marks = [(end, f"{NOTE}{place}{END_OF_NOTE}") for place, end in enumerate(by_bracket)]
+    marks += [(statement.end, NO_SOURCE) for statement in check.uncited]
+    return Annotated(_with_marks(text, sorted(marks)), notes)
+
+
+def _with_marks(text: str, marks: Sequence[tuple[int, str]]) -> str:
+    pieces, begin = [], 0
+    for at, mark in marks:
+        pieces += [text[begin:at], mark]
+        begin = at
+    return "".join([*pieces, text[begin:]])

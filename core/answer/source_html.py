@@ -1,0 +1,195 @@
+"""How sources are written as HTML: the list of references, plain results, and the chip in the text with its card.
+
+Everything that a model, an engine or a web page wrote is escaped; nothing links anywhere but to the source itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from urllib.parse import quote, unquote, urlsplit
+
+from markupsafe import Markup, escape
+
+from core.answer.checked import Difference
+from core.answer.claims import MARKS, Claim
+from core.answer.sources import about
+from core.base.text import one_line, shorten
+from core.search.types import SearchResult, Source, host_of
+
+_NOTHING = Markup()
+_SUMMARY_LENGTH = 120
+_TITLE_LENGTH = 160
+
+
+def references_html(sources: Iterable[Source], *, anchor: str = "", app_url: str = "", accessed: str = "") -> Markup:
+    """`accessed`: the day, where the list is to be read elsewhere."""
+    rows = Markup().join(_reference(source, anchor, app_url, accessed) for source in sources)
+    return Markup('<ol class="wy-refs">%s</ol>') % rows
+
+
+def results_html(results: Iterable[SearchResult], *, app_url: str = "") -> Markup:
+    """Search results without numbers: no text can cite them."""
+    entries = (
+        _entry(result.title, result.url, result.snippet, app_url, about=result.published or "") for result in results
+    )
+    return Markup('<ul class="wy-refs">%s</ul>') % Markup().join(Markup("<li>%s</li>") % entry for entry in entries)
+
+
+def _reference(source: Source, anchor: str, app_url: str, accessed: str) -> Markup:
+    identity = back = _NOTHING
+    if anchor:
+        identity = Markup(' id="%s-ref-%s"') % (anchor, source.number)
+        back = Markup(' <a class="back" href="#%s-cite-%s" title="回到正文">↩</a>') % (anchor, source.number)
+    entry = _entry(source.title, source.url, source.snippet, app_url, back, about(source, accessed=accessed))
+    return Markup('<li value="%s"%s>%s</li>') % (source.number, identity, entry)
+
+
+def _entry(title: str, url: str, snippet: str, app_url: str, back: Markup = _NOTHING, about: str = "") -> Markup:
+    title = shorten(one_line(title), _TITLE_LENGTH) or "（无标题）"
+    href = link_target(url, app_url)
+    entry = Markup("<a %s>%s</a>") % (link_attributes(href), title) if href else Markup("<span>%s</span>") % title
+    if domain := place_name(url, app_url):
+        entry += Markup(' <span class="domain">%s</span>') % domain
+    entry += back
+    if about:
+        entry += Markup('<span class="about">%s</span>') % about
+    if summary := shorten(one_line(snippet), _SUMMARY_LENGTH):
+        entry += Markup('<span class="summary">%s</span>') % summary
+    return entry
+
+
+_WEB_ADDRESS = re.compile(r"https?://[^\s/?#\\][^\s\x00-\x1f]*", re.IGNORECASE)
+_OWN_PAGES = {"/help?article=": "内置手册", "/legal?law=": "本地法规库", "/legal?case=": "本地案例库"}
+"""Addresses of this app, as a source has them after `app_url`, and what readers call the place."""
+
+
+def link_target(url: str, app_url: str) -> str:
+    """What may stand in an href: a web address, or a page of this app; else nothing."""
+    own = url.removeprefix(app_url)
+    return own if _own_place(own) else url if _WEB_ADDRESS.fullmatch(url) and host_of(url) else ""
+
+
+def _own_place(path: str) -> str:
+    return next((name for start, name in _OWN_PAGES.items() if path.startswith(start)), "")
+
+
+def place_name(url: str, app_url: str) -> str:
+    return _own_place(link_target(url, app_url)) or host_of(url)
+
+
+def link_attributes(href: str) -> Markup:
+    return Markup('href="%s" rel="noopener noreferrer nofollow" target="_blank"') % href
+
+
+def canonical_target(url: str, app_url: str) -> str:
+    """Equal for two spellings of one address. A link always gets the source's own spelling, so this may be lenient."""
+    href = link_target(url, app_url)
+    try:
+        parts = urlsplit(href)
+        port = "" if parts.port in (None, 80, 443) else f":{parts.port}"
+    except ValueError:
+        return ""
+    return unquote(f"{parts.hostname or ''}{port}{parts.path.rstrip('/')}?{parts.query}") if href else ""
+
+
+# ── The chip ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_PASSAGE_LENGTH = 220
+_FRAGMENT_END = 10
+"""Characters at each end of a passage: enough to be found by, and few enough to survive small edits."""
+
+
+@lru_cache(maxsize=1024)
+def number_html(source: Source, app_url: str) -> Markup:
+    """The same few sources are cited all over an answer, which is drawn again while it grows."""
+    target = link_target(source.url, app_url)
+    if not target:
+        return escape(source.number)
+    title = f"{one_line(source.title)} — {place_name(source.url, app_url)}"
+    return Markup('<a %s title="%s">%s</a>') % (link_attributes(target), title, source.number)
+
+
+def chip_html(source: Source, app_url: str, *, identity: Markup = _NOTHING, claim: Claim | None = None) -> Markup:
+    """The number, what the check says of it, and a card that opens over it. A tap gives it the focus, and so the card."""
+    target = link_target(source.url, app_url)
+    says = f"来源 {source.number}，{claim.verdict.label}" if claim else f"来源 {source.number}"
+    number = (
+        Markup('<a %s aria-label="%s">%s</a>') % (link_attributes(target), says, source.number)
+        if target
+        else Markup("<span>%s</span>") % source.number
+    )
+    mark = Markup('<i aria-hidden="true">%s</i>') % MARKS[claim.verdict] if claim else _NOTHING
+    kind = f"cite {claim.verdict}" if claim else "cite"
+    inside = number + mark + _card(source, app_url, claim)
+    return Markup('<sup class="%s"%s tabindex="-1">%s</sup>') % (kind, identity, inside)
+
+
+def _card(source: Source, app_url: str, claim: Claim | None) -> Markup:
+    title = shorten(one_line(source.title), _TITLE_LENGTH) or "（无标题）"
+    known = " · ".join(filter(None, (place_name(source.url, app_url), about(source))))
+    inside = Markup("<b>%s</b><span>%s</span>") % (title, known)
+    if claim is not None:
+        inside += claim_html(claim, source, app_url)
+    else:
+        inside += _quoted(escape(shorten(one_line(source.snippet), _SUMMARY_LENGTH)))
+        inside += _way_there(source, app_url, "", "打开来源")
+    return Markup('<span class="wy-card" role="note">%s</span>') % inside
+
+
+def claim_html(claim: Claim, source: Source | None, app_url: str) -> Markup:
+    """What the check says of it, what the source says, and the way there."""
+    said = f"{MARKS[claim.verdict]} {claim.verdict.label} [{claim.number}]：{claim.reason}"
+    inside = Markup('<span class="wy-verdict %s">%s</span>') % (claim.verdict, said)
+    inside += Markup().join(map(_difference_html, claim.differences))
+    inside += _quoted(Markup().join(_marked(shorten(one_line(claim.passage), _PASSAGE_LENGTH), claim.statement)))
+    return inside + (_way_there(source, app_url, claim.passage, "在原文中查看") if source else _NOTHING)
+
+
+def _difference_html(difference: Difference) -> Markup:
+    found = difference.found or "没有相应的内容"
+    return Markup("<span>回答：<del>%s</del>　来源：<ins>%s</ins></span>") % (difference.stated, found)
+
+
+def _quoted(passage: Markup) -> Markup:
+    return Markup("<q>%s</q>") % passage if passage else _NOTHING
+
+
+def _way_there(source: Source, app_url: str, passage: str, words: str) -> Markup:
+    target = link_target(source.url, app_url)
+    return Markup("<a %s>%s</a>") % (link_attributes(fragment(target, passage)), words) if target else _NOTHING
+
+
+SHORTEST_SHARED = 3
+
+
+def _marked(passage: str, statement: str) -> Iterator[Markup]:
+    """Runs of characters that also stand in the statement are marked."""
+    at = 0
+    while at < len(passage):
+        length = _shared(passage, at, statement)
+        if length >= SHORTEST_SHARED:
+            yield Markup("<mark>%s</mark>") % passage[at : at + length]
+            at += length
+        else:
+            yield escape(passage[at])
+            at += 1
+
+
+def _shared(passage: str, at: int, statement: str) -> int:
+    length = 0
+    while at + length < len(passage) and passage[at : at + length + 1] in statement:
+        length += 1
+    return length
+
+
+def fragment(address: str, passage: str) -> str:
+    """The address of that passage within the page, as browsers understand it: they scroll to it and mark it."""
+    passage = one_line(passage)
+    if not passage or not _WEB_ADDRESS.fullmatch(address):
+        return address
+    whole = len(passage) <= 3 * _FRAGMENT_END
+    ends = [passage] if whole else [passage[:_FRAGMENT_END], passage[-_FRAGMENT_END:]]
+    text = ",".join(quote(end, safe="").replace("-", "%2D") for end in ends)
+    return f"{address}{'' if '#' in address else '#'}:~:text={text}"

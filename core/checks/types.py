@@ -1,0 +1,1 @@
+from core.answer.checked import *  # noqa: F403

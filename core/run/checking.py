@@ -1,0 +1,110 @@
+"""依据核对 of an answer: what its sources said when they were read, and what the check makes of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
+from typing import Protocol
+
+from core.answer.checked import VERSION, AnswerCheck, SourceText
+from core.answer.events import Answer, Checked
+from core.answer.message import Message
+from core.checks import check_answer
+from core.run.evidence import Evidence
+from core.search.types import Source
+from core.search.workers import in_a_thread
+
+log = logging.getLogger(__name__)
+
+PATIENCE = 0.3
+"""Seconds that a page waits for a check that has to be made again; later it is there at the next look."""
+CHECKS_KEPT = 256
+
+
+class Text(Protocol):
+    """A page as it was read, or as it was kept."""
+
+    @property
+    def text(self) -> str: ...
+
+
+Texts = Mapping[int, Text]
+"""By the number of the source."""
+
+
+def check(text: str, sources: Sequence[Source], texts: Texts) -> AnswerCheck | None:
+    """None, where there is nothing to compare with, or where it failed: no answer breaks for it."""
+    if not sources:
+        return None
+    try:
+        return check_answer(text, [_source_text(source, texts.get(source.number)) for source in sources])
+    except Exception:
+        log.exception("an answer could not be checked against its sources")
+        return None
+
+
+def _source_text(source: Source, page: Text | None) -> SourceText:
+    if page is None:
+        return SourceText(source.number, f"{source.title}。{source.snippet}", is_full=False, published=source.published)
+    is_full = not getattr(page, "is_cut", False)
+    return SourceText(source.number, page.text, is_full=is_full, published=source.published)
+
+
+async def checked(answer: Answer, evidence: Evidence) -> Checked | None:
+    """Of an answer that is complete, in a thread: others are being answered meanwhile."""
+    sources, texts = _known(answer.sources, evidence.sources), dict(evidence.pages)
+    found = await in_a_thread(lambda: check(answer.text, sources, texts), name="wenyuan-checks")
+    return Checked(found) if found is not None else None
+
+
+def _known(cited: Sequence[Source], found: Sequence[Source]) -> Sequence[Source]:
+    """Also what was found and not cited: without it nobody would know that a sentence could have had a source."""
+    return tuple({source.number: source for source in (*found, *cited)}.values())
+
+
+class Checks:
+    """For whoever shows an answer later: as it was made then, or made again where the checker is another one by now."""
+
+    def __init__(self) -> None:
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="wenyuan-checks")
+        self._again = lru_cache(maxsize=CHECKS_KEPT)(self._begin)
+
+    def of(self, message: Message, load: Callable[[], Texts]) -> AnswerCheck | None:
+        made = message.check
+        if (made is not None and made.version == VERSION) or not message.found:
+            return made
+        try:
+            return self._again(_Repeated(message, load)).result(PATIENCE)
+        except TimeoutError:
+            return made
+
+    def _begin(self, wanted: _Repeated) -> Future[AnswerCheck | None]:
+        return self._worker.submit(wanted.check)
+
+    def close(self) -> None:
+        self._worker.shutdown(wait=False, cancel_futures=True)
+
+
+class _Repeated:
+    """A check to be made again; two of the same answer are equal."""
+
+    def __init__(self, message: Message, load: Callable[[], Texts]) -> None:
+        self._message = message
+        self._load = load
+        self._key = (message.id, message.text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Repeated) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def check(self) -> AnswerCheck | None:
+        try:
+            texts = self._load()
+        except Exception:
+            log.warning("what was read for an answer could not be loaded for its check", exc_info=True)
+            return self._message.check
+        return check(self._message.text, self._message.found, texts)
