@@ -133,6 +133,14 @@ def test_from_nothing_to_an_answer_in_five_clicks_and_one_paste(
     early.answered(ANSWER)
 
 
+def test_below_an_answer_without_sources_the_same_is_offered(app: AppServer, visit: Visit) -> None:
+    visitor = visit(app)
+    visitor.ask("写一首诗")
+    visitor.answered("现在由内置摘录模型回答")
+    visitor.page.get_by_role("button", name="连接").last.click()
+    expect(visitor.page.get_by_role("dialog")).to_contain_text("DeepSeek")
+
+
 def test_a_model_on_this_machine_is_offered_by_itself(app: AppServer, visit: Visit) -> None:
     port = int(service("lmstudio").base_url.removesuffix("/v1").rpartition(":")[2])
     try:

@@ -101,7 +101,7 @@ def count(database: Database, table: str) -> int:
         return int(connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one())
 
 
-def until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+def until(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

@@ -91,7 +91,7 @@ class Stuck:
         return Found()
 
 
-def threads_back_to(count: int, seconds: float = 5.0) -> bool:
+def threads_back_to(count: int, seconds: float = 20.0) -> bool:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if threading.active_count() <= count:

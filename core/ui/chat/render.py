@@ -125,6 +125,8 @@ def after_answer(entry: Message, check: AnswerCheck | None, *, is_last: bool) ->
     if is_last:
         failed_search(entry)
         search_switch.offer_after(entry)
+        if not entry.cited and shared_app().model.choice.embedded:  # it had nothing to quote
+            model.offer(shared_app())
     claims.draw(entry, check)
     statutes(entry)
     if entry.cited:

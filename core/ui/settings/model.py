@@ -24,7 +24,7 @@ def draw(app: App) -> None:
 
 
 def offer(app: App) -> None:
-    """On the first screen, while no model is connected."""
+    """On the first screen and below an answer without sources, while no model is connected."""
     connect.told()
     if own_key.model():
         return

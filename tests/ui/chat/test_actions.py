@@ -1,4 +1,4 @@
-"""A question that is refused takes nothing away."""
+"""A question that is refused takes nothing away; an answer that was cut off goes on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.app import shared_app
-from support.pages import ask, open_page, rerun, values
+from core.ui.chat.actions import GO_ON
+from support.openai_server import CutOff, in_turn, openai_server
+from support.pages import ask, open_page, rerun, serving, values
 from support.patience import until
 
 REFUSED = "提问次数已达到每分钟的上限，这条消息没有发送。"
@@ -54,3 +56,16 @@ def test_a_question_stays_when_its_new_words_are_refused(page: AppTest, edited: 
     assert "没有发送" in values(page.warning)
     assert page.main.text_area[-1].value == edited
     assert kept(page) == before
+
+
+def test_an_answer_that_was_cut_off_goes_on() -> None:
+    with openai_server() as server:
+        server.reply = in_turn(["前半句，", CutOff("length")], ["后半句。"])
+        with serving(OPENAI_BASE_URL=server.url, LLM_MODEL="openai:reply", CHAT_FOLLOW_UPS="0"):
+            page = ask(open_page(), "讲一讲")
+            assert "没有写完" in values(page.warning)
+            next(button for button in page.main.button if button.label == "继续").click()
+            page = rerun(page)
+        assert [message["content"] for message in server.requests[-1]["messages"][-3:]][1:] == ["前半句，", GO_ON]
+    assert page.session_state["chat"].messages[-1].text == "后半句。"
+    assert "继续" not in [button.label for button in page.main.button], "it belongs to the last answer only"

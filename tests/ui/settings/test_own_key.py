@@ -19,7 +19,7 @@ from core.run.question import AnswerOptions
 from core.ui.settings import own_key
 from support.base import loaded
 from support.openai_server import ANSWER, OpenAIServer, openai_server
-from support.pages import ask, html, open_page, rerun, values
+from support.pages import ask, html, open_page, rerun, search, values
 
 KEY = "readers-key-0123456789"
 
@@ -68,6 +68,14 @@ def test_it_answers_in_this_session_and_in_no_other(server: OpenAIServer, app: A
     assert files
     assert not [path for path in files if KEY.encode() in path.read_bytes()]
     assert core.app.shared_app() is app, "nothing was saved"
+
+
+def test_where_the_built_in_model_has_nothing_to_quote_another_is_offered(app: App) -> None:
+    page = ask(open_page(), "写一首诗")
+    assert "连接自己的模型" in [button.label for button in page.main.button]
+    page = ask(search(page, on=True), "怎么打开联网搜索？")
+    assert page.session_state["chat"].messages[-1].cited
+    assert "连接自己的模型" not in [button.label for button in page.main.button]
 
 
 def test_only_services_whose_addresses_are_known_are_offered() -> None:
