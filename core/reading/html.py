@@ -17,7 +17,7 @@ from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from core.base.dates import iso_day
-from core.base.text import clean, one_line, shorten
+from core.base.text import clean, one_line
 from core.reading.extracted import Extracted, NotReadable
 from core.reading.hidden import remove_hidden
 
@@ -25,7 +25,6 @@ MAX_TAGS = 150_000
 """Before parsing. Beyond it lies no article."""
 MAX_NODES = 6_000
 """For trafilatura, which needs more than a second for twice as many; beyond it the visible text is taken as it stands."""
-MAX_TITLE = 200
 LITTLE = 200
 """Characters: less than this is a teaser, a message or a menu rather than an article."""
 TEASER = 800
@@ -217,7 +216,7 @@ class _Metadata:
             (_string(item, "headline") for item in articles),
             (element.text_content() for element in heading),
         )
-        return shorten(next(filter(None, map(one_line, found)), ""), MAX_TITLE)
+        return next(filter(None, map(one_line, found)), "")
 
     def _published(self, tree: HtmlElement, articles: list[dict[str, Any]]) -> str | None:
         said = chain(
