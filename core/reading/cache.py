@@ -144,9 +144,10 @@ def _text(value: Any) -> str:
 
 
 def _day(value: Any) -> str | None:
-    if value is not None and iso_day(value) != value:
+    day = iso_day(value)
+    if day != value:  # nothing is the day of nothing
         raise ValueError("no day")
-    return value
+    return day
 
 
 def _kind(value: Any) -> PageKind:

@@ -10,7 +10,7 @@ _FAKE_ADDRESSES = ipaddress.ip_network("198.18.0.0/15")
 # Services of a cloud that tell a machine its secrets; the registry calls the first one global.
 _METADATA = frozenset(map(ipaddress.ip_address, ("168.63.129.16", "100.100.100.200", "169.254.0.23", "192.0.0.192")))
 # Addresses that stand for an IPv4 address, whichever it is.
-_TRANSLATED = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")))
+_TRANSLATED = tuple(map(ipaddress.ip_network, ("::/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")))
 
 
 _fake_addresses_lead_out = False
