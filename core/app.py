@@ -30,12 +30,12 @@ from core.legal.text.statute_citations import may_cite
 from core.llm.limits import ModelLimit
 from core.llm.model import Model
 from core.metrics import Metrics
-from core.reading import Reader, ReadingSettings
+from core.reading import Reader, ReadingSettings, Render
 from core.run.admission import Admission
 from core.run.checking import Checks
 from core.run.keeper import Keeper
 from core.search.cache import ResultCache
-from core.search.engine import CheckedEngine, ClosableEngine, SearchEngine
+from core.search.engine import CheckedEngine, ClosableEngine, RenderingEngine, SearchEngine
 from core.search.errors import EngineError
 from core.search.health import Health
 from core.search.limits import SearchLimits
@@ -81,6 +81,11 @@ class App:
     @property
     def settings(self) -> Settings:
         return self.loaded.values
+
+    @property
+    def cache_warnings(self) -> tuple[str, ...]:
+        """Each once: what shares a Redis misses it together."""
+        return tuple(dict.fromkeys(filter(None, (*self.search.warnings, self.reader.warning))))
 
     @cached_property
     def agent(self) -> AgentRunner:
@@ -147,13 +152,15 @@ class App:
         model = Model(settings, limit=self.calls)
         chain = build_chain(settings).keeping(self.chain)
         search = self.search.with_engines(chain.engines, _health(chain, self.redis))
+        reader = self.reader.with_browser(_browser(chain))
         app = replace(
             self,
             loaded=loaded,
             model=model,
             chain=chain,
             search=search,
-            chat=replace(self.chat, settings=settings, model=model, search=search, cannot_search=set()),
+            reader=reader,
+            chat=replace(self.chat, settings=settings, model=model, search=search, reader=reader, cannot_search=set()),
             _warmed=threading.Event(),
         )
         app.__dict__["legal"] = self.legal.searching(search.for_tools(model.choice))
@@ -212,7 +219,7 @@ def build_app(
         prepare=lambda query: effective_query(query, settings),
         on_end=metrics.search_ended,
     )
-    reader = Reader.from_settings(settings)
+    reader = Reader.from_settings(settings, render=_browser(chain), link=redis)
     chat = ChatService(
         settings,
         model=model,
@@ -240,7 +247,7 @@ def build_app(
         outbox=outbox,
         preferences=Preferences(database, outbox),
         read_pages=read_pages,
-        keeper=Keeper(outbox, loop, read_pages),
+        keeper=Keeper(outbox, loop, read_pages if settings.section(ReadingSettings).keep else None),
         checks=Checks(),
         metrics=metrics,
         redis=redis,
@@ -252,6 +259,11 @@ def _saved(settings: Settings, database: Database) -> SavedSettings:
     if settings.database.url:
         return StoredSettings(database, secret=cookie_secret())
     return SavedFile(settings.data_dir)
+
+
+def _browser(chain: Chain) -> Render | None:
+    """The one that an engine keeps for itself; reading starts none of its own."""
+    return next((engine.render for engine in chain.engines if isinstance(engine, RenderingEngine)), None)
 
 
 def _health(chain: Chain, redis: RedisLink | None) -> Health:

@@ -132,7 +132,7 @@ def _engines(app: App) -> list[Check]:
 
 
 def _cache(app: App) -> list[Check]:
-    return [Check("缓存", False, warning) for warning in app.search.warnings]
+    return [Check("缓存", False, warning) for warning in app.cache_warnings]
 
 
 # ── One engine ────────────────────────────────────────────────────────────────────────────────────────────────────

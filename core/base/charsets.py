@@ -16,7 +16,7 @@ def web_codec(label: str) -> str | None:
     """None for a name that nobody knows, or that no page is written in."""
     try:
         name = codecs.lookup(label).name
-    except (LookupError, ValueError):
+    except (LookupError, ValueError, OSError):  # the last in a process that may open no file
         return None
     return _SUPERSETS.get(name, name) if _OF_THE_WEB.match(name) else None
 

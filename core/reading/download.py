@@ -45,10 +45,14 @@ class Downloaded:
     host: str
     content_type: str
     body: bytes
+    is_public: bool
+    """False: the administrator allowed it although it may be private."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class Place:
+    """An address that may be read, as it would be sent."""
+
     url: str
     host: str
     is_secure: bool
@@ -61,21 +65,20 @@ class Downloader:
         self._denied = frozenset(settings.deny_hosts)
         self._turns = _Turns(AT_ONCE_PER_HOST)
 
-    def download(self, address: str, deadline: Deadline) -> Downloaded:
-        place = self._place(address)
+    def download(self, place: Place, deadline: Deadline) -> Downloaded:
         for _ in range(MAX_REDIRECTS + 1):
             answer = self._ask(place, deadline)
             if not 300 <= answer.status < 400:
                 content_type = answer.headers.get("Content-Type", "")
-                return Downloaded(place.url, place.host, content_type, _good(answer, place.host))
-            next_place = self._place(_target(place, answer.headers.get("Location", "")))
+                return Downloaded(place.url, place.host, content_type, _good(answer, place.host), place.public_only)
+            next_place = self.place(_target(place, answer.headers.get("Location", "")))
             if place.is_secure and not next_place.is_secure:
                 raise ReadingError("insecure", host=place.host)
             place = next_place
         raise ReadingError("redirects", host=place.host)
 
-    def _place(self, address: str) -> _Place:
-        """Where the address leads, if it may be read."""
+    def place(self, address: str) -> Place:
+        """Where the address leads. Raises ReadingError, if it may not be read."""
         try:
             url = normal_address(address)
         except HttpInvalidRequest:
@@ -92,9 +95,9 @@ class Downloader:
         allowed = f"{name}:{port}" in self._allowed or (is_usual and name in self._allowed)
         if not is_usual and not allowed:
             raise ReadingError("address")
-        return _Place(url, name, parts.scheme == "https", public_only=not allowed)
+        return Place(url, name, parts.scheme == "https", public_only=not allowed)
 
-    def _ask(self, place: _Place, deadline: Deadline) -> Response:
+    def _ask(self, place: Place, deadline: Deadline) -> Response:
         try:
             with self._turns.turn(place.host, deadline):
                 return fetch(
@@ -110,7 +113,7 @@ class Downloader:
             raise ReadingError(_reason(error), host=place.host) from None
 
 
-def _target(place: _Place, location: str) -> str:
+def _target(place: Place, location: str) -> str:
     try:
         return urljoin(place.url, location)
     except ValueError:

@@ -9,16 +9,14 @@ import codecs
 import re
 from dataclasses import replace
 
-from core.base.text import clean, is_blank, one_line
+from core.base.text import clean, is_blank, one_line, shorten
 from core.reading.decode import decode
 from core.reading.extracted import Extracted, NotReadable
 from core.reading.html import read_html
 from core.reading.instructions import count_instructions
+from core.reading.page import MAX_TEXT, MAX_TITLE
 from core.reading.pdf import read_pdf
 from core.reading.plain import read_feed, read_text
-
-MAX_TEXT = 400_000
-"""Characters: a book, and more than any question needs."""
 
 _HEAD = 1_024
 _NOT_TEXT = (
@@ -54,7 +52,7 @@ def extract(body: bytes, content_type: str) -> Extracted:
     return replace(
         found,
         text=text[:MAX_TEXT],
-        title=one_line(found.title),
+        title=shorten(one_line(found.title), MAX_TITLE),
         instructions=count_instructions(text[:MAX_TEXT]),
         is_cut=found.is_cut or len(text) > MAX_TEXT,
     )

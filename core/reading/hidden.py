@@ -20,7 +20,6 @@ _SILENT = (
         "math",
         "iframe",
         "object",
-        "embed",
         "canvas",
         "audio",
         "video",
@@ -69,6 +68,8 @@ def hiding_selectors(css: str) -> set[str]:
 
 
 def remove_hidden(tree: HtmlElement) -> None:
+    for element in list(tree.iter("embed")):  # libxml2 takes what follows for what is in it
+        element.drop_tag()
     selectors = hiding_selectors("\n".join(style.text or "" for style in tree.iter("style"))) | _FOR_SCREEN_READERS
     unseen = [element for element in tree.iter() if element is not tree and _is_unseen(element, selectors)]
     for element in unseen:

@@ -17,7 +17,8 @@ from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from core.base.dates import iso_day
-from core.base.text import clean, one_line, shorten
+from core.base.text import clean, one_line
+from core.reading.around import remove_menus, remove_surroundings
 from core.reading.extracted import Extracted, NotReadable
 from core.reading.hidden import remove_hidden
 
@@ -25,12 +26,9 @@ MAX_TAGS = 150_000
 """Before parsing. Beyond it lies no article."""
 MAX_NODES = 6_000
 """For trafilatura, which needs more than a second for twice as many; beyond it the visible text is taken as it stands."""
-MAX_TITLE = 200
 LITTLE = 200
 """Characters: less than this is a teaser, a message or a menu rather than an article."""
 TEASER = 800
-MENU_LINKS = 20
-MENU_SHARE = 0.8
 
 
 def read_html(text: str) -> Extracted:
@@ -40,7 +38,7 @@ def read_html(text: str) -> Extracted:
     about = _Metadata(tree)
     needs_script = _needs_script(tree)
     remove_hidden(tree)
-    _remove_menus(tree)
+    remove_menus(tree)
     article = _article(tree)
     if len(about.article_body) > 2 * len(article):
         article = about.article_body
@@ -62,21 +60,18 @@ def _parsed(text: str) -> HtmlElement:
 def _article(tree: HtmlElement) -> str:
     if sum(1 for _ in tree.iter()) > MAX_NODES:
         return _visible(tree)
+    remove_surroundings(tree)
+    _keep_captions(tree)
     found = _extract(tree, fast=True, include_comments=False)
     if len(found) < LITTLE:  # a forum, a notice in a table, or nothing: what is slower looks closer
         found = max(found, _extract(tree, fast=False, include_comments=True), key=len)
     return found
 
 
-def _remove_menus(tree: HtmlElement) -> None:
-    """Long lists of links, which are half of a portal's page and most of the work with it."""
-    for element in list(tree.iter("ul", "ol", "nav", "footer")):
-        links = list(element.iter("a"))
-        if len(links) < MENU_LINKS or element.getparent() is None:
-            continue
-        linked = sum(len(link.text_content()) for link in links)
-        if linked > MENU_SHARE * len(one_line(element.text_content())):
-            element.drop_tree()
+def _keep_captions(tree: HtmlElement) -> None:
+    """Figures are dropped with all that is in them; what stands below a picture is part of the article."""
+    for element in list(tree.iter("figure", "figcaption")):
+        element.tag = "div" if element.tag == "figure" else "p"
 
 
 def _extract(tree: HtmlElement, *, fast: bool, include_comments: bool) -> str:
@@ -217,7 +212,7 @@ class _Metadata:
             (_string(item, "headline") for item in articles),
             (element.text_content() for element in heading),
         )
-        return shorten(next(filter(None, map(one_line, found)), ""), MAX_TITLE)
+        return next(filter(None, map(one_line, found)), "")
 
     def _published(self, tree: HtmlElement, articles: list[dict[str, Any]]) -> str | None:
         said = chain(

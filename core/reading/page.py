@@ -12,6 +12,9 @@ from core.reading.instructions import count_instructions
 from core.search.types import SearchResult
 
 PageKind = Literal["html", "pdf", "feed", "text"]
+MAX_TEXT = 400_000
+"""Characters: a book, and more than any question needs."""
+MAX_TITLE = 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,17 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from typing import Protocol
 
 from core.base.http import Cancelled, Deadline
+from core.base.redis import RedisLink
 from core.base.settings import Settings
-from core.reading.download import Downloaded, Downloader
+from core.reading.cache import CachedPage, PageCache
+from core.reading.download import Downloaded, Downloader, Place
 from core.reading.errors import ReadingError
 from core.reading.extracted import Extracted, NotReadable
 from core.reading.page import Page
@@ -21,21 +26,32 @@ from core.search.workers import Workers
 
 log = logging.getLogger(__name__)
 
-Render = Callable[[str, Deadline], str]
-"""A browser that opens the address and returns the HTML that its scripts have made."""
 Outcome = Page | ReadingError
 
 MAX_PROCESSES = 4
 
 
+class Render(Protocol):
+    """A browser that opens the address and returns the HTML that its scripts have made; None: it could not.
+
+    `unsandboxed`: also where this system offers the browser no sandbox.
+    """
+
+    def __call__(self, url: str, deadline: Deadline, *, public_only: bool, unsandboxed: bool) -> str | None: ...
+
+
 class Reader:
     """Thread-safe, and one for the whole process."""
 
-    def __init__(self, settings: ReadingSettings, *, render: Render | None = None) -> None:
+    def __init__(
+        self, settings: ReadingSettings, *, render: Render | None = None, cache: PageCache | None = None
+    ) -> None:
         self.pages = settings.pages
         """How many results of a search are read; 0: nothing is."""
         self.timeout = settings.timeout
+        self._scripts = settings.scripts
         self._render = render
+        self._cache = cache
         self._downloader = Downloader(settings)
         self._workers = ExtractionWorkers(min(max(os.cpu_count() or 1, 2), MAX_PROCESSES))
         self._threads = Workers()
@@ -43,11 +59,24 @@ class Reader:
         self._is_warm = False
 
     @classmethod
-    def from_settings(cls, settings: Settings, *, render: Render | None = None) -> Reader:
+    def from_settings(
+        cls, settings: Settings, *, render: Render | None = None, link: RedisLink | None = None
+    ) -> Reader:
         section = settings.section(ReadingSettings)
         if "READING_DENY_HOSTS" in settings.unusable:  # somebody wanted to keep us away, and we do not know from where
             section = section.model_copy(update={"pages": 0})
-        return cls(section, render=render)
+        return cls(section, render=render, cache=PageCache.from_settings(settings, link))
+
+    def with_browser(self, render: Render | None) -> Reader:
+        """The same processes and the same cache, and another browser."""
+        other = copy(self)
+        other._render = render
+        return other
+
+    @property
+    def warning(self) -> str:
+        """A sentence for the settings page when something is wrong; empty otherwise."""
+        return self._cache.warning if self._cache else ""
 
     def warm_up(self) -> None:
         """Starts the processes that the first page would have to wait for, once, and waits for none of them."""
@@ -60,22 +89,9 @@ class Reader:
         """Raises ReadingError, or Cancelled. Only a system resolver that hangs can hold it longer than the deadline."""
         if not self.pages:
             raise ReadingError("off")
-        got = self._downloader.download(address, deadline)
-        try:
-            found = self._extract(got, deadline)
-        except NotReadable as error:
-            raise ReadingError(error.reason, host=got.host) from None
-        return Page(
-            address=address,
-            final_address=got.address,
-            title=found.title,
-            text=found.text,
-            published=found.published,
-            kind=found.kind,
-            fetched_at=datetime.now(UTC),
-            instructions=found.instructions,
-            is_cut=found.is_cut,
-        )
+        place = self._downloader.place(address)
+        page = self._cached(place) or self._fetched(place, deadline)
+        return replace(page, address=address)
 
     def read_all(
         self,
@@ -116,12 +132,51 @@ class Reader:
 
     def close(self) -> None:
         self._workers.close()
+        if self._cache:
+            self._cache.close()
+
+    def _cached(self, place: Place) -> Page | None:
+        """What was read there not long ago, if it may still be read where it was."""
+        cached = self._cache.get(place.url) if self._cache else None
+        if cached is None:
+            return None
+        try:
+            final = self._downloader.place(cached.page.final_address)
+        except ReadingError:
+            return None
+        return cached.page if cached.is_public or not final.public_only else None
+
+    def _fetched(self, place: Place, deadline: Deadline) -> Page:
+        got = self._downloader.download(place, deadline)
+        try:
+            found = self._extract(got, deadline)
+        except NotReadable as error:
+            raise ReadingError(error.reason, host=got.host) from None
+        page = Page(
+            address=place.url,
+            final_address=got.address,
+            title=found.title,
+            text=found.text,
+            published=found.published,
+            kind=found.kind,
+            fetched_at=datetime.now(UTC),
+            instructions=found.instructions,
+            is_cut=found.is_cut,
+        )
+        if self._cache:
+            self._cache.put(place.url, CachedPage(page, is_public=got.is_public))
+        return page
 
     def _extract(self, got: Downloaded, deadline: Deadline) -> Extracted:
         try:
             return self._workers.extract(got.body, got.content_type, deadline)
         except NotReadable as error:
-            if error.reason != "script" or self._render is None:
+            rendered = self._rendered(got, deadline) if error.reason == "script" else None
+            if rendered is None:
                 raise
-        rendered = self._render(got.address, deadline)
         return self._workers.extract(rendered.encode("utf-8", "replace"), "text/html; charset=utf-8", deadline)
+
+    def _rendered(self, got: Downloaded, deadline: Deadline) -> str | None:
+        if self._render is None or self._scripts == "off":
+            return None
+        return self._render(got.address, deadline, public_only=got.is_public, unsandboxed=self._scripts == "always")

@@ -7,6 +7,7 @@ kernel ends the process, wherever in a C library it may be. It ends by itself wh
 
 from __future__ import annotations
 
+import codecs
 import gc
 import json
 import logging
@@ -15,6 +16,7 @@ import signal
 import socket
 from contextlib import suppress
 from dataclasses import asdict
+from encodings.aliases import aliases
 
 from core.reading.extract import extract
 from core.reading.extracted import NotReadable
@@ -44,8 +46,9 @@ def main() -> None:
 
 
 def _decoder_loaded() -> None:
-    for codec in ("gb18030", "big5hkscs", "cp932", "euc_kr", "euc_jp", "cp1252", "utf-16", "koi8-r"):
-        b"".decode(codec)
+    for codec in {*aliases.values(), "utf_8_sig", "koi8_u"}:  # each is a file, and may be what a page is written in
+        with suppress(LookupError):  # of another system
+            codecs.lookup(codec)
     extract("Ceci est une phrase accentuée à déceler, évidemment.".encode("cp1252"), "")
 
 

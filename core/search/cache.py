@@ -182,8 +182,9 @@ class DiskTtlCache:
     PAUSE_SECONDS = 60.0
     SIZE_LIMIT = 256 * 2**20
 
-    def __init__(self, folder: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, folder: Path, *, name: str = "搜索缓存", clock: Callable[[], float] = time.monotonic) -> None:
         self._folder = folder
+        self._name = name
         self._clock = clock
         self._lock = threading.Lock()
         self._cache: diskcache.Cache | None = None
@@ -194,7 +195,7 @@ class DiskTtlCache:
     @property
     def warning(self) -> str:
         if self._clock() < self._paused_until:
-            return "搜索缓存暂时写不进磁盘，搜索不受影响。请检查 DATA_DIR 的空间和权限。"
+            return f"{self._name}暂时写不进磁盘，回答不受影响。请检查 DATA_DIR 的空间和权限。"
         return self._rebuilt
 
     def get(self, key: str) -> str | None:
@@ -243,7 +244,7 @@ class DiskTtlCache:
         if _is_locked(error):
             self._locked += 1
             if self._locked < self.LOCKED_TIMES:
-                log.info("the search cache is locked; going on without it")
+                log.info("the cache in %s is locked; going on without it", self._folder)
                 return
         elif isinstance(error, OSError) or "full" in str(error):
             self._pause(error)
@@ -262,12 +263,12 @@ class DiskTtlCache:
         aside = self._folder.with_name(self._folder.name + ".broken")
         shutil.rmtree(aside, ignore_errors=True)
         self._folder.rename(aside)
-        self._rebuilt = f"搜索缓存的文件损坏或被锁定，已移到 {aside.name} 并重建。"
-        log.warning("the search cache was unusable (%s): moved to %s and rebuilt", error or type(error).__name__, aside)
+        self._rebuilt = f"{self._name}的文件损坏或被锁定，已移到 {aside.name} 并重建。"
+        log.warning("a cache was unusable (%s): moved to %s and rebuilt", error or type(error).__name__, aside)
 
     def _pause(self, error: Exception) -> None:
         self._paused_until = self._clock() + self.PAUSE_SECONDS
-        log.warning("the search cache cannot be used (%s); next try in %d s", error, self.PAUSE_SECONDS)
+        log.warning("the cache in %s cannot be used (%s); next try in %d s", self._folder, error, self.PAUSE_SECONDS)
 
 
 def _is_locked(error: Exception) -> bool:

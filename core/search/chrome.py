@@ -9,6 +9,9 @@ browser was made for, behind two walls: requests for anything else are aborted a
 way to another host (`core.search.reach`). The second wall is for what never comes to the first: redirects, shared workers,
 WebSockets, WebRTC, connections in advance. A page that leaves for elsewhere is the end of the visit.
 
+`Browser.open_page` opens any other page of the web, for reading: behind the same two walls, drawn around the origin that
+the page came from, in a context with a gate of its own (`core.search.reach.PageGate`).
+
 Everything about pages happens on a loop thread of its own. Failures are the `HttpError`s that `core.base.http` raises.
 """
 
@@ -22,10 +25,11 @@ import platform
 import re
 import shutil
 import sys
-from collections.abc import Collection, Coroutine, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterator
 from concurrent.futures import CancelledError, wait
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -34,7 +38,7 @@ from core.base.http.errors import ConnectFailure, HttpCancelled, HttpConnectErro
 from core.base.loop import LoopThread
 from core.base.settings import harmless_environment
 from core.search.errors import EngineMisconfigured, EngineUnavailable
-from core.search.reach import Gate, Origin, arguments, elsewhere
+from core.search.reach import Gate, Origin, PageGate, arguments, elsewhere
 
 if TYPE_CHECKING:  # importing Playwright takes a while
     from playwright.async_api import Browser as PlaywrightBrowser
@@ -52,6 +56,12 @@ GRACE = 1.0
 CLEARING = 1.0
 """Seconds in which the driver removes the profile folder of a Chrome that died; it says nothing when it has done so."""
 LOOK_EVERY = 0.05
+OTHER_PAGES = 2
+"""Pages at once that are not the engine's: they take no place away from searches."""
+TIME_TO_OPEN, TIME_TO_START = 1.5, 3.0
+"""Seconds without which such a page is not worth beginning with: in a Chrome that runs, and in one that does not yet."""
+ANYTHING = ":not(*)"
+"""A selector that nothing matches: whoever waits for it waits until the page has settled."""
 
 # The first two lines halve what a page costs: every window would bring a process for suggestions below its address bar,
 # and every page one more in reserve. The others are Playwright's own choice, which this list replaces: Chrome reads only
@@ -90,6 +100,22 @@ class Page:
     """False: time was up while it still loaded, and `html` is what had arrived."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    url: str
+    deadline: Deadline
+    elsewhere: re.Pattern[str]
+    ready: str = ANYTHING
+    locale: str | None = None
+    gate: Callable[[], PageGate] | None = None
+    """Makes the only way out of a page that is not the engine's."""
+    needs_sandbox: bool = False
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.url).netloc
+
+
 class Browser:
     """Thread-safe; `close` is final. `pages` is how many may be open at once: others wait for their turn.
 
@@ -106,28 +132,43 @@ class Browser:
         self._used = False
         # Used on the loop thread only.
         self._places = asyncio.Semaphore(pages)
+        self._other_places = asyncio.Semaphore(OTHER_PAGES)
+        self._has_sandbox: bool | None = False if _is_root() else None
         self._life: asyncio.Task[_Life] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._visits = 0
         self._open = 0
 
-    def get_page(self, url: str, deadline: Deadline, *, ready: str = ":not(*)", locale: str | None = None) -> Page:
+    def get_page(self, url: str, deadline: Deadline, *, ready: str = ANYTHING, locale: str | None = None) -> Page:
         """Waits until something matches the CSS selector `ready`, or else until the page has settled.
 
         `locale` is the language that the page is told its reader prefers.
         """
-        host = urlsplit(url).netloc
+        return self._await(self._get, _Visit(url, deadline, self._elsewhere, ready, locale))
+
+    def open_page(self, url: str, deadline: Deadline, *, public_only: bool = True, unsandboxed: bool = False) -> Page:
+        """A page of anybody's, after its scripts have run. It reaches its own origin, and only while that is public.
+
+        Raises EngineUnavailable where this system offers Chrome no sandbox, unless `unsandboxed`; and HttpTimeout at once
+        where there is too little time.
+        """
+        origin = Origin.of(url)
+        gate = partial(PageGate, origin, public_only=public_only)
+        visit = _Visit(url, deadline, elsewhere([origin]), gate=gate, needs_sandbox=not unsandboxed)
+        return self._await(self._get_if_possible, visit)
+
+    def _await(self, get: Callable[[_Visit], Coroutine[Any, Any, Page]], visit: _Visit) -> Page:
         if self._closed:
-            raise HttpCancelled(host=host)
+            raise HttpCancelled(host=visit.host)
         self._used = True
-        future = self._loop.submit(self._get(url, host, deadline, ready, locale))
+        future = self._loop.submit(get(visit))
         while not wait([future], timeout=LOOK_EVERY).done:
-            if deadline.cancelled:
+            if visit.deadline.cancelled:
                 future.cancel()
         try:
             return future.result()
         except CancelledError:
-            raise HttpCancelled(host=host) from None
+            raise HttpCancelled(host=visit.host) from None
 
     def close(self) -> None:
         """Ends Chrome and the driver; searches that are still running fail as cancelled."""
@@ -142,17 +183,28 @@ class Browser:
 
     # ── On the loop thread: one visit ─────────────────────────────────────────────────────────────────────────────
 
-    async def _get(self, url: str, host: str, deadline: Deadline, ready: str, locale: str | None) -> Page:
+    async def _get_if_possible(self, visit: _Visit) -> Page:
+        """Chrome is not started for what it will not do."""
+        if visit.needs_sandbox and self._has_sandbox is False:
+            raise _no_sandbox()
+        if visit.deadline.remaining() < (TIME_TO_OPEN if self._is_running else TIME_TO_START):
+            raise HttpTimeout(host=visit.host)
+        return await self._get(visit)
+
+    async def _get(self, visit: _Visit) -> Page:
         from playwright.async_api import Error
 
-        if deadline.cancelled:
+        host = visit.host
+        if visit.deadline.cancelled:
             raise HttpCancelled(host=host)
         try:
-            async with asyncio.timeout(deadline.remaining()):
+            async with asyncio.timeout(visit.deadline.remaining()):
                 for last_try in (False, True):
                     life = await self._running()
+                    if visit.needs_sandbox and not life.has_sandbox:
+                        raise _no_sandbox()
                     try:
-                        return await self._visit(life.browser, url, deadline, ready, locale)
+                        return await self._visit(life.browser, visit)
                     except Error as error:
                         if self._closed:
                             raise HttpCancelled(host=host) from None
@@ -165,40 +217,47 @@ class Browser:
             raise HttpTimeout(host=host) from None
         raise AssertionError("unreachable")
 
-    async def _visit(
-        self, browser: PlaywrightBrowser, url: str, deadline: Deadline, ready: str, locale: str | None
-    ) -> Page:
+    async def _visit(self, browser: PlaywrightBrowser, visit: _Visit) -> Page:
         """In a context of its own: no cookie of one search is sent with the next."""
-        await self._places.acquire()
+        places = self._other_places if visit.gate else self._places
+        gate = visit.gate() if visit.gate else None
+        await places.acquire()
         self._visits += 1
         self._open += 1
-        opening = asyncio.ensure_future(
-            browser.new_context(locale=locale, accept_downloads=False, service_workers="block")
-        )
+        opening = asyncio.ensure_future(_context(browser, visit.locale, gate))
         try:
             context = await asyncio.shield(opening)
             # There is a route for WebSockets too, but it is a class of Playwright's in the place of the page's own, which
             # a check for robots can see. They end at the second wall.
-            await context.route(self._elsewhere, _refuse)
+            await context.route(visit.elsewhere, _refuse)
             page = await context.new_page()
             # Chrome opens windows after a click only, but takes each question that Playwright asks the page for one.
             context.on("page", lambda window: self._spawn(window.close()))
             await _refuse_media(page)
-            return await _opened(page, self._elsewhere, url, deadline, ready)
+            return await _opened(page, visit)
         finally:
-            self._spawn(self._leave(opening))  # nobody has to wait for it, cancelled or not
+            self._spawn(self._leave(opening, gate, places))  # nobody has to wait for it, cancelled or not
 
-    async def _leave(self, opening: asyncio.Future[BrowserContext]) -> None:
+    async def _leave(
+        self, opening: asyncio.Future[BrowserContext], gate: PageGate | None, places: asyncio.Semaphore
+    ) -> None:
         try:
             await (await opening).close()
         except Exception as error:  # it may be gone already, with its browser
             log.debug("closing a page: %s", error)
         finally:
+            if gate:
+                gate.close()
             self._open -= 1
-            self._places.release()
+            places.release()
             asyncio.get_running_loop().call_later(self._idle_seconds, self._close_if_idle, self._visits)
 
     # ── On the loop thread: Chrome's life ─────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _is_running(self) -> bool:
+        life = self._life and _begun(self._life)
+        return bool(life and life.browser.is_connected())
 
     async def _running(self) -> _Life:
         """One start serves all who wait for it, and goes on when one of them gives up."""
@@ -209,7 +268,9 @@ class Browser:
         if self._life is None:
             atexit.register(self.close)
             self._life = self._spawn(_Life.begin(self._chrome, self._origins))
-        return await asyncio.shield(self._life)
+        life = await asyncio.shield(self._life)
+        self._has_sandbox = life.has_sandbox
+        return life
 
     def _close_if_idle(self, visits: int) -> None:
         if visits == self._visits and not self._open:
@@ -247,6 +308,7 @@ class _Life:
     driver: Playwright
     browser: PlaywrightBrowser
     gate: Gate
+    has_sandbox: bool
 
     @classmethod
     async def begin(cls, chrome: str, origins: Collection[Origin]) -> _Life:
@@ -256,7 +318,8 @@ class _Life:
         gate = Gate(origins)
         try:
             reach = arguments(origins, await gate.open())
-            return cls(driver, await _launch(driver, chrome, [*ARGUMENTS, *reach], sandbox=not _is_root()), gate)
+            browser, has_sandbox = await _launch(driver, chrome, [*ARGUMENTS, *reach], sandbox=not _is_root())
+            return cls(driver, browser, gate, has_sandbox)
         except Exception as error:
             gate.close()
             await driver.stop()
@@ -275,17 +338,19 @@ class _Life:
         self.gate.close()
 
 
-async def _launch(driver: Playwright, chrome: str, args: list[str], *, sandbox: bool) -> PlaywrightBrowser:
+async def _launch(driver: Playwright, chrome: str, args: list[str], *, sandbox: bool) -> tuple[PlaywrightBrowser, bool]:
+    """And whether it has a sandbox."""
     from playwright.async_api import Error
 
     try:
-        return await driver.chromium.launch(
+        browser = await driver.chromium.launch(
             executable_path=chrome,
             args=args,
             ignore_default_args=["--disable-popup-blocking"],
             chromium_sandbox=sandbox,
             env=dict[str, str | float | bool](harmless_environment()),
         )
+        return browser, sandbox
     except Error as error:
         # Containers and hardened kernels have no user namespaces; Chrome then refuses to start with its sandbox.
         if not sandbox or not re.search("No usable sandbox|sandboxing failed|SUID sandbox", error.message):
@@ -304,12 +369,25 @@ def _begun(life: asyncio.Task[_Life]) -> _Life | None:
     return life.result() if life.done() and not life.cancelled() and life.exception() is None else None
 
 
+def _no_sandbox() -> EngineUnavailable:
+    return EngineUnavailable("这个系统没有给浏览器沙箱，不用它打开别人的网页。")
+
+
 def _is_root() -> bool:
     """Chrome has no sandbox to offer root."""
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 # ── One page ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def _context(browser: PlaywrightBrowser, locale: str | None, gate: PageGate | None) -> BrowserContext:
+    return await browser.new_context(
+        locale=locale,
+        accept_downloads=False,
+        service_workers="block",
+        proxy={"server": await gate.open(), "bypass": "<-loopback>"} if gate else None,
+    )
 
 
 async def _refuse(route: Route) -> None:
@@ -319,30 +397,32 @@ async def _refuse(route: Route) -> None:
         await route.abort()
 
 
-async def _opened(page: PlaywrightPage, elsewhere: re.Pattern[str], url: str, deadline: Deadline, ready: str) -> Page:
+async def _opened(page: PlaywrightPage, visit: _Visit) -> Page:
     """A page that is led elsewhere gets no further than the walls, however it tried, and is given up."""
     target: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     def look(request: Request) -> None:
-        away = request.is_navigation_request() and request.frame == page.main_frame and elsewhere.match(request.url)
+        away = (
+            request.is_navigation_request() and request.frame == page.main_frame and visit.elsewhere.match(request.url)
+        )
         if away and not target.done():
             target.set_result(urlsplit(request.url).netloc)
 
     page.on("requestfailed", look)
-    reading = asyncio.ensure_future(_arrived(page, url, deadline, ready))
+    reading = asyncio.ensure_future(_arrived(page, visit))
     try:
         await asyncio.wait((reading, target), return_when=asyncio.FIRST_COMPLETED)
         if target.done():
-            raise HttpRedirect(host=urlsplit(url).netloc, target=target.result())
+            raise HttpRedirect(host=visit.host, target=target.result())
         return reading.result()
     finally:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
 
 
-async def _arrived(page: PlaywrightPage, url: str, deadline: Deadline, ready: str) -> Page:
-    await page.goto(url, wait_until="commit", timeout=0)
-    finished = await _settled(page, ready, deadline.remaining() - TIME_TO_READ)
+async def _arrived(page: PlaywrightPage, visit: _Visit) -> Page:
+    await page.goto(visit.url, wait_until="commit", timeout=0)
+    finished = await _settled(page, visit.ready, visit.deadline.remaining() - TIME_TO_READ)
     return await _read(page, finished=finished)
 
 

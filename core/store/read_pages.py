@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import logging
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Row, and_, delete, insert, select
 
+from core.base.packed import pack, unpack
 from core.base.text import clean
 from core.reading import Page
 from core.store.conversations import open_to
@@ -19,9 +17,6 @@ from core.store.database import Database
 from core.store.tables import conversations, messages, read_pages
 
 log = logging.getLogger(__name__)
-
-MOST_BYTES = 8_000_000
-"""Of one text. Whoever can write to the database could put there what unfolds to any length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +48,7 @@ class ReadPages:
                 "title": clean(page.title),
                 "fetched": page.fetched_at.timestamp(),
                 "hash": page.hash,
-                "text": _packed(page.text),
+                "text": pack(page.text),
             }
             for number, page in pages.items()
         ]
@@ -80,19 +75,10 @@ def _with(id: str, message_id: str) -> ColumnElement[bool]:
     return and_(read_pages.c.conversation_id == id, read_pages.c.message_id == clean(message_id))
 
 
-def _packed(text: str) -> str:
-    return base64.b64encode(zlib.compress(text.encode())).decode("ascii")
-
-
-def _unpacked(packed: str) -> str:
-    unfolding = zlib.decompressobj()
-    return unfolding.decompress(base64.b64decode(packed, validate=True), MOST_BYTES).decode()
-
-
 def _page(row: Row[tuple[object, ...]]) -> KeptPage | None:
     try:
-        text = _unpacked(row.text)
-    except (ValueError, TypeError, zlib.error, binascii.Error):
+        text = unpack(row.text)
+    except (ValueError, TypeError):
         text = None
     if text is None or hashlib.sha256(text.encode()).hexdigest() != row.hash:
         log.warning("the text of a page that was read is damaged")

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,12 @@ import pytest
 import core.app
 from core.answer.events import Answer, TextDelta
 from core.app import App, build_app, shared_app
+from core.base.http import Deadline
 from core.base.settings import SavedFile
+from core.search.engine import SearchEngine
 from core.search.engines.exa import ExaEngine
+from core.search.registry import Chain
+from core.search.types import SearchQuery, SearchResult
 from support.base import ROOT, loaded
 from support.openai_server import ANSWER, OpenAIServer, openai_server
 from support.patience import until
@@ -70,6 +75,31 @@ def test_what_must_last_goes_on_and_the_rest_is_new(app: App, server: OpenAIServ
     exa, _ = renewed.chain.engines
     assert isinstance(exa, ExaEngine)
     assert renewed.search.states().keys() == {"exa", "bundled"}
+
+
+class RenderingEngine(SearchEngine):
+    name = "exa"
+
+    def search(self, query: SearchQuery, num_results: int, *, deadline: Deadline | None = None) -> list[SearchResult]:
+        return []
+
+    def render(self, url: str, deadline: Deadline, *, public_only: bool, unsandboxed: bool) -> str | None:
+        return None
+
+    def close(self) -> None: ...
+
+
+def test_pages_are_opened_in_the_browser_of_the_chain_as_it_is(app: App, server: OpenAIServer) -> None:
+    assert app.reader._render is None
+    with_browser = replace(app, chain=Chain((RenderingEngine(),), left_out=()))
+    with_browser.saved.change({"EXA_API_KEY": KEY})
+    renewed = with_browser.renewed()
+    assert renewed.reader._render == with_browser.chain.engines[0].render  # type: ignore[attr-defined]
+    assert renewed.chat.reader is renewed.reader is renewed.agent.reader
+    assert renewed.reader._workers is app.reader._workers
+    assert renewed.reader._cache is app.reader._cache
+    renewed.saved.change({"EXA_API_KEY": ""})
+    assert renewed.renewed().reader._render is None
 
 
 def test_an_answer_under_way_ends_on_the_old_model(app: App, server: OpenAIServer) -> None:

@@ -1,11 +1,13 @@
 """What somebody else has put into the caches, on disk and in Redis: nothing of it is believed, no search fails for it.
 
-Corrupt files, planted pickles, locks and full disks are in tests/search/test_cache.py.
+Corrupt files, planted pickles, locks and full disks are in tests/search/test_cache.py: pages are kept by the same classes.
 """
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,8 +15,14 @@ from typing import Any
 
 import pytest
 
+from core.base.http import Deadline
+from core.base.packed import pack, unpack
 from core.base.redis import RedisLink
 from core.base.visitors import Visitor
+from core.reading import Page, Reader, ReadingError, ReadingSettings
+from core.reading.cache import CachedPage, PageCache
+from core.reading.cache import _encoded as encoded_page
+from core.reading.cache import _stored_key as stored_page_key
 from core.search.cache import DiskTtlCache, RedisTtlCache, ResultCache, _stored_key
 from core.search.codec import encode
 from core.search.health import Health
@@ -24,6 +32,10 @@ from core.search.types import SearchQuery, SearchResponse, SearchType, TimeRange
 from support.base import loaded
 from support.redis_server import RedisServer, needs_redis
 from support.rooms import Clock, Fake, results
+from support.web import Web, web
+from support.web_pages import found
+
+__all__ = ["web"]
 
 QUERY = SearchQuery("民法典")
 NOW = 1_000_000.0
@@ -234,3 +246,120 @@ def test_counters_that_are_none_cost_no_search(redis: RedisServer, value: str) -
 
     assert link.call(spoil, lambda: 0)
     limits.admit(Visitor("甲"))
+
+
+# ── Pages that were read ──────────────────────────────────────────────────────────────────────────────────────────────
+
+ADDRESS = "http://news.example/1"
+PAGE = Page.sent_along(found(ADDRESS))
+KEPT = json.loads(unpack(encoded_page(CachedPage(PAGE, is_public=True), ADDRESS)))
+
+
+def page_with(**changes: Any) -> str:
+    return pack(json.dumps({**KEPT, **changes}))
+
+
+def without(key: str) -> str:
+    return pack(json.dumps({name: value for name, value in KEPT.items() if name != key}))
+
+
+@pytest.fixture(params=["disk", "redis"])
+def pages(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[PageCache, Callable[[str], None]]]:
+    """The cache, and what puts a text where the page of ADDRESS would be."""
+    disk = DiskTtlCache(tmp_path / "pages")
+    store: DiskTtlCache | RedisTtlCache = disk
+    if request.param == "redis":
+        store = RedisTtlCache(RedisLink(request.getfixturevalue("redis").url), otherwise=disk)
+    clock = Clock(PAGE.fetched_at.timestamp())
+    cache = PageCache(store, good_for=3600, clock=clock)
+    yield cache, lambda text: store.set(stored_page_key(ADDRESS), text, 60)
+    cache.close()
+
+
+NO_PAGE = {
+    "nothing": "",
+    "garbage": "\x00\xff",
+    "not packed": json.dumps(KEPT),
+    "base64 of nothing packed": "AAAA",
+    "half of it": page_with()[:-20],
+    "a pickle": base64.b64encode(b"\x80\x04\x95cos\nsystem\n(S'true'\ntR.").decode(),
+    "a packed pickle": pack("cos\nsystem\n(S'true'\ntR."),
+    "a bomb": pack("x" * 50_000_000),
+    "longer than any": "A" * 9_000_000,
+    "nested without end": pack("[" * 100_000),
+    "a list": pack(json.dumps([KEPT])),
+    "a number": pack("5"),
+    "bytes that are no text": base64.b64encode(zlib.compress(b"\xff\xfe")).decode(),
+    "of another address": page_with(address="http://other.example/"),
+    "an address that is a number": page_with(address=5),
+    "from nowhere": page_with(final_address=""),
+    "from a file": page_with(final_address="file:///etc/passwd"),
+    "from a script": page_with(final_address="javascript:alert(1)"),
+    "from another's host": page_with(final_address="https://gov.cn@evil.example/"),
+    "half a character in its address": page_with(final_address="http://news.example/\ud800"),
+    "an address in two lines": page_with(final_address="http://news.example/\nx"),
+    "an endless address": page_with(final_address="http://news.example/" + "x" * 3_000),
+    "a text that is a list": page_with(text=["x"]),
+    "no text": page_with(text=""),
+    "a text that nobody sees": page_with(text="\u200b\u2060 \n"),
+    "a title that is an object": page_with(title={}),
+    "a day in words": page_with(published="yesterday"),
+    "a day that is a number": page_with(published=20240101),
+    "a kind of its own": page_with(kind="system"),
+    "a kind that is a list": page_with(kind=["html"]),
+    "a time of 400 digits": page_with(fetched_at=10**400),
+    "a time that is none": page_with(fetched_at=float("nan")),
+    "an endless time": page_with(fetched_at=float("inf")),
+    "a time in words": page_with(fetched_at="now"),
+    "a time that is true": page_with(fetched_at=True),
+    "long ago": page_with(fetched_at=1.0),
+    "not yet": page_with(fetched_at=PAGE.fetched_at.timestamp() + 1e6),
+    "instructions in words": page_with(instructions="none"),
+    "cut in words": page_with(is_cut="no"),
+    "public in words": page_with(is_public="yes"),
+    **{f"without its {key}": without(key) for key in KEPT},
+}
+
+
+@pytest.mark.parametrize("text", NO_PAGE.values(), ids=NO_PAGE)
+def test_what_was_planted_is_no_page(pages: tuple[PageCache, Callable[[str], None]], text: str) -> None:
+    cache, plant = pages
+    plant(text)
+    assert cache.get(ADDRESS) is None
+    cache.put(ADDRESS, CachedPage(PAGE, is_public=True))
+    assert cache.get(ADDRESS) == CachedPage(PAGE, is_public=True)
+
+
+CLEAN_PAGE: dict[str, tuple[str, str, Any]] = {
+    "half a character": (page_with(text="\ud800正文"), "text", "正文"),
+    "what nobody sees": (page_with(text="正\U000e0041\u202e文\x00"), "text", "正文"),
+    "a title in two lines": (page_with(title="标题\nURL: x"), "title", "标题 URL: x"),
+    "an endless title": (page_with(title="题" * 100_000), "title", "题" * 199 + "…"),
+    "an endless text": (page_with(text="文" * 500_000), "text", "文" * 400_000),
+    "fewer instructions than none": (page_with(instructions=-5), "instructions", 0),
+}
+
+
+@pytest.mark.parametrize(("text", "field", "shown"), CLEAN_PAGE.values(), ids=CLEAN_PAGE)
+def test_a_page_that_is_served_is_clean(
+    pages: tuple[PageCache, Callable[[str], None]], text: str, field: str, shown: Any
+) -> None:
+    cache, plant = pages
+    plant(text)
+    cached = cache.get(ADDRESS)
+    assert cached is not None
+    assert getattr(cached.page, field) == shown
+
+
+@pytest.mark.parametrize("final", ["http://denied.example/", "http://news.example:22/", "http://127.0.0.1:8080/"])
+def test_nobody_plants_a_page_of_a_place_that_may_not_be_read(
+    pages: tuple[PageCache, Callable[[str], None]], web: Web, final: str
+) -> None:
+    """The page itself is asked then, which is not there."""
+    cache, plant = pages
+    plant(page_with(final_address=final))
+    reader = Reader(ReadingSettings(deny_hosts=("denied.example",)), cache=cache)
+    with pytest.raises(ReadingError) as caught:
+        reader.read(ADDRESS, deadline=Deadline(30))
+    reader.close()
+    assert caught.value.reason == "missing"

@@ -382,8 +382,10 @@ def test_from_an_address_to_passages(reader: Reader, web: Web, deadline: Deadlin
 def test_a_browser_may_help_with_scripts(web: Web, deadline: Deadline) -> None:
     asked: list[str] = []
 
-    def render(address: str, _: Deadline) -> str:
-        asked.append(address)
+    def render(url: str, deadline: Deadline, *, public_only: bool, unsandboxed: bool) -> str:
+        assert public_only
+        assert not unsandboxed
+        asked.append(url)
         return pages.NEWS
 
     reader = Reader(ReadingSettings(), render=render)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from core.answer.events import Answer, Notice, PageRead, ReadingStarted, RunEvent
 from core.answer.message import message_from_run
 from core.run.question import AnswerOptions
 from core.search.types import SearchResult, host_of
+from core.store.conversations import new_conversation_id
 from support.faults import silence
+from support.patience import until
 from support.web import Web, web
 from support.web_pages import FORUM, NEWS, page, paragraphs
 from support.worlds import FakeEngine, world
@@ -151,3 +155,33 @@ def test_the_built_in_manual_is_no_page_to_read() -> None:
     assert of(events, ReadingStarted) == []
     (source,) = next(event for event in events if isinstance(event, Answer)).sources
     assert (source.read, source.unread) == ("library", "")
+
+
+@pytest.mark.parametrize(("switch", "kept"), [("on", [1]), ("off", [])])
+def test_what_was_read_is_kept_with_the_answer_unless_switched_off(web: Web, switch: str, kept: list[int]) -> None:
+    results = found(web.page("news.example/1", NEWS.encode()))
+    environ = {"READING_PAGES": "3", "READING_TIMEOUT": "20", "READING_KEEP": switch}
+    with world(says=[["不需要[1]。"]], engines=[FakeEngine("fake", results)], **environ) as (app, _):
+        id = new_conversation_id()
+        app.outbox.create(id, owner=None, mode="chat")
+        run = app.chat.start(app.chat.question(QUESTION, options=SEARCH))
+        app.keeper.keep(run, id, owner=None)
+        assert list(run.drained())
+        until(lambda: any(message.id == run.id for message in app.store.load(id).messages))
+        app.loop.submit(asyncio.sleep(0)).result(60)  # the keeper has done all of its work by then
+        assert app.outbox.flush(60)
+        assert list(app.read_pages.load(id, run.id, owner=None)) == kept
+        (source,) = run.message().found
+        assert source.read == "page"
+
+
+def test_the_same_page_is_read_once_for_two_questions(web: Web) -> None:
+    results = found(web.page("news.example/1", NEWS.encode()))
+    environ = {"READING_PAGES": "3", "READING_TIMEOUT": "20"}
+    with world(says=[["一[1]。"], ["二[1]。"]], engines=[FakeEngine("fake", results)], **environ) as (app, _):
+        for _ in range(2):
+            events = list(app.chat.stream(QUESTION, options=SEARCH))
+            (page,) = of(events, PageRead)
+            assert isinstance(page, PageRead)
+            assert page.source.read == "page"
+    assert len(web.requests) == 1

@@ -86,18 +86,18 @@ Behaviour = Callable[[Peer], None]
 
 
 class Server:
-    def __init__(self, behaviour: Behaviour, *, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, behaviour: Behaviour, *, tls: ssl.SSLContext | None = None, address: str = "127.0.0.1") -> None:
         self.requests: list[bytes] = []
         self.connections = 0
         self.closing = threading.Event()
         self.hung_up = threading.Event()
         self._behaviour = behaviour
         self._tls = tls
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self._listener = socket.create_server((address, 0), backlog=128)
         self._threads: list[threading.Thread] = []
         self._open: list[socket.socket] = []
         self.port: int = self._listener.getsockname()[1]
-        self.host = f"127.0.0.1:{self.port}"
+        self.host = f"{address}:{self.port}"
         self.url = f"{'https' if tls else 'http'}://{self.host}/"
 
     def __enter__(self) -> Server:

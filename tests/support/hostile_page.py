@@ -24,7 +24,7 @@ def own_address() -> str:
 # The names and spellings under which this machine can be asked for.
 ADDRESSES = (
     *("127.0.0.1", "127.0.0.2", "127.1", "2130706433", "0x7f000001", "0.0.0.0", "0", "[::1]", "[::ffff:127.0.0.1]"),
-    *("localhost", "localhost.", "sub.localhost", socket.gethostname(), own_address()),
+    *("localhost", "localhost.", "sub.localhost", "gate.invalid", socket.gethostname(), own_address()),
 )
 
 # What `worker` runs in: a page, or a worker of any kind. `at(name)` is the canary's address for that way.

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 import zlib
+
+from core.search.types import SearchResult
 
 MENU = "".join(f'<li><a href="/c{n}">栏目{n}</a></li>' for n in range(30))
 STORY = (
@@ -77,6 +80,13 @@ SHELL = (
     "<noscript>You need to enable JavaScript to run this app.</noscript>"
     '<div id="root"></div></body></html>'
 )
+
+
+def story_json() -> str:
+    """What a single-page app asks its server for."""
+    return json.dumps({"title": "青溪市前三季度供水量增加", "paragraphs": STORY})
+
+
 LINKED_DATA = page(
     '<div id="root"></div>',
     head='<script type="application/ld+json">'
@@ -143,3 +153,10 @@ def pdf_of(*lines: str) -> bytes:
 
 DRAWING = pdf(b"0 0 1 rg 72 600 200 100 re f")
 PDF_BOMB = pdf(b"BT /F1 12 Tf 72 760 Td " + b"(aaaaaaaaaa) Tj 0 -1 Td " * 2_000_000 + b" ET", pages=50)
+
+
+def found(address: str, *, noise: int = 0) -> SearchResult:
+    """A result whose engine sent the page along; `noise`: so many characters that no compression makes smaller."""
+    chance = random.Random(address)
+    more = "".join(chr(chance.randrange(0x4E00, 0x9FA5)) for _ in range(noise))
+    return SearchResult("供水量增加", address, STORY[0], "a.example", text="\n".join(STORY) + more)

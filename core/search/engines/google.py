@@ -6,6 +6,7 @@ on them: a result is a link around a heading inside `#search`, and everything el
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -14,8 +15,8 @@ from urllib.parse import SplitResult, parse_qs, urlencode, urljoin, urlsplit
 
 from pydantic import Field
 
-from core.base.http import Deadline, Response
-from core.base.http.errors import HttpConnectError, HttpError, HttpRedirect, HttpTimeout
+from core.base.http import Cancelled, Deadline, Response
+from core.base.http.errors import HttpCancelled, HttpConnectError, HttpError, HttpRedirect, HttpTimeout
 from core.base.settings import Address, Count, Seconds, Settings, Word
 from core.base.text import one_line
 from core.search.chrome import Browser, Page, find_chrome
@@ -35,6 +36,8 @@ from core.search.types import SearchQuery, SearchType
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
+
+log = logging.getLogger(__name__)
 
 ANOTHER_WAY = "也可以改用其他搜索引擎。"
 PROXY = "在中国大陆连接 Google 需要代理（HTTPS_PROXY）；" + ANOTHER_WAY
@@ -73,6 +76,8 @@ class GoogleLayoutChanged(EngineParseError):
 
 class PageSource(Protocol):
     def get_page(self, url: str, deadline: Deadline, *, ready: str = ..., locale: str | None = ...) -> Page: ...
+
+    def open_page(self, url: str, deadline: Deadline, *, public_only: bool, unsandboxed: bool) -> Page: ...
 
     def close(self) -> None: ...
 
@@ -138,6 +143,17 @@ class GoogleEngine(SearchEngine):
         if query.type is SearchType.NEWS:
             params["tbm"] = "nws"
         return f"{self._base_url}/search?{urlencode(params)}"
+
+    def render(self, url: str, deadline: Deadline, *, public_only: bool, unsandboxed: bool) -> str | None:
+        """The HTML of anybody's page after its scripts have run, for reading; None: this browser cannot, or not in time."""
+        try:
+            page = self._browser.open_page(url, deadline, public_only=public_only, unsandboxed=unsandboxed)
+        except HttpCancelled:
+            raise Cancelled from None
+        except (HttpError, EngineError) as error:
+            log.info("a page was not opened in the browser: %s", error)
+            return None
+        return page.html if page.status < 400 else None
 
     def close(self) -> None:
         self._browser.close()

@@ -81,7 +81,7 @@ def draw(app: App) -> None:
 
 
 def _warnings(app: App) -> Iterator[str]:
-    yield from app.search.warnings
+    yield from app.cache_warnings
     try:
         app.store.check()
     except AppError as error:

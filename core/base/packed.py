@@ -1,0 +1,27 @@
+"""Text made small, as text: what is kept in databases and caches."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+
+MOST_BYTES = 8_000_000
+"""Of one text. Whoever can write where it is kept could put there what unfolds to any length."""
+
+
+def pack(text: str) -> str:
+    return base64.b64encode(zlib.compress(text.encode())).decode("ascii")
+
+
+def unpack(packed: str) -> str:
+    """Raises ValueError for whatever `pack` would not have made."""
+    if len(packed) > MOST_BYTES:
+        raise ValueError("longer than anything that was packed")
+    unfolding = zlib.decompressobj()
+    try:
+        data = unfolding.decompress(base64.b64decode(packed, validate=True), MOST_BYTES)
+    except zlib.error as error:
+        raise ValueError("not packed") from error
+    if not unfolding.eof:
+        raise ValueError("cut off, or unfolding without end")
+    return data.decode()

@@ -1,0 +1,96 @@
+"""What surrounds an article is taken out of its tree where the page itself says what it is, or where it is nothing but links.
+
+Only in a worker, and only of pages of a usual size.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lxml.html import HtmlElement
+
+from core.base.text import one_line
+
+MENU_LINKS = 20
+MENU_SHARE = 0.8
+SMALL = 60
+SMALL_SHARE = 0.2
+"""Of a page's text: what is larger is no surrounding, whatever it is called."""
+LINKED_SHARE = 0.5
+"""A page with more of its text in links is a list of links, and they are what it is about."""
+
+_TAGS = ("nav", "footer", "aside", "button")
+_ROLES = frozenset({"navigation", "banner", "contentinfo", "complementary", "dialog", "alertdialog", "search"})
+_NAMES = frozenset(
+    (
+        *("nav", "navbar", "topnav", "navigation", "menu", "crumb", "crumbs", "breadcrumb", "breadcrumbs", "topbar"),
+        *("sidebar", "aside", "toolbar", "footer", "foot", "bottom", "copyright", "share", "sharing", "social"),
+        *("pager", "pagination", "related", "recommend", "recommended", "similar", "cookie", "cookies", "consent"),
+        *("ad", "ads", "advert", "advertisement", "banner", "qrcode", "feedback", "vote"),
+    )
+)
+_BLOCKS = ("div", "ul", "ol", "p", "section", "table")
+_NAMED = (*_BLOCKS, "span", "li", "header", "font", "h3")
+_HEARTS = frozenset({"h1", "article", "main"})
+
+
+def remove_menus(tree: HtmlElement) -> None:
+    """Long lists of links, which are half of a portal's page and most of the work with it."""
+    for element in list(tree.iter("ul", "ol", "nav", "footer")):
+        links = list(element.iter("a"))
+        if len(links) < MENU_LINKS or element.getparent() is None:
+            continue
+        linked = sum(len(link.text_content()) for link in links)
+        if linked > MENU_SHARE * len(one_line(element.text_content())):
+            element.drop_tree()
+
+
+def remove_surroundings(tree: HtmlElement) -> None:
+    """Nothing large, and nothing with the heading in it; of lists of links those outside of the article."""
+    measures = _measures(tree)
+    whole = measures[tree]
+    most = max(SMALL, SMALL_SHARE * whole.text)
+    links_surround = whole.linked <= LINKED_SHARE * whole.text
+    for element in list(tree.iter(*_TAGS, *_NAMED)):
+        measure = measures[element]
+        if element.getparent() is None or measure.text > most or measure.holds_heart:
+            continue
+        is_list = element.tag in _BLOCKS and 0 < measure.text == measure.linked
+        if _is_called_so(element) or (links_surround and is_list and not _is_inside(element)):
+            element.drop_tree()
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    text: int
+    """Characters, without blanks."""
+    linked: int
+    """Those of them that are in links."""
+    holds_heart: bool
+
+
+def _measures(tree: HtmlElement) -> dict[HtmlElement, _Measure]:
+    """Of every element, in time that grows with the page only: children stand behind their parents in `iter`."""
+    found: dict[HtmlElement, _Measure] = {}
+    for element in reversed(list(tree.iter())):
+        inside = [found[child] for child in element]
+        text = _length(element.text) + sum(part.text for part in inside) + sum(_length(child.tail) for child in element)
+        linked = text if element.tag == "a" else sum(part.linked for part in inside)
+        found[element] = _Measure(text, linked, element.tag in _HEARTS or any(part.holds_heart for part in inside))
+    return found
+
+
+def _is_called_so(element: HtmlElement) -> bool:
+    if element.tag in _TAGS or element.get("role", "").lower() in _ROLES:
+        return True
+    names = re.split(r"[^a-z]+", f"{element.get('class', '')} {element.get('id', '')}".lower())
+    return not _NAMES.isdisjoint(names)
+
+
+def _is_inside(element: HtmlElement) -> bool:
+    return any(ancestor.tag in {"article", "main", "table"} for ancestor in element.iterancestors())
+
+
+def _length(text: str | None) -> int:
+    return len("".join(text.split())) if text else 0

@@ -1,0 +1,156 @@
+"""Pages that were read not long ago, by their address: no site is asked twice a day for the same page.
+
+Others may be able to write where they are kept. What comes out is checked like what came from outside.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, get_args
+
+from core.base.dates import iso_day
+from core.base.packed import pack, unpack
+from core.base.redis import RedisLink
+from core.base.settings import Settings
+from core.base.text import clean, is_blank, one_line, shorten
+from core.reading.page import MAX_TEXT, MAX_TITLE, Page, PageKind
+from core.reading.settings import ReadingSettings
+from core.search.cache import DiskTtlCache, RedisTtlCache, TtlCache
+from core.search.results import is_web_address
+
+CLOCK_SKEW = 60.0
+"""A page from the future by more than this was kept under a wrong clock, and its age means nothing."""
+HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class CachedPage:
+    page: Page
+    is_public: bool
+    """False: it came from a host that the administrator had allowed, and may not allow any more."""
+
+
+class PageCache:
+    """Only pages that were read; why one was not may be over in a moment. No trouble of it reaches the reader."""
+
+    def __init__(self, store: TtlCache, *, good_for: float, clock: Callable[[], float] = time.time) -> None:
+        self._store = store
+        self._good_for = good_for
+        self._clock = clock
+
+    @classmethod
+    def from_settings(cls, settings: Settings, link: RedisLink | None = None) -> PageCache | None:
+        section = settings.section(ReadingSettings)
+        if not section.cache_hours or not section.pages:
+            return None
+        disk = DiskTtlCache(settings.data_dir / "page_cache", name="网页缓存")
+        store = RedisTtlCache(link, otherwise=disk) if link else disk
+        return cls(store, good_for=section.cache_hours * HOUR)
+
+    @property
+    def warning(self) -> str:
+        return self._store.warning
+
+    def get(self, address: str) -> CachedPage | None:
+        """What was read at this address, in its normal form, as long as it is good."""
+        packed = self._store.get(_stored_key(address))
+        if packed is None:
+            return None
+        try:
+            cached = _decoded(packed, address)
+        except ValueError:
+            return None
+        age = self._clock() - cached.page.fetched_at.timestamp()
+        return cached if -CLOCK_SKEW <= age < self._good_for else None
+
+    def put(self, address: str, cached: CachedPage) -> None:
+        self._store.set(_stored_key(address), _encoded(cached, address), self._good_for)
+
+    def close(self) -> None:
+        self._store.close()
+
+
+def _stored_key(address: str) -> str:
+    """With its scheme: what came without encryption must not pass for what comes with it. The number changes with the codec."""
+    return f"wenyuan:page:1:{hashlib.sha256(address.encode()).hexdigest()}"
+
+
+def _encoded(cached: CachedPage, address: str) -> str:
+    page = cached.page
+    document = {
+        "address": address,
+        "final_address": page.final_address,
+        "title": page.title,
+        "text": page.text,
+        "published": page.published,
+        "kind": page.kind,
+        "fetched_at": page.fetched_at.timestamp(),
+        "instructions": page.instructions,
+        "is_cut": page.is_cut,
+        "is_public": cached.is_public,
+    }
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return pack(text.encode("utf-8", "replace").decode())
+
+
+def _decoded(packed: str, address: str) -> CachedPage:
+    """Raises ValueError for whatever `_encoded` would not have written for this address."""
+    try:
+        document = json.loads(unpack(packed))
+        page = Page(
+            address=_same(document["address"], address),
+            final_address=_web_address(document["final_address"]),
+            title=shorten(one_line(_typed(document["title"], str)), MAX_TITLE),
+            text=_text(document["text"]),
+            published=_day(document["published"]),
+            kind=_kind(document["kind"]),
+            fetched_at=datetime.fromtimestamp(_typed(document["fetched_at"], float), UTC),
+            instructions=max(0, _typed(document["instructions"], int)),
+            is_cut=_typed(document["is_cut"], bool),
+        )
+        return CachedPage(page, is_public=_typed(document["is_public"], bool))
+    except (KeyError, TypeError, OverflowError, OSError, RecursionError) as error:
+        raise ValueError("not a cached page") from error
+
+
+def _typed(value: Any, kind: type) -> Any:
+    if type(value) is not kind:  # True is no number here
+        raise TypeError
+    return value
+
+
+def _same(value: Any, expected: str) -> str:
+    if value != expected:
+        raise ValueError("the page of another address")
+    return expected
+
+
+def _web_address(value: Any) -> str:
+    if not is_web_address(_typed(value, str)):
+        raise ValueError("a page that was nowhere")
+    return str(value)
+
+
+def _text(value: Any) -> str:
+    text = clean(_typed(value, str)[:MAX_TEXT])
+    if is_blank(text[:1_000]) and is_blank(text):  # the first is quick, and nearly always the answer
+        raise ValueError("a page without text")
+    return text
+
+
+def _day(value: Any) -> str | None:
+    day = iso_day(value)
+    if day != value:  # nothing is the day of nothing
+        raise ValueError("no day")
+    return day
+
+
+def _kind(value: Any) -> PageKind:
+    if value not in get_args(PageKind):
+        raise ValueError("no kind of page")
+    return value  # type: ignore[no-any-return]
