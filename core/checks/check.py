@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from core.base.text import is_chinese
-from core.checks.facts import near_misses
+from core.checks.facts import near_misses, spelled_as
 from core.checks.features import LONGEST_STATEMENT, Claim, Comparison
 from core.checks.model import ABSENT_UP_TO, SUPPORTED_FROM, probability
 from core.checks.passages import IndexedSource, Window, find_context
@@ -49,6 +49,14 @@ def check_statement(statement: str, sources: SourceText | Sequence[SourceText]) 
 
 
 def _compared(claim: Claim, sources: Sequence[IndexedSource]) -> Comparison:
+    comparison = _beside(claim, sources)
+    if not claim.facts or not comparison.context.windows:
+        return comparison
+    respelled = spelled_as(claim.text, claim.facts, comparison.context.facts)
+    return comparison if respelled == claim.text else _beside(Claim(respelled), sources)
+
+
+def _beside(claim: Claim, sources: Sequence[IndexedSource]) -> Comparison:
     for source in sources:
         source.index(claim.pairs)
     return Comparison(claim, find_context(claim.pairs, sources))

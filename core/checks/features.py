@@ -59,7 +59,9 @@ class Comparison:
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        return tuple(differences(self.claim.facts, self.context.facts)) if self.claim.facts else ()
+        return (
+            tuple(differences(self.claim.facts, self.context.facts, self.context.nearest)) if self.claim.facts else ()
+        )
 
     @cached_property
     def coverage(self) -> float:
