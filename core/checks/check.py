@@ -22,7 +22,7 @@ from core.checks.types import (
     Uncited,
     Verdict,
 )
-from core.checks.wording import compact, nearest, quoted, refutes, titles
+from core.checks.wording import compact, glosses, nearest, quoted, refutes, titles
 
 SAME_MATTER = 0.5
 """Of the statement's pairs: from here on a passage speaks of the same thing, and another number in it is another answer."""
@@ -193,6 +193,8 @@ def _doubt(comparison: Comparison) -> str:
         title for title in titles(comparison.claim.text) if compact(title) not in comparison.context.compact
     ]:
         return f"原文相近处没有《{missing[0]}》。"
+    if missing := [name for name in glosses(comparison.claim.text) if compact(name) not in comparison.context.compact]:
+        return f"原文相近处没有译名 {missing[0]}。"
     return ""
 
 
