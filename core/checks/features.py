@@ -127,7 +127,6 @@ FEATURES: dict[str, Callable[[_Measured], float]] = {
     "two windows": lambda m: m.comparison.covered_by(2),
     "in order": lambda m: common_subsequence(m.statement, m.passages) / m.length,
     "in order, one sentence": lambda m: m.comparison.best_in_order / m.length,
-    "in pieces": lambda m: m.in_pieces(2),
     "in long pieces": lambda m: m.in_pieces(10),
     "first clause": lambda m: m.clauses[0],
     "last clause": lambda m: m.clauses[-1],

@@ -173,8 +173,8 @@ def test_numbers_without_a_source_and_answers_without_numbers_are_no_error() -> 
 
 def test_what_is_beyond_the_limits_says_so() -> None:
     source = SourceText(1, PAGE.format("公司的员工总数为3000人。"))
-    checked = check_answer("公司的员工总数为3000人[1]。\n\n" * 450, [source])
-    assert len(checked.statements) == 450
+    checked = check_answer("公司的员工总数为3000人[1]。\n\n" * 550, [source])
+    assert len(checked.statements) == 550
     assert checked.statements[0].check.verdict is Verdict.SUPPORTED
     assert checked.statements[-1].check.verdict is Verdict.UNCHECKED
     assert "过长" in checked.statements[-1].check.reason
