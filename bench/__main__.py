@@ -16,6 +16,7 @@ PARTS = {
     "agent": "Agent mode",
     "google": "Google through Chrome",
     "legal": "Legal search",
+    "checks": "Checks",
     "dashboard": "Dashboard and recording",
 }
 

@@ -93,6 +93,13 @@ class Reader:
         page = self._cached(place) or self._fetched(place, deadline)
         return replace(page, address=address)
 
+    def read_bytes(self, body: bytes, content_type: str, *, deadline: Deadline) -> Extracted:
+        """What a file holds, taken apart where pages are. Raises ReadingError."""
+        try:
+            return self._workers.extract(body, content_type, deadline)
+        except NotReadable as error:
+            raise ReadingError(error.reason) from None
+
     def read_all(
         self,
         addresses: Sequence[str],
