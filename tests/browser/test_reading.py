@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from playwright.sync_api import Locator, expect
 
 from support.app_server import AppServer
+from support.found_pages import World, found_pages, reading_environment
 from support.openai_server import Call, OpenAIServer, in_turn
 from support.visitor import Visitor
-from support.web_pages import NEWS
 
 pytestmark = pytest.mark.browser
 
@@ -24,83 +20,20 @@ Visit = Callable[..., Visitor]
 PAYS_NOTHING = "费用由市财政承担，居民不需要付费"
 
 
-@dataclass
-class World:
-    """A SearXNG that finds three pages, and the pages."""
-
-    address: str = ""
-    open: threading.Event = field(default_factory=threading.Event)
-    """Until it is set, the first page does not answer."""
-    refuses: bool = True
-    """The second page does, and the third is always gone."""
-
-    def results(self) -> bytes:
-        found = [("供水量增加", "news"), ("第二条", "second"), ("第三条", "gone")]
-        entries = [
-            {"title": title, "url": f"http://{self.address}/{path}", "content": "今年前三季度全市供水总量"}
-            for title, path in found
-        ]
-        return json.dumps({"results": entries}).encode()
-
-
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    world = World()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            path = self.path.partition("?")[0]
-            if path == "/search":
-                self._send(200, world.results(), "application/json")
-            elif path == "/news":
-                world.open.wait(20)
-                self._send(200, NEWS.encode())
-            elif path == "/second" and not world.refuses:
-                self._send(200, NEWS.encode())
-            else:
-                self._send(403 if path == "/second" else 404, b"")
-
-        def _send(self, status: int, body: bytes, kind: str = "text/html; charset=utf-8") -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    world.address = f"127.0.0.1:{server.server_port}"
-    yield world
-    world.open.set()
-    server.shutdown()
-    server.server_close()
+    with found_pages() as world:
+        yield world
 
 
 @pytest.fixture
 def reading_app(serve: Serve, model_server: OpenAIServer, world: World) -> AppServer:
-    return _reading_app(serve, model_server, world, LLM_MODEL="openai:ok")
+    return serve(**reading_environment(model_server, world, LLM_MODEL="openai:ok"))
 
 
 @pytest.fixture
 def agent_app(serve: Serve, model_server: OpenAIServer, world: World) -> AppServer:
-    return _reading_app(serve, model_server, world, LLM_MODEL="openai:reply", AGENT_STRATEGY="tools")
-
-
-def _reading_app(serve: Serve, model_server: OpenAIServer, world: World, **environ: str) -> AppServer:
-    return serve(
-        SEARCH_PROVIDER_PRIORITY="searxng",
-        SEARXNG_URL=f"http://{world.address}",
-        OPENAI_API_KEY="k",
-        OPENAI_BASE_URL=model_server.url,
-        CHAT_FOLLOW_UPS="0",
-        READING_PAGES="3",
-        READING_TIMEOUT="30",
-        READING_ALLOW_HOSTS=world.address,
-        **environ,
-    )
+    return serve(**reading_environment(model_server, world, LLM_MODEL="openai:reply", AGENT_STRATEGY="tools"))
 
 
 def last(visitor: Visitor) -> Locator:

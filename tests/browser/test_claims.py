@@ -1,0 +1,120 @@
+"""依据核对 on the page: chips and their cards, the list below the answer, after a reload, on a phone, with the keyboard."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from support.app_server import AppServer
+from support.found_pages import World, found_pages, reading_environment
+from support.openai_server import OpenAIServer, in_turn
+from support.visitor import Visitor
+
+pytestmark = pytest.mark.browser
+ANY_FRAGMENT = re.compile(r"^http:.*/news#:~:text=")
+
+Visit = Callable[..., Visitor]
+
+ANSWER = (
+    "今年前三季度全市供水总量为 1.2 亿立方米[1]。全市将在十一月底以前更换老旧水表九千只[1]。"
+    "居民换水表以后可以领取一笔补贴，由各街道办事处按月发放到个人账户[1]。"
+    "新水厂的设计由海外团队完成[2]。\n\n水价将在 2027 年上涨 20%。"
+)
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[World]:
+    with found_pages() as world:
+        world.open.set()
+        yield world
+
+
+@pytest.fixture
+def answered(
+    serve: Callable[..., AppServer], model_server: OpenAIServer, world: World, visit: Visit
+) -> Callable[..., Visitor]:
+    server = serve(**reading_environment(model_server, world, LLM_MODEL="openai:reply"))
+
+    def ask(**how: object) -> Visitor:
+        model_server.reply = in_turn([ANSWER])
+        visitor = visit(server, **how)
+        visitor.search_on()
+        visitor.ask("前三季度供水量是多少？")
+        visitor.answered("水价将在")
+        return visitor
+
+    return ask
+
+
+def last(visitor: Visitor) -> Locator:
+    return visitor.page.get_by_test_id("stChatMessage").last
+
+
+def see_the_marks(visitor: Visitor) -> None:
+    chips = last(visitor).locator(".wy-answer sup.cite")
+    kinds = [chip.get_attribute("class") for chip in chips.all()]
+    assert kinds == ["cite supported", "cite contradicted", "cite absent", "cite unchecked"]
+    expect(last(visitor).locator(".wy-uncited")).to_have_count(1)
+    expect(
+        last(visitor).get_by_text("4 处引用：1 处有据 · 1 处不符 · 1 处未见 · 1 处未核 · 1 句无出处")
+    ).to_be_visible()
+
+
+def test_each_number_says_what_was_compared_and_shows_it(answered: Callable[..., Visitor]) -> None:
+    visitor = answered()
+    see_the_marks(visitor)
+    second = last(visitor).locator(".wy-answer sup.cite").nth(1)
+    card = second.locator(".wy-card")
+    expect(card).to_be_hidden()
+    second.hover()
+    expect(card).to_be_visible()
+    expect(card).to_contain_text("供水量增加")
+    expect(card).to_contain_text("2024-10-12 · 已读全文")
+    expect(card).to_contain_text("八千只")
+    expect(card.locator("mark").first).to_be_visible()
+    expect(card.get_by_role("link", name="在原文中查看")).to_have_attribute("href", ANY_FRAGMENT)
+    box, size = card.bounding_box(), visitor.page.viewport_size
+    assert box is not None
+    assert size is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= size["width"]
+    visitor.page.reload()
+    visitor.answered("水价将在")
+    see_the_marks(visitor)
+    assert visitor.foreign == []
+
+
+def test_the_list_shows_problems_first_and_one_kind_on_demand(answered: Callable[..., Visitor]) -> None:
+    visitor = answered()
+    last(visitor).get_by_text("4 处引用").click()
+    rows = last(visitor).locator(".wy-claims li")
+    expect(rows).to_have_count(5)
+    expect(rows.first).to_contain_text("不符")
+    expect(rows.first).to_contain_text("回答：")
+    last(visitor).get_by_role("button", name="未见 1").click()
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("补贴")
+
+
+def test_the_keyboard_opens_a_card(answered: Callable[..., Visitor]) -> None:
+    visitor = answered()
+    first = last(visitor).locator(".wy-answer sup.cite").first
+    first.locator("> a").focus()
+    expect(first.locator(".wy-card")).to_be_visible()
+
+
+def test_on_a_phone_a_card_has_the_width_of_the_page(answered: Callable[..., Visitor]) -> None:
+    visitor = answered(width=390)
+    first = last(visitor).locator(".wy-answer sup.cite").first
+    first.scroll_into_view_if_needed()
+    first.click(position={"x": 2, "y": 2})
+    card = first.locator(".wy-card")
+    expect(card).to_be_visible()
+    box = card.bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390

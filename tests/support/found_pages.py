@@ -1,0 +1,83 @@
+"""A SearXNG that finds three pages, and the pages, for an app that reads before it answers."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from support.openai_server import OpenAIServer
+from support.web_pages import NEWS
+
+
+@dataclass
+class World:
+    """A SearXNG that finds three pages, and the pages."""
+
+    address: str = ""
+    open: threading.Event = field(default_factory=threading.Event)
+    """Until it is set, the first page does not answer."""
+    refuses: bool = True
+    """The second page does, and the third is always gone."""
+
+    def results(self) -> bytes:
+        found = [("供水量增加", "news"), ("第二条", "second"), ("第三条", "gone")]
+        entries = [
+            {"title": title, "url": f"http://{self.address}/{path}", "content": "今年前三季度全市供水总量"}
+            for title, path in found
+        ]
+        return json.dumps({"results": entries}).encode()
+
+
+@contextmanager
+def found_pages() -> Iterator[World]:
+    world = World()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            path = self.path.partition("?")[0]
+            if path == "/search":
+                self._send(200, world.results(), "application/json")
+            elif path == "/news":
+                world.open.wait(20)
+                self._send(200, NEWS.encode())
+            elif path == "/second" and not world.refuses:
+                self._send(200, NEWS.encode())
+            else:
+                self._send(403 if path == "/second" else 404, b"")
+
+        def _send(self, status: int, body: bytes, kind: str = "text/html; charset=utf-8") -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    world.address = f"127.0.0.1:{server.server_port}"
+    yield world
+    world.open.set()
+    server.shutdown()
+    server.server_close()
+
+
+def reading_environment(model_server: OpenAIServer, world: World, **environ: str) -> dict[str, str]:
+    """Of an app that searches this web, reads it and asks this model."""
+    return dict(
+        SEARCH_PROVIDER_PRIORITY="searxng",
+        SEARXNG_URL=f"http://{world.address}",
+        OPENAI_API_KEY="k",
+        OPENAI_BASE_URL=model_server.url,
+        CHAT_FOLLOW_UPS="0",
+        READING_PAGES="3",
+        READING_TIMEOUT="30",
+        READING_ALLOW_HOSTS=world.address,
+        **environ,
+    )
