@@ -30,6 +30,10 @@ class Claim:
     """What the source says about it."""
     differences: tuple[Difference, ...] = ()
 
+    @property
+    def is_decided(self) -> bool:
+        return self.verdict is not Verdict.UNCHECKED
+
     @classmethod
     def of(cls, statement: StatementCheck, citation: CitationCheck) -> Claim:
         check = citation.check

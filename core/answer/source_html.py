@@ -120,7 +120,7 @@ def chip_html(source: Source, app_url: str, *, identity: Markup = _NOTHING, clai
         if target
         else Markup("<span>%s</span>") % source.number
     )
-    mark = Markup('<i aria-hidden="true">%s</i>') % MARKS[claim.verdict] if claim else _NOTHING
+    mark = Markup('<i aria-hidden="true">%s</i>') % MARKS[claim.verdict] if claim and claim.is_decided else _NOTHING
     kind = f"cite {claim.verdict}" if claim else "cite"
     inside = number + mark + _card(source, app_url, claim)
     return Markup('<sup class="%s"%s tabindex="-1">%s</sup>') % (kind, identity, inside)
@@ -142,7 +142,7 @@ def claim_html(claim: Claim, source: Source | None, app_url: str) -> Markup:
     """What the check says of it, what the source says, and the way there."""
     said = f"{MARKS[claim.verdict]} {claim.verdict.label} [{claim.number}]：{claim.reason}"
     inside = Markup('<span class="wy-verdict %s">%s</span>') % (claim.verdict, said)
-    inside += Markup().join(map(_difference_html, claim.differences))
+    inside += Markup().join(_difference_html(one) for one in claim.differences if one.stated not in claim.reason)
     inside += _quoted(Markup().join(_marked(shorten(one_line(claim.passage), _PASSAGE_LENGTH), claim.statement)))
     return inside + (_way_there(source, app_url, claim.passage, "在原文中查看") if source else _NOTHING)
 

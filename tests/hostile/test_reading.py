@@ -23,6 +23,7 @@ from core.reading.workers import ExtractionWorkers
 from support import web_pages as pages
 from support.faults import head, message, self_signed, send_and_close
 from support.hostile_page import Canary, canary
+from support.patience import until
 from support.web import PUBLIC, Web, web
 
 __all__ = ["web"]
@@ -73,7 +74,7 @@ def outcome_of(reader: Reader, web: Web, address: str) -> Page | str:
     (outcome,) = reader.read_all([address], deadline=Deadline(60))
     after = processor_time(worker._process.pid)
     assert before is not None
-    assert after is None or after - before <= CPU_SECONDS + 0.1
+    assert after is None or after - before <= CPU_SECONDS + 0.25  # with taking the page in and handing the text out
     if isinstance(outcome, Page):
         assert outcome.length <= 400_000
         return outcome
@@ -492,5 +493,5 @@ def test_many_at_once_and_no_thread_is_left(reader: Reader, web: Web, bird: Cana
     addresses = [web.page(f"h{n}.example/", body, HTML) for n, body in enumerate(bodies)]
     outcomes = reader.read_all(addresses, deadline=Deadline(60))
     assert len(outcomes) == len(addresses)
-    assert threading.active_count() <= before + len(addresses) + 2  # they wait a second for more work
+    until(lambda: threading.active_count() <= before)
     nobody_was_led_astray(web, bird)
