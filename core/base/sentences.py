@@ -37,13 +37,18 @@ _SENTENCE_END = re.compile(
 
 def sentences(text: str) -> list[str]:
     """The text's sentences in order, each exactly as it is written there."""
-    found, start = [], 0
-    for match in _SENTENCE_END.finditer(text):
-        if match["end"]:
-            found.append(text[start : match.end()])
-            start = match.end()
-    found.append(text[start:])
-    return [sentence for sentence in map(str.strip, found) if sentence]
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Where each sentence begins and ends, without the blanks around it."""
+    ends = [match.end() for match in _SENTENCE_END.finditer(text) if match["end"]]
+    spans = []
+    for start, end in zip([0, *ends], [*ends, len(text)], strict=True):
+        left = text[start:end].lstrip()
+        if left:
+            spans.append((end - len(left), end - len(left) + len(left.rstrip())))
+    return spans
 
 
 def key_phrases(text: str) -> list[str]:

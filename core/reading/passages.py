@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from core.base.sentences import coverage, key_terms, rarity, sentences
+from core.base.sentences import coverage, key_terms, rarity, sentence_spans
 from core.base.text import terms
 from core.reading.page import Page
 
@@ -63,12 +63,9 @@ def _pieces(text: str, limit: int) -> Iterator[Span]:
 
 
 def _sentence_spans(text: str, limit: int) -> Iterator[Span]:
-    position = 0
-    for sentence in sentences(text):
-        start = text.index(sentence, position)
-        position = start + len(sentence)
-        for cut in range(start, position, limit):
-            yield cut, min(cut + limit, position)
+    for start, end in sentence_spans(text):
+        for cut in range(start, end, limit):
+            yield cut, min(cut + limit, end)
 
 
 def _scores(text: str, pieces: Sequence[Span], question: str, around: str) -> list[float]:

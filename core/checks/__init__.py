@@ -1,0 +1,34 @@
+"""Whether the sources of an answer say what the answer says they say. No model is asked, and nothing is looked up.
+
+`check_answer(text, sources)` checks every cited statement, `check_statement(statement, sources)` one. The primitives are for
+other checks: `numbers`, `dates` and `wording` compare texts without any source in mind.
+"""
+
+from core.checks.check import check_answer, check_statement
+from core.checks.types import (
+    VERSION,
+    AnswerCheck,
+    Check,
+    CitationCheck,
+    Difference,
+    Evidence,
+    SourceText,
+    StatementCheck,
+    Uncited,
+    Verdict,
+)
+
+__all__ = [
+    "VERSION",
+    "AnswerCheck",
+    "Check",
+    "CitationCheck",
+    "Difference",
+    "Evidence",
+    "SourceText",
+    "StatementCheck",
+    "Uncited",
+    "Verdict",
+    "check_answer",
+    "check_statement",
+]

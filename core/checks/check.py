@@ -1,0 +1,245 @@
+"""A statement beside its sources: what the numbers make likely, and the exact comparisons that can only lower it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from core.base.text import is_chinese
+from core.checks.facts import near_misses
+from core.checks.features import LONGEST_STATEMENT, Claim, Comparison
+from core.checks.model import ABSENT_UP_TO, SUPPORTED_FROM, probability
+from core.checks.passages import IndexedSource, Window, find_context
+from core.checks.statements import Statement, statements
+from core.checks.types import (
+    AnswerCheck,
+    Check,
+    CitationCheck,
+    Difference,
+    Evidence,
+    SourceText,
+    StatementCheck,
+    Uncited,
+    Verdict,
+)
+from core.checks.wording import compact, nearest, quoted, refutes, titles
+
+SAME_MATTER = 0.5
+"""Of the statement's pairs: from here on a passage speaks of the same thing, and another number in it is another answer."""
+LITERAL = 0.9
+"""Of the statement's pairs: so much of it stands in a snippet that no more is needed."""
+ADDS = 0.15
+"""Of the statement's pairs: a further passage that adds less is not shown."""
+LOWERED = 0.2
+"""What a contradiction leaves of the score."""
+_LANGUAGE_SAMPLE = 4_000
+MOST_STATEMENTS = 400
+MOST_SOURCES = 8
+"""Of one statement. What is beyond is not checked, and says so."""
+
+
+def compare(statement: str, sources: Sequence[SourceText]) -> Comparison:
+    return _compared(Claim(statement), [IndexedSource(source) for source in sources])
+
+
+def check_statement(statement: str, sources: SourceText | Sequence[SourceText]) -> Check:
+    """Against one source, or what several say together."""
+    given = [sources] if isinstance(sources, SourceText) else sources
+    return check_claim(Claim(statement), [IndexedSource(source) for source in given])
+
+
+def _compared(claim: Claim, sources: Sequence[IndexedSource]) -> Comparison:
+    for source in sources:
+        source.index(claim.pairs)
+    return Comparison(claim, find_context(claim.pairs, sources))
+
+
+def check_answer(text: str, sources: Sequence[SourceText]) -> AnswerCheck:
+    """Every cited statement against its sources. Linear in the answer and in the text that it cites."""
+    all_statements = statements(text)
+    known = {source.number: source for source in sources}
+    cited = [(one, _numbers(one, known)) for one in all_statements if one.is_claim]
+    claims = {one: Claim(one.claim) for one, numbers in cited if numbers}
+    indexed = _indexed(known, [(claims[one], numbers) for one, numbers in cited if numbers])
+    checked = [
+        _checked(one, claims[one], [indexed[number] for number in numbers], is_within=place < MOST_STATEMENTS)
+        for place, (one, numbers) in enumerate(cited)
+        if numbers
+    ]
+    uncited = [Uncited(one.start, one.end, one.text) for one in all_statements if not one.marks and one.wants_source]
+    return AnswerCheck(tuple(checked), tuple(uncited))
+
+
+def _numbers(statement: Statement, known: Mapping[int, SourceText]) -> list[int]:
+    return list(dict.fromkeys(mark.number for mark in statement.marks if mark.number in known))
+
+
+def _indexed(
+    known: Mapping[int, SourceText], claims: Sequence[tuple[Claim, Sequence[int]]]
+) -> dict[int, IndexedSource]:
+    """Each source that is cited, gone through once for all that is said with it."""
+    pairs: dict[int, set[str]] = {}
+    for claim, numbers in claims:
+        for number in numbers:
+            pairs.setdefault(number, set()).update(claim.pairs)
+    indexed = {number: IndexedSource(known[number]) for number in pairs}
+    for number, source in indexed.items():
+        source.index(pairs[number])
+    return indexed
+
+
+def _checked(
+    statement: Statement, claim: Claim, sources: Sequence[IndexedSource], *, is_within: bool
+) -> StatementCheck:
+    alone = {source.number: check_claim(claim, [source]) if is_within else _BEYOND for source in sources[:MOST_SOURCES]}
+    together = _together(claim, sources, alone) if is_within else _BEYOND
+    if statement.shares_marks:
+        together, alone = _softened(together), {number: _softened(check) for number, check in alone.items()}
+    citations = [
+        CitationCheck(mark.number, mark.start, mark.end, _credited(alone[mark.number], together, mark.number))
+        for mark in statement.marks
+        if mark.number in alone
+    ]
+    return StatementCheck(
+        statement.start, statement.end, statement.text, together, tuple(citations), statement.shares_marks
+    )
+
+
+_BEYOND = Check(Verdict.UNCHECKED, 0.5, "回答过长，后面的部分没有核对。")
+
+
+def _together(claim: Claim, sources: Sequence[IndexedSource], alone: Mapping[int, Check]) -> Check:
+    """One source that says it is enough; else what they say together."""
+    best = max(alone.values(), key=lambda check: (check.verdict is Verdict.SUPPORTED, check.score))
+    if best.verdict is Verdict.SUPPORTED or len(sources) == 1:
+        return best
+    return check_claim(claim, sources[:MOST_SOURCES])
+
+
+def _softened(check: Check) -> Check:
+    """A number behind a later sentence may not have been meant for this one: nothing is accused of being missing."""
+    if check.verdict is not Verdict.ABSENT:
+        return check
+    return replace(check, verdict=Verdict.UNCHECKED, reason="编号在后文，未必包括这一句。")
+
+
+def _credited(alone: Check, together: Check, number: int) -> Check:
+    """What a source says of the half that it was cited for counts where the whole is told by several."""
+    shown = [evidence for evidence in together.evidence if evidence.source == number]
+    if together.verdict is not Verdict.SUPPORTED or alone.verdict in {Verdict.SUPPORTED, Verdict.CONTRADICTED}:
+        return alone
+    if shown:
+        return replace(together, evidence=tuple(shown), reason="与其他来源合起来，原文如此。")
+    return replace(alone, verdict=Verdict.UNCHECKED, reason="另一来源已说明，此来源未见同样说法。")
+
+
+def check_claim(claim: Claim, sources: Sequence[IndexedSource]) -> Check:
+    comparison = _compared(claim, sources)
+    score = probability(comparison.features())
+    is_full = bool(sources) and all(source.is_full for source in sources)
+    if reason := _cannot_tell(claim, sources):
+        return Check(Verdict.UNCHECKED, score, reason)
+    evidence = _evidence(comparison)
+    found = _differences(comparison)
+    if found:
+        return _differing(found, score, is_full, evidence, comparison)
+    if score >= SUPPORTED_FROM:
+        return _supported(comparison, score, is_full, evidence)
+    if score > ABSENT_UP_TO:
+        return Check(Verdict.UNCHECKED, score, "原文说法相近，但不足以断定。", evidence)
+    if not is_full:
+        return Check(Verdict.UNCHECKED, score, "只有摘要，未读全文。", evidence)
+    return Check(Verdict.ABSENT, score, "通读来源，没有找到这样的说法。", evidence)
+
+
+def _cannot_tell(claim: Claim, sources: Sequence[IndexedSource]) -> str:
+    if not any(source.spans for source in sources):
+        return "来源没有可供核对的文字。"
+    if len(claim.text) > 2 * LONGEST_STATEMENT:
+        return "句子过长，没有核对。"
+    if not any(is_chinese(source.text[:_LANGUAGE_SAMPLE]) == is_chinese(claim.text) for source in sources):
+        return "来源是另一种语言，没有核对。"
+    return ""
+
+
+def _supported(comparison: Comparison, score: float, is_full: bool, evidence: tuple[Evidence, ...]) -> Check:
+    if not is_full and comparison.coverage < LITERAL:
+        return Check(Verdict.UNCHECKED, score, "只有摘要，未读全文。", evidence)
+    if reason := _doubt(comparison):
+        return Check(Verdict.UNCHECKED, score, reason, evidence)
+    return Check(Verdict.SUPPORTED, score, "原文如此。", evidence)
+
+
+def _doubt(comparison: Comparison) -> str:
+    """Why words that agree may still not mean that the source says so."""
+    window = comparison.context.windows[0]
+    if refutes(comparison.context.text_around(window)) and not refutes(comparison.claim.text):
+        return "原文附近有辟谣或否认的字样。"
+    if comparison.asked:
+        return "原文是提问或选项，没有下结论。"
+    if turned := comparison.conflicts:
+        return f"回答说「{turned[0].stated}」，原文说「{turned[0].found}」。"
+    if comparison.claim.facts and (near := near_misses(comparison.claim.facts, comparison.context.facts)):
+        return f"「{near[0].text}」与原文的约、超过、不到等限定不同。"
+    if missing := [
+        title for title in titles(comparison.claim.text) if compact(title) not in comparison.context.compact
+    ]:
+        return f"原文相近处没有《{missing[0]}》。"
+    return ""
+
+
+def _differing(
+    found: Sequence[Difference], score: float, is_full: bool, evidence: tuple[Evidence, ...], comparison: Comparison
+) -> Check:
+    lowered = min(score, LOWERED)
+    told = [difference for difference in found if difference.found]
+    if not is_full:
+        return Check(Verdict.UNCHECKED, score, "与摘要有出入，未读全文。", evidence, tuple(found))
+    if comparison.coverage >= SAME_MATTER and told:
+        return Check(Verdict.CONTRADICTED, lowered, _both(told[0]), evidence, tuple(found))
+    if comparison.coverage >= SAME_MATTER or score <= ABSENT_UP_TO:
+        return Check(Verdict.ABSENT, lowered, f"来源中没有「{found[0].stated}」。", evidence, tuple(found))
+    return Check(Verdict.UNCHECKED, lowered, f"相近处没有「{found[0].stated}」，不足以断定。", evidence, tuple(found))
+
+
+def _both(difference: Difference) -> str:
+    return f"回答说「{difference.stated}」，来源说「{difference.found}」。"
+
+
+def _differences(comparison: Comparison) -> list[Difference]:
+    found = list(comparison.differences)
+    if comparison.coverage < SAME_MATTER:
+        return found
+    passages = comparison.context.compact
+    found += (Difference("wording", one.stated, one.found) for one in comparison.conflicts if one.is_opposite)
+    return found + list(_altered_quotes(comparison.claim.text, passages))
+
+
+def _altered_quotes(statement: str, passages: str) -> Iterable[Difference]:
+    for quote in quoted(statement):
+        words = compact(quote)
+        if words not in passages and (real := nearest(words, passages)):
+            yield Difference("quote", quote, real)
+
+
+def _evidence(comparison: Comparison) -> tuple[Evidence, ...]:
+    shown: list[Evidence] = []
+    before = 0
+    for window, covered in zip(comparison.context.windows, comparison.context.covered, strict=True):
+        if shown and (covered & ~before).bit_count() < ADDS * len(comparison.claim.pairs):
+            break
+        shown.append(_narrowed(window, comparison))
+        before = covered
+    return tuple(shown)
+
+
+def _narrowed(window: Window, comparison: Comparison) -> Evidence:
+    """One sentence of the two, where the other adds nothing."""
+    first, last = (window.source.compact(place) for place in (window.first, window.last))
+    in_first = {pair for pair in comparison.claim.pairs if pair in first}
+    in_last = {pair for pair in comparison.claim.pairs if pair in last}
+    if in_last <= in_first:
+        return window.source.evidence(window.first, window.first)
+    if in_first <= in_last:
+        return window.source.evidence(window.last, window.last)
+    return window.source.evidence(window.first, window.last)

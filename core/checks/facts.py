@@ -1,0 +1,117 @@
+"""What of a text can be compared exactly: its quantities, dates and numbered names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from core.base.script import folded
+from core.checks.dates import Day, days, is_told, other_than
+from core.checks.numbers import Agreement, Quantity, agreement, best_agreement, is_comparable, labels, quantities
+from core.checks.types import Difference
+
+_DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_DATED = re.compile(r"[年月]|[12]\d{3}[-/.]")
+_LABELLED = re.compile(r"[a-z第:]|\d\.")
+_DIGIT = re.compile(r"[\d〇零一二两三四五六七八九十百千万亿半去今明前]")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    quantities: tuple[Quantity, ...] = ()
+    days: tuple[Day, ...] = ()
+    labels: tuple[str, ...] = ()
+    digits: frozenset[str] = frozenset()
+    """Every run of digits, whatever it means: a year may stand in a table without its 年."""
+
+    def __bool__(self) -> bool:
+        return bool(self.quantities or self.days or self.labels)
+
+    @classmethod
+    def of(cls, text: str, published: str | None = None) -> Facts:
+        plain = folded(text)
+        if not _DIGIT.search(plain):
+            return _NONE
+        dated = days(text, published) if _DATED.search(plain) else []
+        rest = _without(text, dated)
+        named = tuple(labels(rest)) if _LABELLED.search(plain) else ()
+        return cls(tuple(quantities(rest)), tuple(dated), named, frozenset(_DIGITS.findall(plain)))
+
+    @classmethod
+    def joined(cls, parts: Iterable[Facts]) -> Facts:
+        all_parts = list(parts)
+        return cls(
+            tuple(one for part in all_parts for one in part.quantities),
+            tuple(one for part in all_parts for one in part.days),
+            tuple(one for part in all_parts for one in part.labels),
+            frozenset().union(*(part.digits for part in all_parts)),
+        )
+
+
+_NONE = Facts()
+
+
+def _without(text: str, dated: Sequence[Day]) -> str:
+    """Dates as blanks, so that nothing moves and 5 日 of 3 月 5 日 is not counted as five days."""
+    for day in dated:
+        text = text[: day.start] + " " * (day.end - day.start) + text[day.end :]
+    return text
+
+
+def differences(stated: Facts, source: Facts) -> Iterator[Difference]:
+    """What the statement says and the source does not, beside what the source says instead."""
+    for quantity in stated.quantities:
+        if not is_weak(quantity) and best_agreement(quantity, source.quantities) is Agreement.OTHER:
+            yield Difference("number", quantity.text, _instead(quantity, stated, source))
+    for day in stated.days:
+        if not is_told(day, source.days) and not _is_bare_year(day, source):
+            other = other_than(day, source.days)
+            yield Difference("date", day.text, other.text if other else "")
+    for label in stated.labels:
+        if label not in source.labels and not _digits_of(label) <= source.digits:
+            yield Difference("name", label, _same_shape(label, stated, source))
+
+
+def is_weak(quantity: Quantity) -> bool:
+    """两个 and 三种 count what a sentence lists, and a source may list it without counting."""
+    return not quantity.unit and quantity.low == quantity.high < 10 and not quantity.text[0].isdigit()
+
+
+def near_misses(stated: Facts, source: Facts) -> list[Quantity]:
+    """Quantities of which the source has the number under another bound: 100 万 where it says 不到 100 万."""
+    return [
+        quantity
+        for quantity in stated.quantities
+        if best_agreement(quantity, source.quantities) is Agreement.NEAR
+        and any(
+            agreement(quantity, real) is Agreement.NEAR and real.bound != quantity.bound and real.unit == quantity.unit
+            for real in source.quantities
+        )
+    ]
+
+
+def _instead(quantity: Quantity, stated: Facts, source: Facts) -> str:
+    for real in source.quantities:
+        same_kind = is_comparable(quantity, real) and (quantity.unit == real.unit or not real.unit)
+        if same_kind and best_agreement(real, stated.quantities) is Agreement.OTHER:
+            return real.text
+    return ""
+
+
+def _is_bare_year(day: Day, source: Facts) -> bool:
+    return day.year is not None and str(day.year) in source.digits and (day.months is None or _months_told(day, source))
+
+
+def _months_told(day: Day, source: Facts) -> bool:
+    return is_told(Day(0, 0, "", None, day.months, day.day), source.days)
+
+
+def _digits_of(label: str) -> set[str]:
+    return set(_DIGITS.findall(label)) or {""}
+
+
+def _same_shape(label: str, stated: Facts, source: Facts) -> str:
+    """第8次 for 第10次, GPT-3 for GPT-4."""
+    shape = _DIGIT.sub("", label)
+    return next((other for other in source.labels if _DIGIT.sub("", other) == shape and other not in stated.labels), "")

@@ -1,0 +1,169 @@
+"""What is measured of a statement beside the passages that speak of it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from operator import add
+
+from core.base.script import folded
+from core.checks.facts import Facts, differences
+from core.checks.passages import Context
+from core.checks.types import Difference
+from core.checks.wording import Conflict, asks, compact, conflicts
+
+_CLAUSE_END = re.compile(r"[，,；;：:。]")
+_RUN = re.compile(r"[^\W_]+")
+_SHORT_CLAUSE = 4
+# Characters that hold a sentence together and say nothing about its subject.
+_EMPTY = frozenset("的了着过是在也都就还而且与和及或并等被把给让使对于从向以将会能这那其此个之所一有为可不")
+_POINTS_BACK = re.compile("^(?:这|该|此|它|他|她|其)|这种|这些|这个")
+LONGEST_STATEMENT = 600
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement, taken apart once for all its sources."""
+
+    text: str
+
+    @cached_property
+    def compact(self) -> str:
+        return compact(self.text)[:LONGEST_STATEMENT]
+
+    @cached_property
+    def pairs(self) -> list[str]:
+        """Neighbours, none across a comma; each pair once, in their order."""
+        runs = _RUN.findall(folded(self.text[: 2 * LONGEST_STATEMENT]))
+        return list(dict.fromkeys(pair for run in runs for pair in map(add, run, run[1:])))
+
+    @cached_property
+    def clauses(self) -> list[str]:
+        parts = (compact(part) for part in _CLAUSE_END.split(self.text[: 2 * LONGEST_STATEMENT]))
+        return [part for part in parts if len(part) >= _SHORT_CLAUSE] or [self.compact]
+
+    @cached_property
+    def facts(self) -> Facts:
+        return Facts.of(self.text[: 2 * LONGEST_STATEMENT])
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A statement beside the best passages of its sources."""
+
+    claim: Claim
+    context: Context
+
+    @cached_property
+    def differences(self) -> tuple[Difference, ...]:
+        return tuple(differences(self.claim.facts, self.context.facts)) if self.claim.facts else ()
+
+    @cached_property
+    def coverage(self) -> float:
+        """The share of the statement's pairs that the passages have."""
+        return self.covered_by(len(self.context.covered))
+
+    def covered_by(self, windows: int) -> float:
+        covered = self.context.covered[:windows]
+        return covered[-1].bit_count() / len(self.claim.pairs) if covered and self.claim.pairs else 0.0
+
+    @cached_property
+    def asked(self) -> bool:
+        """Whether the best passage asks rather than tells."""
+        if not self.context.windows:
+            return False
+        window = self.context.windows[0]
+        start, end = window.source.spans[self.best_sentence]
+        return asks(window.source.text[start:end])
+
+    @cached_property
+    def best_sentence(self) -> int:
+        """Of the best window."""
+        window = self.context.windows[0]
+        return max((window.first, window.last), key=self._common)
+
+    @cached_property
+    def best_in_order(self) -> int:
+        """How many characters of the statement the best sentence has in their order."""
+        return self._common(self.best_sentence) if self.context.windows else 0
+
+    def _common(self, sentence: int) -> int:
+        return common_subsequence(self.claim.compact, self.context.windows[0].source.compact(sentence))
+
+    @cached_property
+    def conflicts(self) -> list[Conflict]:
+        return conflicts(self.claim.compact, self.context.compact)
+
+    def features(self) -> tuple[float, ...]:
+        measured = _Measured(self)
+        return tuple(measure(measured) for measure in FEATURES.values())
+
+
+class _Measured:
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+        self.statement = comparison.claim.compact
+        self.length = max(1, len(self.statement))
+        self.passages = comparison.context.compact
+        self.pairs = set(map("".join, zip(self.passages, self.passages[1:], strict=False)))
+        self.pieces, self.uncovered = _pieces(self.statement, self.passages)
+        self.clauses = [_share(clause, self.pairs) for clause in comparison.claim.clauses]
+
+    def in_pieces(self, length: int) -> float:
+        return sum(piece for piece in self.pieces if piece >= length) / self.length
+
+
+FEATURES: dict[str, Callable[[_Measured], float]] = {
+    "two windows": lambda m: m.comparison.covered_by(2),
+    "in order": lambda m: common_subsequence(m.statement, m.passages) / m.length,
+    "in order, one sentence": lambda m: m.comparison.best_in_order / m.length,
+    "in pieces": lambda m: m.in_pieces(2),
+    "in long pieces": lambda m: m.in_pieces(10),
+    "first clause": lambda m: m.clauses[0],
+    "last clause": lambda m: m.clauses[-1],
+    "left over": lambda m: math.log1p(sum(character not in _EMPTY for character in m.uncovered)),
+    "differences": lambda m: min(2.0, len(m.comparison.differences)),
+    "asked": lambda m: float(m.comparison.asked),
+    "points back": lambda m: float(bool(_POINTS_BACK.search(m.comparison.claim.text))),
+}  # fmt: skip
+"""By the names that `model.WEIGHTS` gives a weight to."""
+
+
+def _pieces(statement: str, passages: str) -> tuple[list[int], list[str]]:
+    """The statement as the longest pieces that stand in the passages, and the characters left over."""
+    pieces: list[int] = []
+    uncovered: list[str] = []
+    start = 0
+    while start < len(statement):
+        end = start + 2
+        while end <= len(statement) and statement[start:end] in passages:
+            end += 1
+        length = end - 1 - start
+        if length >= 2:
+            pieces.append(length)
+            start += length
+        else:
+            uncovered.append(statement[start])
+            start += 1
+    return pieces, uncovered
+
+
+def _share(text: str, pairs: set[str]) -> float:
+    return sum(text[place : place + 2] in pairs for place in range(len(text) - 1)) / max(1, len(text) - 1)
+
+
+def common_subsequence(one: str, other: str) -> int:
+    """The length of the longest common subsequence, a row of the table at a time as the bits of one number."""
+    wanted = set(one)
+    places: dict[str, int] = {}
+    for place, character in enumerate(other):
+        if character in wanted:
+            places[character] = places.get(character, 0) | 1 << place
+    full = row = (1 << len(other)) - 1
+    for character in one:
+        matching = row & places.get(character, 0)
+        row = ((row + matching) | (row - matching)) & full
+    return len(other) - row.bit_count()

@@ -1,0 +1,176 @@
+"""Where a source speaks of a statement: windows of two sentences, found through pairs of characters."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import add
+
+from core.base.script import folded
+from core.checks.facts import Facts
+from core.checks.types import Evidence, SourceText
+
+LONGEST_SOURCE = 400_000
+"""Characters of a source that are looked at; what follows makes it one that was not read in full."""
+LONGEST_SENTENCE = 160
+WINDOWS = 4
+"""What a statement says may stand in several places; more would let any long page say anything."""
+_END = re.compile(r"[。!?\n;]+[\"”」』)]*|\.(?=\s)")
+_MARKS = re.compile(r"[\W_]+")
+# The number of a document before its text, and of a footnote within it.
+_DOCUMENT = re.compile(r"(?<!\S)\[\d{1,3}\](?=\s)")
+_FOOTNOTE = re.compile(r"\[\d{1,3}\]")
+
+
+class IndexedSource:
+    """One source, taken apart once for all statements that cite it."""
+
+    def __init__(self, source: SourceText) -> None:
+        self.number = source.number
+        self.text = source.text[:LONGEST_SOURCE]
+        self.is_full = source.is_full and len(source.text) <= LONGEST_SOURCE
+        self.published = source.published
+        self.folded = _without_numbers(folded(self.text))
+        self.spans = _sentence_spans(self.folded)
+        self._compacts: dict[int, str] = {}
+        self._places: dict[str, list[int]] = {}
+        self._indexed: set[str] = set()
+        self._facts: dict[int, Facts] = {}
+
+    def index(self, pairs: Collection[str]) -> None:
+        """Notes where these pairs of characters stand. Asking for all that will be needed at once costs least."""
+        wanted = set(pairs) - self._indexed
+        self._indexed |= wanted
+        if not wanted:
+            return
+        for sentence, (start, end) in enumerate(self.spans):
+            for pair in wanted.intersection(map(add, self.folded[start : end - 1], self.folded[start + 1 : end])):
+                self._places.setdefault(pair, []).append(sentence)
+
+    def places(self, pair: str) -> Sequence[int]:
+        return self._places.get(pair, ())
+
+    def compact(self, sentence: int) -> str:
+        """Without punctuation and blanks."""
+        if sentence not in self._compacts:
+            start, end = self.spans[sentence]
+            self._compacts[sentence] = _MARKS.sub("", self.folded[start:end])
+        return self._compacts[sentence]
+
+    def facts(self, sentence: int) -> Facts:
+        if sentence not in self._facts:
+            start, end = self.spans[sentence]
+            self._facts[sentence] = Facts.of(self.folded[start:end], self.published)
+        return self._facts[sentence]
+
+    def evidence(self, first: int, last: int) -> Evidence:
+        start, end = self.spans[first][0], self.spans[last][1]
+        return Evidence(self.number, start, end, self.text[start:end])
+
+
+def _without_numbers(text: str) -> str:
+    if "[" not in text:
+        return text
+    text = _DOCUMENT.sub(lambda mark: "\n" * len(mark[0]), text)
+    return _FOOTNOTE.sub(lambda mark: " " * len(mark[0]), text)
+
+
+def _sentence_spans(text: str) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for end in [*(match.end() for match in _END.finditer(text)), len(text)]:
+        while end - start > LONGEST_SENTENCE:
+            spans.append((start, start + LONGEST_SENTENCE))
+            start += LONGEST_SENTENCE
+        if start < end:
+            spans.append((start, end))
+        start = end
+    return [(start, end) for start, end in spans if not text[start:end].isspace()]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    source: IndexedSource
+    first: int
+    last: int
+    pairs: int
+    """A bit for each of the statement's pairs that stands here."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """The windows that together have most of a statement, best first, each adding something."""
+
+    windows: tuple[Window, ...]
+    covered: tuple[int, ...]
+    """The pairs of the first window, of the first two, …"""
+
+    @cached_property
+    def sentences(self) -> list[tuple[IndexedSource, int]]:
+        """In the order of the sources' texts."""
+        chosen = {
+            (window.source.number, place): window.source
+            for window in self.windows
+            for place in (window.first, window.last)
+        }
+        return [(source, place) for (_, place), source in sorted(chosen.items(), key=lambda entry: entry[0])]
+
+    @cached_property
+    def compact(self) -> str:
+        """Sentences that are no neighbours do not touch."""
+        pieces: list[str] = []
+        before: tuple[IndexedSource, int] | None = None
+        for source, place in self.sentences:
+            if before and before != (source, place - 1):
+                pieces.append("\n")
+            pieces.append(source.compact(place))
+            before = (source, place)
+        return "".join(pieces)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Of the windows and the sentences beside them."""
+        around = {
+            (source.number, near): source
+            for source, place in self.sentences
+            for near in range(max(0, place - 1), min(len(source.spans), place + 2))
+        }
+        return Facts.joined(
+            source.facts(place) for (_, place), source in sorted(around.items(), key=lambda entry: entry[0])
+        )
+
+    def text_around(self, window: Window) -> str:
+        """The window and a sentence on either side, as folded."""
+        start = window.source.spans[max(0, window.first - 1)][0]
+        end = window.source.spans[min(len(window.source.spans) - 1, window.last + 1)][1]
+        return window.source.folded[start:end]
+
+
+def find_context(pairs: Sequence[str], sources: Sequence[IndexedSource]) -> Context:
+    """The pairs are the statement's, each once, and indexed already."""
+    candidates = [(source, *candidate) for source in sources for candidate in _candidates(pairs, source)]
+    chosen: list[Window] = []
+    covered: list[int] = []
+    together = 0
+    while len(chosen) < WINDOWS:
+        new = [(mask & ~together).bit_count() for _, _, mask in candidates]
+        if not any(new):
+            break
+        source, place, mask = candidates[new.index(max(new))]
+        chosen.append(Window(source, place, min(place + 1, len(source.spans) - 1), mask))
+        together |= mask
+        covered.append(together)
+    return Context(tuple(chosen), tuple(covered))
+
+
+def _candidates(pairs: Sequence[str], source: IndexedSource) -> list[tuple[int, int]]:
+    """The first sentence of each window, and the pairs that the window has."""
+    having: defaultdict[int, int] = defaultdict(int)
+    for bit, pair in enumerate(pairs):
+        mask = 1 << bit
+        for place in source.places(pair):
+            having[place] |= mask
+    return [(place, mask | having.get(place + 1, 0)) for place, mask in having.items()]

@@ -1,0 +1,154 @@
+"""What a check says. Plain and frozen, to be stored with the answer and drawn elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+VERSION = 1
+"""Of the checker. What was stored by another one is checked again."""
+
+
+class Verdict(StrEnum):
+    SUPPORTED = "supported"
+    CONTRADICTED = "contradicted"
+    ABSENT = "absent"
+    UNCHECKED = "unchecked"
+
+    @property
+    def label(self) -> str:
+        return _LABELS[self]
+
+
+_LABELS = {
+    Verdict.SUPPORTED: "有据",
+    Verdict.CONTRADICTED: "不符",
+    Verdict.ABSENT: "未见",
+    Verdict.UNCHECKED: "未核",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """What `[number]` points to, as far as it was read."""
+
+    number: int
+    text: str
+    is_full: bool = True
+    """False for an engine's few lines, and for a page that was cut: what is not there may stand further on."""
+    published: str | None = None
+    """The ISO day, for 去年 and 今年."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The passage that was compared: `source.text[start:end]`."""
+
+    source: int
+    start: int
+    end: int
+    text: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {"source": self.source, "start": self.start, "end": self.end, "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that the statement says otherwise; `found` is empty where the source has nothing of the kind."""
+
+    kind: str
+    """number, date, name, quote or wording."""
+    stated: str
+    found: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "stated": self.stated, "found": self.found}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One statement against one source, or against several together."""
+
+    verdict: Verdict
+    score: float
+    """0 to 1: how likely the source says so."""
+    reason: str
+    """For the reader, in a few words."""
+    evidence: tuple[Evidence, ...] = ()
+    """Best first."""
+    differences: tuple[Difference, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "verdict": self.verdict.value,
+            "score": round(self.score, 4),
+            "reason": self.reason,
+            "evidence": [evidence.to_json() for evidence in self.evidence],
+            "differences": [difference.to_json() for difference in self.differences],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CitationCheck:
+    """One `[n]` behind one statement."""
+
+    number: int
+    start: int
+    end: int
+    """The bracket in the answer."""
+    check: Check
+
+    def to_json(self) -> dict[str, Any]:
+        return {"number": self.number, "start": self.start, "end": self.end, **self.check.to_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class StatementCheck:
+    start: int
+    end: int
+    """Into the cleaned answer (`core.base.text.clean`), brackets included."""
+    text: str
+    """As a reader sees it, without brackets and marks."""
+    check: Check
+    """Against all its sources together."""
+    citations: tuple[CitationCheck, ...]
+    shares_citation: bool = False
+    """Whether its number stands behind a later sentence."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "start": self.start,
+            "end": self.end,
+            "text": self.text,
+            **self.check.to_json(),
+            "citations": [citation.to_json() for citation in self.citations],
+            "sharesCitation": self.shares_citation,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Uncited:
+    """A statement that one would want a source for, and that names none."""
+
+    start: int
+    end: int
+    text: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {"start": self.start, "end": self.end, "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCheck:
+    statements: tuple[StatementCheck, ...] = ()
+    uncited: tuple[Uncited, ...] = ()
+    version: int = field(default=VERSION)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "version": self.version,
+            "statements": [statement.to_json() for statement in self.statements],
+            "uncited": [statement.to_json() for statement in self.uncited],
+        }
