@@ -57,7 +57,14 @@ _TURNED = (
     ("必须", "可以"), ("必须", "无需"), ("禁止", "允许"), ("不承担", "承担"), ("有权", "无权"), ("不予", "予以"), ("不属于", "属于"),
     ("无权", "有权"), ("不适用", "适用"),
 )  # fmt: skip
-_ADDED = ("经主管部门批准的，", "情节严重的，", "涉及国家秘密的，", "金额超过十万元的，", "在夜间，", "未满十八周岁的，")
+_ADDED = (
+    "经主管部门批准的，",
+    "情节严重的，",
+    "涉及国家秘密的，",
+    "金额超过十万元的，",
+    "在夜间，",
+    "未满十八周岁的，",
+)
 _QUANTITY = re.compile(
     r"(?<![第之〇零一二两三四五六七八九十百千万])([一二两三四五六七八九十百千万]{1,6})(?=个月|日|年(?!度)|万元|元|倍|人以|小时|周岁|个工作日)"
 )
@@ -176,7 +183,9 @@ def _item(stated: str, article: str, chance: random.Random) -> str | None:
 def _spoken(stated: str, article: str, chance: random.Random) -> str | None:
     """With the words around it that models like."""
     lead = chance.choice(("", "一般来说，", "简单来说，", "需要注意的是，", "在这种情况下，"))
-    return lead + (_with_synonyms(stated, article, chance) or stated) + chance.choice(("，请您注意", "，这是法定要求", ""))
+    return (
+        lead + (_with_synonyms(stated, article, chance) or stated) + chance.choice(("，请您注意", "，这是法定要求", ""))
+    )
 
 
 def _other_number(stated: str, article: str, chance: random.Random) -> str | None:
@@ -186,7 +195,11 @@ def _other_number(stated: str, article: str, chance: random.Random) -> str | Non
     match = chance.choice(found)
     number = to_int(match[1])
     unit = stated[match.end() : match.end() + 2]
-    near = [to_int(one[1]) for one in _QUANTITY.finditer(article) if _readable(one[1]) and article[one.end() :].startswith(unit)]
+    near = [
+        to_int(one[1])
+        for one in _QUANTITY.finditer(article)
+        if _readable(one[1]) and article[one.end() :].startswith(unit)
+    ]
     likely = [value for value in near if value != number]  # a number of the same article deceives best
     common = [value for value in (1, 2, 3, 5, 6, 7, 10, 15, 20, 30, 60, number * 2) if value != number]
     other = chance.choice(likely if likely and chance.random() < 0.6 else common)
@@ -212,7 +225,9 @@ def _other_condition(stated: str, article: str, chance: random.Random) -> str | 
 
 def _condition_of_another(stated: str, article: str, chance: random.Random) -> str | None:
     """The condition of one sentence with the consequence of another."""
-    split = [found for sentence in _sentences(article) if (found := re.fullmatch(r"([^，]{4,60}的)，(.{6,})", sentence))]
+    split = [
+        found for sentence in _sentences(article) if (found := re.fullmatch(r"([^，]{4,60}的)，(.{6,})", sentence))
+    ]
     if len(split) < 2:
         return None
     one, other = chance.sample(split, 2)

@@ -6,7 +6,7 @@ JSON, version 1; fields may be added, none changes its meaning without a new ver
      "messages": [{"id", "role": "user"|"assistant", "label": "问"|"答", "text", "created",
         (of an answer:) "model", "seconds", "complete",
         "references": [{"number", "title", "url", "domain", "snippet", "summary" (the same), "published", "read", "accessed"}],
-        "statutes": [{"mark": "✓"|"✗"|"≠"|"⌛"|"？", "meaning", "cited", "lawName", "articleNumber", "text", "quote", "note", …}],
+        "statutes": [{"mark": "✓"|"○"|"≠"|"✗"|"⌛"|"？", "meaning", "cited", "lawName", "articleNumber", "text", "quote", "claim", "note", …}],
         "searches": [{"query", "type", "provider", "results", "seconds", "fromCache"}],
         "notices": [text]}]}
 Times are ISO 8601 with an offset. `text` is Markdown in which `[n]` cites the reference with that number.
@@ -108,7 +108,7 @@ def _verdicts(message: Message, check: CheckStatutes) -> Sequence[Verdict]:
 
 
 def _verdict_line(verdict: Verdict) -> str:
-    return f"{verdict.mark} {one_line(verdict.cited)}：{verdict.mark.meaning}。{verdict.note}"
+    return f"{verdict.mark} {one_line(verdict.cited)}：{verdict.meaning}。{verdict.note}"
 
 
 # ── Markdown ──────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
@@ -28,6 +29,8 @@ _FITS_CLEARLY = 0.8
 _STRANGE = 0.3
 _LEAST_PAIRS = 10
 """Fewer pairs of letters stand in many articles."""
+_OTHERS_WORDS = re.compile(r"[“「『\"]")
+"""A restatement that quotes something else, a contract or a party, is not about the article alone."""
 _LONGEST_RANGE = 20
 _MOST_TOGETHER = 20
 """Articles in one breath; nobody restates more of them in one sentence."""
@@ -270,7 +273,8 @@ class _CitationCheck:
             if self._passage.by is Author.MODEL or share >= _FITS_CLEARLY:
                 return _Finding(Mark.DIFFERS, f"更像{other.number}。")
             return _Finding(Mark.EXISTS, f"所述内容更像{other.number}，请核对。")
-        if self._passage.by is Author.MODEL or (said.attributed and own < _STRANGE):
+        firm = self._passage.by is Author.MODEL or (said.attributed and own < _STRANGE)
+        if firm and not _OTHERS_WORDS.search(said.text):
             return _Finding(Mark.EXISTS, "该条中未见所述内容，请核对。")
         return _NOTHING_TO_COMPARE
 
@@ -278,7 +282,9 @@ class _CitationCheck:
         """The articles of which the same is said: 第三条、第四条, 第二条至第五条."""
         for citation in self._passage.citations:
             last = citation.last or citation.article
-            for number in range(citation.article.number, min(last.number, citation.article.number + _LONGEST_RANGE) + 1):
+            for number in range(
+                citation.article.number, min(last.number, citation.article.number + _LONGEST_RANGE) + 1
+            ):
                 wanted = citation.article if number == citation.article.number else ArticleNumber(number)
                 if article := self._index.article(law.id, wanted):
                     yield article

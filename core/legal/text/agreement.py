@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import Enum, auto
 from functools import cached_property
+from itertools import pairwise
 
 from core.legal.text.paragraphs import excerpt, paragraphs
 from core.legal.text.rule_words import Nature, Word, rule_words
@@ -37,6 +38,10 @@ _ITEM_MARK = re.compile(r"^\s*[（(][^）)]{1,4}[）)]\s*")
 _LETTER = re.compile(r"\w+")
 _LIKELY = 4
 _OPPOSITE_BOUNDS = {("≥", "≤"), ("≥", "<"), (">", "≤"), (">", "<")}
+
+
+_Change = tuple[str, int, int, int, int]
+"""As difflib has them: what happens, the stretch of what is said, the stretch of the rule."""
 
 
 class Agreement(Enum):
@@ -104,7 +109,7 @@ class _Said:
 
     @cached_property
     def pairs(self) -> Counter[tuple[str, str]]:
-        return Counter(zip(self.keys, self.keys[1:], strict=False))
+        return Counter(pairwise(self.keys))
 
     @cached_property
     def clauses(self) -> list[range]:
@@ -155,7 +160,7 @@ class _Alignment:
             self._align(clause)
 
     def _align(self, clause: range) -> None:
-        changes = _changes(self._said.keys[clause.start : clause.stop], self._rule.keys)
+        changes = self._closest(self._said.keys[clause.start : clause.stop])
         equal = [(c, d) for change, _, _, c, d in changes if change == "equal"]
         if not equal:
             self._foreign += self._said.words[clause.start : clause.stop]
@@ -172,6 +177,19 @@ class _Alignment:
                 self._foreign += words
                 self._dropped += rule
                 self._changes.append((words, rule))
+
+    def _closest(self, said: Sequence[str]) -> list[_Change]:
+        """Beside one clause of the rule, where no more of the words stand in all of it."""
+        best = _changes(said, self._rule.keys)
+        most, present = _equal(best), set(said)
+        for clause in self._rule.clauses if most else ():
+            keys = self._rule.keys[clause.start : clause.stop]
+            if sum(key in present for key in keys) < most:
+                continue
+            found = _changes(said, keys)
+            if _equal(found) >= most:
+                return [(change, a, b, c + clause.start, d + clause.start) for change, a, b, c, d in found]
+        return best
 
     def _around(self, first: int, last: int) -> tuple[int, int]:
         """The stretch of the rule from the beginning of its first clause to the end of its last."""
@@ -234,11 +252,8 @@ class _Alignment:
         return False
 
 
-_Change = tuple[str, int, int, int, int]
-
-
 def _changes(said: Sequence[str], rule: Sequence[str]) -> list[_Change]:
-    """As difflib has them. What is left and right of the longest common stretch is looked for close to it."""
+    """What is left and right of the longest common stretch is looked for close to it."""
     anchor = SequenceMatcher(None, said, rule, autojunk=False).find_longest_match()
     if not anchor.size:
         return [("replace", 0, len(said), 0, len(rule))]
@@ -250,6 +265,10 @@ def _changes(said: Sequence[str], rule: Sequence[str]) -> list[_Change]:
         ("equal", a, a + size, b, b + size),
         *((change, a + size + i, a + size + j, b + size + m, b + size + n) for change, i, j, m, n in after),
     ]
+
+
+def _equal(changes: Iterable[_Change]) -> int:
+    return sum(b - a for change, a, b, _, _ in changes if change == "equal")
 
 
 def _excludes(mine: Word, real: Word) -> bool:
@@ -315,4 +334,4 @@ def contained(claim: str, text: str) -> float:
 
 def pairs(text: str) -> list[str]:
     keys = [word.key for word in rule_words(text) if word.key not in _EMPTY]
-    return [one + other for one, other in zip(keys, keys[1:], strict=False)]
+    return [one + other for one, other in pairwise(keys)]

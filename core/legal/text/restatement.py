@@ -26,11 +26,15 @@ _NOT_CONTENT = re.compile(
 )
 _BROKEN = re.compile(r"(?:违反|触犯|违背|不符合|不适用|并非|援引|误引|不是)了?(?:我国|了)?[\s*《“]{0,8}$")
 _END = re.compile(rf"[。！？!?\n|]|[；;，,](?=\s{{0,4}}第\s{{0,2}}{NUMERAL}\s{{0,2}}条(?:{_SAYS}|[：:，,]))")
-_BEFORE_BRACKET = re.compile(r"[（(【\[]\s{0,4}(?:详?见|参见|参照|参考|引自|依据|法律依据|根据|来源|依)?[:：]?[\s*《“]{0,8}$")
+_BEFORE_BRACKET = re.compile(
+    r"[（(【\[]\s{0,4}(?:详?见|参见|参照|参考|引自|依据|法律依据|根据|来源|依)?[:：]?[\s*《“]{0,8}$"
+)
 _SOURCE_NAMED = re.compile(
     r"(?:[，,。；;\s]{0,4}(?:详?见|参见|依据(?:是|为)?|法律依据(?:是|为)?|法条依据|出处|来源(?:于|是)?|规定在|载于|出自)[:：]?[\s*《“]{0,8})$"
 )
-_OPENS = re.compile(r"^[\s>*\-+•·#]*(?:\d{1,2}[.、)）]|[（(][一二三四五六七八九十\d]{1,3}[)）]|[一二三四五六七八九十]{1,3}、)?[\s*_`]*")
+_OPENS = re.compile(
+    r"^[\s>*\-+•·#]*(?:\d{1,2}[.、)）]|[（(][一二三四五六七八九十\d]{1,3}[)）]|[一二三四五六七八九十]{1,3}、)?[\s*_`]*"
+)
 _NUMBERED = re.compile(r"\[\d{1,3}\](?:\([^)\s]{0,300}\))?|【\d{1,3}】")
 _ASIDE = re.compile(
     r"^(?:一般(?:来说|而言|情况下)|通常(?:来说|情况下)?|简单(?:来说|地说)|具体(?:来说|而言)|换言之|换句话说|也就是说|需要(?:特别)?注意的是|值得注意的是"
@@ -121,9 +125,10 @@ def _within_rule(text: str, cited: CitedTogether) -> bool:
 
 
 def _is_bracketed(text: str, cited: CitedTogether, before: str) -> bool:
-    return bool(_BEFORE_BRACKET.search(before)) and re.match(
-        r"[^（(\n。]{0,40}[）)】\]]", text[cited.end : cited.end + 48]
-    ) is not None
+    return (
+        bool(_BEFORE_BRACKET.search(before))
+        and re.match(r"[^（(\n。]{0,40}[）)】\]]", text[cited.end : cited.end + 48]) is not None
+    )
 
 
 def _cells(text: str, line_start: int, cited: CitedTogether) -> str:
@@ -150,7 +155,7 @@ def _said_after(window: str, before: str) -> Restatement | None:
     if not link["mark"].strip() and (_NOT_CONTENT.match(window) or not told or _REFERRED.search(before)):
         return None
     end = _END.search(rest)
-    return _usable(rest[: end.start()] if end else rest, attributed=told or "：" in said or ":" in said)
+    return _usable(rest[: end.end()] if end else rest, attributed=told or "：" in said or ":" in said)
 
 
 def _block(below: str) -> str:
@@ -168,7 +173,7 @@ def _said_before(before: str, link: re.Pattern[str]) -> str:
 
 def _usable(words: str, *, attributed: bool) -> Restatement | None:
     cleaned = _NUMBERED.sub("", _OPENS.sub("", words, count=1))
-    cleaned = re.sub(r"[*_`]{1,3}", "", cleaned).strip(" \t，,：:；;、）)】]|")
+    cleaned = re.sub(r"[*_`]{1,3}", "", cleaned).strip(" \t\n。！!？?，,：:；;、）)】]|")
     cleaned = _ASIDE.sub("", cleaned)
     if len(re.sub(r"\W", "", cleaned)) < _LEAST or _DOUBTED.search(words):
         return None

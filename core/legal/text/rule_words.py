@@ -11,13 +11,12 @@ from decimal import Decimal
 from enum import Enum, auto
 from typing import NamedTuple
 
-from core.legal.text.numerals import plain, to_int
+from core.base.script import folded
+from core.legal.text.numerals import to_int
 
 _SPOKEN = r"[〇零一二两三四五六七八九十百千]{1,12}"
 _FIGURE = rf"(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]{{1,12}}(?:\.[0-9]{{1,4}})?|{_SPOKEN})"
-_UNIT = (
-    "个?工作日|个?小时|分钟|个?星期|个?月|周岁|[年日天周岁元倍人名次户件吨株克亩]|平方米|立方米|千克|公斤|公里|海里|米|%"
-)
+_UNIT = "个?工作日|个?小时|分钟|个?星期|个?月|周岁|[年日天周岁元倍人名次户件吨株克亩]|平方米|立方米|千克|公斤|公里|海里|米|%"
 _UNITS = {"天": "日", "岁": "周岁", "星期": "周", "名": "人", "公斤": "千克"}
 _MOST = r"不得?(?:超过|多于|高于|大于)|不能(?:超过|多于|高于)|最长(?:不(?:得|能)?超过)?|最多|至多|最高"
 _LEAST = r"不得?(?:少于|低于|小于|短于)|不能(?:少于|低于)|至少|最少|最低|最短"
@@ -99,7 +98,7 @@ class Word(NamedTuple):
 def rule_words(text: str) -> list[Word]:
     """The words with their places in the text. The bound of a quantity follows it: 不得超过六个月 is 6月, ≤."""
     found: list[Word] = []
-    for match in _WORD.finditer(plain(text)):
+    for match in _WORD.finditer(folded(text)):
         kind = match.lastgroup or ""
         if kind == "other":
             found.append(Word(match[0].lower(), match.start(), match.end()))
