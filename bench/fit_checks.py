@@ -1,7 +1,7 @@
 """Fits the weights in core/checks/model.py: `python -m bench.fit_checks` prints them, to be pasted there.
 
 Each statement is used twice, with its documents alone and with these hidden among thirty others of the set, so that the weights
-hold for a short text and for a page. Newton's method on a penalised likelihood; no library is needed for eleven features.
+hold for a short text and for a page. Newton's method on a penalised likelihood; no library is needed for ten features.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from core.checks.check import compare
 from core.checks.features import FEATURES
+from core.checks.model import Model
 from core.checks.types import SourceText
 
 CLAIMS = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "claims" / "dev.jsonl"
@@ -23,8 +24,6 @@ STEPS = 12
 AMONG = 30
 
 Vector = list[float]
-Model = tuple[Vector, float]
-"""Weights and bias."""
 
 
 def claims() -> list[dict[str, Any]]:
@@ -62,7 +61,7 @@ def fit(examples: Sequence[Vector], labels: Sequence[int]) -> Model:
     for _ in range(STEPS):
         weights = [weight - step for weight, step in zip(weights, _newton_step(rows, labels, weights), strict=True)]
     plain = [weight / spread for weight, spread in zip(weights, spreads, strict=False)]
-    return plain, weights[-1] - sum(weight * mean for weight, mean in zip(plain, means, strict=True))
+    return Model(tuple(plain), weights[-1] - sum(weight * mean for weight, mean in zip(plain, means, strict=True)))
 
 
 def _newton_step(rows: Sequence[Vector], labels: Sequence[int], weights: Vector) -> Vector:
@@ -70,7 +69,7 @@ def _newton_step(rows: Sequence[Vector], labels: Sequence[int], weights: Vector)
     gradient = [PENALTY * weight for weight in weights[:-1]] + [0.0]
     curvature = [[PENALTY * (i == j) * (i < size - 1) for j in range(size)] for i in range(size)]
     for row, label in zip(rows, labels, strict=True):
-        chance = predicted((weights, 0.0), row)
+        chance = Model(tuple(weights), 0.0).probability(row)
         slope = chance * (1 - chance)
         for i, value in enumerate(row):
             gradient[i] += (chance - label) * value
@@ -94,21 +93,15 @@ def _solved(matrix: list[Vector], right: Vector) -> Vector:
     return [row[-1] for row in table]
 
 
-def predicted(model: Model, row: Vector) -> float:
-    weights, bias = model
-    total = bias + sum(weight * value for weight, value in zip(weights, row, strict=True))
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
-
-
 def main() -> None:
     rows = claims()
     statements = [row["statement"] for row in rows]
     examples = measured(statements, [row["quote"] for row in rows]) + measured(statements, hidden(rows))
-    weights, bias = fit(examples, [row["label"] for row in rows] * 2)
+    model = fit(examples, [row["label"] for row in rows] * 2)
     print("WEIGHTS = {")
-    print(*(f'    "{name}": {weight:.3f},' for name, weight in zip(FEATURES, weights, strict=True)), sep="\n")
+    print(*(f'    "{name}": {weight:.3f},' for name, weight in zip(FEATURES, model.weights, strict=True)), sep="\n")
     print("}")
-    print(f"BIAS = {bias:.3f}")
+    print(f"BIAS = {model.bias:.3f}")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
@@ -35,6 +35,7 @@ from core.run.service import AnswerService
 from core.search.types import SearchQuery, SearchResponse, SearchType, Source, host_of
 
 if TYPE_CHECKING:
+    from core.checks import AnswerCheck
     from core.legal.imports.build import ImportProgress
     from core.legal.library.statutes import LegalArticle
 
@@ -117,10 +118,16 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("file", metavar="FILE")
     verify.set_defaults(command=_verify)
 
+    check = commands.add_parser("check", help="核对：回答里每一处引用，来源是否这样说")
+    check.add_argument("file", metavar="FILE", nargs="?", help="带 [n] 的回答；- 表示从标准输入读取")
+    check.add_argument("--sources", metavar="DIR|URL", nargs="+", help="来源：一个目录，或依次排列的网址")
+    check.add_argument("--pairs", metavar="FILE.jsonl", help="逐行核对 statement 与 source；- 表示从标准输入读取")
+    check.set_defaults(command=_check, usage=check.error)
+
     doctor = commands.add_parser("doctor", help="检查哪些可用、哪些不可用，以及怎么修")
     doctor.set_defaults(command=_doctor)
 
-    for command in (search, ask, doctor, law_search, case_search, verify, *imports):
+    for command in (search, ask, check, doctor, law_search, case_search, verify, *imports):
         command.add_argument("--json", action="store_true", help="只向标准输出打印 JSON")
     return parser
 
@@ -137,8 +144,12 @@ def _each(argument: str) -> Iterator[str]:
 
 def _for_each(argument: str, output: Output, do: Callable[[str], int]) -> int:
     """A batch goes on after a failure, so that line n of the output always answers line n of the input."""
+    return _all(_each(argument), output, do)
+
+
+def _all(queries: Iterable[str], output: Output, do: Callable[[str], int]) -> int:
     worst = OK
-    for query in _each(argument):
+    for query in queries:
         try:
             status = do(query)
         except AppError as error:
@@ -277,6 +288,50 @@ def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
 
 def _verdict_text(verdict: dict[str, Any]) -> str:
     return f"{verdict['mark']} {verdict['cited']}：{'；'.join(filter(None, (verdict['meaning'], verdict['note'])))}"
+
+
+def _check(app: App, options: argparse.Namespace, output: Output) -> int:
+    if options.pairs and not options.file and not options.sources:
+        return _check_pairs(options.pairs, output)
+    if not options.file or not options.sources or options.pairs:
+        options.usage("请给出 FILE 和 --sources，或者 --pairs")
+    from core.checks import check_answer
+    from core.checks.files import address_sources, folder_sources, read_text
+
+    text = sys.stdin.read() if options.file == "-" else read_text(Path(options.file))
+    folder = Path(options.sources[0])
+    read = folder_sources(folder, app.reader, _note) if folder.is_dir() else None
+    checked = check_answer(text, read or address_sources(options.sources, app.reader, _note))
+    output.document(checked.to_json(), lambda: _checked_text(checked))
+    return OK
+
+
+def _note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _check_pairs(file: str, output: Output) -> int:
+    from core.checks.files import check_pair, read_text
+
+    def one(line: str) -> int:
+        check = check_pair(line)
+        evidence = " … ".join(evidence.text for evidence in check.evidence)
+        document = {"verdict": check.verdict.value, "score": round(check.score, 4), "evidence": evidence}
+        output.document(document, lambda: f"{check.verdict.label} {check.score:.2f} {check.reason}")
+        return OK
+
+    lines = sys.stdin if file == "-" else read_text(Path(file)).split("\n")
+    return _all(filter(str.strip, lines), output, one)
+
+
+def _checked_text(checked: AnswerCheck) -> str:
+    lines = [
+        f"{citation.check.verdict.label} [{citation.number}] {statement.text}\n     {citation.check.reason}"
+        for statement in checked.statements
+        for citation in statement.citations
+    ]
+    lines += (f"无出处 {statement.text}" for statement in checked.uncited)
+    return "\n".join([*lines, checked.summary])
 
 
 def _doctor(app: App, options: argparse.Namespace, output: Output) -> int:

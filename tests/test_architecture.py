@@ -182,9 +182,9 @@ def test_langchain_is_not_imported_before_it_is_needed(module: str) -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_search_reading_and_law_run_from_a_plain_prompt() -> None:
+def test_search_reading_law_and_checks_run_from_a_plain_prompt() -> None:
     code = (
-        "import sys, core.search.service, core.search.registry, core.reading.worker, core.legal.desk; "
+        "import sys, core.search.service, core.search.registry, core.reading.worker, core.legal.desk, core.checks; "
         "print([name for name in sys.modules if name.startswith(('langchain', 'streamlit'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -133,7 +133,7 @@ def folded(text: str) -> str:
 def _replaced(text: str, by: dict[str, str]) -> str:
     present = by.keys() & set(text)
     if len(present) > _FEW:
-        return text.translate(str.maketrans({old: by[old] for old in present}))
+        return text.translate({ord(old): by[old] for old in present})
     for old in present:
         text = text.replace(old, by[old])
     return text

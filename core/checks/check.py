@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
+from typing import NamedTuple
 
 from core.base.text import is_chinese
-from core.checks.facts import near_misses
+from core.checks.facts import near_misses, spelled_as
 from core.checks.features import LONGEST_STATEMENT, Claim, Comparison
-from core.checks.model import ABSENT_UP_TO, SUPPORTED_FROM, probability
+from core.checks.model import ABSENT_UP_TO, MODEL, SUPPORTED_FROM, Model
 from core.checks.passages import IndexedSource, Window, find_context
 from core.checks.statements import Statement, statements
 from core.checks.types import (
@@ -22,7 +25,7 @@ from core.checks.types import (
     Uncited,
     Verdict,
 )
-from core.checks.wording import compact, nearest, quoted, refutes, titles
+from core.checks.wording import compact, glosses, nearest, quoted, refutes, titles
 
 SAME_MATTER = 0.5
 """Of the statement's pairs: from here on a passage speaks of the same thing, and another number in it is another answer."""
@@ -33,22 +36,31 @@ ADDS = 0.15
 LOWERED = 0.2
 """What a contradiction leaves of the score."""
 _LANGUAGE_SAMPLE = 4_000
-MOST_STATEMENTS = 400
 MOST_SOURCES = 8
-"""Of one statement. What is beyond is not checked, and says so."""
+"""Of one statement; further ones are not looked at."""
+MOST_COMPARISONS = 500
+"""Of a statement with a source, in one answer. What is beyond is not checked, and says so."""
 
 
 def compare(statement: str, sources: Sequence[SourceText]) -> Comparison:
     return _compared(Claim(statement), [IndexedSource(source) for source in sources])
 
 
-def check_statement(statement: str, sources: SourceText | Sequence[SourceText]) -> Check:
+def check_statement(statement: str, sources: SourceText | Sequence[SourceText], model: Model = MODEL) -> Check:
     """Against one source, or what several say together."""
     given = [sources] if isinstance(sources, SourceText) else sources
-    return check_claim(Claim(statement), [IndexedSource(source) for source in given])
+    return check_claim(Claim(statement), [IndexedSource(source) for source in given], model)
 
 
 def _compared(claim: Claim, sources: Sequence[IndexedSource]) -> Comparison:
+    comparison = _beside(claim, sources)
+    if not claim.facts or not comparison.context.windows:
+        return comparison
+    respelled = spelled_as(claim.text, claim.facts, comparison.context.facts)
+    return comparison if respelled == claim.text else _beside(Claim(respelled), sources)
+
+
+def _beside(claim: Claim, sources: Sequence[IndexedSource]) -> Comparison:
     for source in sources:
         source.index(claim.pairs)
     return Comparison(claim, find_context(claim.pairs, sources))
@@ -58,20 +70,24 @@ def check_answer(text: str, sources: Sequence[SourceText]) -> AnswerCheck:
     """Every cited statement against its sources. Linear in the answer and in the text that it cites."""
     all_statements = statements(text)
     known = {source.number: source for source in sources}
-    cited = [(one, _numbers(one, known)) for one in all_statements if one.is_claim]
-    claims = {one: Claim(one.claim) for one, numbers in cited if numbers}
-    indexed = _indexed(known, [(claims[one], numbers) for one, numbers in cited if numbers])
+    cited = [(one, numbers) for one in all_statements if one.is_claim and (numbers := _numbers(one, known))]
+    so_far = list(accumulate(len(numbers) for _, numbers in cited))
+    within = cited[: bisect_right(so_far, MOST_COMPARISONS)]
+    claims = [Claim(one.claim) for one, _ in within]
+    indexed = _indexed(known, list(zip(claims, (numbers for _, numbers in within), strict=True)))
     checked = [
-        _checked(one, claims[one], [indexed[number] for number in numbers], is_within=place < MOST_STATEMENTS)
-        for place, (one, numbers) in enumerate(cited)
-        if numbers
+        _checked(one, _checks(claim, [indexed[number] for number in numbers]))
+        for (one, numbers), claim in zip(within, claims, strict=True)
     ]
+    checked += (
+        _checked(one, _Checks(_BEYOND, dict.fromkeys(numbers, _BEYOND))) for one, numbers in cited[len(within) :]
+    )
     uncited = [Uncited(one.start, one.end, one.text) for one in all_statements if not one.marks and one.wants_source]
     return AnswerCheck(tuple(checked), tuple(uncited))
 
 
 def _numbers(statement: Statement, known: Mapping[int, SourceText]) -> list[int]:
-    return list(dict.fromkeys(mark.number for mark in statement.marks if mark.number in known))
+    return list(dict.fromkeys(mark.number for mark in statement.marks if mark.number in known))[:MOST_SOURCES]
 
 
 def _indexed(
@@ -88,32 +104,34 @@ def _indexed(
     return indexed
 
 
-def _checked(
-    statement: Statement, claim: Claim, sources: Sequence[IndexedSource], *, is_within: bool
-) -> StatementCheck:
-    alone = {source.number: check_claim(claim, [source]) if is_within else _BEYOND for source in sources[:MOST_SOURCES]}
-    together = _together(claim, sources, alone) if is_within else _BEYOND
-    if statement.shares_marks:
-        together, alone = _softened(together), {number: _softened(check) for number, check in alone.items()}
-    citations = [
-        CitationCheck(mark.number, mark.start, mark.end, _credited(alone[mark.number], together, mark.number))
-        for mark in statement.marks
-        if mark.number in alone
-    ]
-    return StatementCheck(
-        statement.start, statement.end, statement.text, together, tuple(citations), statement.shares_marks
-    )
+class _Checks(NamedTuple):
+    together: Check
+    alone: dict[int, Check]
+    """By the source's number."""
 
 
 _BEYOND = Check(Verdict.UNCHECKED, 0.5, "回答过长，后面的部分没有核对。")
 
 
-def _together(claim: Claim, sources: Sequence[IndexedSource], alone: Mapping[int, Check]) -> Check:
+def _checks(claim: Claim, sources: Sequence[IndexedSource]) -> _Checks:
     """One source that says it is enough; else what they say together."""
+    alone = {source.number: check_claim(claim, [source]) for source in sources}
     best = max(alone.values(), key=lambda check: (check.verdict is Verdict.SUPPORTED, check.score))
     if best.verdict is Verdict.SUPPORTED or len(sources) == 1:
-        return best
-    return check_claim(claim, sources[:MOST_SOURCES])
+        return _Checks(best, alone)
+    return _Checks(check_claim(claim, sources), alone)
+
+
+def _checked(statement: Statement, checks: _Checks) -> StatementCheck:
+    together, alone = checks
+    if statement.shares_marks:
+        together, alone = _softened(together), {number: _softened(check) for number, check in alone.items()}
+    citations = tuple(
+        CitationCheck(mark.number, mark.start, mark.end, _credited(alone[mark.number], together, mark.number))
+        for mark in statement.marks
+        if mark.number in alone
+    )
+    return StatementCheck(statement.start, statement.end, statement.text, together, citations, statement.shares_marks)
 
 
 def _softened(check: Check) -> Check:
@@ -133,9 +151,9 @@ def _credited(alone: Check, together: Check, number: int) -> Check:
     return replace(alone, verdict=Verdict.UNCHECKED, reason="另一来源已说明，此来源未见同样说法。")
 
 
-def check_claim(claim: Claim, sources: Sequence[IndexedSource]) -> Check:
+def check_claim(claim: Claim, sources: Sequence[IndexedSource], model: Model = MODEL) -> Check:
     comparison = _compared(claim, sources)
-    score = probability(comparison.features())
+    score = model.probability(comparison.features())
     is_full = bool(sources) and all(source.is_full for source in sources)
     if reason := _cannot_tell(claim, sources):
         return Check(Verdict.UNCHECKED, score, reason)
@@ -185,6 +203,8 @@ def _doubt(comparison: Comparison) -> str:
         title for title in titles(comparison.claim.text) if compact(title) not in comparison.context.compact
     ]:
         return f"原文相近处没有《{missing[0]}》。"
+    if missing := [name for name in glosses(comparison.claim.text) if compact(name) not in comparison.context.compact]:
+        return f"原文相近处没有译名 {missing[0]}。"
     return ""
 
 

@@ -125,6 +125,12 @@ def _agrees(stated: Day, real: Day) -> bool:
     return within and stated.day in {None, real.day}
 
 
+def same_day(stated: Day, source: Sequence[Day]) -> Day | None:
+    """The source's date that says exactly the same in other words."""
+    same = [real for real in source if (real.year, real.months, real.day) == (stated.year, stated.months, stated.day)]
+    return same[0] if same and all(folded(real.text) != folded(stated.text) for real in same) else None
+
+
 def other_than(stated: Day, source: Sequence[Day]) -> Day | None:
     """The source's date of the same kind, where it is another one."""
     same_kind = [real for real in source if (real.months is None) == (stated.months is None) or real.year is not None]

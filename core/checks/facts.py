@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.base.script import folded
-from core.checks.dates import Day, days, is_told, other_than
-from core.checks.numbers import Agreement, Quantity, agreement, best_agreement, is_comparable, labels, quantities
+from core.checks.dates import Day, days, is_told, other_than, same_day
+from core.checks.numbers import Agreement, Quantity, agreement, best_agreement, labels, quantities
 from core.checks.types import Difference
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
@@ -59,18 +59,36 @@ def _without(text: str, dated: Sequence[Day]) -> str:
     return text
 
 
-def differences(stated: Facts, source: Facts) -> Iterator[Difference]:
-    """What the statement says and the source does not, beside what the source says instead."""
+def differences(stated: Facts, source: Facts, nearest: Facts) -> Iterator[Difference]:
+    """What the statement says and the source does not, beside what the nearest passage says instead."""
     for quantity in stated.quantities:
         if not is_weak(quantity) and best_agreement(quantity, source.quantities) is Agreement.OTHER:
-            yield Difference("number", quantity.text, _instead(quantity, stated, source))
+            yield Difference("number", quantity.text, _instead(quantity, stated, nearest))
     for day in stated.days:
-        if not is_told(day, source.days) and not _is_bare_year(day, source):
-            other = other_than(day, source.days)
+        if not is_told(day, source.days) and not is_told(day, nearest.days) and not _is_bare_year(day, source):
+            other = other_than(day, nearest.days)
             yield Difference("date", day.text, other.text if other else "")
     for label in stated.labels:
         if label not in source.labels and not _digits_of(label) <= source.digits:
-            yield Difference("name", label, _same_shape(label, stated, source))
+            yield Difference("name", label, _same_shape(label, stated, nearest))
+
+
+def spelled_as(text: str, stated: Facts, source: Facts) -> str:
+    """The text with its numbers and dates written as in the source, where they are the same: 12000 万 as 1.2 亿."""
+    spellings = [
+        *((one, _same(one, source.quantities)) for one in stated.quantities),
+        *((one, same_day(one, source.days)) for one in stated.days),
+    ]
+    for one, same in sorted(spellings, key=lambda pair: -pair[0].start):
+        if same:
+            text = text[: one.start] + same.text + text[one.end :]
+    return text
+
+
+def _same(stated: Quantity, source: Iterable[Quantity]) -> Quantity | None:
+    """None where the source has the number in the same spelling, too."""
+    same = [real for real in source if agreement(stated, real) is Agreement.SAME]
+    return same[0] if same and all(folded(real.text) != folded(stated.text) for real in same) else None
 
 
 def is_weak(quantity: Quantity) -> bool:
@@ -93,8 +111,7 @@ def near_misses(stated: Facts, source: Facts) -> list[Quantity]:
 
 def _instead(quantity: Quantity, stated: Facts, source: Facts) -> str:
     for real in source.quantities:
-        same_kind = is_comparable(quantity, real) and (quantity.unit == real.unit or not real.unit)
-        if same_kind and best_agreement(real, stated.quantities) is Agreement.OTHER:
+        if quantity.unit == real.unit and best_agreement(real, stated.quantities) is Agreement.OTHER:
             return real.text
     return ""
 

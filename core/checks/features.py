@@ -13,7 +13,7 @@ from core.base.script import folded
 from core.checks.facts import Facts, differences
 from core.checks.passages import Context
 from core.checks.types import Difference
-from core.checks.wording import Conflict, asks, compact, conflicts
+from core.checks.wording import Conflict, asks, compact, conflicts, without_glosses
 
 _CLAUSE_END = re.compile(r"[，,；;：:。]")
 _RUN = re.compile(r"[^\W_]+")
@@ -31,18 +31,23 @@ class Claim:
     text: str
 
     @cached_property
+    def bare(self) -> str:
+        """Without the names in letters that follow a Chinese one: a Chinese source need not repeat them."""
+        return without_glosses(self.text[: 2 * LONGEST_STATEMENT])
+
+    @cached_property
     def compact(self) -> str:
-        return compact(self.text)[:LONGEST_STATEMENT]
+        return compact(self.bare)[:LONGEST_STATEMENT]
 
     @cached_property
     def pairs(self) -> list[str]:
         """Neighbours, none across a comma; each pair once, in their order."""
-        runs = _RUN.findall(folded(self.text[: 2 * LONGEST_STATEMENT]))
+        runs = _RUN.findall(folded(self.bare))
         return list(dict.fromkeys(pair for run in runs for pair in map(add, run, run[1:])))
 
     @cached_property
     def clauses(self) -> list[str]:
-        parts = (compact(part) for part in _CLAUSE_END.split(self.text[: 2 * LONGEST_STATEMENT]))
+        parts = (compact(part) for part in _CLAUSE_END.split(self.bare))
         return [part for part in parts if len(part) >= _SHORT_CLAUSE] or [self.compact]
 
     @cached_property
@@ -59,7 +64,9 @@ class Comparison:
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        return tuple(differences(self.claim.facts, self.context.facts)) if self.claim.facts else ()
+        return (
+            tuple(differences(self.claim.facts, self.context.facts, self.context.nearest)) if self.claim.facts else ()
+        )
 
     @cached_property
     def coverage(self) -> float:
@@ -120,7 +127,6 @@ FEATURES: dict[str, Callable[[_Measured], float]] = {
     "two windows": lambda m: m.comparison.covered_by(2),
     "in order": lambda m: common_subsequence(m.statement, m.passages) / m.length,
     "in order, one sentence": lambda m: m.comparison.best_in_order / m.length,
-    "in pieces": lambda m: m.in_pieces(2),
     "in long pieces": lambda m: m.in_pieces(10),
     "first clause": lambda m: m.clauses[0],
     "last clause": lambda m: m.clauses[-1],

@@ -135,12 +135,12 @@ def agreement(stated: Quantity, real: Quantity) -> Agreement:
         return Agreement.OTHER
     if stated.unit != real.unit:
         return Agreement.NEAR if _same_number(stated, real) else Agreement.OTHER
-    if _equal(stated.low, real.low) and _equal(stated.high, real.high):
-        return Agreement.SAME if _bound_class(stated) == _bound_class(real) or not real.bound else Agreement.NEAR
-    if stated.bound and real.low >= stated.low and real.high <= stated.high and _is_close(stated, real, 0.5):
+    is_within = real.low >= stated.low and real.high <= stated.high
+    if _same_number(stated, real):
+        same_bound = _bound_class(stated) == _bound_class(real)
+        return Agreement.SAME if same_bound or (is_within and not _bound_class(real)) else Agreement.NEAR
+    if stated.bound and is_within and _is_close(stated, real, 0.5):
         return Agreement.SAME if _is_close(stated, real, 0.0) else Agreement.NEAR
-    if _equal(stated.exact, real.exact):
-        return Agreement.NEAR
     return Agreement.NEAR if _is_rounded(stated, real) else Agreement.OTHER
 
 

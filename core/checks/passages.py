@@ -16,6 +16,8 @@ from core.checks.types import Evidence, SourceText
 LONGEST_SOURCE = 400_000
 """Characters of a source that are looked at; what follows makes it one that was not read in full."""
 LONGEST_SENTENCE = 160
+MOST_PLACES = 1_000
+"""Sentences that are noted for one pair: what stands in more of them points nowhere."""
 WINDOWS = 4
 """What a statement says may stand in several places; more would let any long page say anything."""
 _END = re.compile(r"[。!?\n;]+[\"”」』)]*|\.(?=\s)")
@@ -48,7 +50,9 @@ class IndexedSource:
             return
         for sentence, (start, end) in enumerate(self.spans):
             for pair in wanted.intersection(map(add, self.folded[start : end - 1], self.folded[start + 1 : end])):
-                self._places.setdefault(pair, []).append(sentence)
+                places = self._places.setdefault(pair, [])
+                if len(places) < MOST_PLACES:
+                    places.append(sentence)
 
     def places(self, pair: str) -> Sequence[int]:
         return self._places.get(pair, ())
@@ -140,6 +144,13 @@ class Context:
         }
         return Facts.joined(
             source.facts(place) for (_, place), source in sorted(around.items(), key=lambda entry: entry[0])
+        )
+
+    @cached_property
+    def nearest(self) -> Facts:
+        """Of the best window alone."""
+        return Facts.joined(
+            window.source.facts(place) for window in self.windows[:1] for place in (window.first, window.last)
         )
 
     def text_around(self, window: Window) -> str:

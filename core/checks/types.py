@@ -146,6 +146,19 @@ class AnswerCheck:
     uncited: tuple[Uncited, ...] = ()
     version: int = field(default=VERSION)
 
+    @property
+    def counts(self) -> dict[Verdict, int]:
+        """Of citations, each number of each bracket for itself."""
+        verdicts = [citation.check.verdict for statement in self.statements for citation in statement.citations]
+        return {verdict: verdicts.count(verdict) for verdict in Verdict}
+
+    @property
+    def summary(self) -> str:
+        """12 处引用：9 处有据 · 1 处不符 · 2 处未核"""
+        counts = self.counts
+        told = [f"{count} 处{verdict.label}" for verdict, count in counts.items() if count]
+        return f"{sum(counts.values())} 处引用：{' · '.join(told)}" if told else "没有可以核对的引用。"
+
     def to_json(self) -> dict[str, Any]:
         return {
             "version": self.version,

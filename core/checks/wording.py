@@ -44,7 +44,7 @@ _DEGREES = ("情态", {1, 2})
 
 _NEGATION = re.compile(
     "(?!不仅|不但|不过|不管|不论|不断|不同|不少|不久|不如|不妨|不得不|非常|无论|未来|无数|不一|不可避免|不等|不止|不只|非洲|不锈|不得|不良|未必|没想)"
-    "(?<![是差要除莫更无])(?:并不是|并非|没有|不是|不会|不能|不|没|未|无|非)"
+    "(?<![是差要除莫更无])(?:并不|并非|没有|不|没|未|无|非)"
 )
 _QUOTES = re.compile(r"「([^「」\n]{2,400})」|『([^『』\n]{2,400})』|“([^“”\n]{2,400})”|\"([^\"\n]{2,400})\"")
 _TITLES = re.compile("《([^《》\n]{1,100})》")
@@ -55,7 +55,7 @@ _REFUTED = re.compile(
 _ASKED = re.compile(
     r"[?？]|[（(]\s*[)）]|\[\s*\]|(?:单|多)选题|(?<![A-Za-z])A[.、．]?[^A-Za-z\n]{1,20}B[.、．]?[^A-Za-z\n]{1,20}C"
 )
-_LATIN = re.compile(r"[a-z][a-z0-9]+(?:[-_'’.][a-z0-9]+)*")
+_GLOSS = re.compile(r"(?<=[\u3400-\u9fff])[（(]([A-Za-z][A-Za-z .,·'’&-]{1,60})[）)]")
 LONG_QUOTE = 6
 """Shorter words in quotation marks are terms rather than somebody's words."""
 
@@ -150,8 +150,13 @@ def titles(text: str) -> list[str]:
     return _TITLES.findall(text)
 
 
-def latin_words(text: str) -> list[str]:
-    return [word for word in _LATIN.findall(folded(text)) if len(word) > 1]
+def glosses(text: str) -> list[str]:
+    """Names in letters beside a Chinese one: Donald Trump of 特朗普（Donald Trump）."""
+    return _GLOSS.findall(text)
+
+
+def without_glosses(text: str) -> str:
+    return _GLOSS.sub("", text)
 
 
 def nearest(quote: str, passage: str) -> str | None:

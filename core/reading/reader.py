@@ -77,6 +77,13 @@ class Reader:
             is_cut=found.is_cut,
         )
 
+    def read_bytes(self, body: bytes, content_type: str, *, deadline: Deadline) -> Extracted:
+        """What a file holds, taken apart where pages are. Raises ReadingError."""
+        try:
+            return self._workers.extract(body, content_type, deadline)
+        except NotReadable as error:
+            raise ReadingError(error.reason) from None
+
     def read_all(
         self,
         addresses: Sequence[str],

@@ -298,6 +298,87 @@ def test_a_failure_for_people_is_on_standard_error(core: Core) -> None:
     assert (blank.returncode, blank.stdout) == (1, "")
 
 
+# ── Checking ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    (folder / "1.txt").write_bytes(
+        "灯塔公司2024年的收入为一亿两千万元，同比增长20%。公司总部设在海州市。".encode("gb18030")
+    )
+    page = "<html><body><article><h1>灯塔</h1><p>海州灯塔建成于2001年，塔高六十米，由三名守塔人轮流值守。</p></article></body></html>"
+    (folder / "2.html").write_text(page, "utf-8")
+    (folder / ".hidden").write_text("x", "utf-8")
+    return folder
+
+
+def test_an_answer_is_checked_against_a_folder(core: Core, tmp_path: Path, sources: Path) -> None:
+    answer = tmp_path / "answer.md"
+    answer.write_text("灯塔公司2024年的收入为1.2亿元[1]。海州灯塔建成于2003年，塔高六十米[2]。另有70家分店。", "utf-8")
+    told = core("check", str(answer), "--sources", str(sources))
+    assert told.returncode == 0, told.stderr
+    assert told.stdout == (
+        "有据 [1] 灯塔公司2024年的收入为1.2亿元。\n     原文如此。\n"
+        "不符 [2] 海州灯塔建成于2003年，塔高六十米。\n     回答说「2003年」，来源说「2001年」。\n"
+        "无出处 另有70家分店。\n2 处引用：1 处有据 · 1 处不符\n"
+    )
+    (document,) = lines(core("check", "-", "--sources", str(sources), "--json", stdin=answer.read_text("utf-8")))
+    assert [statement["verdict"] for statement in document["statements"]] == ["supported", "contradicted"]
+    assert document["statements"][1]["evidence"][0]["source"] == 2
+
+
+def test_an_answer_is_checked_against_pages(core: Core, tmp_path: Path) -> None:
+    answer = tmp_path / "answer.md"
+    answer.write_text("海州灯塔建成于2001年，塔高六十米[1]。", "utf-8")
+    unread = core("check", str(answer), "--sources", "http://127.0.0.1:9/a", "--json")
+    assert unread.returncode == 0
+    assert lines(unread)[0]["statements"][0]["verdict"] == "unchecked"
+    assert "[1]" in unread.stderr
+
+
+def test_pairs_are_checked_line_by_line(core: Core, tmp_path: Path) -> None:
+    source = "海州灯塔建成于2001年，塔高六十米，由三名守塔人轮流值守。"
+    pairs = [
+        {"statement": "海州灯塔建成于2001年，塔高六十米。", "source": source},
+        {"statement": "海州灯塔建成于2003年，塔高六十米。", "source": source},
+        {"statement": "火星探测器采集到了三种稀有的矿物样本。", "source": source},
+        {"statement": "海州灯塔建成于2001年。", "source": ""},
+    ]
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("\n".join(json.dumps(pair) for pair in pairs), "utf-8")
+    documents = lines(core("check", "--pairs", str(file), "--json"))
+    assert [document["verdict"] for document in documents] == ["supported", "contradicted", "absent", "unchecked"]
+    assert all(set(document) == {"verdict", "score", "evidence"} for document in documents)
+    assert documents[0]["evidence"] == source
+    done = core(
+        "check",
+        "--pairs",
+        "-",
+        "--json",
+        stdin=f'not json\n["a"]\n{json.dumps(pairs[0])}\n{{"statement": 1, "source": 2}}\n',
+    )
+    assert [document.get("verdict", "error") for document in lines(done)] == ["error", "error", "supported", "error"]
+    assert done.returncode == 1
+    assert core("check", "--pairs", str(file)).stdout.startswith("有据 ")
+
+
+@pytest.mark.parametrize("arguments", [[], ["x"], ["--sources", "x"], ["x", "--sources", "y", "--pairs", "z"]])
+def test_a_check_of_nothing_is_wrong_usage(core: Core, arguments: list[str]) -> None:
+    assert core("check", *arguments).returncode == 2
+
+
+def test_an_empty_folder_and_a_missing_file_are_sentences(core: Core, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "answer.md").write_text("甲[1]", "utf-8")
+    empty = core("check", str(tmp_path / "answer.md"), "--sources", str(tmp_path / "empty"))
+    missing = core("check", str(tmp_path / "nothing.md"), "--sources", str(tmp_path / "empty"))
+    assert empty.returncode == missing.returncode == 1
+    assert "没有文件" in empty.stderr
+    assert "无法读取" in missing.stderr
+
+
 # ── Being cut off ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

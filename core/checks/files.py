@@ -1,0 +1,83 @@
+"""Answers, sources and pairs out of files, for the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from core.base.http import Deadline
+from core.checks.check import check_statement
+from core.checks.errors import CheckInputError
+from core.checks.types import Check, SourceText
+from core.reading.decode import decode
+from core.reading.errors import ReadingError
+from core.reading.reader import Reader
+
+_NUMBER = re.compile(r"(\d{1,3})(?!\d)")
+_MOST = 999
+_FILE_SECONDS = 20.0
+
+Tell = Callable[[str], None]
+
+
+def read_text(file: Path) -> str:
+    """In whatever encoding."""
+    return decode(_bytes(file), "text/plain")
+
+
+def folder_sources(folder: Path, reader: Reader, tell: Tell) -> list[SourceText]:
+    """Files are numbered by the number that their names begin with, or else in the order of their names."""
+    files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))[:_MOST]
+    numbers = [int(found[1]) if (found := _NUMBER.match(path.name)) else 0 for path in files]
+    if not all(numbers) or len(set(numbers)) < len(numbers):
+        numbers = list(range(1, len(files) + 1))
+    if not files:
+        raise CheckInputError(f"{folder.name} 里没有文件。")
+    return [_file_source(number, path, reader, tell) for number, path in zip(numbers, files, strict=True)]
+
+
+def _file_source(number: int, path: Path, reader: Reader, tell: Tell) -> SourceText:
+    try:
+        found = reader.read_bytes(_bytes(path), _content_type(path), deadline=Deadline(_FILE_SECONDS))
+    except ReadingError as error:
+        tell(f"[{number}] {path.name}：{error.mark}")
+        return SourceText(number, "", is_full=False)
+    return SourceText(number, found.text, is_full=not found.is_cut, published=found.published)
+
+
+def _content_type(path: Path) -> str:
+    return "text/html" if path.suffix.lower() in {".html", ".htm", ".xhtml"} else "text/plain"
+
+
+def address_sources(addresses: Sequence[str], reader: Reader, tell: Tell) -> list[SourceText]:
+    """The first address is [1]."""
+    sources = []
+    outcomes = reader.read_all(addresses, deadline=Deadline(reader.timeout * max(1, len(addresses) // 4)))
+    for number, outcome in enumerate(outcomes, 1):
+        if isinstance(outcome, ReadingError):
+            tell(f"[{number}] {outcome}")
+            sources.append(SourceText(number, "", is_full=False))
+        else:
+            sources.append(SourceText(number, outcome.text, not outcome.is_cut, outcome.published))
+    return sources
+
+
+def check_pair(line: str) -> Check:
+    """One line of a file of pairs; the source counts as read in full."""
+    try:
+        pair = json.loads(line)
+        statement, source = pair["statement"], pair["source"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise CheckInputError("这一行不是带有 statement 和 source 的 JSON 对象。") from None
+    if not isinstance(statement, str) or not isinstance(source, str):
+        raise CheckInputError("statement 和 source 必须是文字。")
+    return check_statement(statement, SourceText(1, source))
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise CheckInputError(f"无法读取 {file.name}。", cure="请检查路径和权限。") from error
