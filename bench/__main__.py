@@ -16,6 +16,7 @@ PARTS = {
     "agent": "Agent mode",
     "google": "Google through Chrome",
     "legal": "Legal search",
+    "statutes": "Checking statutes",
     "dashboard": "Dashboard and recording",
 }
 

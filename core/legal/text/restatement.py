@@ -22,7 +22,7 @@ _AFTER = re.compile(
 _ENDS_LINE = re.compile(rf"[*_` \t]*+(?:(?:的|之)(?:相关)?规定)?{_SAYS}?[*_`]*+[：:，,]?[*_` \t]*+\n")
 _REFERRED = re.compile(r"(?:依照|按照|根据|依据|适用|参照|遵照|符合|由|有|对|和|与|及|、|在|受)[\s*《“]{0,8}$")
 _NOT_CONTENT = re.compile(
-    r"^(?:(?:的|之)?(?:规定|约定|情形|条件|要求)?(?:的|之|处罚|处理|执行|办理|予以)|所(?:称|指|列|规定)|意义上|并?未|并?没有?|是否|不|无|和|与|及|、|至|或)"
+    r"(?:(?:的|之)?(?:规定|约定|情形|条件|要求)?(?:的|之|处罚|处理|执行|办理|予以)|所(?:称|指|列|规定)|意义上|并?未|并?没有?|是否|不|无|和|与|及|、|至|或)"
 )
 _BROKEN = re.compile(r"(?:违反|触犯|违背|不符合|不适用|并非|援引|误引|不是)了?(?:我国|了)?[\s*《“]{0,8}$")
 _END = re.compile(rf"[。！？!?\n|]|[；;，,](?=\s{{0,4}}第\s{{0,2}}{NUMERAL}\s{{0,2}}条(?:{_SAYS}|[：:，,]))")
@@ -117,7 +117,7 @@ def _taken_over(text: str, cited: Sequence[CitedTogether], position: int) -> int
 
 def _within_rule(text: str, cited: CitedTogether) -> bool:
     before = text[max(0, cited.start - 8) : cited.start]
-    if _BROKEN.search(before):
+    if _BROKEN.search(before) or (text[cited.start] == "本" and _NOT_CONTENT.match(text, cited.end)):
         return True
     after = _AFTER.match(text[cited.end : cited.end + 60])
     told = after and after["mark"].strip()

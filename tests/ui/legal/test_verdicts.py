@@ -69,6 +69,30 @@ def test_a_wrong_quotation_is_compared_word_by_word() -> None:
     assert "守塔人<del>可以</del><ins>应当</ins>在日落前点灯" in shown
 
 
+@pytest.mark.parametrize(
+    ("mark", "shown"),
+    [
+        (Mark.AGREES, ":green[✓]"),
+        (Mark.EXISTS, "○"),
+        (Mark.DIFFERS, ":red[≠]"),
+        (Mark.MISSING, ":red[✗]"),
+        (Mark.NOT_IN_FORCE, ":orange[⌛]"),
+        (Mark.UNKNOWN, ":gray[？]"),
+    ],
+)
+def test_only_agreement_is_green(mark: Mark, shown: str) -> None:
+    assert legal_check.coloured(mark) == shown
+
+
+def test_what_was_said_stands_beside_the_article() -> None:
+    shown = legal_check.details(verdict("第三条", Mark.DIFFERS, claim="守塔人可以睡觉", note="更像第四条。"))
+    assert "<b>所述内容与条文不符。</b>更像第四条。" in shown
+    said, article = shown.split('<div class="wy-beside">')[1].split("</div><div>", 1)
+    assert "文中所述" in said
+    assert "<p>守塔人可以睡觉</p>" in said
+    assert "<p>守塔人应当在日落前点灯。</p>" in article
+
+
 def test_hostile_words_stay_words() -> None:
     attack = '<script>alert(1)</script>![x](http://evil.example/y)[l](javascript:alert(2))"><img src=x>'
     page = drawn(
@@ -80,6 +104,7 @@ def test_hostile_words_stay_words() -> None:
             quote=f"{attack}。",
             note=attack,
             misquoted=True,
+            claim=attack,
         )
     )
     shown = html(page)
