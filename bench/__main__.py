@@ -17,6 +17,7 @@ PARTS = {
     "google": "Google through Chrome",
     "legal": "Legal search",
     "statutes": "Checking statutes",
+    "checks": "Checks",
     "dashboard": "Dashboard and recording",
 }
 

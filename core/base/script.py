@@ -112,28 +112,29 @@ _SIMPLIFIED = (
     "鹜䴗鸧莺鹟鹤鹠鹡鹘鹣鹚鹢鹞鸡䴘鹝鹧鹥鸥鸷鹨鸶鹪鹔鹩鹫鹇鹬鹰鹭鸴䴙㶉鹯鹱鹲鸬鹴鹦鹳鹂鸾卤咸鹾碱盐丽粗麦麸曲面么么黄"
     "黉点党黪霉黡黩黾鼋鳌鳖鼍冬鼹齐斋赍齑齿龀龁龂龅龇龃龆龄出龈啮咬龊龉龋腭龌龙厐庞龚龛龟"
 )
-_TO_SIMPLIFIED = dict(zip(_TRADITIONAL, _SIMPLIFIED, strict=True))
+_TO_SIMPLIFIED = str.maketrans(_TRADITIONAL, _SIMPLIFIED)
+_IS_TRADITIONAL = re.compile(f"[{_TRADITIONAL}]")
 _HALF_WIDTH = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {"\u3000": " "}
-_FOLDED = _TO_SIMPLIFIED | _HALF_WIDTH | {"\u0130": "i"}  # İ is the one letter that becomes two when made small
-_IS_TO_FOLD = re.compile(f"[{re.escape(''.join(_FOLDED))}]")
-_FEW = 60
-"""So many characters are replaced one by one in less time than a table is asked about every character of a page."""
+_TO_HALF_WIDTH = str.maketrans("".join(_HALF_WIDTH), "".join(_HALF_WIDTH.values()))
+_LONG = 2_000
+_IS_FULL_WIDTH = re.compile("[\uff01-\uff5e\u3000]")
 
 
 def simplified(text: str) -> str:
     """憂鬱的烏龜 → 忧郁的乌龟. Character by character: 裡面 becomes 里面, but 軟體 becomes 软体 and not 软件."""
-    return _replaced(text, _TO_SIMPLIFIED)
+    return text.translate(_TO_SIMPLIFIED) if _IS_TRADITIONAL.search(text) else text
 
 
 def folded(text: str) -> str:
     """The text for comparing. Nothing moves: a place in the result is the same place in the text."""
-    return (_replaced(text, _FOLDED) if _IS_TO_FOLD.search(text) else text).lower()
+    if _IS_FULL_WIDTH.search(text):
+        text = _half_width(text)
+    return simplified(text).replace("\u0130", "i").lower()  # İ is the one letter that becomes two when made small
 
 
-def _replaced(text: str, by: dict[str, str]) -> str:
-    present = by.keys() & set(text)
-    if len(present) > _FEW:
-        return text.translate({ord(old): by[old] for old in present})
-    for old in present:
-        text = text.replace(old, by[old])
+def _half_width(text: str) -> str:
+    if len(text) < _LONG:
+        return text.translate(_TO_HALF_WIDTH)
+    for full, half in _HALF_WIDTH.items():  # on a page four times as fast as asking a table about every character
+        text = text.replace(full, half)
     return text
