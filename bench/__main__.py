@@ -16,6 +16,7 @@ PARTS = {
     "agent": "Agent mode",
     "google": "Google through Chrome",
     "legal": "Legal search",
+    "statutes": "Checking statutes",
     "checks": "Checks",
     "dashboard": "Dashboard and recording",
 }

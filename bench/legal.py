@@ -19,7 +19,8 @@ from core.legal.library.cases import CaseService
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.statutes import RegulationService
 from core.legal.text.case_numbers import find_case_numbers
-from core.legal.verify import Verifier, quotes
+from core.legal.text.quotations import quotes
+from core.legal.verify import Verifier
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data" / "legal"

@@ -7,7 +7,7 @@ JSON, version 1; fields may be added, none changes its meaning without a new ver
         (of an answer:) "model", "seconds", "complete",
         "references": [{"number", "title", "url", "domain", "snippet", "summary" (the same), "published", "read", "accessed"}],
         "check": null or {"version", "statements": [{"text", "verdict", "score", "reason", "evidence", "citations", …}], "uncited": […]},
-        "statutes": [{"mark": "✓"|"✗"|"≠"|"⌛"|"？", "meaning", "cited", "lawName", "articleNumber", "text", "quote", "note", …}],
+        "statutes": [{"mark": "✓"|"○"|"≠"|"✗"|"⌛"|"？", "meaning", "cited", "lawName", "articleNumber", "text", "quote", "claim", "note", …}],
         "searches": [{"query", ("asked": the question, where it was searched for in other words,) "type", "provider", "results", "seconds", "fromCache"}],
         "notices": [text]}]}
 Times are ISO 8601 with an offset. `text` is Markdown in which `[n]` cites the reference with that number.
@@ -150,7 +150,7 @@ def _verdict_lines(message: Message, check: CheckStatutes) -> Iterator[str]:
 
 
 def _verdict_line(verdict: Verdict) -> str:
-    return f"{verdict.mark} {one_line(verdict.cited)}：{verdict.mark.meaning}。{verdict.note}"
+    return f"{verdict.mark} {one_line(verdict.cited)}：{verdict.meaning}。{verdict.note}"
 
 
 # ── Markdown ──────────────────────────────────────────────────────────────────────────────────────────────────────

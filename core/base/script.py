@@ -115,6 +115,8 @@ _SIMPLIFIED = (
 _TO_SIMPLIFIED = str.maketrans(_TRADITIONAL, _SIMPLIFIED)
 _IS_TRADITIONAL = re.compile(f"[{_TRADITIONAL}]")
 _HALF_WIDTH = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {"\u3000": " "}
+_TO_HALF_WIDTH = str.maketrans("".join(_HALF_WIDTH), "".join(_HALF_WIDTH.values()))
+_LONG = 2_000
 _IS_FULL_WIDTH = re.compile("[\uff01-\uff5e\u3000]")
 
 
@@ -126,6 +128,13 @@ def simplified(text: str) -> str:
 def folded(text: str) -> str:
     """The text for comparing. Nothing moves: a place in the result is the same place in the text."""
     if _IS_FULL_WIDTH.search(text):
-        for full, half in _HALF_WIDTH.items():  # four times as fast as a table that is asked about every character
-            text = text.replace(full, half)
+        text = _half_width(text)
     return simplified(text).replace("\u0130", "i").lower()  # İ is the one letter that becomes two when made small
+
+
+def _half_width(text: str) -> str:
+    if len(text) < _LONG:
+        return text.translate(_TO_HALF_WIDTH)
+    for full, half in _HALF_WIDTH.items():  # on a page four times as fast as asking a table about every character
+        text = text.replace(full, half)
+    return text

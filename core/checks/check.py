@@ -62,8 +62,8 @@ def _compared(claim: Claim, sources: Sequence[IndexedSource]) -> Comparison:
 
 def _beside(claim: Claim, sources: Sequence[IndexedSource]) -> Comparison:
     for source in sources:
-        source.index(claim.pairs)
-    return Comparison(claim, find_context(claim.pairs, sources))
+        source.index(claim.codes)
+    return Comparison(claim, find_context(claim.codes, sources))
 
 
 def check_answer(text: str, sources: Sequence[SourceText]) -> AnswerCheck:
@@ -94,10 +94,10 @@ def _indexed(
     known: Mapping[int, SourceText], claims: Sequence[tuple[Claim, Sequence[int]]]
 ) -> dict[int, IndexedSource]:
     """Each source that is cited, gone through once for all that is said with it."""
-    pairs: dict[int, set[str]] = {}
+    pairs: dict[int, set[int]] = {}
     for claim, numbers in claims:
         for number in numbers:
-            pairs.setdefault(number, set()).update(claim.pairs)
+            pairs.setdefault(number, set()).update(claim.codes)
     indexed = {number: IndexedSource(known[number]) for number in pairs}
     for number, source in indexed.items():
         source.index(pairs[number])

@@ -11,7 +11,7 @@ from operator import add
 
 from core.base.script import folded
 from core.checks.facts import Facts, differences
-from core.checks.passages import Context
+from core.checks.passages import Context, pair_code
 from core.checks.types import Difference
 from core.checks.wording import Conflict, asks, compact, conflicts, without_glosses
 
@@ -44,6 +44,11 @@ class Claim:
         """Neighbours, none across a comma; each pair once, in their order."""
         runs = _RUN.findall(folded(self.bare))
         return list(dict.fromkeys(pair for run in runs for pair in map(add, run, run[1:])))
+
+    @cached_property
+    def codes(self) -> list[int]:
+        """The pairs as sources are indexed by them."""
+        return list(map(pair_code, self.pairs))
 
     @cached_property
     def clauses(self) -> list[str]:

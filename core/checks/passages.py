@@ -43,9 +43,9 @@ class IndexedSource:
         self._places: dict[int, list[int]] = {}
         self._facts: dict[int, Facts] = {}
 
-    def index(self, pairs: Collection[str]) -> None:
-        """Notes where these pairs of characters stand. Asking for all that will be needed at once costs least."""
-        wanted = {_code(pair) for pair in pairs} - self._places.keys()
+    def index(self, pairs: Collection[int]) -> None:
+        """Notes where these pairs (`pair_code`) stand. Asking for all that will be needed at once costs least."""
+        wanted = set(pairs) - self._places.keys()
         if not wanted:
             return
         places: dict[int, list[int]] = {pair: [] for pair in wanted}
@@ -56,8 +56,8 @@ class IndexedSource:
             for pair in here.union(wanted.intersection(odd[start // 2 : (end - 1) // 2])):
                 places[pair].append(sentence)
 
-    def places(self, pair: str) -> Sequence[int]:
-        return self._places.get(_code(pair), [])[:MOST_PLACES]
+    def places(self, pair: int) -> Sequence[int]:
+        return self._places.get(pair, [])[:MOST_PLACES]
 
     def compact(self, sentence: int) -> str:
         """Without punctuation and blanks."""
@@ -82,13 +82,15 @@ def _codes(text: str) -> tuple[memoryview, memoryview]:
 
     Numbers that lie in memory already are gone through in less than half the time of pairs that are cut out.
     """
-    units = _ASTRAL.sub(_REPLACED, text).encode("utf-16-le", "surrogatepass")
+    units = _ASTRAL.sub(_REPLACED, text).encode(f"utf-16-{sys.byteorder[0]}e", "surrogatepass")
     even, odd = units[: len(units) // 4 * 4], units[2 : (len(units) - 2) // 4 * 4 + 2]
     return memoryview(even).cast("I"), memoryview(odd).cast("I")
 
 
-def _code(pair: str) -> int:
-    return int.from_bytes(_ASTRAL.sub(_REPLACED, pair).encode("utf-16-le", "surrogatepass"), sys.byteorder)
+def pair_code(pair: str) -> int:
+    """As in `_codes`. What is beyond Unicode's first plane is never found."""
+    first, second = map(ord, pair)
+    return first | second << 16 if sys.byteorder == "little" else first << 16 | second
 
 
 def _without_numbers(text: str) -> str:
@@ -177,7 +179,7 @@ class Context:
         return window.source.folded[start:end]
 
 
-def find_context(pairs: Sequence[str], sources: Sequence[IndexedSource]) -> Context:
+def find_context(pairs: Sequence[int], sources: Sequence[IndexedSource]) -> Context:
     """The pairs are the statement's, each once, and indexed already."""
     candidates = [(source, *candidate) for source in sources for candidate in _candidates(pairs, source)]
     chosen: list[Window] = []
@@ -194,7 +196,7 @@ def find_context(pairs: Sequence[str], sources: Sequence[IndexedSource]) -> Cont
     return Context(tuple(chosen), tuple(covered))
 
 
-def _candidates(pairs: Sequence[str], source: IndexedSource) -> list[tuple[int, int]]:
+def _candidates(pairs: Sequence[int], source: IndexedSource) -> list[tuple[int, int]]:
     """The first sentence of each window, and the pairs that the window has."""
     having: defaultdict[int, int] = defaultdict(int)
     for bit, pair in enumerate(pairs):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from datetime import date
@@ -14,7 +15,7 @@ from core.legal.library.cases import CaseService
 from core.legal.library.index import LegalLibrary
 from core.legal.library.statutes import Fallback, RegulationService
 from core.legal.text.statute_citations import find_citations
-from core.legal.verify import Verdict, Verifier
+from core.legal.verify import Author, Mark, Verdict, Verifier
 from core.search.cache import SessionCache
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse, SearchType
@@ -73,8 +74,8 @@ class LegalDesk:
         if index is None:
             cites = any(citation.law for citation in find_citations(text))
             return StatuteCheck((), indexed=False) if cites else None
-        verdicts = {(verdict.mark, verdict.cited, verdict.quote): verdict for verdict in self.verifier.verify(text)}
-        return StatuteCheck(tuple(verdicts.values())) if verdicts else None
+        verdicts = _different(self.verifier.verify(text, Author.MODEL))
+        return StatuteCheck(tuple(verdicts)) if verdicts else None
 
     def regulations_for(self, user: Visitor | None, session_cache: SessionCache | None = None) -> RegulationService:
         """`user` is whose limit counts a search of the web."""
@@ -94,3 +95,12 @@ class LegalDesk:
             )
 
         return search
+
+
+def _different(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Without repetitions; that an article merely exists is not said of one of which more was found."""
+    known = {verdict.cited for verdict in verdicts if verdict.mark is not Mark.EXISTS or verdict.note}
+    shown = [
+        verdict for verdict in verdicts if verdict.mark is not Mark.EXISTS or verdict.note or verdict.cited not in known
+    ]
+    return list({(one.mark, one.cited, one.quote, one.note): one for one in shown}.values())

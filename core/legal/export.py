@@ -157,12 +157,13 @@ def verdicts_json(verdicts: Sequence[Verdict]) -> str:
 
 _COLUMNS: dict[str, Callable[[Verdict], str | None]] = {
     "标记": lambda verdict: verdict.mark.value,
-    "结论": lambda verdict: verdict.mark.meaning,
+    "结论": lambda verdict: verdict.meaning,
     "引用": lambda verdict: verdict.cited,
     "法规": lambda verdict: verdict.law_name,
     "条": lambda verdict: verdict.article_number,
     "说明": lambda verdict: verdict.note,
     "引文": lambda verdict: verdict.quote,
+    "所述": lambda verdict: verdict.claim,
     "条文": lambda verdict: verdict.text,
     "施行日期": lambda verdict: verdict.effective_date,
 }

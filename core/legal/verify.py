@@ -1,58 +1,66 @@
-"""法条核验: every statute that a text cites is looked up, and the words it quotes are compared with the law."""
+"""法条核验: every statute that a text cites is looked up, and what the text says of it is compared with the law."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.legal.errors import CorpusError, NoLegalIndex
 from core.legal.layouts.markup import Undecodable, decode
 from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
+from core.legal.text.agreement import Agreement, LawWords, compare, contained, pairs
 from core.legal.text.names import law_key
-from core.legal.text.numerals import to_chinese
+from core.legal.text.numerals import ArticleNumber, to_chinese
 from core.legal.text.paragraphs import excerpt
+from core.legal.text.quotations import Quotation, quotations, quotes
+from core.legal.text.restatement import Restatement, cited_together, restatements
 from core.legal.text.statute_citations import Citation, find_citations
 from core.legal.types import Status
 
-_SHORTEST_QUOTE = 8
-"""Shorter words in quotation marks are terms, not quotations."""
-_PAIRS = {"“": "”", "「": "」", "『": "』", '"': '"'}
-_QUOTE_AFTER = re.compile(
-    r"(?P<link>[^。；;！？!?\n“”「」『』\"《》]{0,24}?)[:：,，(（]?\s*(?P<open>[“「『\"])(?P<quote>[^”」』\"]{2,1500})[”」』\"]"
-)
-_LINK = re.compile(
-    r"(?:的)?(?:.{0,6}(?:规定|载明|指出|明确|写明|要求|原文|内容|条文|表述|全文|称|即|为|是|如下)[了是为]?.{0,4})?\**\s*"
-)
-_BLOCK_AFTER = re.compile(r"[^\n。“「]{0,24}\n+(?P<quote>(?:[ \t]*>[^\n]*(?:\n|$))+)")
-_QUOTE_BEFORE = re.compile(
-    r"[“「『\"](?P<quote>[^“”「」『』\"]{2,1500})[”」』\"][。，,]?\s*[（(【\[—-]+\s*(?:见|参见|引自|依据|载于|出自)?\s*$"
-)
-_ELLIPSIS = re.compile(r"…+|\.{3,}|。{3,}|\*{3,}|［略］|\[略\]|（略）|\(略\)")
-_ITEM_MARK = re.compile(r"[（(][一二三四五六七八九十]{1,3}[)）]")
-_OWN_NUMBER = re.compile(r"^\s*第[^条\s]{1,12}条(?:之[一二三四五六七八九十]+)?(?:第[^款]{1,3}款)?[\s:：]*")
+_FITS = 0.5
+"""The share of a restatement that its article holds at least, or another article may be meant."""
+_FITS_BETTER = 0.3
+_FITS_CLEARLY = 0.8
+"""Held by another article to this share it is that one's wording, whoever wrote it."""
+_STRANGE = 0.3
+_LEAST_PAIRS = 10
+"""Fewer pairs of letters stand in many articles."""
+_OTHERS_WORDS = re.compile(r"[“「『\"]")
+"""A restatement that quotes something else, a contract or a party, is not about the article alone."""
+_LONGEST_RANGE = 20
+_MOST_TOGETHER = 20
+"""Articles in one breath; nobody restates more of them in one sentence."""
 
 
 class Mark(StrEnum):
-    EXISTS = "✓"
-    MISSING = "✗"
+    AGREES = "✓"
+    EXISTS = "○"
     DIFFERS = "≠"
+    MISSING = "✗"
     NOT_IN_FORCE = "⌛"
     UNKNOWN = "？"
 
     @property
     def meaning(self) -> str:
         return {
+            Mark.AGREES: "与条文一致",
             Mark.EXISTS: "条文存在",
+            Mark.DIFFERS: "与条文不一致",
             Mark.MISSING: "没有这一条",
-            Mark.DIFFERS: "引文与条文不一致",
             Mark.NOT_IN_FORCE: "不是现行有效的条文",
             Mark.UNKNOWN: "库中没有这部法规",
         }[self]
+
+
+class Author(Enum):
+    """Who wrote a text. People apply an article in their own words more often than they restate it; models restate."""
+
+    MODEL = auto()
+    PERSON = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +75,27 @@ class Verdict:
     text: str | None = None
     """The article, where the index holds it."""
     quote: str | None = None
-    """The words that were compared."""
+    """The words in quotation marks that were compared."""
+    claim: str | None = None
+    """What the text says that the article provides, where it says so."""
     note: str = ""
     effective_date: str | None = None
     published: str | None = None
     """Which version of the law it was compared with."""
     law_id: int | None = None
+    misquoted: bool = False
+    """It is the quotation that differs, not the restatement."""
+
+    @property
+    def meaning(self) -> str:
+        if self.mark is not Mark.DIFFERS:
+            return self.mark.meaning
+        return "引文与条文不一致" if self.misquoted else "所述内容与条文不符"
 
     def to_json(self) -> dict[str, Any]:
         return {
             "mark": self.mark.value,
-            "meaning": self.mark.meaning,
+            "meaning": self.meaning,
             "start": self.start,
             "end": self.end,
             "cited": self.cited,
@@ -85,6 +103,7 @@ class Verdict:
             "articleNumber": self.article_number,
             "text": self.text,
             "quote": self.quote,
+            "claim": self.claim,
             "note": self.note,
             "effectiveDate": self.effective_date,
             "publishDate": self.published,
@@ -104,58 +123,73 @@ class Verifier:
     def __init__(self, library: LegalLibrary) -> None:
         self._library = library
 
-    def verify(self, text: str) -> list[Verdict]:
+    def verify(self, text: str, by: Author = Author.MODEL) -> list[Verdict]:
         """One verdict for every citation, in the order of the text."""
         index = self._library.index()
         if index is None:
             raise NoLegalIndex
-        citations = [citation for citation in find_citations(text, index.is_known) if citation.law]
+        cited = cited_together(text, [one for one in find_citations(text, index.is_known) if one.law])
+        books = _Books(index)
         return [
-            _CitationCheck(index, text, citation, quote).verdict() for citation, quote in _with_quotes(text, citations)
+            _CitationCheck(books, _Passage(text, together.citations, quote, said, by), citation).verdict()
+            for together, quote, said in zip(cited, quotations(text, cited), restatements(text, cited), strict=True)
+            for citation in together.citations
         ]
 
-    def verify_file(self, file: Path) -> list[Verdict]:
+    def verify_file(self, file: Path, by: Author = Author.PERSON) -> list[Verdict]:
         """Of a text file, in whatever encoding."""
         try:
-            return self.verify(decode(file.read_bytes()))
+            return self.verify(decode(file.read_bytes()), by)
         except OSError as error:
             raise CorpusError(f"无法读取 {file.name}。", cure="请检查路径和权限。") from error
         except Undecodable:
             raise CorpusError(f"{file.name} 不是文本文件，或编码无法识别。", cure="请另存为 UTF-8 文本。") from None
 
 
-def _with_quotes(text: str, citations: Sequence[Citation]) -> Iterator[tuple[Citation, str | None]]:
-    """Each citation with the quotation that belongs to it: after 第…条规定：, in a block below, or right before it."""
-    for position, citation in enumerate(citations):
-        until = citations[position + 1].start if position + 1 < len(citations) else len(text)
-        begin = citations[position - 1].end if position else 0
-        yield citation, _quote_after(text, citation.end, until) or _quote_before(text[begin : citation.start])
+class _Books:
+    """The index, and the words of the laws that were looked through."""
+
+    def __init__(self, index: LegalIndex) -> None:
+        self.index = index
+        self._laws: dict[int, tuple[list[StoredArticle], LawWords]] = {}
+
+    def likest(self, law_id: int, claim: str, but: Collection[int]) -> tuple[StoredArticle | None, float]:
+        """The article of this law, other than these, that holds most of a claim, and how much of it."""
+        if law_id not in self._laws:
+            articles = self.index.articles(law_id)
+            self._laws[law_id] = articles, LawWords([article.text for article in articles])
+        articles, words = self._laws[law_id]
+        place, share = words.best(claim, but={n for n, article in enumerate(articles) if article.id in but})
+        return (articles[place], share) if place >= 0 else (None, 0.0)
 
 
-def _quote_after(text: str, at: int, until: int) -> str | None:
-    after = text[at : at + 1_600]
-    found = _QUOTE_AFTER.match(after)
-    if found and at + found.start("open") <= until and _LINK.fullmatch(found["link"]):
-        closing = after.find(_PAIRS[found["open"]], found.start("quote"))
-        return after[found.start("quote") : closing] if closing >= 0 else None
-    block = _BLOCK_AFTER.match(after)
-    if block and at + block.start("quote") <= until:
-        return re.sub(r"(?m)^[ \t]*>[ \t]?", "", block["quote"])
-    return None
+class _Passage(NamedTuple):
+    """The citations that stand together in a text, and what is said of them."""
+
+    text: str
+    citations: Sequence[Citation]
+    quotation: Quotation | None
+    said: Restatement | None
+    by: Author
 
 
-def _quote_before(before: str) -> str | None:
-    found = _QUOTE_BEFORE.search(before[-1_600:])
-    return found["quote"] if found else None
+class _Finding(NamedTuple):
+    mark: Mark
+    note: str = ""
+    misquoted: bool = False
+
+
+_NOTHING_TO_COMPARE = _Finding(Mark.EXISTS)
 
 
 class _CitationCheck:
-    def __init__(self, index: LegalIndex, text: str, citation: Citation, quote: str | None) -> None:
-        self._index = index
-        self._cited = text[citation.start : citation.end]
+    def __init__(self, books: _Books, passage: _Passage, citation: Citation) -> None:
+        self._books = books
+        self._index = books.index
+        self._passage = passage
         self._citation = citation
-        self._quote = quote if quote and len(_letters(quote)) >= _SHORTEST_QUOTE else None
-        self._law = index.resolve(citation.law or "")
+        self._quote = passage.quotation.text if passage.quotation else None
+        self._law = self._index.resolve(citation.law or "")
 
     def verdict(self) -> Verdict:
         if self._law is None:
@@ -165,31 +199,29 @@ class _CitationCheck:
             return self._missing(self._law)
         gap = self._gap(self._law, found)
         if gap:
-            return self._say(Mark.MISSING, self._law, found, gap)
+            return self._say(_Finding(Mark.MISSING, gap), self._law, found)
+        finding = self._compared(self._law, found)
+        if finding.mark is Mark.DIFFERS:
+            return self._of_another_version(self._law) or self._say(finding, self._law, found)
         status = self._index.status(self._law)
-        if self._quote and not quotes(self._quote, found.text):
-            older = self._version_with_quote(self._law)
-            if older:
-                return self._say(Mark.NOT_IN_FORCE, older[0], older[1], f"引文出自{_named(older[0])}，现行条文已不同。")
-            return self._say(Mark.DIFFERS, self._law, found)
-        if status is Status.IN_FORCE:
-            return self._say(Mark.EXISTS, self._law, found)
-        return self._say(Mark.NOT_IN_FORCE, self._law, found, self._why(self._law, status))
+        if status is not Status.IN_FORCE:
+            return self._say(_Finding(Mark.NOT_IN_FORCE, self._why(self._law, status)), self._law, found)
+        return self._say(finding, self._law, found)
 
     def _unknown(self, name: str) -> Verdict:
         repeal = self._index.repeal(law_key(name))
         if repeal is None:
-            return self._say(Mark.UNKNOWN, name)
+            return self._say(_Finding(Mark.UNKNOWN), name)
         by = self._index.version(repeal.law_id)
-        return self._say(Mark.NOT_IN_FORCE, name, note=f"已由《{by.name}》{repeal.number}废止。")
+        return self._say(_Finding(Mark.NOT_IN_FORCE, f"已由《{by.name}》{repeal.number}废止。"), name)
 
     def _missing(self, law: LawVersion) -> Verdict:
         if not law.article_count:
-            return self._say(Mark.UNKNOWN, law, note="库中这份文件没有分条。")
-        for version in self._index.versions(law.key):
-            if version != law and (found := self._index.article(version.id, self._citation.article)):
-                return self._say(Mark.NOT_IN_FORCE, version, found, f"只见于{_named(version)}，现行文本没有这一条。")
-        return self._say(Mark.MISSING, law, note=f"全文共{to_chinese(self._index.highest(law.id))}条。")
+            return self._say(_Finding(Mark.UNKNOWN, "库中这份文件没有分条。"), law)
+        for version, found in self._other_versions(law):
+            note = f"只见于{_named(version)}，现行文本没有这一条。"
+            return self._say(_Finding(Mark.NOT_IN_FORCE, note), version, found)
+        return self._say(_Finding(Mark.MISSING, f"全文共{to_chinese(self._index.highest(law.id))}条。"), law)
 
     def _gap(self, law: LawVersion, found: StoredArticle) -> str:
         """What of the citation the article does not have: the end of a range, a 款, an 项."""
@@ -202,11 +234,76 @@ class _CitationCheck:
             return f"该条没有第{to_chinese(citation.paragraph)}款。"
         return f"该处没有第（{to_chinese(citation.item)}）项。" if citation.item else ""
 
-    def _version_with_quote(self, law: LawVersion) -> tuple[LawVersion, StoredArticle] | None:
+    # ── What is said, beside the article ──────────────────────────────────────────────────────────────────────────
+
+    def _compared(self, law: LawVersion, found: StoredArticle) -> _Finding:
+        if len(self._passage.citations) > _MOST_TOGETHER:
+            return _NOTHING_TO_COMPARE
+        if self._passage.quotation:
+            return self._quoted(self._passage.quotation, found)
+        return self._restated(self._passage.said, law, found) if self._passage.said else _NOTHING_TO_COMPARE
+
+    def _quoted(self, quotation: Quotation, found: StoredArticle) -> _Finding:
+        if not quotes(quotation.text, found.text):
+            return _NOTHING_TO_COMPARE if quotation.term else _Finding(Mark.DIFFERS, misquoted=True)
+        rest = compare(quotation.rest, found.text)
+        if rest.agreement is Agreement.CONTRADICTS:
+            return _Finding(Mark.DIFFERS, _instead(rest.said, rest.stands))
+        return _Finding(Mark.AGREES)
+
+    def _restated(self, said: Restatement, law: LawVersion, found: StoredArticle) -> _Finding:
+        citation = self._citation
+        compared = compare(said.text, found.text, citation.paragraph, citation.item)
+        if compared.agreement is Agreement.AGREES:
+            return _Finding(Mark.AGREES) if said.whole else _NOTHING_TO_COMPARE
+        if (citation.paragraph or citation.item) and compare(said.text, found.text).agreement is Agreement.AGREES:
+            return _Finding(Mark.EXISTS, "所述内容在该条的其他款项，请核对。")
+        together = list(self._together(law))
+        if compared.agreement is Agreement.CONTRADICTS and len(together) == 1:
+            return _Finding(Mark.DIFFERS, _instead(compared.said, compared.stands))
+        return self._resembling(said, law, together)
+
+    def _resembling(self, said: Restatement, law: LawVersion, together: Sequence[StoredArticle]) -> _Finding:
+        """Not clearly the same, not clearly the contrary: does it belong to another article, or to none?"""
+        own = contained(said.text, "\n".join(article.text for article in together))
+        if own >= _FITS or len(pairs(said.text)) < _LEAST_PAIRS:
+            return _NOTHING_TO_COMPARE
+        other, share = self._books.likest(law.id, said.text, {article.id for article in together})
+        if other and other.number.number and share > own + _FITS_BETTER:
+            if self._passage.by is Author.MODEL or share >= _FITS_CLEARLY:
+                return _Finding(Mark.DIFFERS, f"更像{other.number}。")
+            return _Finding(Mark.EXISTS, f"所述内容更像{other.number}，请核对。")
+        firm = self._passage.by is Author.MODEL or (said.attributed and own < _STRANGE)
+        if firm and not _OTHERS_WORDS.search(said.text):
+            return _Finding(Mark.EXISTS, "该条中未见所述内容，请核对。")
+        return _NOTHING_TO_COMPARE
+
+    def _together(self, law: LawVersion) -> Iterator[StoredArticle]:
+        """The articles of which the same is said: 第三条、第四条, 第二条至第五条."""
+        for citation in self._passage.citations:
+            last = citation.last or citation.article
+            for number in range(
+                citation.article.number, min(last.number, citation.article.number + _LONGEST_RANGE) + 1
+            ):
+                wanted = citation.article if number == citation.article.number else ArticleNumber(number)
+                if article := self._index.article(law.id, wanted):
+                    yield article
+
+    # ── Versions ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _other_versions(self, law: LawVersion) -> Iterator[tuple[LawVersion, StoredArticle]]:
         for version in self._index.versions(law.key):
             found = self._index.article(version.id, self._citation.article) if version != law else None
-            if found and self._quote and quotes(self._quote, found.text):
-                return version, found
+            if found:
+                yield version, found
+
+    def _of_another_version(self, law: LawVersion) -> Verdict | None:
+        """What differs from the law in force may be the words of an older one."""
+        for version, found in self._other_versions(law):
+            if self._compared(version, found).mark is Mark.AGREES:
+                what = "引文" if self._quote else "所述内容"
+                note = f"{what}出自{_named(version)}，现行条文已不同。"
+                return self._say(_Finding(Mark.NOT_IN_FORCE, note), version, found)
         return None
 
     def _why(self, law: LawVersion, status: Status) -> str:
@@ -215,21 +312,23 @@ class _CitationCheck:
         repeal = self._index.repeal(law.key)
         return f"已由《{self._index.version(repeal.law_id).name}》{repeal.number}废止。" if repeal else "该法规已废止。"
 
-    def _say(self, mark: Mark, law: LawVersion | str, found: StoredArticle | None = None, note: str = "") -> Verdict:
+    def _say(self, finding: _Finding, law: LawVersion | str, found: StoredArticle | None = None) -> Verdict:
         known = None if isinstance(law, str) else law
         return Verdict(
-            mark=mark,
+            mark=finding.mark,
             start=self._citation.start,
             end=self._citation.end,
-            cited=self._cited,
+            cited=self._passage.text[self._citation.start : self._citation.end],
             law_name=law if isinstance(law, str) else law.name,
             article_number=str(self._citation.article),
             text=found.text if found else None,
             quote=self._quote,
-            note=note,
+            claim=self._passage.said.text if self._passage.said and not self._quote else None,
+            note=finding.note,
             effective_date=known.effective if known else None,
             published=known.published if known else None,
             law_id=known.id if known else None,
+            misquoted=finding.misquoted,
         )
 
 
@@ -237,20 +336,7 @@ def _named(version: LawVersion) -> str:
     return f"{version.published}公布的版本" if version.published else "另一版本"
 
 
-def quotes(quote: str, text: str) -> bool:
-    """Whether the words stand in the text, in order; punctuation, blanks, item marks and ellipses do not matter."""
-    for shown in (lambda words: words, lambda words: _ITEM_MARK.sub("", words)):
-        letters, at = _letters(shown(text)), 0
-        for piece in _ELLIPSIS.split(_OWN_NUMBER.sub("", quote)):
-            wanted = _letters(shown(piece))
-            at = letters.find(wanted, at)
-            if at < 0:
-                break
-            at += len(wanted)
-        else:
-            return True
-    return False
-
-
-def _letters(text: str) -> str:
-    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text)).lower()
+def _instead(said: str, stands: str) -> str:
+    if not stands:
+        return f"条文没有“{said}”。"
+    return f"所述“{said}”，条文为“{stands}”。" if said else f"条文有“{stands}”。"

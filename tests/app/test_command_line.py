@@ -200,7 +200,7 @@ def test_statutes_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
         events = lines(core("ask", "守塔人要做什么？", "--json", DATA_DIR=str(tmp_path / "data"), **model))
         unchecked = core("ask", "守塔人要做什么？", **model)
     assert told.stdout.endswith(
-        "法条核验\n✓ 《灯塔法》第三条：条文存在\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n"
+        "法条核验\n○ 《灯塔法》第三条：条文存在\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n"
     )
     assert [event["type"] for event in events[-2:]] == ["answer", "usage"]
     assert "法条核验" not in unchecked.stdout
@@ -274,7 +274,7 @@ def test_a_draft_is_verified_line_by_line(laws: Core, tmp_path: Path) -> None:
     draft = tmp_path / "draft.txt"
     draft.write_bytes("依《灯塔法》第三条和《灯塔法》第九十九条。".encode("gb18030"))
     told = laws("law", "verify", str(draft))
-    assert told.stdout == "✓ 《灯塔法》第三条：条文存在\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n"
+    assert told.stdout == "○ 《灯塔法》第三条：条文存在\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n"
     (document,) = lines(laws("law", "verify", str(draft), "--json"))
     assert len(document["citations"]) == 2
     draft.write_text("没有引用。", "utf-8")

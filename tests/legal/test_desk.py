@@ -11,7 +11,7 @@ from core.app import App
 from core.legal.imports.build import import_source
 from core.legal.library.index import LegalIndex
 from core.legal.text.statute_citations import may_cite
-from core.legal.verify import Mark, Verdict
+from core.legal.verify import Author, Mark, Verdict
 from support import invented
 from support.worlds import world
 
@@ -68,9 +68,9 @@ def test_a_text_is_looked_up_once_for_each_index(app: App, tmp_path: Path, monke
     verified: list[str] = []
     verify = app.legal.verifier.verify
 
-    def verify_once_more(text: str) -> list[Verdict]:
+    def verify_once_more(text: str, by: Author) -> list[Verdict]:
         verified.append(text)
-        return verify(text)
+        return verify(text, by)
 
     monkeypatch.setattr(app.legal.verifier, "verify", verify_once_more)
     for _ in range(3):

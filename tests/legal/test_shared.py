@@ -17,8 +17,8 @@ from core.legal.library.index import LegalLibrary
 from core.legal.library.statutes import RegulationService
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.text.names import law_key
+from core.legal.text.quotations import quotes
 from core.legal.types import Law
-from core.legal.verify import quotes
 
 pytestmark = pytest.mark.shared
 

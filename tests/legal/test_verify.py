@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from core.legal.errors import CorpusError, NoLegalIndex
 from core.legal.library.index import LegalLibrary
-from core.legal.verify import Mark, Verdict, Verifier, quotes, report
+from core.legal.text.quotations import quotes
+from core.legal.verify import Mark, Verdict, Verifier, report
 from support import invented
 
 GOOD = "守塔人应当在日落前点灯。"
@@ -55,15 +56,15 @@ def only(verifier: Verifier, text: str) -> Verdict:
         ("《渔灯管理条例》第一条", Mark.NOT_IN_FORCE, "已由《中华人民共和国海灯法典》第三条废止。"),
         ("《关于雾号问题的批复》第一条", Mark.UNKNOWN, "库中这份文件没有分条。"),
         ("《月光法》第一条", Mark.UNKNOWN, ""),
-        (f"《灯塔法》第三条规定：“{GOOD}”", Mark.EXISTS, ""),
-        ("《灯塔法》第三条明确规定，“守塔人，应当在 日落前点灯”", Mark.EXISTS, ""),
-        ("《灯塔法》第二条规定：“灯塔由守塔人看守……擅自熄灯的”", Mark.EXISTS, ""),
-        ("《灯塔法》第三条：“第三条 守塔人应当在日落前点灯。”", Mark.EXISTS, ""),
+        (f"《灯塔法》第三条规定：“{GOOD}”", Mark.AGREES, ""),
+        ("《灯塔法》第三条明确规定，“守塔人，应当在 日落前点灯”", Mark.AGREES, ""),
+        ("《灯塔法》第二条规定：“灯塔由守塔人看守……擅自熄灯的”", Mark.AGREES, ""),
+        ("《灯塔法》第三条：“第三条 守塔人应当在日落前点灯。”", Mark.AGREES, ""),
         ("《灯塔法》第三条规定：“守塔人应当在日出前点灯。”", Mark.DIFFERS, ""),
         ("《灯塔法》第二条规定：“擅自熄灯的……灯塔由守塔人看守”", Mark.DIFFERS, ""),
-        (f"“{GOOD}”（《灯塔法》第三条）", Mark.EXISTS, ""),
+        (f"“{GOOD}”（《灯塔法》第三条）", Mark.AGREES, ""),
         ("“守塔人可以不点灯也没有关系”（《灯塔法》第三条）", Mark.DIFFERS, ""),
-        (f"《灯塔法》第三条规定：\n\n> {GOOD}\n\n后文", Mark.EXISTS, ""),
+        (f"《灯塔法》第三条规定：\n\n> {GOOD}\n\n后文", Mark.AGREES, ""),
         ("《灯塔法》第三条规定：\n> 守塔人应当整夜唱歌，不得睡觉。\n", Mark.DIFFERS, ""),
         ("《灯塔法》第三条所称“日落”以当地为准", Mark.EXISTS, ""),
         ("依据《灯塔法》第三条，双方签订的协议载明“乙方整夜唱歌不得睡觉”", Mark.EXISTS, ""),
@@ -85,7 +86,7 @@ def test_every_citation_with_its_place_and_article(verifier: Verifier) -> None:
     assert [text[v.start : v.end] for v in (good, bad)] == ["《灯塔法》第三条", "第九条"] == [good.cited, bad.cited]
     assert (good.text, good.law_name, good.article_number) == (GOOD, "中华人民共和国灯塔法", "第三条")
     assert bad.text is None
-    assert good.to_json()["mark"] == "✓"
+    assert good.to_json()["mark"] == "○"
 
 
 def test_an_article_that_only_an_older_version_has(tmp_path: Path) -> None:
@@ -125,7 +126,7 @@ def test_a_file_in_the_encoding_of_old_editors(verifier: Verifier, tmp_path: Pat
     draft = tmp_path / "稿.txt"
     draft.write_bytes("《灯塔法》第三条、第九条。《月光法》第一条。".encode("gb18030"))
     document = report(verifier.verify_file(draft))
-    assert document["counts"] == {"✓": 1, "✗": 1, "≠": 0, "⌛": 0, "？": 1}
+    assert document["counts"] == {"✓": 0, "○": 1, "≠": 0, "✗": 1, "⌛": 0, "？": 1}
     assert json.loads(json.dumps(document, ensure_ascii=False)) == document
 
 

@@ -15,11 +15,11 @@ from core.base.text import clean
 from core.legal import export
 from core.legal.desk import LegalDesk
 from core.legal.layouts.markup import Undecodable, decode
-from core.legal.verify import Mark, Verdict
+from core.legal.verify import Author, Mark, Verdict
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 from core.ui.legal import frame
-from core.ui.legal.verdicts import details, words
+from core.ui.legal.verdicts import coloured, details, mark_html, words
 from core.ui.uploads import upload_field
 
 TEXT = "draft_text"
@@ -52,7 +52,7 @@ def draw(desk: LegalDesk) -> None:
     if not text.strip():
         return
     try:
-        _draw_verdicts(text, desk.verifier.verify(text))
+        _draw_verdicts(text, desk.verifier.verify(text, Author.PERSON))
     except AppError as error:
         warning(str(error))
 
@@ -79,14 +79,14 @@ def _draw_verdicts(text: str, verdicts: Sequence[Verdict]) -> None:
         "只看",
         [mark for mark in Mark if counts[mark]],
         selection_mode="multi",
-        format_func=lambda mark: f"{mark.value} {mark.meaning} {counts[mark]}",
+        format_func=lambda mark: f"{coloured(mark)} {mark.meaning} {counts[mark]}",
         label_visibility="collapsed",
         key="draft_marks",
     )
     listed = [(number, verdict) for number, verdict in enumerate(verdicts) if not shown or verdict.mark in shown]
     for number, verdict in listed[:_LISTED]:
         note = f" — {verdict.note}" if verdict.note else ""
-        with st.expander(f"{verdict.mark} {label(words(verdict) + note)}", key=f"draft-{number}"):
+        with st.expander(f"{coloured(verdict.mark)} {label(words(verdict) + note)}", key=f"draft-{number}"):
             draw_html(details(verdict))
     if len(listed) > _LISTED:
         st.caption(f"只列出前 {_LISTED} 处；其余请按标记筛选、在原文中查看，或导出表格。")
@@ -105,7 +105,7 @@ def _marked(text: str, verdicts: Sequence[Verdict]) -> Markup:
     done = 0
     for verdict in verdicts:
         if verdict.start >= done:
-            cited = Markup("<b>%s</b><u>%s</u>") % (verdict.mark, verdict.cited)
+            cited = Markup("%s<u>%s</u>") % (mark_html(verdict.mark), verdict.cited)
             out += [escape(text[done : verdict.start]), cited]
             done = verdict.end
     return Markup().join([*out, text[done:]])

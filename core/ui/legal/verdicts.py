@@ -1,4 +1,4 @@
-"""法条核验: verified citations as a row of chips. One click shows the article, and where the quotation departs from it."""
+"""法条核验: verified citations as a row of chips. One click shows the article beside what the text says of it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,34 @@ from core.legal.verify import Mark, Verdict
 from core.ui.escape import draw_html, label
 
 _WORDS_LENGTH = 40
+_COLOURS = {
+    Mark.AGREES: "green",
+    Mark.DIFFERS: "red",
+    Mark.MISSING: "red",
+    Mark.NOT_IN_FORCE: "orange",
+    Mark.UNKNOWN: "gray",
+}
+"""○ has none: that an article exists is neither good nor bad news."""
 _WITHOUT_NAME = re.compile(r"(?:本|该|同|此|上述|前述)\w{1,4}?(?=第)|(?=第)")
 
 
 def draw(checks: Sequence[Verdict], *, key: str) -> None:
     """The same words with the same result are one chip."""
-    different = {(check.mark, words(check), check.quote): check for check in checks}
+    different = {(check.mark, words(check), check.quote, check.note): check for check in checks}
     with st.container(horizontal=True, gap="xsmall"):
         for number, check in enumerate(different.values()):
-            with st.popover(f"{check.mark} {label(words(check))}", key=f"{key}-{number}", type="tertiary"):
+            with st.popover(f"{coloured(check.mark)} {label(words(check))}", key=f"{key}-{number}", type="tertiary"):
                 draw_html(details(check))
+
+
+def coloured(mark: Mark) -> str:
+    """For a label of Streamlit's. The shape says the same as the colour."""
+    colour = _COLOURS.get(mark)
+    return f":{colour}[{mark}]" if colour else mark.value
+
+
+def mark_html(mark: Mark) -> Markup:
+    return Markup('<b class="wy-mark %s">%s</b>') % (_COLOURS.get(mark, ""), mark)
 
 
 def words(check: Verdict) -> str:
@@ -40,19 +58,34 @@ def short_name(law: str) -> str:
 
 
 def details(check: Verdict) -> Markup:
-    """The verdict in words, the article, and the way to its page."""
-    remark = f"{check.mark} {check.mark.meaning}。{'' if check.mark is Mark.DIFFERS else check.note}"
-    parts = Markup('<div class="wy-line"><b>%s</b></div>') % remark
-    if check.mark is Mark.DIFFERS and check.quote and check.text:
+    """The verdict in words, what the text says beside the article, and the way to the article's page."""
+    parts = Markup('<div class="wy-verdict">%s <b>%s。</b>%s</div>') % (
+        mark_html(check.mark),
+        check.meaning,
+        check.note,
+    )
+    if check.misquoted and check.quote and check.text:
         parts += difference_html(check.quote, check.text)
     if check.text:
-        name = f"《{check.law_name}》{check.article_number}"
-        force = f"{check.effective_date} 起施行" if check.effective_date else "施行日期未知"
-        address = law_address(check.law_name, check.article_number, check.published)
-        parts += Markup('<div class="wy-law-title">%s <span class="wy-dim">%s</span></div>') % (name, force)
-        parts += article_html(check.text)
-        parts += Markup('<div><a href="%s" target="_blank" rel="noopener">在「法规与案例」页打开</a></div>') % address
+        parts += _beside(check.claim, _article(check, check.text)) if check.claim else _article(check, check.text)
     return Markup('<div class="wy-law">%s</div>') % parts
+
+
+def _article(check: Verdict, text: str) -> Markup:
+    name = f"《{check.law_name}》{check.article_number}"
+    force = f"{check.effective_date} 起施行" if check.effective_date else "施行日期未知"
+    address = law_address(check.law_name, check.article_number, check.published)
+    return (
+        Markup('<div class="wy-law-title">%s <span class="wy-dim">%s</span></div>') % (name, force)
+        + article_html(text)
+        + Markup('<div><a href="%s" target="_blank" rel="noopener">在「法规与案例」页打开</a></div>') % address
+    )
+
+
+def _beside(claim: str, article: Markup) -> Markup:
+    """Two columns; where it is narrow, one below the other."""
+    said = Markup('<div class="wy-law-title">文中所述</div>') + article_html(claim)
+    return Markup('<div class="wy-beside"><div>%s</div><div>%s</div></div>') % (said, article)
 
 
 def article_html(text: str, marked: str | None = None) -> Markup:

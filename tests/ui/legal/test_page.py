@@ -281,13 +281,13 @@ def test_a_draft_is_verified_counted_and_filtered() -> None:
     page = view(legal.DRAFT, **{legal_draft.TEXT: DRAFT})
     assert page.subheader[0].value == "共引用 5 处"
     shown = [expander.label for expander in page.expander]
-    assert shown[0] == "✓ 《灯塔法》第三条"
-    assert shown[1].startswith("✗ 《灯塔法》第九条")
-    assert shown[2] == "？ 《月光法》第一条"
+    assert shown[0] == "○ 《灯塔法》第三条"
+    assert shown[1].startswith(":red[✗] 《灯塔法》第九条")
+    assert shown[2] == ":gray[？] 《月光法》第一条"
     assert "违反本法第二条" in html(page)
     assert "<ins>、第三条之一</ins>" in html(page)
     page.session_state["draft_marks"] = [Mark.MISSING]
-    assert [expander.label[0] for expander in ran(page).expander] == ["✗", "在"]
+    assert [expander.label[:7] for expander in ran(page).expander] == [":red[✗]", "在原文中查看"]
 
 
 @with_laws

@@ -52,8 +52,8 @@ def test_the_same_citation_is_one_chip_in_the_order_of_the_text() -> None:
     page = drawn(
         verdict("《灯塔法》第三条"), missing, verdict("第三条"), verdict("《灯塔法》第四条", Mark.NOT_IN_FORCE)
     )
-    assert chips(page) == ["✓ 《灯塔法》第三条", "✗ 《灯塔法》第九条", "⌛ 《灯塔法》第四条"]
-    assert "✗ 没有这一条。全文共六条。" in html(page)
+    assert chips(page) == ["○ 《灯塔法》第三条", ":red[✗] 《灯塔法》第九条", ":orange[⌛] 《灯塔法》第四条"]
+    assert '<b class="wy-mark red">✗</b> <b>没有这一条。</b>全文共六条。' in html(page)
 
 
 def test_a_click_shows_the_article_its_date_and_the_way_to_it() -> None:
@@ -65,17 +65,50 @@ def test_a_click_shows_the_article_its_date_and_the_way_to_it() -> None:
 
 
 def test_a_wrong_quotation_is_compared_word_by_word() -> None:
-    shown = legal_check.details(verdict("第三条", Mark.DIFFERS, quote="守塔人可以在日落前点灯"))
+    shown = legal_check.details(verdict("第三条", Mark.DIFFERS, quote="守塔人可以在日落前点灯", misquoted=True))
     assert "守塔人<del>可以</del><ins>应当</ins>在日落前点灯" in shown
+
+
+@pytest.mark.parametrize(
+    ("mark", "shown"),
+    [
+        (Mark.AGREES, ":green[✓]"),
+        (Mark.EXISTS, "○"),
+        (Mark.DIFFERS, ":red[≠]"),
+        (Mark.MISSING, ":red[✗]"),
+        (Mark.NOT_IN_FORCE, ":orange[⌛]"),
+        (Mark.UNKNOWN, ":gray[？]"),
+    ],
+)
+def test_only_agreement_is_green(mark: Mark, shown: str) -> None:
+    assert legal_check.coloured(mark) == shown
+
+
+def test_what_was_said_stands_beside_the_article() -> None:
+    shown = legal_check.details(verdict("第三条", Mark.DIFFERS, claim="守塔人可以睡觉", note="更像第四条。"))
+    assert "<b>所述内容与条文不符。</b>更像第四条。" in shown
+    said, article = shown.split('<div class="wy-beside">')[1].split("</div><div>", 1)
+    assert "文中所述" in said
+    assert "<p>守塔人可以睡觉</p>" in said
+    assert "<p>守塔人应当在日落前点灯。</p>" in article
 
 
 def test_hostile_words_stay_words() -> None:
     attack = '<script>alert(1)</script>![x](http://evil.example/y)[l](javascript:alert(2))"><img src=x>'
     page = drawn(
-        verdict(f"《{attack}》第三条", Mark.DIFFERS, law_name=attack, text=attack * 2, quote=f"{attack}。", note=attack)
+        verdict(
+            f"《{attack}》第三条",
+            Mark.DIFFERS,
+            law_name=attack,
+            text=attack * 2,
+            quote=f"{attack}。",
+            note=attack,
+            misquoted=True,
+            claim=attack,
+        )
     )
     shown = html(page)
     assert "<script" not in shown
     assert "<img" not in shown
     assert 'href="/legal?law=%3Cscript%3E' in shown
-    assert chips(page)[0].startswith(r"≠ 《\<script\>alert\(1\)\<\/script\>\!\[x\]")
+    assert chips(page)[0].startswith(r":red[≠] 《\<script\>alert\(1\)\<\/script\>\!\[x\]")

@@ -1,0 +1,117 @@
+"""Words in quotation marks beside a citation, and whether an article has them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from core.legal.text.numerals import NUMERAL, to_int
+from core.legal.text.restatement import CitedTogether
+
+_SHORTEST = 8
+"""Letters; fewer in quotation marks are a term, not a quotation."""
+_REACH = 1_600
+_PAIRS = {"“": "”", "「": "」", "『": "』", '"': '"'}
+_OPENING = re.compile(r"(?P<link>[^。；;！？!?\n“”「」『』\"《》]{0,24}?)[:：,，(（]?\s{0,8}(?P<open>[“「『\"])")
+_LINK = re.compile(
+    r"(?:的)?(?:.{0,6}(?:规定|载明|指出|明确|写明|要求|原文|内容|条文|表述|全文|称|即|为|是|如下)[了是为]?.{0,4})?\**\s*"
+)
+_BLOCK = re.compile(r"[^\n。“「]{0,24}\n+(?P<quote>(?:[ \t]*>[^\n]*(?:\n|$))+)")
+_BEFORE = re.compile(
+    r"[“「『\"](?P<quote>[^“”「」『』\"]{2,1500})[”」』\"][。，,]?\s{0,8}[（(【\[—-]{1,4}\s{0,8}(?:见|参见|引自|依据|载于|出自)?\s{0,8}$"
+)
+_ELLIPSIS = re.compile(r"…+|\.{3,}|。{3,}|·{3,}|•{3,}|\*{3,}|［略］|\[略\]|（略）|\(略\)")
+_ITEM_MARK = re.compile(r"[（(][一二三四五六七八九十]{1,3}[)）]")
+_OWN_NUMBER = re.compile(r"^\s*第[^条\s]{1,12}条(?:之[一二三四五六七八九十]+)?(?:第[^款]{1,3}款)?[\s:：]*")
+_NUMERAL = re.compile(NUMERAL)
+
+
+class Quotation(NamedTuple):
+    text: str
+    rest: str = ""
+    """What the sentence goes on to say after it."""
+    term: bool = False
+    """The words are spoken of, 第三条规定的“…”的情形: nobody says that they are the article's own."""
+
+
+def quotations(text: str, cited: Sequence[CitedTogether]) -> Iterator[Quotation | None]:
+    """For each citation the quotation that belongs to it: after 第…条规定：, in a block below, or right before it."""
+    for position, one in enumerate(cited):
+        until = cited[position + 1].start if position + 1 < len(cited) else len(text)
+        begin = cited[position - 1].end if position else 0
+        found = _after(text[one.end : one.end + _REACH], until - one.end) or _before(text[begin : one.start])
+        yield found if found and len(_letters(found.text)) >= _SHORTEST else None
+
+
+def _after(after: str, until: int) -> Quotation | None:
+    opening = _OPENING.match(after)
+    if opening and opening.start("open") <= until and _LINK.fullmatch(opening["link"]):
+        return _quotation(after, opening)
+    block = _BLOCK.match(after)
+    if block and block.start("quote") <= until:
+        return Quotation(re.sub(r"(?m)^[ \t]*>[ \t]?", "", block["quote"]))
+    return None
+
+
+def _quotation(after: str, opening: re.Match[str]) -> Quotation | None:
+    begin = opening.end()
+    end = _closing(after, opening["open"], begin)
+    if end < 0:
+        return None
+    rest = re.split(r"[。！？!?\n]", after[end + 1 :], maxsplit=1)[0]
+    return Quotation(after[begin:end], rest, term=opening["link"].endswith("的") or rest.startswith("的"))
+
+
+def _closing(text: str, opened: str, begin: int) -> int:
+    """Where the mark stands that closes it: quotations hold quotations. Where one is never closed, the first that closes any."""
+    closed, depth = _PAIRS[opened], 1
+    for place in range(begin, len(text)):
+        depth += (text[place] == opened != closed) - (text[place] == closed)
+        if not depth:
+            return place
+    return text.find(closed, begin)
+
+
+def _before(before: str) -> Quotation | None:
+    found = _BEFORE.search(before[-_REACH:])
+    return Quotation(found["quote"]) if found else None
+
+
+def quotes(quote: str, text: str) -> bool:
+    """Whether the words stand in the text, in order.
+
+    Punctuation, blanks, item marks and ellipses do not matter, nor 六 for 6, nor items that were left out.
+    """
+    quote = _OWN_NUMBER.sub("", quote)
+    pieces = _ELLIPSIS.split(quote)
+    without_marks = [_ITEM_MARK.sub("", piece) for piece in pieces]
+    bare = _ITEM_MARK.sub("", text)
+    if _in_order(pieces, text) or _in_order(without_marks, bare):
+        return True
+    items = [item for piece in pieces for item in _ITEM_MARK.split(piece)]
+    return len(items) > len(pieces) and _in_order(items, bare)
+
+
+def _in_order(pieces: Sequence[str], text: str) -> bool:
+    letters, at = _letters(text), 0
+    for piece in pieces:
+        wanted = _letters(piece)
+        at = letters.find(wanted, at)
+        if at < 0:
+            return False
+        at += len(wanted)
+    return True
+
+
+def _letters(text: str) -> str:
+    letters = re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text)).lower()
+    return _NUMERAL.sub(_figure, letters)
+
+
+def _figure(numeral: re.Match[str]) -> str:
+    try:
+        return str(to_int(numeral[0]))
+    except ValueError:
+        return numeral[0]

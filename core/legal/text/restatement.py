@@ -1,0 +1,180 @@
+"""What a text says that an article provides: the words around the citation, in sentences, brackets, lists and tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from core.legal.text.numerals import NUMERAL
+from core.legal.text.statute_citations import Citation
+
+_REACH = 1_200
+"""How far from a citation its restatement may stand."""
+_SAYS = (
+    r"(?:(?:已|还|也|则|就|中)?(?:明确|清楚|具体|专门)?(?:规定|载明|指出|写明|要求|明确|强调|确立|列明|表明|提到|说明|说|称|是指|是关于)"
+    r"(?:了|为|是|如下|道|的?是|的?内容(?:是|为|如下))?)"
+)
+_AFTER = re.compile(
+    rf"[ \t]*[*_`」”]*(?:(?:的|之)(?:相关|有关|明确)?(?:规定|内容|要求|精神)(?=[*_` ]*[，,：:—\-]))?{_SAYS}?[*_`]*"
+    r"(?P<mark>[ \t]*(?:[，,：:]|—{1,2}|-{1,2}(?=\s)|\|)?)[*_` \t]*"
+)
+_ENDS_LINE = re.compile(rf"[*_` \t]*+(?:(?:的|之)(?:相关)?规定)?{_SAYS}?[*_`]*+[：:，,]?[*_` \t]*+\n")
+_REFERRED = re.compile(r"(?:依照|按照|根据|依据|适用|参照|遵照|符合|由|有|对|和|与|及|、|在|受)[\s*《“]{0,8}$")
+_NOT_CONTENT = re.compile(
+    r"(?:(?:的|之)?(?:规定|约定|情形|条件|要求)?(?:的|之|处罚|处理|执行|办理|予以)|所(?:称|指|列|规定)|意义上|并?未|并?没有?|是否|不|无|和|与|及|、|至|或)"
+)
+_BROKEN = re.compile(r"(?:违反|触犯|违背|不符合|不适用|并非|援引|误引|不是)了?(?:我国|了)?[\s*《“]{0,8}$")
+_END = re.compile(rf"[。！？!?\n|]|[；;，,](?=\s{{0,4}}第\s{{0,2}}{NUMERAL}\s{{0,2}}条(?:{_SAYS}|[：:，,]))")
+_BEFORE_BRACKET = re.compile(
+    r"[（(【\[]\s{0,4}(?:详?见|参见|参照|参考|引自|依据|法律依据|根据|来源|依)?[:：]?[\s*《“]{0,8}$"
+)
+_SOURCE_NAMED = re.compile(
+    r"(?:[，,。；;\s]{0,4}(?:详?见|参见|依据(?:是|为)?|法律依据(?:是|为)?|法条依据|出处|来源(?:于|是)?|规定在|载于|出自)[:：]?[\s*《“]{0,8})$"
+)
+_OPENS = re.compile(
+    r"^[\s>*\-+•·#]*(?:\d{1,2}[.、)）]|[（(][一二三四五六七八九十\d]{1,3}[)）]|[一二三四五六七八九十]{1,3}、)?[\s*_`]*"
+)
+_NUMBERED = re.compile(r"\[\d{1,3}\](?:\([^)\s]{0,300}\))?|【\d{1,3}】")
+_ASIDE = re.compile(
+    r"^(?:一般(?:来说|而言|情况下)|通常(?:来说|情况下)?|简单(?:来说|地说)|具体(?:来说|而言)|换言之|换句话说|也就是说|需要(?:特别)?注意的是|值得注意的是"
+    r"|依法|法律规定|其中|因此|所以|同时|此外|另外)[，,：:]|[，,]请(?:您|你)?(?:注意|知悉|留意)$"
+)
+_DOUBTED = re.compile(
+    r"[是属有]于?(?:错误|误解|不实|谣言|误)|说法(?:错误|不实|不准确|不成立)|并不存在|纯属|[吗么]？|[？?]$"
+)
+_HEARSAY = re.compile(r"(?:有人(?:说|认为|主张)|网传|谣传|误以为|误认为|传言)[^，,。]{0,6}$")
+_JOINED = re.compile(r"\s*+(?:(?:、|，|,|和|以及|及其|及|与|或者|或|至|到|-+)\s*+)?")
+_ENDS = "。；;\n|！？!?"
+_LEAST = 6
+"""Letters; fewer say nothing that could be compared."""
+
+
+class Restatement(NamedTuple):
+    text: str
+    attributed: bool
+    """The text says outright that the article says this (第三条规定…), and not only that it follows from it."""
+    whole: bool = True
+    """False: another citation breaks into the sentence, so that this is a part of what is said."""
+
+
+class CitedTogether(NamedTuple):
+    """Articles in one breath, 第三条、第四条; what is said of them is said of all."""
+
+    start: int
+    end: int
+    citations: list[Citation]
+
+
+def cited_together(text: str, citations: Sequence[Citation]) -> list[CitedTogether]:
+    found: list[CitedTogether] = []
+    for citation in citations:
+        last = found[-1] if found else None
+        if last and last.citations[0].law == citation.law and _JOINED.fullmatch(text, last.end, citation.start):
+            last.citations.append(citation)
+            found[-1] = last._replace(end=citation.end)
+        else:
+            found.append(CitedTogether(citation.start, citation.end, [citation]))
+    return found
+
+
+def restatement(text: str, cited: CitedTogether, begin: int, until: int) -> Restatement | None:
+    """Between the ends of what other citations say; None where the text only names the article."""
+    line_start = max(text.rfind("\n", max(0, cited.start - _REACH), cited.start) + 1, cited.start - _REACH)
+    before = text[line_start : cited.start]
+    if _BROKEN.search(before) or _HEARSAY.search(before):
+        return None
+    if before.lstrip().startswith("|"):
+        return _usable(_cells(text, line_start, cited), attributed=True)
+    if _is_bracketed(text, cited, before):
+        return _usable(_said_before(text[begin : cited.start], _BEFORE_BRACKET), attributed=True)
+    after = _said_after(text[cited.end : min(cited.end + _REACH, until)], before)
+    if after or not _SOURCE_NAMED.search(before):
+        return after
+    return _usable(_said_before(text[begin : cited.start], _SOURCE_NAMED), attributed=True)
+
+
+def restatements(text: str, cited: Sequence[CitedTogether]) -> Iterator[Restatement | None]:
+    for position, one in enumerate(cited):
+        begin = cited[position - 1].end if position else 0
+        until = _taken_over(text, cited, position)
+        found = restatement(text, one, begin, until)
+        broken = found and until < len(text) and text[until] not in _ENDS and text[until - 1] not in _ENDS
+        yield found._replace(whole=False) if found and broken else found
+
+
+def _taken_over(text: str, cited: Sequence[CitedTogether], position: int) -> int:
+    """Where the next citation begins to be spoken of; one within a rule, 依照本法第十条的规定, is part of the rule."""
+    end = cited[position].end
+    for following in cited[position + 1 :]:
+        if following.start > end + _REACH:
+            break
+        if not _within_rule(text, following):
+            cut = max(text.rfind(mark, end, following.start) for mark in "，,；;。\n|")
+            return cut if cut >= 0 else following.start
+    return len(text)
+
+
+def _within_rule(text: str, cited: CitedTogether) -> bool:
+    before = text[max(0, cited.start - 8) : cited.start]
+    if _BROKEN.search(before) or (text[cited.start] == "本" and _NOT_CONTENT.match(text, cited.end)):
+        return True
+    after = _AFTER.match(text[cited.end : cited.end + 60])
+    told = after and after["mark"].strip()
+    return not told and _REFERRED.search(before) is not None
+
+
+def _is_bracketed(text: str, cited: CitedTogether, before: str) -> bool:
+    return (
+        bool(_BEFORE_BRACKET.search(before))
+        and re.match(r"[^（(\n。]{0,40}[）)】\]]", text[cited.end : cited.end + 48]) is not None
+    )
+
+
+def _cells(text: str, line_start: int, cited: CitedTogether) -> str:
+    """The other cells of the row; those after the citation first."""
+    end = text.find("\n", cited.end, cited.end + _REACH)
+    row = text[line_start : end if end >= 0 else cited.end + _REACH]
+    cells = row.split("|")
+    own = row[: cited.start - line_start].count("|")
+    rest = row[cited.end - line_start :].split("|", 1)[0]
+    others = [cell.strip() for cell in cells[own + 1 :] if cell.strip()]
+    earlier = [cell.strip() for cell in cells[:own] if cell.strip()]
+    own_words = _AFTER.sub("", rest, count=1)
+    return max([*others, own_words] if others or len(own_words) > _LEAST else earlier, key=len, default="")
+
+
+def _said_after(window: str, before: str) -> Restatement | None:
+    lines = _ENDS_LINE.match(window)
+    if lines:
+        return _usable(_block(window[lines.end() :]), attributed=True)
+    link = _AFTER.match(window)
+    assert link is not None  # everything in it is optional
+    said, rest = window[: link.end()], window[link.end() :]
+    told = re.search(_SAYS, said) is not None
+    if not link["mark"].strip() and (_NOT_CONTENT.match(window) or not told or _REFERRED.search(before)):
+        return None
+    end = _END.search(rest)
+    return _usable(rest[: end.end()] if end else rest, attributed=told or "：" in said or ":" in said)
+
+
+def _block(below: str) -> str:
+    """The paragraph or the list under a line that ends with the citation."""
+    paragraph = below.lstrip("\n").split("\n\n", 1)[0]
+    lines = [_OPENS.sub("", line, count=1) for line in paragraph.splitlines()[:12] if not line.lstrip().startswith("|")]
+    return "\n".join(lines)
+
+
+def _said_before(before: str, link: re.Pattern[str]) -> str:
+    said = link.sub("", before[-_REACH:]).rstrip("。；;，, \n*_")
+    ends = [match.end() for match in _END.finditer(said)]
+    return said[ends[-1] :] if ends else said
+
+
+def _usable(words: str, *, attributed: bool) -> Restatement | None:
+    cleaned = _NUMBERED.sub("", _OPENS.sub("", words, count=1))
+    cleaned = re.sub(r"[*_`]{1,3}", "", cleaned).strip(" \t\n。！!？?，,：:；;、）)】]|")
+    cleaned = _ASIDE.sub("", cleaned)
+    if len(re.sub(r"\W", "", cleaned)) < _LEAST or _DOUBTED.search(words):
+        return None
+    return Restatement(cleaned, attributed)

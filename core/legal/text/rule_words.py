@@ -1,0 +1,148 @@
+"""The words of a rule, in a form in which two ways of saying it are equal: 不得超过六个月, 不能超过 6 个月, 六个月以内.
+
+Quantities, modals and the synonyms that people use when they restate a law are one word each; every other character stands
+for itself, and punctuation for nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from enum import Enum, auto
+from typing import NamedTuple
+
+from core.base.script import folded
+from core.legal.text.numerals import to_int
+
+_SPOKEN = r"[〇零一二两三四五六七八九十百千]{1,12}"
+_FIGURE = rf"(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]{{1,12}}(?:\.[0-9]{{1,4}})?|{_SPOKEN})"
+_UNIT = "个?工作日|个?小时|分钟|个?星期|个?月|周岁|[年日天周岁元倍人名次户件吨株克亩]|平方米|立方米|千克|公斤|公里|海里|米|%"
+_UNITS = {"天": "日", "岁": "周岁", "星期": "周", "名": "人", "公斤": "千克"}
+_MOST = r"不得?(?:超过|多于|高于|大于)|不能(?:超过|多于|高于)|最长(?:不(?:得|能)?超过)?|最多|至多|最高"
+_LEAST = r"不得?(?:少于|低于|小于|短于)|不能(?:少于|低于)|至少|最少|最低|最短"
+_QUANTITY = (
+    rf"(?P<before>(?P<most>{_MOST})|(?P<least>{_LEAST})|(?P<more>超过|多于|高于|大于)|(?P<less>不满|未满|不足|低于|少于|小于))?"
+    r"(?:[为是]|可达)? {0,2}"
+    rf"(?:百分之 {{0,2}}(?P<percent>{_FIGURE})|(?P<whole>{_SPOKEN})分之(?P<part>{_SPOKEN})"
+    rf"|(?P<figure>{_FIGURE}) {{0,2}}(?P<times>[万亿]{{0,2}}) {{0,2}}(?P<unit>{_UNIT})(?!度))"
+    r"(?P<after> {0,2}(?:(?P<or_more>(?:及|或者?)?以上)|(?P<or_less>(?:及|或者?)?以下|[以之]?内(?!部|地|容))))?"
+)
+
+SAME = {
+    "应当": "应当|应该|必须|有义务|需要|(?<![相对供反适效响回呼])应(?![用急聘诉邀届力变])|(?<![必无])须(?!知)|(?<![无必急所])需(?!求)",
+    "可以": "可以(?!不)|有权|能够|(?<![许认])可(?![能靠行见再])",
+    "不得": "不得|不能(?!够)|不能够|不可以|不可(?!抗)|严禁|禁止|不允许|无权|不应当?|不准(?!予)",
+    "无需": "无需|无须|不必|不需要?|不须|可以不|可不(?=予|再|经)",
+    "或": "或者|或",
+    "和": "以及|及其|[和与及]",
+    "并": "并且|同时|[并且]",
+    "但": "但是|[但]",
+    "依": "依照|按照|依据|根据|遵照|依",
+    "法院": "人民法院|法院",
+    "检察院": "人民检察院|检察院",
+    "政府": "人民政府|政府",
+    "予": "予以|给予|予",
+    "情形": "情形|情况",
+    "劳动者": "劳动者|员工|雇员",
+    "造成": "造成|导致|致使",
+    "其他": "其他|其它|别的",
+    "之日": "之日|当日|当天",
+    "未经": "未经过?|没有经过|未获",
+    "未": "没有|未",
+    "及时": "及时|尽快",
+    "对": "[向对]",
+    "支付": "支付|给付|发放",
+    "签订": "签订|订立|签署",
+    "解除": "解除|终止履行",
+    "主管部门": "主管部门|主管机关",
+    "前提": "前提是|前提为|条件是|如果|假如|倘若|(?<!例)若(?!干)",
+}
+"""What people write for the same thing in a rule; the longest spelling first where one is part of another."""
+_BEGIN = "0-9〇零一二两三四五六七八九十百千不未最至超多高大低少小为是可应该必有需须能无严禁或以及其和与并且同但依按根遵人法检政给予情况劳员雇造导致他它别之当没尽向对支发签订解终主前条如假倘若"
+"""No other character begins a quantity or one of these words, and most need not be tried."""
+_WORD = re.compile(
+    rf"(?P<other>[^\W_{_BEGIN}])|(?P<quantity>{_QUANTITY})|"
+    + "|".join(f"(?P<w{number}>{spellings})" for number, spellings in enumerate(SAME.values()))
+    + r"|(?P<letter>\w)"
+)
+_NAMES = {f"w{number}": word for number, word in enumerate(SAME)}
+
+
+class Nature(Enum):
+    QUANTITY = auto()
+    BOUND = auto()
+    MODAL = auto()
+    NEGATION = auto()
+    PLAIN = auto()
+
+
+_NATURES = (
+    dict.fromkeys(("应当", "可以", "不得", "无需"), Nature.MODAL)
+    | dict.fromkeys(("不", "未", "未经", "无", "非", "否", "免", "除"), Nature.NEGATION)
+    | dict.fromkeys(("≥", ">", "≤", "<"), Nature.BOUND)
+)
+
+
+class Word(NamedTuple):
+    key: str
+    """Equal for all spellings."""
+    start: int
+    end: int
+    nature: Nature = Nature.PLAIN
+    unit: str = ""
+    value: Decimal | None = None
+    """Of a quantity whose numeral can be read."""
+    bound: str = ""
+
+
+def rule_words(text: str) -> list[Word]:
+    """The words with their places in the text. The bound of a quantity follows it: 不得超过六个月 is 6月, ≤."""
+    found: list[Word] = []
+    for match in _WORD.finditer(folded(text)):
+        kind = match.lastgroup or ""
+        if kind == "other":
+            found.append(Word(match[0].lower(), match.start(), match.end()))
+        elif match["quantity"]:
+            found += _quantity(match)
+        else:
+            key = _NAMES.get(kind) or match[0].lower()
+            if key != "_":
+                found.append(Word(key, match.start(), match.end(), _NATURES.get(key, Nature.PLAIN)))
+    return found
+
+
+def _quantity(match: re.Match[str]) -> list[Word]:
+    start, end = match.span()
+    bound = _bound(match)
+    value, unit, written = _measured(match)
+    key = f"{value.normalize():f}{unit}" if value is not None else written
+    quantity = Word(key, start, end, Nature.QUANTITY, unit, value, bound)
+    return [quantity, Word(bound, start, end, Nature.BOUND)] if bound else [quantity]
+
+
+def _measured(match: re.Match[str]) -> tuple[Decimal | None, str, str]:
+    """The value, its unit, and the figures as they are, for a numeral that cannot be read (一百二)."""
+    if match["percent"]:
+        return _value(match["percent"], ""), "%", match["percent"]
+    if match["whole"]:
+        return None, "", f"{match['part']}/{match['whole']}"
+    unit = match["unit"].removeprefix("个")
+    return _value(match["figure"], match["times"]), _UNITS.get(unit, unit), match["figure"] + match["times"] + unit
+
+
+def _value(figure: str, times: str) -> Decimal | None:
+    try:
+        value = Decimal(figure.replace(",", "")) if figure[0].isascii() else Decimal(to_int(figure))
+    except ValueError:
+        return None
+    for word in times:
+        value *= 10_000 if word == "万" else 100_000_000
+    return value
+
+
+def _bound(match: re.Match[str]) -> str:
+    if match["most"] or match["or_less"]:
+        return "≤"
+    if match["least"] or match["or_more"]:
+        return "≥"
+    return ">" if match["more"] else "<" if match["less"] else ""
