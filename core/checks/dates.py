@@ -125,10 +125,11 @@ def _agrees(stated: Day, real: Day) -> bool:
     return within and stated.day in {None, real.day}
 
 
-def same_day(stated: Day, source: Sequence[Day]) -> Day | None:
-    """The source's date that says exactly the same in other words."""
-    same = [real for real in source if (real.year, real.months, real.day) == (stated.year, stated.months, stated.day)]
-    return same[0] if same and all(folded(real.text) != folded(stated.text) for real in same) else None
+def same_day(stated: Day, source: Sequence[Day]) -> str:
+    """How the source writes exactly this date, where it never writes it in the same way."""
+    told = (stated.year, stated.months, stated.day)
+    same = [real.text for real in source if (real.year, real.months, real.day) == told]
+    return same[0] if same and folded(stated.text) not in map(folded, same) else ""
 
 
 def other_than(stated: Day, source: Sequence[Day]) -> Day | None:

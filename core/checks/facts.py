@@ -75,20 +75,18 @@ def differences(stated: Facts, source: Facts, nearest: Facts) -> Iterator[Differ
 
 def spelled_as(text: str, stated: Facts, source: Facts) -> str:
     """The text with its numbers and dates written as in the source, where they are the same: 12000 万 as 1.2 亿."""
-    spellings = [
-        *((one, _same(one, source.quantities)) for one in stated.quantities),
-        *((one, same_day(one, source.days)) for one in stated.days),
-    ]
-    for one, same in sorted(spellings, key=lambda pair: -pair[0].start):
-        if same:
-            text = text[: one.start] + same.text + text[one.end :]
+    same = [(one.start, one.end, _same(one, source.quantities)) for one in stated.quantities]
+    same += ((one.start, one.end, same_day(one, source.days)) for one in stated.days)
+    for start, end, spelling in sorted(same, key=lambda place: -place[0]):
+        if spelling:
+            text = text[:start] + spelling + text[end:]
     return text
 
 
-def _same(stated: Quantity, source: Iterable[Quantity]) -> Quantity | None:
-    """None where the source has the number in the same spelling, too."""
-    same = [real for real in source if agreement(stated, real) is Agreement.SAME]
-    return same[0] if same and all(folded(real.text) != folded(stated.text) for real in same) else None
+def _same(stated: Quantity, source: Iterable[Quantity]) -> str:
+    """Empty where the source has the number in the same spelling, too."""
+    same = [real.text for real in source if agreement(stated, real) is Agreement.SAME]
+    return same[0] if same and folded(stated.text) not in map(folded, same) else ""
 
 
 def is_weak(quantity: Quantity) -> bool:

@@ -20,6 +20,9 @@ from support import invented
 from support.base import ROOT
 from support.openai_server import ANSWER, openai_server
 from support.patience import until
+from support.web import Web, web
+
+__all__ = ["web"]
 
 EMBEDDED = {"SEARCH_PROVIDER_PRIORITY": "bundled"}
 
@@ -329,13 +332,15 @@ def test_an_answer_is_checked_against_a_folder(core: Core, tmp_path: Path, sourc
     assert document["statements"][1]["evidence"][0]["source"] == 2
 
 
-def test_an_answer_is_checked_against_pages(core: Core, tmp_path: Path) -> None:
+def test_an_answer_is_checked_against_pages(core: Core, tmp_path: Path, web: Web) -> None:
+    page = "<html><body><article><h1>灯塔</h1><p>海州灯塔建成于2001年，塔高六十米，由三名守塔人轮流值守。</p></article></body></html>"
+    address = web.page("lamps.example/tower", page.encode(), "Content-Type: text/html; charset=utf-8")
     answer = tmp_path / "answer.md"
-    answer.write_text("海州灯塔建成于2001年，塔高六十米[1]。", "utf-8")
-    unread = core("check", str(answer), "--sources", "http://127.0.0.1:9/a", "--json")
-    assert unread.returncode == 0
-    assert lines(unread)[0]["statements"][0]["verdict"] == "unchecked"
-    assert "[1]" in unread.stderr
+    answer.write_text("海州灯塔建成于2001年，塔高六十米[1]。海州灯塔由三名守塔人轮流值守[2]。", "utf-8")
+    done = core("check", str(answer), "--sources", address, "http://127.0.0.1:9/a", "--json", READING_TIMEOUT="20")
+    assert done.returncode == 0
+    assert [one["verdict"] for one in lines(done)[0]["statements"]] == ["supported", "unchecked"]
+    assert "[2] " in done.stderr
 
 
 def test_pairs_are_checked_line_by_line(core: Core, tmp_path: Path) -> None:
