@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import NamedTuple
 
-from core.base.text import is_chinese
 from core.checks.facts import near_misses, spelled_as
 from core.checks.features import LONGEST_STATEMENT, Claim, Comparison
 from core.checks.model import ABSENT_UP_TO, MODEL, SUPPORTED_FROM, Model
@@ -35,7 +34,6 @@ ADDS = 0.15
 """Of the statement's pairs: a further passage that adds less is not shown."""
 LOWERED = 0.2
 """What a contradiction leaves of the score."""
-_LANGUAGE_SAMPLE = 4_000
 MOST_SOURCES = 8
 """Of one statement; further ones are not looked at."""
 MOST_COMPARISONS = 500
@@ -175,7 +173,7 @@ def _cannot_tell(claim: Claim, sources: Sequence[IndexedSource]) -> str:
         return "来源没有可供核对的文字。"
     if len(claim.text) > 2 * LONGEST_STATEMENT:
         return "句子过长，没有核对。"
-    if not any(is_chinese(source.text[:_LANGUAGE_SAMPLE]) == is_chinese(claim.text) for source in sources):
+    if not any(source.is_chinese == claim.is_chinese for source in sources):
         return "来源是另一种语言，没有核对。"
     return ""
 

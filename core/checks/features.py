@@ -10,6 +10,7 @@ from functools import cached_property
 from operator import add
 
 from core.base.script import folded
+from core.base.text import is_chinese
 from core.checks.facts import Facts, differences
 from core.checks.passages import Context, pair_code
 from core.checks.types import Difference
@@ -44,6 +45,10 @@ class Claim:
         """Neighbours, none across a comma; each pair once, in their order."""
         runs = _RUN.findall(folded(self.bare))
         return list(dict.fromkeys(pair for run in runs for pair in map(add, run, run[1:])))
+
+    @cached_property
+    def is_chinese(self) -> bool:
+        return is_chinese(self.text)
 
     @cached_property
     def codes(self) -> list[int]:
@@ -93,9 +98,13 @@ class Comparison:
 
     @cached_property
     def best_sentence(self) -> int:
-        """Of the best window."""
+        """Of the best window, the one that has more of the statement."""
         window = self.context.windows[0]
-        return max((window.first, window.last), key=self._common)
+        return max((window.first, window.last), key=self._pairs_in)
+
+    def _pairs_in(self, sentence: int) -> int:
+        there = self.context.windows[0].source.compact(sentence)
+        return sum(pair in there for pair in self.claim.pairs)
 
     @cached_property
     def best_in_order(self) -> int:
@@ -120,7 +129,7 @@ class _Measured:
         self.statement = comparison.claim.compact
         self.length = max(1, len(self.statement))
         self.passages = comparison.context.compact
-        self.pairs = set(map("".join, zip(self.passages, self.passages[1:], strict=False)))
+        self.pairs = set(map(add, self.passages, self.passages[1:]))
         self.pieces, self.uncovered = _pieces(self.statement, self.passages)
         self.clauses = [_share(clause, self.pairs) for clause in comparison.claim.clauses]
 

@@ -61,8 +61,11 @@ _BEFORE = (
 )
 _AFTER = "以上|以下|以内|之内|左右|上下|及以上|及以下|内|之久"
 _RANGE = r"\s?[-–—~～至到]\s?"
+_FIRST = "".join(
+    {word[0] for word in (*_BEFORE.split("|"), "us$", "hk$", "人民币", *"$¥￥€£翻", *_DIGITS, *_SMALL, *_LARGE)}
+)
 _QUANTITY = re.compile(
-    rf"(?P<before>{_BEFORE})?\s?(?P<sign>{_SIGN})?\s?"
+    rf"(?=[\d{_FIRST}])(?P<before>{_BEFORE})?\s?(?P<sign>{_SIGN})?\s?"
     rf"(?:(?P<hundredths>[百千万])分之(?P<share>{_ARABIC}|{_CHINESE})"
     rf"|(?P<whole>{_CHINESE}|\d{{1,4}})分之(?P<part>{_CHINESE}|\d{{1,4}})"
     rf"|翻(?:了)?(?P<doubled>[一两二三四五])番|(?P<half>一半)"
