@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import NamedTuple
 
-from core.checks.facts import near_misses, spelled_as
+from core.checks.facts import near_misses, spelled_as, taken_from_elsewhere
 from core.checks.features import LONGEST_STATEMENT, Claim, Comparison
 from core.checks.model import ABSENT_UP_TO, MODEL, SUPPORTED_FROM, Model
 from core.checks.passages import IndexedSource, Window, find_context
@@ -197,6 +197,8 @@ def _doubt(comparison: Comparison) -> str:
         return f"回答说「{turned[0].stated}」，原文说「{turned[0].found}」。"
     if comparison.claim.facts and (near := near_misses(comparison.claim.facts, comparison.context.facts)):
         return f"「{near[0].text}」与原文的约、超过、不到等限定不同。"
+    if comparison.claim.facts and (taken := taken_from_elsewhere(comparison.claim.facts, comparison.nearest_clause)):
+        return f"「{taken[0].text}」在原文的另一处，相应的地方是「{taken[1].text}」。"
     if missing := [
         title for title in titles(comparison.claim.text) if compact(title) not in comparison.context.compact
     ]:

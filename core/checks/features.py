@@ -12,11 +12,13 @@ from operator import add
 from core.base.script import folded
 from core.base.text import is_chinese
 from core.checks.facts import Facts, differences
+from core.checks.numbers import Agreement, best_agreement
 from core.checks.passages import Context, pair_code
 from core.checks.types import Difference
 from core.checks.wording import Conflict, asks, compact, conflicts, without_glosses
 
 _CLAUSE_END = re.compile(r"[，,；;：:。]")
+_PART_END = re.compile(r"[；;。！？!?\n]")
 _RUN = re.compile(r"[^\W_]+")
 _SHORT_CLAUSE = 4
 # Characters that hold a sentence together and say nothing about its subject.
@@ -117,6 +119,19 @@ class Comparison:
     @cached_property
     def conflicts(self) -> list[Conflict]:
         return conflicts(self.claim.compact, self.context.compact)
+
+    @cached_property
+    def nearest_clause(self) -> Facts:
+        """What can be compared of the part, between two semicolons, that has most of the statement."""
+        windows = self.context.windows
+        texts = (window.source.evidence(window.first, window.last).text for window in windows)
+        parts = [part for text in texts for part in _PART_END.split(text)]
+        return Facts.of(max(parts, key=self._shares, default=""))
+
+    def _shares(self, part: str) -> int:
+        there, told = folded(part), Facts.of(part).quantities
+        numbers = sum(best_agreement(one, told) is Agreement.SAME for one in self.claim.facts.quantities)
+        return sum(pair in there for pair in self.claim.pairs) + 2 * numbers
 
     def features(self) -> tuple[float, ...]:
         measured = _Measured(self)
