@@ -47,7 +47,7 @@ def check(text: str, sources: Sequence[Source], texts: Texts) -> AnswerCheck | N
 
 def _source_text(source: Source, page: Text | None) -> SourceText:
     if page is None:
-        return SourceText(source.number, f"{source.title}。{source.snippet}", is_full=False, published=source.published)
+        return SourceText(source.number, f"{source.title}\n{source.snippet}", is_full=False, published=source.published)
     is_full = not getattr(page, "is_cut", False)
     return SourceText(source.number, page.text, is_full=is_full, published=source.published)
 

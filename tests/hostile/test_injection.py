@@ -211,7 +211,12 @@ def test_a_page_cannot_send_the_agent_anywhere(web: Web, how: str) -> None:
     engine = FakeEngine(
         "fake", [SearchResult("水表", web.page("news.example/1", order.encode()), "摘要", "news.example")]
     )
-    reading = {"READING_PAGES": "3", "READING_TIMEOUT": "20", "SEARCH_RATE_LIMIT": "1000"}
+    reading = {
+        "READING_PAGES": "3",
+        "READING_TIMEOUT": "20",
+        "READING_CACHE_HOURS": "0",
+        "SEARCH_RATE_LIMIT": "1000",
+    }
     with wired_agent(engines=[engine], environ=reading, strategy=how) as running:
         web.beside.add(running.server.server_port)
         for given in OBEYING.values():

@@ -22,7 +22,7 @@ from core.ui.escape import draw_html, label
 def check_of(entry: Message) -> AnswerCheck | None:
     """As it was made with the answer; made again where the checker has changed since, or the answer was cut short."""
     app = shared_app()
-    return app.checks.of(entry, lambda: keeping.read_pages(app, entry))
+    return app.checks.of(entry, keeping.pages_of(app, entry))
 
 
 def draw(entry: Message, check: AnswerCheck | None) -> None:
