@@ -8,12 +8,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import NamedTuple
 
-from core.checks.facts import near_misses, spelled_as, taken_from_elsewhere
-from core.checks.features import LONGEST_STATEMENT, Claim, Comparison
-from core.checks.model import ABSENT_UP_TO, MODEL, SUPPORTED_FROM, Model
-from core.checks.passages import IndexedSource, Window, find_context
-from core.checks.statements import Statement, statements
-from core.checks.types import (
+from core.answer.checked import (
     AnswerCheck,
     Check,
     CitationCheck,
@@ -24,6 +19,11 @@ from core.checks.types import (
     Uncited,
     Verdict,
 )
+from core.checks.facts import near_misses, spelled_as, taken_from_elsewhere
+from core.checks.features import LONGEST_STATEMENT, Claim, Comparison
+from core.checks.model import ABSENT_UP_TO, MODEL, SUPPORTED_FROM, Model
+from core.checks.passages import IndexedSource, Window, find_context
+from core.checks.statements import Statement, statements
 from core.checks.wording import compact, glosses, nearest, quoted, refutes, titles
 
 SAME_MATTER = 0.5

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from core.answer.checked import Difference
 from core.base.script import folded
 from core.checks.dates import Day, days, is_told, other_than, same_day
 from core.checks.numbers import Agreement, Quantity, agreement, best_agreement, labels, quantities
-from core.checks.types import Difference
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _DATED = re.compile(r"[年月]|[12]\d{3}[-/.]")

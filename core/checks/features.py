@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import add
 
+from core.answer.checked import Difference
 from core.base.script import folded
 from core.base.text import is_chinese
 from core.checks.facts import Facts, differences
 from core.checks.numbers import Agreement, best_agreement
 from core.checks.passages import Context, pair_code
-from core.checks.types import Difference
 from core.checks.wording import Conflict, asks, compact, conflicts, without_glosses
 
 _CLAUSE_END = re.compile(r"[，,；;：:。]")

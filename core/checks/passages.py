@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
+from core.answer.checked import Evidence, SourceText
 from core.base.script import folded
 from core.base.text import is_chinese
 from core.checks.facts import Facts
-from core.checks.types import Evidence, SourceText
 
 LONGEST_SOURCE = 400_000
 """Characters of a source that are looked at; what follows makes it one that was not read in full."""
