@@ -45,11 +45,11 @@ def quotes_instructions(query: str) -> bool:
     """Whether a model searches for what it was told by us, which nobody has a reason to."""
     folded = fold(query)
     starts = range(len(folded) - SAME_WORDS + 1)
-    return any(folded[start : start + SAME_WORDS] in _instructions() for start in starts)
+    return any(folded[start : start + SAME_WORDS] in instructions() for start in starts)
 
 
 @cache
-def _instructions() -> str:
+def instructions() -> str:
     return "\n".join(
         fold(path.read_text("utf-8"))
         for path in sorted(FOLDER.glob("*.md"))
