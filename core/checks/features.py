@@ -76,9 +76,11 @@ class Comparison:
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        return (
-            tuple(differences(self.claim.facts, self.context.facts, self.context.nearest)) if self.claim.facts else ()
-        )
+        """What the source says instead is looked for in the clause itself first; most statements have no use for it."""
+        stated, source = self.claim.facts, self.context.facts
+        if not stated or not any(differences(stated, source, self.context.nearest)):
+            return ()
+        return tuple(differences(stated, source, Facts.joined([self.nearest_clause, self.context.nearest])))
 
     @cached_property
     def coverage(self) -> float:

@@ -67,7 +67,8 @@ def _known(cited: Sequence[Source], found: Sequence[Source]) -> Sequence[Source]
 class Checks:
     """For whoever shows an answer later: as it was made then, or made again where the checker is another one by now."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, patience: float = PATIENCE) -> None:
+        self._patience = patience
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="wenyuan-checks")
         self._again = lru_cache(maxsize=CHECKS_KEPT)(self._begin)
 
@@ -76,7 +77,7 @@ class Checks:
         if (made is not None and made.version == VERSION) or not message.found:
             return made
         try:
-            return self._again(_Repeated(message, load)).result(PATIENCE)
+            return self._again(_Repeated(message, load)).result(self._patience)
         except TimeoutError:
             return made
 
