@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,14 +48,15 @@ def chips(page: AppTest) -> list[str]:
                 yield from [label] if label else []
                 yield from labels(child)
 
-    return [label for label in labels(page.chat_message[-1]) if label[0] in "✓✗≠⌛？"]
+    plain = (re.sub(r"^:\w+\[(.)\]", r"\1", label) for label in labels(page.chat_message[-1]))
+    return [label for label in plain if label[0] in "✓✗≠⌛？○"]
 
 
 @pytest.mark.parametrize("events", [(BY_AGENT[1],), BY_AGENT], ids=["chat", "agent"])
 def test_it_stands_between_the_answer_and_its_references(laws: None, events: Any) -> None:
     page = answered(events=events)
     for _ in range(2):
-        assert chips(page) == ["✓ 《灯塔法》第三条", "✗ 《灯塔法》第九十九条", "≠ 《浮标法》第二条"]
+        assert chips(page) == ["○ 《灯塔法》第三条", "✗ 《灯塔法》第九十九条", "≠ 《浮标法》第二条"]
         shown = html(page.chat_message[-1])
         assert shown.index("日落前点灯") < shown.index(">法条核验<") < shown.index(">参考文献<")
         assert "浮标由船长登记。" in shown
