@@ -189,7 +189,7 @@ class WebSearchTool(AgentTool):
 
     def _told(self, found: SearchResponse) -> Result:
         sources = self.context.evidence.number(found.results[: self.context.settings.search.result_count])
-        self.context.emit(SearchFinished(found, sources))
+        self.context.emit(SearchFinished(found.told, sources))
         text = NOTHING_FOUND
         if sources:
             pages, asked = self.context.evidence.pages, found.query.text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import streamlit as st
 from markupsafe import Markup
@@ -32,15 +32,14 @@ def draw(entry: Message, check: AnswerCheck | None) -> None:
     fold = st.expander(label(title), icon=":material/fact_check:", key=f"claims-{entry.id}", on_change="rerun")
     if fold.open:
         with fold:
-            _list(entry, check)
+            draw_list(check, entry.found, key=entry.id)
+            st.caption("网页打不开或改了，可以在下方「来源原文」里看当时读到的文字。")
 
 
-def _list(entry: Message, check: AnswerCheck) -> None:
+def draw_list(check: AnswerCheck, sources: Sequence[Source], *, key: str) -> None:
     kinds = _kinds(check)
-    chosen = st.pills(
-        "只看", list(kinds), key=f"claims-kind-{entry.id}", format_func=lambda kind: f"{kind} {kinds[kind]}"
-    )
-    rows = Markup().join(_rows(check, {source.number: source for source in entry.found}, chosen))
+    chosen = st.pills("只看", list(kinds), key=f"claims-kind-{key}", format_func=lambda kind: f"{kind} {kinds[kind]}")
+    rows = Markup().join(_rows(check, {source.number: source for source in sources}, chosen))
     draw_html(Markup('<ul class="wy-claims">%s</ul>') % rows)
     st.caption("程序逐字比较回答和来源得出，没有用模型。「未核」：只有摘要，或不足以判断。")
 
