@@ -56,7 +56,7 @@ def chips(page: AppTest) -> list[str]:
 def test_it_stands_between_the_answer_and_its_references(laws: None, events: Any) -> None:
     page = answered(events=events)
     for _ in range(2):
-        assert chips(page) == ["○ 《灯塔法》第三条", "✗ 《灯塔法》第九十九条", "≠ 《浮标法》第二条"]
+        assert chips(page) == ["✓ 《灯塔法》第三条", "✗ 《灯塔法》第九十九条", "≠ 《浮标法》第二条"]
         shown = html(page.chat_message[-1])
         assert shown.index("日落前点灯") < shown.index(">法条核验<") < shown.index(">参考文献<")
         assert "浮标由船长登记。" in shown
