@@ -199,6 +199,7 @@ def test_json_is_the_documented_document() -> None:
                     },
                 ],
                 "statutes": [],
+                "check": None,
                 "searches": [
                     {
                         "query": "离婚 条件",
