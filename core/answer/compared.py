@@ -40,7 +40,7 @@ def _compared(check: AnswerCheck, number: int) -> Iterator[tuple[Claim, Evidence
 
 def _place(claim: Claim, evidence: Evidence, text: str) -> Place | None:
     """The text may be another one by now: a passage is where its words are."""
-    wanted = evidence.text
+    wanted = evidence.text.rstrip()
     fits = evidence.start >= 0 and text.startswith(wanted, evidence.start)
     start = evidence.start if fits else text.find(wanted)
     return Place(start, start + len(wanted), claim) if wanted and start >= 0 else None

@@ -13,7 +13,7 @@ from core.answer.events import Answer, Checked
 from core.answer.message import Message
 from core.checks import check_answer
 from core.run.evidence import Evidence
-from core.search.types import Source
+from core.search.types import Source, host_of
 from core.search.workers import in_a_thread
 
 log = logging.getLogger(__name__)
@@ -47,7 +47,9 @@ def check(text: str, sources: Sequence[Source], texts: Texts) -> AnswerCheck | N
 
 def _source_text(source: Source, page: Text | None) -> SourceText:
     if page is None:
-        return SourceText(source.number, f"{source.title}\n{source.snippet}", is_full=False, published=source.published)
+        named = source.title != host_of(source.url)  # else nobody has said yet what stands there
+        words = f"{source.title}\n{source.snippet}" if named else source.snippet
+        return SourceText(source.number, words, is_full=False, published=source.published)
     is_full = not getattr(page, "is_cut", False)
     return SourceText(source.number, page.text, is_full=is_full, published=source.published)
 

@@ -200,6 +200,7 @@ def test_json_is_the_documented_document() -> None:
                 ],
                 "check": None,
                 "statutes": [],
+                "check": None,
                 "searches": [
                     {
                         "query": "离婚 条件",

@@ -120,3 +120,61 @@ def test_on_a_phone_a_card_has_the_width_of_the_page(answered: Callable[..., Vis
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_stored_text_shows_where_the_check_has_looked(answered: Callable[..., Visitor]) -> None:
+    visitor = answered()
+    last(visitor).get_by_role("button", name="来源原文").click()
+    dialog = visitor.page.get_by_role("dialog")
+    expect(dialog.locator(".wy-page-text mark.supported")).to_contain_text("一亿二千万立方米")
+    expect(dialog.locator(".wy-page-text mark.contradicted")).to_contain_text("八千只")
+    expect(dialog).to_contain_text("处已标出")
+    dialog.locator(".wy-page-text").evaluate("text => { text.style.maxHeight = '3em'; text.scrollTop = 99999 }")
+    first = dialog.locator(".wy-page-text mark").first
+    expect(first).not_to_be_in_viewport()
+    dialog.get_by_role("link", name="跳到第一处").click()
+    expect(first).to_be_in_viewport()
+    expect(dialog).to_be_visible()
+    assert len(visitor.page.context.pages) == 1
+
+
+TAB = "依据核对"
+
+
+def go(visitor: Visitor, view: str) -> None:
+    visitor.page.get_by_test_id("stMain").get_by_text(view, exact=True).first.click()
+    visitor.settled()
+
+
+def check_in_the_tab(visitor: Visitor, text: str, sources: str) -> None:
+    page = visitor.page
+    go(visitor, TAB)
+    page.get_by_label("文字", exact=True).fill(text)
+    page.get_by_label("来源", exact=True).fill(sources)
+    page.get_by_role("button", name="核对", exact=True).click()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_any_text_is_checked_against_addresses_and_keeps_its_place(
+    serve: Callable[..., AppServer], model_server: OpenAIServer, world: World, visit: Visit, width: int
+) -> None:
+    server = serve(**reading_environment(model_server, world, LLM_MODEL="openai:reply"))
+    visitor = visit(server, path="/legal", width=width)
+    check_in_the_tab(visitor, ANSWER, f"http://{world.address}/news\nhttp://{world.address}/gone")
+    page = visitor.page
+    expect(page.get_by_text("4 处引用：1 处有据 · 1 处不符 · 1 处未见 · 1 处未核 · 1 句无出处")).to_be_visible(
+        timeout=30_000
+    )
+    expect(page.get_by_text("上没有这个网页了")).to_be_visible()
+    kinds = [chip.get_attribute("class") for chip in page.locator(".wy-answer sup.cite").all()]
+    assert kinds == ["cite supported", "cite contradicted", "cite absent", "cite unchecked"]
+    page.get_by_text("不符 1", exact=True).click()
+    expect(page.locator(".wy-claims li")).to_have_count(1)
+    expect(page.locator(".wy-answer sup.cite")).to_have_count(4)
+    go(visitor, "查案例")
+    expect(page.locator(".wy-answer")).to_have_count(0)
+    go(visitor, TAB)
+    expect(page.get_by_label("文字", exact=True)).to_have_value(ANSWER)
+    expect(page.locator(".wy-answer sup.cite")).to_have_count(4)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert [url for url in visitor.foreign if not url.startswith(server.url)] == []

@@ -68,7 +68,9 @@ def _how_many(marked: Sequence[Place], anchor: str) -> Markup:
     kinds = " · ".join(
         f"{MARKS[verdict]} {verdict.label} {counted[verdict]}" for verdict in BAD_FIRST if counted[verdict]
     )
-    return Markup('<div class="wy-dim">核对时比较过的 %s 处已标出（%s）。<a href="#%s">跳到第一处</a></div>') % (
+    return Markup(
+        '<div class="wy-dim wy-places">核对时比较过的 %s 处已标出（%s）。<a href="#%s">跳到第一处</a></div>'
+    ) % (
         len(marked),
         kinds,
         anchor,

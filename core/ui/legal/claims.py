@@ -60,8 +60,8 @@ def _checked(app: App, text: str, written: str) -> CheckedText | str:
 
 def _draw(result: CheckedText) -> None:
     check = result.check
-    for problem in result.problems:
-        warning(problem)
+    if result.problems:
+        st.warning("\n\n".join(map(label, result.problems)), icon=":material/warning:")
     if check is None or not (check.statements or check.uncited):
         st.info("没有可以核对的引用：请在句子后面写 [1]、[2]，编号与来源对应。", icon=":material/info:")
         return
@@ -69,5 +69,5 @@ def _draw(result: CheckedText) -> None:
     with st.container(border=True):
         draw_answer(result.text, result.sources, anchor="pasted", check=check)
     draw_claims(check, result.sources, key="pasted")
-    with st.expander("来源", icon=":material/library_books:"):
+    with st.expander("来源列表", icon=":material/library_books:"):
         draw_list(result.sources)
