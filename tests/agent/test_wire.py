@@ -14,7 +14,6 @@ from core.agent.strategy import NATIVE, REACT, REACT_WITHOUT_STOP, Strategies
 from core.answer.events import Notice, RunStopped, SearchFinished, TextDelta, Thought, ToolFinished, ToolStarted, Usage
 from core.answer.message import message_from_run
 from core.base.settings import ModelChoice
-from core.llm.bursts import SHORTEST_PAUSE
 from support.agents import (
     QUESTION,
     Meeting,
@@ -46,14 +45,13 @@ def call(query: str) -> Call:
 
 
 TOOLS: dict[str, Any] = {"strategy": "tools"}
-LONGER_THAN_A_BURST = 2 * SHORTEST_PAUSE
-"""Between two pieces of the model's: nothing gathers them."""
+A_LONG_PAUSE = 1.5
+"""Of the model's, in seconds: what stands before it is told before what comes after, also on a busy machine."""
 
 
 def test_react_streams_thoughts_and_answer() -> None:
     with wired_agent() as world:
-        world.server.pause = LONGER_THAN_A_BURST
-        world.server.reply = in_turn(step("英伟达 CEO"), final("是黄仁勋[1]。"))
+        world.server.reply = in_turn(step("英伟达 CEO"), [*final("是黄仁"), A_LONG_PAUSE, *"勋[1]。"])
         events = world.ask()
         first, second = world.server.requests
     assert thoughts(events) == "要查好"
@@ -92,8 +90,7 @@ def test_native_tool_calling() -> None:
 
 def test_a_long_native_answer_streams_while_it_is_written() -> None:
     with wired_agent(**TOOLS) as world:
-        world.server.pause = LONGER_THAN_A_BURST
-        world.server.reply = in_turn(["字" * 30] * 10)
+        world.server.reply = in_turn([*["字" * 30] * 5, A_LONG_PAUSE, *["字" * 30] * 5])
         events = world.ask()
     assert len(of(events, TextDelta)) > 1
     assert answer(events).text == "字" * 300

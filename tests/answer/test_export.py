@@ -200,7 +200,6 @@ def test_json_is_the_documented_document() -> None:
                 ],
                 "check": None,
                 "statutes": [],
-                "check": None,
                 "searches": [
                     {
                         "query": "离婚 条件",
