@@ -12,6 +12,7 @@ from core.checks.dates import Day, days, is_told, other_than, same_day
 from core.checks.numbers import Agreement, Quantity, agreement, best_agreement, labels, quantities
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_COUNTED = re.compile(r"[\d〇零一二两三四五六七八九十百千万亿点.,\s]")
 _DATED = re.compile(r"[年月]|[12]\d{3}[-/.]")
 _LABELLED = re.compile(r"[a-z第:]|\d\.")
 _DIGIT = re.compile(r"[\d〇零一二两三四五六七八九十百千万亿半去今明前]")
@@ -117,9 +118,15 @@ def taken_from_elsewhere(stated: Facts, here: Facts) -> tuple[Quantity, Quantity
         if best_agreement(quantity, here.quantities) is Agreement.SAME:
             continue
         for real in left:
-            if quantity.unit and quantity.unit == real.unit and quantity.bound == real.bound:
+            if _kind(quantity) and _kind(quantity) == _kind(real):
                 return quantity, real
     return None
+
+
+def _kind(quantity: Quantity) -> tuple[str, str] | None:
+    """What is counted, and under which bound: 九次 and 两次 are of one kind, 两次 and 两名 are not. None for a bare number."""
+    counted = quantity.unit or _COUNTED.sub("", quantity.text)
+    return (counted, quantity.bound) if counted else None
 
 
 def _instead(quantity: Quantity, stated: Facts, source: Facts) -> str:

@@ -211,3 +211,15 @@ def test_the_reader_is_told_where_the_number_was_taken_from() -> None:
     assert "不得超过二小时" in check.reason
     other = check_statement("塔高二十米以上不满三十米的，值班时间不得超过三小时。", SourceText(1, LIMITS))
     assert [(one.stated, one.found) for one in other.differences] == [("不得超过三小时", "不得超过二小时")]
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("灯塔每年检修九次，由守塔人登记在册。", Verdict.UNCHECKED),
+        ("灯塔每年检修两次，由守塔人登记在册。", Verdict.SUPPORTED),
+        ("灯塔每年检修 9 次，由守塔人登记在册。", Verdict.CONTRADICTED),
+    ],
+)
+def test_small_counts_in_words_are_no_tick_where_the_source_counts_otherwise(statement: str, expected: Verdict) -> None:
+    assert check_statement(statement, SourceText(1, "灯塔每年检修两次，由守塔人登记在册。")).verdict is expected
