@@ -81,12 +81,18 @@ class Message:
 
     @property
     def usage(self) -> Usage | None:
-        return next((event for event in self.events if isinstance(event, Usage)), None)
+        """The last word about it: what a model was asked afterwards is added."""
+        return next((event for event in reversed(self.events) if isinstance(event, Usage)), None)
 
     @property
     def check(self) -> AnswerCheck | None:
         """依据核对, as it was made when the answer was complete."""
         return next((event.check for event in reversed(self.events) if isinstance(event, Checked)), None)
+
+    def rechecked(self, check: AnswerCheck, *, cost: Usage | None = None) -> Message:
+        """With this check in place of its own, and what it has cost in all."""
+        others = (event for event in self.events if not isinstance(event, Checked if cost is None else Checked | Usage))
+        return replace(self, events=(*others, Checked(check), *([cost] if cost else [])))
 
     @property
     def ending(self) -> RunFailed | RunStopped | None:

@@ -4,7 +4,7 @@
 other checks: `numbers`, `dates` and `wording` compare texts without any source in mind.
 """
 
-from core.checks.check import check_answer, check_statement
+from core.checks.check import check_answer, check_statement, objection
 from core.checks.types import (
     VERSION,
     AnswerCheck,
@@ -31,4 +31,5 @@ __all__ = [
     "Verdict",
     "check_answer",
     "check_statement",
+    "objection",
 ]
