@@ -23,7 +23,7 @@ from core.answer.checked import (
     Verdict,
 )
 from core.answer.events import Answer, Checked, RunEvent, Usage
-from core.base.errors import AppError
+from core.base.errors import AppError, InputError
 from core.base.script import folded
 from core.base.text import one_line, shorten
 from core.checks import objection
@@ -215,13 +215,17 @@ def _together(check: Check, citations: Sequence[CitationCheck]) -> Check:
 # ── The call ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+class NothingToJudge(InputError):
+    happened = "没有可以复核的引用，或来源的文字没有保存下来。"
+
+
 async def judged(
     check: AnswerCheck, sources: Sequence[SourceText], model: Model, *, seconds: float = SECONDS
 ) -> AnswerCheck:
-    """The check with what the model could show. Raises a ModelError."""
+    """The check with what the model could show. Raises a ModelError, or NothingToJudge."""
     places = doubts(check, sources)
     if not places:
-        return check
+        raise NothingToJudge
     said, usage = await ask_once(model, prompt_about(places), tokens=TOKENS, seconds=seconds)
     return await in_a_thread(
         lambda: reviewed(check, places, said, model=model.label, usage=usage), name="wenyuan-checks"
@@ -261,12 +265,10 @@ class Review:
         except Exception:
             log.exception("a second opinion met a bug")
             return ()
-        return (Checked(check), *with_cost(self._usage, check)) if check is not self._check else ()
+        return Checked(check), with_cost(self._usage, check)
 
 
-def with_cost(usage: Usage | None, check: AnswerCheck) -> tuple[Usage, ...]:
+def with_cost(usage: Usage | None, check: AnswerCheck) -> Usage:
     """What the answer has cost with its second opinion."""
-    if check.opinion is None:
-        return ()
-    asked = check.opinion
-    return ((usage or Usage(0, 0)).plus(asked.input, asked.output, estimated=asked.estimated),)
+    before, asked = usage or Usage(0, 0), check.opinion
+    return before.plus(asked.input, asked.output, estimated=asked.estimated) if asked else before

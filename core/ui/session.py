@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
+from core.answer.checked import AnswerCheck
 from core.answer.message import Message, new_id
 from core.run.question import Question
 from core.run.run import Run
@@ -48,6 +50,12 @@ class ChatState:
     """Why conversations cannot be read just now."""
     follow_ups: list[str] = field(default_factory=list)
     """What the model suggests to ask next, after the last answer."""
+    reviews: dict[str, Future[AnswerCheck]] = field(default_factory=dict)
+    """Second opinions under way, by the answer's id."""
+    unfold: str = ""
+    """The answer whose fold 依据核对 stays open: with other figures in its title Streamlit takes it for another one."""
+    remarks: dict[str, str] = field(default_factory=dict)
+    """What is to be said below an answer about something that was tried with it, by the answer's id."""
 
     def settle(self) -> None:
         """A run that is over becomes a message, whoever ended it."""
@@ -66,6 +74,10 @@ class ChatState:
         """A word of the program's in the conversation; no model ever reads it."""
         self.messages.append(Message("note", text))
         return self.messages[-1]
+
+    def put(self, message: Message) -> None:
+        """In place of the one with the same id."""
+        self.messages = [message if known.id == message.id else known for known in self.messages]
 
     def last_question(self) -> Message | None:
         return next((message for message in reversed(self.messages) if message.role == "user"), None)

@@ -26,6 +26,7 @@ from core.run.judging import (
     MOST_PLACES,
     TOKENS,
     Judgement,
+    NothingToJudge,
     believed,
     doubts,
     find_quote,
@@ -288,7 +289,8 @@ def test_one_call_for_all_places(server: OpenAIServer, model: Model) -> None:
 
 def test_nobody_is_asked_about_nothing(server: OpenAIServer, model: Model) -> None:
     check = check_answer("今年前三季度全市供水总量为一亿二千万立方米[1]。", [page()])
-    assert asyncio.run(judged(check, [page()], model)) is check
+    with pytest.raises(NothingToJudge):
+        asyncio.run(judged(check, [page()], model))
     assert server.requests == []
 
 

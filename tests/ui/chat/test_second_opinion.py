@@ -1,0 +1,106 @@
+"""The button 让模型复核: when it is there, what it changes on the page and in the database, and what it says when it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.app import App
+from core.search.types import SearchResult
+from core.ui.session import ChatState
+from support.openai_server import Fail, OpenAIServer, in_turn, openai_server
+from support.pages import ask, html, open_page, rerun, search, serving, values
+from support.patience import until
+from support.worlds import FakeEngine
+
+PAGE = "为应对冬季低温，全市将在十一月底以前更换老旧水表八千只，费用由市财政承担，居民不需要付费。增加的水量主要用于新建的三个居民区。"
+ANSWER = "换水表的费用由财政出，居民不用付费[1]。"
+QUOTE = "费用由市财政承担，居民不需要付费"
+FOUND = [SearchResult("供水", "https://news.example/1", PAGE, "news.example", engine="fake", rank=1, text=PAGE)]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[OpenAIServer]:
+    with openai_server() as running:
+        yield running
+
+
+def environment(server: OpenAIServer, **more: str) -> dict[str, str]:
+    return {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url, "LLM_MODEL": "openai:reply", **more}
+
+
+@pytest.fixture
+def app(server: OpenAIServer) -> Iterator[App]:
+    with serving([FakeEngine("fake", FOUND)], **environment(server)) as running:
+        yield running
+
+
+def answered() -> AppTest:
+    page = ask(search(open_page(), on=True), "换表要钱吗？")
+    page.session_state[f"claims-{state(page).messages[-1].id}"] = True  # as a click does
+    return rerun(page)
+
+
+def state(page: AppTest) -> ChatState:
+    found: ChatState = page.session_state["chat"]
+    return found
+
+
+def offered(page: AppTest) -> bool:
+    return "让模型复核" in [button.label for button in page.main.button]
+
+
+def review(page: AppTest) -> AppTest:
+    next(button for button in page.main.button if button.label == "让模型复核").click()
+    rerun(page)
+    until(lambda: not state(rerun(page)).reviews)
+    return rerun(page)
+
+
+def test_the_models_word_is_shown_as_such_and_kept(app: App, server: OpenAIServer) -> None:
+    server.reply = in_turn([ANSWER], [f"1｜支持｜「{QUOTE}」"])
+    page = answered()
+    assert 'class="cite unchecked"' in html(page)
+    review(page)
+    shown = html(page)
+    assert 'class="cite model"' in shown
+    assert 'class="cite supported"' not in shown
+    assert "◇✓ 有据（模型复核） [1]" in shown
+    assert "依据核对 · 1 处引用：1 处有据（模型复核）" in [fold.label for fold in page.expander]
+    assert "看了 1 处，采纳 1 处，用了 18 tokens。" in values(page.caption)
+    assert "36 tokens" in values(page.caption), "with the answer's own"
+    assert not offered(page)
+    id, answer = state(page).conversation_id, state(page).messages[-1]
+    until(lambda: app.store.load(id or "", owner=None).messages[-1] == answer)
+
+
+def test_a_failure_is_a_sentence_and_changes_nothing(app: App, server: OpenAIServer) -> None:
+    server.reply = in_turn([ANSWER], [Fail(500)])
+    page = review(answered())
+    assert "没有复核成：" in values(page.warning)
+    assert 'class="cite unchecked"' in html(page)
+    assert offered(page)
+    server.reply = in_turn([f"1｜支持｜「{QUOTE}」"])
+    assert not review(page).warning
+    assert 'class="cite model"' in html(page)
+
+
+def test_too_many_questions_are_a_sentence(server: OpenAIServer) -> None:
+    server.reply = in_turn([ANSWER])
+    with serving([FakeEngine("fake", FOUND)], **environment(server, LIMITS_ANSWERS_PER_MINUTE="1")):
+        page = review(answered())
+        assert "提问次数已达到每分钟的上限" in values(page.warning)
+
+
+def test_who_does_not_want_it_has_no_button(server: OpenAIServer) -> None:
+    server.reply = in_turn([ANSWER])
+    with serving([FakeEngine("fake", FOUND)], **environment(server, CHECKS_JUDGE="off")):
+        assert not offered(answered())
+
+
+def test_the_embedded_model_is_never_asked() -> None:
+    with serving([FakeEngine("fake", FOUND)]) as app:
+        assert app.model.choice.embedded
+        assert not offered(answered())
