@@ -265,10 +265,6 @@ class Review:
         except Exception:
             log.exception("a second opinion met a bug")
             return ()
-        return Checked(check), with_cost(self._usage, check)
-
-
-def with_cost(usage: Usage | None, check: AnswerCheck) -> Usage:
-    """What the answer has cost with its second opinion."""
-    before, asked = usage or Usage(0, 0), check.opinion
-    return before.plus(asked.input, asked.output, estimated=asked.estimated) if asked else before
+        assert check.opinion is not None
+        before, asked = self._usage or Usage(0, 0), check.opinion
+        return Checked(check), before.plus(asked.input, asked.output, estimated=asked.estimated)

@@ -18,8 +18,9 @@ from core.base.settings import Settings
 from core.llm.model import Model
 from core.reading import Reader
 from core.run.admission import Admission, Place
-from core.run.checking import checked
+from core.run.checking import Texts, checked
 from core.run.judging import Review, judged
+from core.run.mending import Mended, mended
 from core.run.question import AnswerOptions, Question, accept
 from core.run.run import GRACE_SECONDS, OnAnswer, Run
 from core.search.service import SearchService
@@ -87,6 +88,12 @@ class AnswerService(ABC):
         self._count(options)
         model = self.model_for(options)
         return self.loop.submit(self._when_called(options, lambda: judged(check, sources, model)))
+
+    def mend(self, message: Message, check: AnswerCheck, texts: Texts, options: AnswerOptions) -> Future[Mended]:
+        """按核对结果改写 of an answer that is there; counted and failing like a review."""
+        self._count(options)
+        model = self.model_for(options)
+        return self.loop.submit(self._when_called(options, lambda: mended(message, check, texts, model)))
 
     async def _when_called(self, options: AnswerOptions, ask: Callable[[], Awaitable[T]]) -> T:
         async with self._turn(Place(options.user)):

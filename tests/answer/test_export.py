@@ -198,6 +198,7 @@ def test_json_is_the_documented_document() -> None:
                         "accessed": "2025-11-16",
                     },
                 ],
+                "check": None,
                 "statutes": [],
                 "searches": [
                     {

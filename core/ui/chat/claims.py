@@ -15,7 +15,7 @@ from core.answer.source_html import claim_html
 from core.app import shared_app
 from core.search.types import Source
 from core.ui import keeping, session
-from core.ui.chat import second_opinion
+from core.ui.chat import mending, second_opinion, tasks
 from core.ui.chat.answer import app_url
 from core.ui.escape import draw_html, label
 
@@ -27,8 +27,13 @@ def check_of(entry: Message) -> AnswerCheck | None:
 
 
 def draw(entry: Message, check: AnswerCheck | None) -> None:
-    if check is None or not (check.statements or check.uncited):
-        return
+    if check is not None and (check.statements or check.uncited):
+        _fold(entry, check)
+    tasks.wait(entry)
+    mending.draw(entry)
+
+
+def _fold(entry: Message, check: AnswerCheck) -> None:
     title, key, chat = f"依据核对 · {tally(check)}", f"claims-{entry.id}", session.chat()
     if chat.unfold == entry.id:
         chat.unfold, st.session_state[key] = "", True
@@ -36,8 +41,10 @@ def draw(entry: Message, check: AnswerCheck | None) -> None:
     if fold.open:
         with fold:
             _list(entry, check)
-            second_opinion.offer(entry, check)
-    second_opinion.wait(entry)
+            tasks.remark(entry)
+            with st.container(horizontal=True):
+                second_opinion.offer(entry, check)
+                mending.offer(entry, check)
 
 
 def _list(entry: Message, check: AnswerCheck) -> None:

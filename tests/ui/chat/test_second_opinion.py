@@ -38,8 +38,12 @@ def app(server: OpenAIServer) -> Iterator[App]:
 
 
 def answered() -> AppTest:
-    page = ask(search(open_page(), on=True), "换表要钱吗？")
-    page.session_state[f"claims-{state(page).messages[-1].id}"] = True  # as a click does
+    return unfold(ask(search(open_page(), on=True), "换表要钱吗？"))
+
+
+def unfold(page: AppTest) -> AppTest:
+    """As a click does; AppTest forgets it with every run."""
+    page.session_state[f"claims-{state(page).messages[-1].id}"] = True
     return rerun(page)
 
 
@@ -55,8 +59,8 @@ def offered(page: AppTest) -> bool:
 def review(page: AppTest) -> AppTest:
     next(button for button in page.main.button if button.label == "让模型复核").click()
     rerun(page)
-    until(lambda: not state(rerun(page)).reviews)
-    return rerun(page)
+    until(lambda: not state(rerun(page)).tasks)
+    return unfold(page)
 
 
 def test_the_models_word_is_shown_as_such_and_kept(app: App, server: OpenAIServer) -> None:
@@ -104,3 +108,71 @@ def test_the_embedded_model_is_never_asked() -> None:
     with serving([FakeEngine("fake", FOUND)]) as app:
         assert app.model.choice.embedded
         assert not offered(answered())
+
+
+# ── 按核对结果改写 ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+WRONG = "全市将在十一月底以前更换老旧水表九千只[1]。"
+RIGHT = "全市将在十一月底以前更换老旧水表八千只[1]。"
+
+
+def click(page: AppTest, words: str) -> AppTest:
+    next(button for button in page.button if button.label == words).click()
+    return rerun(page)
+
+
+def labels(page: AppTest) -> list[str]:
+    return [button.label for button in page.button]
+
+
+def proposed(server: OpenAIServer, text: str = RIGHT) -> AppTest:
+    server.reply = in_turn([WRONG], [text])
+    page = click(answered(), "按核对结果改写")
+    until(lambda: not state(rerun(page)).tasks)
+    return unfold(page)
+
+
+def test_another_version_is_proposed_adopted_and_taken_back(app: App, server: OpenAIServer) -> None:
+    page = proposed(server)
+    assert f"<del>{WRONG}</del><ins>{RIGHT}</ins>" in html(page)
+    assert "改写后：1 处引用：1 处有据" in values(page.caption)
+    assert state(page).messages[-1].text == WRONG, "nothing is decided yet"
+    page = click(page, "采用")
+    answer = state(page).messages[-1]
+    assert (answer.text, answer.before) == (RIGHT, WRONG)
+    assert answer.usage is not None
+    assert answer.usage.total == 36
+    assert "依据核对 · 1 处引用：1 处有据" in [fold.label for fold in page.expander]
+    assert "改写前的回答" in [fold.label for fold in page.expander]
+    assert "采用" not in labels(page)
+    id = state(page).conversation_id or ""
+    until(lambda: app.store.load(id, owner=None).messages[-1] == answer)
+    page = click(page, "恢复")
+    old = state(page).messages[-1]
+    assert (old.text, old.before) == (WRONG, "")
+    assert "依据核对 · 1 处引用：1 处不符" in [fold.label for fold in page.expander]
+    until(lambda: app.store.load(id, owner=None).messages[-1] == old)
+
+
+def test_who_declines_keeps_the_answer(app: App, server: OpenAIServer) -> None:
+    page = click(proposed(server), "不用")
+    assert state(page).messages[-1].text == WRONG
+    assert "采用" not in labels(unfold(page))
+    assert "按核对结果改写" in labels(page)
+
+
+def test_a_version_that_changes_nothing_is_a_sentence(app: App, server: OpenAIServer) -> None:
+    page = proposed(server, WRONG)
+    assert "没有改写成：模型没有改动这个回答。" in values(page.warning)
+
+
+def test_only_the_last_answer_with_problems_can_be_rewritten(app: App, server: OpenAIServer) -> None:
+    server.reply = in_turn([RIGHT], [WRONG], [RIGHT])
+    page = answered()
+    assert "按核对结果改写" not in labels(page), "nothing is wrong"
+    unfold(ask(page, "再说一遍"))
+    assert "按核对结果改写" in labels(page)
+    problem = f"claims-{state(page).messages[-1].id}"
+    ask(page, "最后一遍")
+    page.session_state[problem] = True
+    assert "按核对结果改写" not in labels(rerun(page))
