@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from core.answer.checked import SourceText
 from core.checks.check import compare
 from core.checks.features import FEATURES
 from core.checks.model import Model
-from core.checks.types import SourceText
 
 CLAIMS = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "claims" / "dev.jsonl"
 PENALTY = 5.0

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
 from core.answer.checked import AnswerCheck
-from core.answer.claims import PROBLEMS, claims, tally
+from core.answer.claims import NOTHING_LOOKED_UP, PROBLEMS, claims, tally
 from core.answer.events import (
     Answer,
     Checked,
@@ -30,6 +30,7 @@ from core.answer.events import (
     ToolStarted,
     Usage,
 )
+from core.answer.message import Message, Mode, message_from_run
 from core.answer.sources import about, how_read
 from core.app import App, build_app
 from core.base.errors import AppError
@@ -188,7 +189,7 @@ def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
     service: AnswerService = app.agent if options.mode == "agent" else app.chat
 
     def one(question: str) -> int:
-        show = _print_json if output.as_json else _Transcript(app)
+        show = _print_json if output.as_json else _Transcript(app, options.mode)
         status = OK
         for event in service.stream(question, options=AnswerOptions(search=options.search)):
             show(event)
@@ -205,11 +206,14 @@ def _print_json(event: RunEvent) -> None:
 class _Transcript:
     """The run as a person reads it: progress on standard error, the answer and its sources on standard output."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, mode: Mode) -> None:
         self._app = app
+        self._mode = mode
+        self._told: list[RunEvent] = []
         self._check: AnswerCheck | None = None
 
     def __call__(self, event: RunEvent) -> None:
+        self._told.append(event)
         match event:
             case SearchFinished(response=response, amends=False):
                 note = f"搜索：{response.provider or '未成功'} · {len(response.results)} 条"
@@ -223,7 +227,9 @@ class _Transcript:
             case TextDelta(text=text):
                 print(text, end="", flush=True)
             case Answer(text=text, sources=sources):
-                print()
+                print(flush=True)
+                if self._message.looked_nothing_up:
+                    print(NOTHING_LOOKED_UP, file=sys.stderr)
                 if (checked := self._app.check_statutes(text)) and checked.indexed:
                     print("\n法条核验", *(_verdict_text(verdict.to_json()) for verdict in checked.verdicts), sep="\n")
                 if self._check is not None:
@@ -244,6 +250,10 @@ class _Transcript:
                 pass
             case _:
                 assert_never(event)
+
+    @property
+    def _message(self) -> Message:
+        return message_from_run(self._told, seconds=0.0, model=self._app.model.label, mode=self._mode)
 
 
 def _print_check(check: AnswerCheck) -> None:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.app import shared_app
 from core.ui import session
-from core.ui.legal import cases, draft, frame, imports, laws
+from core.ui.legal import cases, claims, draft, frame, imports, laws
 
 session.through_router()
 app = shared_app()
@@ -26,5 +26,7 @@ match frame.choose_view():
         cases.draw_search(app.legal)
     case frame.DRAFT:
         draft.draw(app.legal)
+    case frame.CLAIMS:
+        claims.draw(app)
     case frame.IMPORT:
         imports.draw(app)

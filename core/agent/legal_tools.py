@@ -6,7 +6,7 @@ A look-up is told as a search, so that it is numbered, cited, shown, stored and 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
@@ -71,7 +71,7 @@ class LegalTool(AgentTool):
     def _told(self, found: Found) -> Result:
         response, settings = found.response, self.context.settings.search
         sources = self.context.evidence.number(response.results[: settings.result_count])
-        self.context.emit(SearchFinished(response, sources))
+        self.context.emit(SearchFinished(response.told, sources))
         if not sources:
             text = f"（{found.note}不要编造条文或来源。）" if found.note else NOTHING_FOUND
             return Observation(text, ok=True, summary=found.note or "没有找到结果"), found.document
@@ -177,20 +177,32 @@ def _article_result(public_url: str, article: LegalArticle, rank: int) -> Search
         engine=LAWS,
         rank=rank,
         read="library",
+        text=_article_text(article) if article.article_number else "",
     )
 
 
+def _article_text(article: LegalArticle) -> str:
+    """All that the library says of it, for whoever compares: the model reads as much of that as there is room for."""
+    lines = [f"《{article.law_name}》{article.article_number}{_force(article)}", article.content]
+    return "\n".join([*lines, *_mentioned(article)])
+
+
+def _force(article: LegalArticle) -> str:
+    since = f"{article.effective_date} 起施行" if article.effective_date else "施行日期未知"
+    return f"（{since}，{article.status}）"
+
+
+def _mentioned(article: LegalArticle) -> Iterator[str]:
+    for reference in article.references:
+        yield f"【提到的《{reference.law_name}》{reference.article_number}：{reference.content or '库中没有'}】"
+
+
 def _article_details(article: LegalArticle) -> str:
-    force = f"{article.effective_date} 起施行" if article.effective_date else "施行日期未知"
-    parts = [f"（{force}，{article.status}）"]
+    parts = [_force(article)]
     if article.excerpt and article.excerpt != article.content:
         parts.append(f"所查的款项：{article.excerpt}全条：")
     parts.append(shorten(one_line(article.content), ARTICLE_LENGTH))
-    parts += [
-        f"【提到的《{reference.law_name}》{reference.article_number}：{reference.content or '库中没有'}】"
-        for reference in article.references
-    ]
-    return "".join(parts)
+    return "".join([*parts, *_mentioned(article)])
 
 
 # ── Cases ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -250,16 +262,23 @@ def _case_result(public_url: str, case: CourtCase, rank: int) -> SearchResult:
         engine=CASES,
         rank=rank,
         read="library",
+        text=_case_text(case),
     )
+
+
+def _case_text(case: CourtCase) -> str:
+    known = {**_case_facts(case), "案情": case.summary, "裁判要点": case.verdict, "全文": case.text}
+    return "\n".join([case.name, *(f"{name}：{value}" for name, value in known.items() if value)])
+
+
+def _case_facts(case: CourtCase) -> dict[str, str | None]:
+    return {"案号": case.number, "法院": case.court, "日期": case.date, "类型": case.type}
 
 
 def _case_details(case: CourtCase, *, whole: bool) -> str:
     """Only what the source says; of a case that was asked for by its number, the document itself."""
     known = {
-        "案号": case.number,
-        "法院": case.court,
-        "日期": case.date,
-        "类型": case.type,
+        **_case_facts(case),
         "案情": shorten(one_line(case.summary or ""), CASE_LENGTH),
         "裁判要点": shorten(one_line(case.verdict or ""), CASE_LENGTH),
         "全文": one_line(case.text) if whole else "",

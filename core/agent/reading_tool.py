@@ -15,10 +15,11 @@ from typing import Annotated, Any
 from langchain_core.tools import BaseTool
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, PrivateAttr
 
-from core.agent.tools import MAX_QUERY_LENGTH, AgentTool, Observation, Result, ToolContext, failure
+from core.agent.tools import AgentTool, Observation, Result, ToolContext, failure
 from core.base.text import one_line, shorten
 from core.reading import Reader
 from core.run.evidence import within_budget
+from core.run.prompts import LONGEST_QUERY
 from core.run.reading import reading
 from core.search.results import URL_LENGTH, addresses_in, canonical, is_web_address
 from core.search.types import Source
@@ -44,7 +45,7 @@ class Wanted:
             pages += [int(found[1])] if found[1] else addresses_in(found[2])
             end = found.end()
         return cls(
-            tuple(dict.fromkeys(pages)), shorten(one_line(focus or written[end:].strip(_BORDERS)), MAX_QUERY_LENGTH)
+            tuple(dict.fromkeys(pages)), shorten(one_line(focus or written[end:].strip(_BORDERS)), LONGEST_QUERY)
         )
 
 

@@ -20,12 +20,12 @@ from core.answer.events import RunEvent, SearchFinished, SearchStarted
 from core.base.errors import AppError
 from core.base.http import Deadline
 from core.base.settings import Settings
-from core.base.text import fold, one_line
+from core.base.text import one_line
 from core.base.visitors import COMMAND_LINE, Visitor
 from core.legal.desk import LegalDesk
 from core.reading import Reader
 from core.run.evidence import Evidence, described
-from core.run.prompts import agent_instructions
+from core.run.prompts import LONGEST_QUERY, quotes_instructions
 from core.search.cache import SessionCache
 from core.search.errors import AllEnginesFailed, QueryError
 from core.search.format import NOTHING_FOUND, without_web
@@ -56,12 +56,6 @@ class ToolContext:
 
 ToolFactory = Callable[[ToolContext], BaseTool | None]
 """Builds a tool for one run; None: it cannot be used here and is not offered."""
-
-
-MAX_QUERY_LENGTH = 150
-"""Keywords are short; a query this long carries something out."""
-SAME_WORDS = 20
-"""So many characters in a row that also stand in the instructions are a quotation of them."""
 
 
 class Observation(str):
@@ -138,14 +132,12 @@ class AgentTool(BaseTool):
 
 def _refuse_what_nobody_searches_for(query: str) -> None:
     """A page that the model has read may have told it to carry its instructions, or what it was given, out in a query."""
-    if len(query) > MAX_QUERY_LENGTH:
+    if len(query) > LONGEST_QUERY:
         raise QueryError(
-            f"搜索词有 {len(query):,} 个字符，超过了 {MAX_QUERY_LENGTH} 个字符的上限，没有执行搜索。",
+            f"搜索词有 {len(query):,} 个字符，超过了 {LONGEST_QUERY} 个字符的上限，没有执行搜索。",
             cure="请只写几个关键词。",
         )
-    folded, instructions = fold(query), agent_instructions()
-    starts = range(len(folded) - SAME_WORDS + 1)
-    if any(folded[start : start + SAME_WORDS] in instructions for start in starts):
+    if quotes_instructions(query):
         raise QueryError("搜索词重复了给模型的指令，没有执行搜索。", cure="请只写与问题有关的关键词。")
 
 
@@ -197,7 +189,7 @@ class WebSearchTool(AgentTool):
 
     def _told(self, found: SearchResponse) -> Result:
         sources = self.context.evidence.number(found.results[: self.context.settings.search.result_count])
-        self.context.emit(SearchFinished(found, sources))
+        self.context.emit(SearchFinished(found.told, sources))
         text = NOTHING_FOUND
         if sources:
             pages, asked = self.context.evidence.pages, found.query.text

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from core.answer.events import Notice, RunEvent, ToolStarted, Usage
+from core.answer.events import DAMAGED, RunEvent, ToolStarted, Usage
 from core.answer.message import Message, Mode, Role
 from core.base.text import clean
 from core.search.types import Source
@@ -26,7 +26,6 @@ VERSION = 1
 
 EVENTS: dict[str, type[RunEvent]] = {event.type: event for event in get_args(RunEvent)}
 
-DAMAGED = Notice(kind="damaged", text="这条消息保存的搜索记录或来源已损坏，只能显示其余部分。")
 NO_TEXT = "（这条消息已损坏，无法显示。）"
 
 

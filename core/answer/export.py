@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from markupsafe import Markup
 
-from core.answer.claims import PROBLEMS, UNCITED, claims, tally
+from core.answer.claims import NOTHING_LOOKED_UP, PROBLEMS, UNCITED, claims, tally
 from core.answer.events import (
     CUT_OFF,
     Answer,
@@ -113,6 +113,8 @@ def _search_line(search: SearchFinished) -> str:
 
 def _remarks(message: Message) -> Iterator[str]:
     """How the answer came about and how it ended, beyond its text."""
+    if message.looked_nothing_up:
+        yield NOTHING_LOOKED_UP
     yield from filter(None, (one_line(_remark(event)) for event in message.events))
     if message.stopped:
         yield message.stopped

@@ -11,6 +11,7 @@ from typing import Literal, assert_never
 from core.answer.checked import AnswerCheck
 from core.answer.citations import cited_sources
 from core.answer.events import (
+    DAMAGED,
     Answer,
     Checked,
     Notice,
@@ -27,6 +28,7 @@ from core.answer.events import (
     ToolStarted,
     Usage,
 )
+from core.base.settings import EMBEDDED_LABEL
 from core.search.types import Source
 
 Role = Literal["user", "assistant", "note"]
@@ -62,6 +64,14 @@ class Message:
     @property
     def searches(self) -> tuple[SearchFinished, ...]:
         return tuple(event for event in self.events if isinstance(event, SearchFinished))
+
+    @property
+    def looked_nothing_up(self) -> bool:
+        """A model's own words, which nobody can trace. The agent says that itself, the embedded model has no such words,
+        and of a damaged record nobody knows."""
+        alone = self.role == "assistant" and self.mode == "chat" and self.model != EMBEDDED_LABEL
+        told_of = self.searches or self.found or DAMAGED in self.events
+        return alone and bool(self.text.strip()) and not told_of
 
     @property
     def tool_calls(self) -> int:

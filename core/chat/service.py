@@ -134,7 +134,7 @@ class _Answering:
             wanted = (*self._evidence.number_again(options.read), *self._evidence.number_links(self._links()))
             numbered = (*wanted, *self._evidence.number(found.results[: self._settings.search.result_count]))
             sources, _ = within_budget(tuple(dict.fromkeys(numbered)), self._settings)
-            yield SearchFinished(found, sources, asked=self._asked)
+            yield SearchFinished(found.told, sources, asked=self._asked)
             for notice in [failure] if failure else _remarks(found):
                 yield notice
             async for event in self._read(sources, besides=len(wanted)):

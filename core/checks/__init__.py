@@ -4,8 +4,7 @@
 other checks: `numbers`, `dates` and `wording` compare texts without any source in mind.
 """
 
-from core.checks.check import check_answer, check_statement, objection
-from core.checks.types import (
+from core.answer.checked import (
     VERSION,
     AnswerCheck,
     Check,
@@ -17,6 +16,7 @@ from core.checks.types import (
     Uncited,
     Verdict,
 )
+from core.checks.check import check_answer, check_statement, objection
 
 __all__ = [
     "VERSION",

@@ -8,13 +8,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import NamedTuple
 
-from core.base.text import is_chinese
-from core.checks.facts import near_misses, spelled_as
-from core.checks.features import LONGEST_STATEMENT, Claim, Comparison
-from core.checks.model import ABSENT_UP_TO, MODEL, SUPPORTED_FROM, Model
-from core.checks.passages import IndexedSource, Window, find_context
-from core.checks.statements import Statement, statements
-from core.checks.types import (
+from core.answer.checked import (
     AnswerCheck,
     Check,
     CitationCheck,
@@ -25,6 +19,11 @@ from core.checks.types import (
     Uncited,
     Verdict,
 )
+from core.checks.facts import near_misses, spelled_as, taken_from_elsewhere
+from core.checks.features import LONGEST_STATEMENT, Claim, Comparison
+from core.checks.model import ABSENT_UP_TO, MODEL, SUPPORTED_FROM, Model
+from core.checks.passages import IndexedSource, Window, find_context
+from core.checks.statements import Statement, statements
 from core.checks.wording import compact, glosses, nearest, quoted, refutes, titles
 
 SAME_MATTER = 0.5
@@ -35,7 +34,6 @@ ADDS = 0.15
 """Of the statement's pairs: a further passage that adds less is not shown."""
 LOWERED = 0.2
 """What a contradiction leaves of the score."""
-_LANGUAGE_SAMPLE = 4_000
 MOST_SOURCES = 8
 """Of one statement; further ones are not looked at."""
 MOST_COMPARISONS = 500
@@ -183,7 +181,7 @@ def _cannot_tell(claim: Claim, sources: Sequence[IndexedSource]) -> str:
         return "来源没有可供核对的文字。"
     if len(claim.text) > 2 * LONGEST_STATEMENT:
         return "句子过长，没有核对。"
-    if not any(is_chinese(source.text[:_LANGUAGE_SAMPLE]) == is_chinese(claim.text) for source in sources):
+    if not any(source.is_chinese == claim.is_chinese for source in sources):
         return "来源是另一种语言，没有核对。"
     return ""
 
@@ -207,6 +205,8 @@ def _doubt(comparison: Comparison) -> str:
         return f"回答说「{turned[0].stated}」，原文说「{turned[0].found}」。"
     if comparison.claim.facts and (near := near_misses(comparison.claim.facts, comparison.context.facts)):
         return f"「{near[0].text}」与原文的约、超过、不到等限定不同。"
+    if comparison.claim.facts and (taken := taken_from_elsewhere(comparison.claim.facts, comparison.nearest_clause)):
+        return f"「{taken[0].text}」在原文的另一处，相应的地方是「{taken[1].text}」。"
     if missing := [
         title for title in titles(comparison.claim.text) if compact(title) not in comparison.context.compact
     ]:

@@ -19,10 +19,10 @@ _MONTH = rf"(?<![\d.])(?P<month>{_D}{{1,3}})\s?月(?!度?[薪租供球亮])份?"
 _MONTHS = rf"(?P<first>{_D}{{1,3}})\s?月?\s?[-–~～至到]\s?(?P<last>{_D}{{1,3}})\s?月份?"
 _DAY = rf"(?P<day>{_D}{{1,3}})\s?[日号]"
 _DATE = re.compile(
-    rf"(?<!\d)(?P<y>[12]\d{{3}})\s?[-/.]\s?(?P<m>\d{{1,2}})\s?[-/.]\s?(?P<d>\d{{1,2}})(?![\d.])"
+    rf"(?=[\d〇零一二三四五六七八九十去今前明上])(?:(?<!\d)(?P<y>[12]\d{{3}})\s?[-/.]\s?(?P<m>\d{{1,2}})\s?[-/.]\s?(?P<d>\d{{1,2}})(?![\d.])"
     rf"|(?:{_YEAR}|(?P<relative>去年|今年|前年|明年|上年))\s?的?(?:{_MONTHS}|{_MONTH}(?:\s?{_DAY})?|{_PART})?"
     .replace("?P<month>", "?P<ymonth>").replace("?P<day>", "?P<yday>")
-    + rf"|{_MONTH}\s?{_DAY}|{_MONTH.replace('?P<month>', '?P<only>')}"
+    + rf"|{_MONTH}\s?{_DAY}|{_MONTH.replace('?P<month>', '?P<only>')})"
 )  # fmt: skip
 _SIDE = re.compile("(?:之|以)(前|后)")
 _RELATIVE = {"去年": -1, "上年": -1, "今年": 0, "前年": -2, "明年": 1}

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from core.answer.checked import Difference
 from core.base.script import folded
 from core.checks.dates import Day, days, is_told, other_than, same_day
 from core.checks.numbers import Agreement, Quantity, agreement, best_agreement, labels, quantities
-from core.checks.types import Difference
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _DATED = re.compile(r"[年月]|[12]\d{3}[-/.]")
@@ -107,8 +107,24 @@ def near_misses(stated: Facts, source: Facts) -> list[Quantity]:
     ]
 
 
+def taken_from_elsewhere(stated: Facts, here: Facts) -> tuple[Quantity, Quantity] | None:
+    """A number that is not in the clause that the statement speaks of, and the one of its kind that is.
+
+    Where 一年以上的不超过二个月；三年以上的不超过六个月, it is wrong to say 一年以上的不超过六个月, and every word of it is there.
+    """
+    left = [real for real in here.quantities if best_agreement(real, stated.quantities) is not Agreement.SAME]
+    for quantity in stated.quantities:
+        if best_agreement(quantity, here.quantities) is Agreement.SAME:
+            continue
+        for real in left:
+            if quantity.unit and quantity.unit == real.unit and quantity.bound == real.bound:
+                return quantity, real
+    return None
+
+
 def _instead(quantity: Quantity, stated: Facts, source: Facts) -> str:
-    for real in source.quantities:
+    """One under the same bound comes first: beside 不得超过三个月, 不得超过二个月 rather than 三个月以上."""
+    for real in sorted(source.quantities, key=lambda real: real.bound != quantity.bound):
         if quantity.unit == real.unit and best_agreement(real, stated.quantities) is Agreement.OTHER:
             return real.text
     return ""

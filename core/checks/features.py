@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import add
 
+from core.answer.checked import Difference
 from core.base.script import folded
+from core.base.text import is_chinese
 from core.checks.facts import Facts, differences
+from core.checks.numbers import Agreement, best_agreement
 from core.checks.passages import Context, pair_code
-from core.checks.types import Difference
 from core.checks.wording import Conflict, asks, compact, conflicts, without_glosses
 
 _CLAUSE_END = re.compile(r"[，,；;：:。]")
+_PART_END = re.compile(r"[；;。！？!?\n]")
 _RUN = re.compile(r"[^\W_]+")
 _SHORT_CLAUSE = 4
 # Characters that hold a sentence together and say nothing about its subject.
@@ -46,6 +49,10 @@ class Claim:
         return list(dict.fromkeys(pair for run in runs for pair in map(add, run, run[1:])))
 
     @cached_property
+    def is_chinese(self) -> bool:
+        return is_chinese(self.text)
+
+    @cached_property
     def codes(self) -> list[int]:
         """The pairs as sources are indexed by them."""
         return list(map(pair_code, self.pairs))
@@ -69,9 +76,11 @@ class Comparison:
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        return (
-            tuple(differences(self.claim.facts, self.context.facts, self.context.nearest)) if self.claim.facts else ()
-        )
+        """What the source says instead is looked for in the clause itself first; most statements have no use for it."""
+        stated, source = self.claim.facts, self.context.facts
+        if not stated or not any(differences(stated, source, self.context.nearest)):
+            return ()
+        return tuple(differences(stated, source, Facts.joined([self.nearest_clause, self.context.nearest])))
 
     @cached_property
     def coverage(self) -> float:
@@ -93,9 +102,13 @@ class Comparison:
 
     @cached_property
     def best_sentence(self) -> int:
-        """Of the best window."""
+        """Of the best window, the one that has more of the statement."""
         window = self.context.windows[0]
-        return max((window.first, window.last), key=self._common)
+        return max((window.first, window.last), key=self._pairs_in)
+
+    def _pairs_in(self, sentence: int) -> int:
+        there = self.context.windows[0].source.compact(sentence)
+        return sum(pair in there for pair in self.claim.pairs)
 
     @cached_property
     def best_in_order(self) -> int:
@@ -109,6 +122,19 @@ class Comparison:
     def conflicts(self) -> list[Conflict]:
         return conflicts(self.claim.compact, self.context.compact)
 
+    @cached_property
+    def nearest_clause(self) -> Facts:
+        """What can be compared of the part, between two semicolons, that has most of the statement."""
+        windows = self.context.windows
+        texts = (window.source.evidence(window.first, window.last).text for window in windows)
+        parts = [part for text in texts for part in _PART_END.split(text)]
+        return Facts.of(max(parts, key=self._shares, default=""))
+
+    def _shares(self, part: str) -> int:
+        there, told = folded(part), Facts.of(part).quantities
+        numbers = sum(best_agreement(one, told) is Agreement.SAME for one in self.claim.facts.quantities)
+        return sum(pair in there for pair in self.claim.pairs) + 2 * numbers
+
     def features(self) -> tuple[float, ...]:
         measured = _Measured(self)
         return tuple(measure(measured) for measure in FEATURES.values())
@@ -120,7 +146,7 @@ class _Measured:
         self.statement = comparison.claim.compact
         self.length = max(1, len(self.statement))
         self.passages = comparison.context.compact
-        self.pairs = set(map("".join, zip(self.passages, self.passages[1:], strict=False)))
+        self.pairs = set(map(add, self.passages, self.passages[1:]))
         self.pieces, self.uncovered = _pieces(self.statement, self.passages)
         self.clauses = [_share(clause, self.pairs) for clause in comparison.claim.clauses]
 

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from core.answer.checked import Check, SourceText
 from core.base.http import Deadline
 from core.checks.check import check_statement
 from core.checks.errors import CheckInputError
-from core.checks.types import Check, SourceText
 from core.reading.decode import decode
 from core.reading.errors import ReadingError
 from core.reading.reader import Reader

@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from core.checks.features import FEATURES
 
 WEIGHTS = {
-    "two windows": 3.500,
-    "in order": 2.508,
-    "in order, one sentence": 2.340,
-    "in long pieces": 0.826,
-    "first clause": -1.116,
-    "last clause": 1.435,
-    "left over": -0.774,
-    "differences": -2.343,
-    "asked": -2.072,
-    "points back": 0.418,
+    "two windows": 3.654,
+    "in order": 2.652,
+    "in order, one sentence": 2.086,
+    "in long pieces": 0.799,
+    "first clause": -1.150,
+    "last clause": 1.362,
+    "left over": -0.776,
+    "differences": -2.332,
+    "asked": -2.006,
+    "points back": 0.420,
 }
-BIAS = -3.768
+BIAS = -3.747
 
 SUPPORTED_FROM = 0.89
 ABSENT_UP_TO = 0.11

@@ -55,14 +55,30 @@ _CHINESE = r"[〇零一二两三四五六七八九十百千万亿]{1,24}(?:点[�
 _NUMBER = rf"(?:{_ARABIC})\s?(?:[十百千]?[万亿]{{1,2}}|千|thousand|million|billion|trillion)?|{_CHINESE}|半"
 _UNIT = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
 _SIGN = "|".join(re.escape(sign) for sign in ("us$", "hk$", "人民币", "$", "¥", "￥", "€", "£"))
+_AT_A_BORDER = "超过|高于|多于|大于|少于|低于|小于"
 _BEFORE = (
-    "不超过|不高于|不多于|不大于|不少于|不低于|不小于|不足|不到|未满|不满|未达|将近|接近|大约|约为|约|近|超过|超出|超|逾|高于|多于|大于|突破"
+    f"(?:不[得能可应会许宜]?|未|没有)(?:{_AT_A_BORDER})|不足|不到|未满|不满|未达|将近|接近|大约|约为|约|近|超过|超出|超|逾|高于|多于|大于|突破"
     "|低于|少于|小于|至少|最少|至多|最多|最高|大概|差不多|平均"
 )
 _AFTER = "以上|以下|以内|之内|左右|上下|及以上|及以下|内|之久"
 _RANGE = r"\s?[-–—~～至到]\s?"
+_FIRST = "".join(
+    {
+        word[0]
+        for word in (
+            *re.findall(r"[^|()?:\[\]]+", _BEFORE),
+            "us$",
+            "hk$",
+            "人民币",
+            *"$¥￥€£翻",
+            *_DIGITS,
+            *_SMALL,
+            *_LARGE,
+        )
+    }
+)
 _QUANTITY = re.compile(
-    rf"(?P<before>{_BEFORE})?\s?(?P<sign>{_SIGN})?\s?"
+    rf"(?=[\d{_FIRST}])(?P<before>{_BEFORE})?\s?(?P<sign>{_SIGN})?\s?"
     rf"(?:(?P<hundredths>[百千万])分之(?P<share>{_ARABIC}|{_CHINESE})"
     rf"|(?P<whole>{_CHINESE}|\d{{1,4}})分之(?P<part>{_CHINESE}|\d{{1,4}})"
     rf"|翻(?:了)?(?P<doubled>[一两二三四五])番|(?P<half>一半)"
@@ -139,8 +155,10 @@ def agreement(stated: Quantity, real: Quantity) -> Agreement:
     if _same_number(stated, real):
         same_bound = _bound_class(stated) == _bound_class(real)
         return Agreement.SAME if same_bound or (is_within and not _bound_class(real)) else Agreement.NEAR
+    if _bound_class(real) in {"≤", "≥"}:  # a limit is exact: 不超过二个月 is not 不超过三个月
+        return Agreement.OTHER
     if stated.bound and is_within and _is_close(stated, real, 0.5):
-        return Agreement.SAME if _is_close(stated, real, 0.0) else Agreement.NEAR
+        return Agreement.SAME if _is_close(stated, real, 0.0) and not _bound_class(real) else Agreement.NEAR
     return Agreement.NEAR if _is_rounded(stated, real) else Agreement.OTHER
 
 
@@ -192,7 +210,7 @@ def _quantity(match: re.Match[str], text: str) -> Quantity | None:
         low, high, unit, step = _value(match)
     except (ValueError, KeyError, OverflowError):
         return None
-    bound = match["before"] or match["after"] or (match["more"] or match["lowmore"]) or ""
+    bound = _NOT.sub("不", match["before"] or "") or match["after"] or (match["more"] or match["lowmore"]) or ""
     exact = low if low == high else math.nan
     if bound and low == high:
         low, high = _interval(bound, low)
@@ -263,6 +281,7 @@ def _last_digit(written: str, value: float) -> float:
     return 10.0 ** (len(digits) - len(digits.rstrip("0")))
 
 
+_NOT = re.compile(f"(?:不[得能可应会许宜]|未|没有)(?={_AT_A_BORDER})")
 _AT_LEAST = frozenset({"以上", "及以上", "至少", "最少", "不少于", "不低于", "不小于"})
 _AT_MOST = frozenset(
     {"以下", "及以下", "以内", "之内", "内", "至多", "最多", "最高", "不超过", "不高于", "不多于", "不大于"}

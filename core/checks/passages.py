@@ -8,10 +8,12 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
+from core.answer.checked import Evidence, SourceText
 from core.base.script import folded
+from core.base.text import is_chinese
 from core.checks.facts import Facts
-from core.checks.types import Evidence, SourceText
 
 LONGEST_SOURCE = 400_000
 """Characters of a source that are looked at; what follows makes it one that was not read in full."""
@@ -23,6 +25,7 @@ WINDOWS = 4
 _SENTENCE = re.compile(r"[^。!?\n;]+(?:[。!?\n;]+[\"”」』)]*)?")
 _MARKS = re.compile(r"[\W_]+")
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+_LANGUAGE_SAMPLE = 4_000
 _REPLACED = "\ufffd"
 # The number of a document before its text, and of a footnote within it.
 _DOCUMENT = re.compile(r"(?<!\S)\[\d{1,3}\](?=\s)")
@@ -43,6 +46,10 @@ class IndexedSource:
         self._places: dict[int, list[int]] = {}
         self._facts: dict[int, Facts] = {}
 
+    @cached_property
+    def is_chinese(self) -> bool:
+        return is_chinese(self.text[:_LANGUAGE_SAMPLE])
+
     def index(self, pairs: Collection[int]) -> None:
         """Notes where these pairs (`pair_code`) stand. Asking for all that will be needed at once costs least."""
         wanted = set(pairs) - self._places.keys()
@@ -52,8 +59,8 @@ class IndexedSource:
         self._places |= places
         even, odd = _codes(self.folded)
         for sentence, (start, end) in enumerate(self.spans):
-            here = wanted.intersection(even[(start + 1) // 2 : end // 2])
-            for pair in here.union(wanted.intersection(odd[start // 2 : (end - 1) // 2])):
+            here = chain(even[(start + 1) // 2 : end // 2], odd[start // 2 : (end - 1) // 2])
+            for pair in wanted.intersection(here):
                 places[pair].append(sentence)
 
     def places(self, pair: int) -> Sequence[int]:

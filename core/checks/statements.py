@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from markdown_it.token import Token
 
@@ -86,11 +87,15 @@ class Statement:
 class _Block:
     """A run of text as a reader sees it, and where each character stands in the answer."""
 
-    text: str = ""
+    pieces: list[str] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
     marks: list[tuple[int, Mark]] = field(default_factory=list)
     """Each with the number of characters before it."""
     end: int = 0
+
+    @cached_property
+    def text(self) -> str:
+        return "".join(self.pieces)
 
 
 def statements(markdown: str) -> list[Statement]:
@@ -165,14 +170,14 @@ class _Reader:
             if child.type == "citation":
                 start = self._find(child.content)
                 end = start + len(child.content)
-                block.marks += ((len(block.text), Mark(number, start, end)) for number in child.meta["numbers"])
+                block.marks += ((len(block.places), Mark(number, start, end)) for number in child.meta["numbers"])
                 self._cursor = block.end = end
             elif child.type in {"softbreak", "hardbreak"}:
-                block.text += "\n"
+                block.pieces.append("\n")
                 block.places.append(self._cursor)
             elif child.type in {"text", "text_special", "code_inline", "math_inline"} and child.content:
                 start = self._find(child.content)
-                block.text += child.content
+                block.pieces.append(child.content)
                 block.places += range(start, start + len(child.content))
                 self._cursor = block.end = start + len(child.content)
         return block
@@ -202,15 +207,15 @@ def _parts(block: _Block, span: tuple[int, int], marks: Sequence[tuple[int, Mark
     for place, mark in marks:
         pending.append(mark)
         goes_on = _CUT.match(block.text, place)
-        if not goes_on or _is_short(block.text[start:place]) or _is_short(block.text[goes_on.end() : last]):
+        if not goes_on or _is_short(block.text, start, place) or _is_short(block.text, goes_on.end(), last):
             continue
         yield _statement(block, start, place, pending)
         start, pending = goes_on.end(), []
     yield _statement(block, start, end, pending)
 
 
-def _is_short(text: str) -> bool:
-    return len(compact(text)) < _SHORT_PART
+def _is_short(text: str, start: int, end: int) -> bool:
+    return len(compact(text[start : min(end, start + 50)])) < _SHORT_PART
 
 
 def _statement(block: _Block, start: int, end: int, marks: Sequence[Mark]) -> Statement:

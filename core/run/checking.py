@@ -51,7 +51,7 @@ def source_texts(sources: Sequence[Source], texts: Texts) -> list[SourceText]:
 
 def _source_text(source: Source, page: Text | None) -> SourceText:
     if page is None:
-        return SourceText(source.number, f"{source.title}。{source.snippet}", is_full=False, published=source.published)
+        return SourceText(source.number, f"{source.title}\n{source.snippet}", is_full=False, published=source.published)
     is_full = not getattr(page, "is_cut", False)
     return SourceText(source.number, page.text, is_full=is_full, published=source.published)
 
@@ -71,7 +71,8 @@ def known(cited: Sequence[Source], found: Sequence[Source]) -> Sequence[Source]:
 class Checks:
     """For whoever shows an answer later: as it was made then, or made again where the checker is another one by now."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, patience: float = PATIENCE) -> None:
+        self._patience = patience
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="wenyuan-checks")
         self._again = lru_cache(maxsize=CHECKS_KEPT)(self._begin)
 
@@ -80,7 +81,7 @@ class Checks:
         if (made is not None and made.version == VERSION) or not message.found:
             return made
         try:
-            return self._again(_Repeated(message, load)).result(PATIENCE)
+            return self._again(_Repeated(message, load)).result(self._patience)
         except TimeoutError:
             return made
 

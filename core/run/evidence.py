@@ -51,7 +51,7 @@ class Evidence:
         if result.text:
             page = Page.sent_along(result)
             self._pages[source.number] = page
-            source = _as_read(source, page)
+            source = source if source.read == "library" else as_read(source, page)
         self._by_address[canonical(result.url)] = source
         return source
 
@@ -82,12 +82,13 @@ class Evidence:
                 settled = source if source.number in self._pages else replace(source, unread=outcome.mark)
             else:
                 self._pages[source.number] = outcome
-                settled = _as_read(source, outcome)
+                settled = as_read(source, outcome)
             self._by_address[canonical(source.url)] = settled
         return settled
 
 
-def _as_read(source: Source, page: Page) -> Source:
+def as_read(source: Source, page: Page) -> Source:
+    """The same source, with what its page says of itself."""
     nameless = source.title in {"", host_of(source.url)}
     return replace(
         source,
@@ -126,8 +127,8 @@ def _block(sources: Sequence[Source], settings: Settings, texts: Mapping[int, st
 
 
 def _with_passages(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page], question: str) -> str:
-    """Empty, where there is no room for anything worth reading."""
-    read = [source for source in sources if source.number in pages]
+    """Empty, where there is no room for anything worth reading. What a library holds was chosen by the library."""
+    read = [source for source in sources if source.number in pages and source.read != "library"]
     budget = settings.chat.source_tokens
     characters = budget // max(len(read), 1)
     for _ in range(TRIES):

@@ -24,7 +24,7 @@ from core.llm.model import Model
 from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
 from core.llm.tokens import estimate_tokens
 from core.reading.instructions import count_instructions
-from core.run.prompts import fill, template_text
+from core.run.prompts import LONGEST_QUERY, fill, quotes_instructions
 
 log = logging.getLogger(__name__)
 
@@ -34,10 +34,6 @@ TOKENS = 512
 """For the query itself 60 would do; some models think first."""
 REST_SECONDS = 600.0
 """A model that took its time and brought nothing is not asked again for so long."""
-MAX_QUERY_LENGTH = 150
-"""Keywords are short; a query this long carries something out."""
-SAME_WORDS = 20
-"""So many characters in a row that also stand in the instructions are a quotation of them."""
 REMEMBERED = 5
 """Questions before this one."""
 QUESTION_LENGTH = 200
@@ -158,7 +154,7 @@ def _joined(before: str, question: str) -> str:
     own = _own_words(question)
     if _names_it_again(before, own):
         return own
-    room = MAX_QUERY_LENGTH - len(own)
+    room = LONGEST_QUERY - len(own)
     kept = []
     for phrase in (phrase.removesuffix("有") for phrase in key_phrases(before)):
         room -= len(phrase) + 1
@@ -255,7 +251,7 @@ async def by_model(question: str, history: Sequence[Message], model: Model, *, s
                     case TokenUsage(cut_off=cut_off):
                         query = "" if cut_off else usable(said, question, earlier, outline)
                         return Rewritten(query, piece)
-                if len(said) > 2 * MAX_QUERY_LENGTH:
+                if len(said) > 2 * LONGEST_QUERY:
                     break
     except (ModelError, TimeoutError) as error:
         log.info("no stand-alone query: %s", error or "too late")
@@ -290,16 +286,11 @@ def usable(said: str, question: str, earlier: Sequence[str], outline: str) -> st
     """The query in what a model said; empty where there is none, or one that nobody would search for."""
     query = one_line(_LABEL.sub("", said.strip().strip(_QUOTES)).strip(_QUOTES))
     own = fold(" ".join((question, *earlier)))
-    if not query or len(query) > MAX_QUERY_LENGTH or _PROSE.search(said.strip()):
+    if not query or len(query) > LONGEST_QUERY or _PROSE.search(said.strip()):
         return ""
-    if any(fold(found[0]) not in own for found in _CARRIES.finditer(query)) or _quotes_instructions(query):
+    if any(fold(found[0]) not in own for found in _CARRIES.finditer(query)) or quotes_instructions(query):
         return ""
     wanted = set(key_terms(query)) or set(terms(query))
     asked, known = set(terms(own)), set(terms(f"{own} {outline}"))
     said_before = len(wanted & known) >= KNOWN_SHARE * len(wanted)
     return query if said_before and wanted & asked else ""
-
-
-def _quotes_instructions(query: str) -> bool:
-    folded, instructions = fold(query), fold(template_text("standalone"))
-    return any(folded[start : start + SAME_WORDS] in instructions for start in range(len(folded) - SAME_WORDS + 1))

@@ -118,6 +118,11 @@ class SearchService:
         """Every engine in the chain, with its rest if it has one."""
         return self._health.states()
 
+    def admit(self, user: Visitor) -> None:
+        """Counts what somebody else will ask of the web, like a search. Raises RateLimited."""
+        if self._limits is not None:
+            self._limits.admit(user)
+
     def hand_over(self, engine: str, *, user: Visitor | None) -> bool:
         """Whether a search of this user's begins with this engine just now, so that the caller may make it instead.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -62,7 +62,7 @@ class SearchResult:
     rank: int = 0
     read: Read = "snippet"
     text: str = ""
-    """The page itself, where the engine sent it along."""
+    """The page itself, where the engine sent it along; all of what a library holds there."""
 
     def to_json(self) -> dict[str, Any]:
         return {"title": self.title, "url": self.url, "snippet": self.snippet, "source": self.source}
@@ -148,6 +148,11 @@ class SearchResponse:
     cure: str = ""
     total: int | None = None
     """How many the engine says there are, where it says so."""
+
+    @property
+    def told(self) -> SearchResponse:
+        """As it is shown and stored: what the results say in full is kept as what was read, where that is wanted."""
+        return replace(self, results=tuple(replace(result, text="") for result in self.results))
 
     @property
     def total_results(self) -> int:

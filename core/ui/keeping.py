@@ -79,8 +79,13 @@ def _tolerant(chat: session.ChatState) -> Iterator[None]:
 
 def read_pages(app: App, message: Message) -> dict[int, KeptPage]:
     """What was read for an answer, as it is kept. Raises a StoreError."""
-    conversation = session.chat().conversation_id
-    return app.read_pages.load(conversation, message.id, owner=owner()) if conversation else {}
+    return pages_of(app, message)()
+
+
+def pages_of(app: App, message: Message) -> Callable[[], dict[int, KeptPage]]:
+    """The same for a thread that has no session."""
+    conversation, who = session.chat().conversation_id, owner()
+    return lambda: app.read_pages.load(conversation, message.id, owner=who) if conversation else {}
 
 
 def problem(app: App) -> str:

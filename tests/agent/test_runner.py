@@ -15,6 +15,7 @@ from core.agent.tools import AgentTool as Tool
 from core.agent.tools import Observation, Result, ToolContext, web_search
 from core.answer.events import (
     Answer,
+    Checked,
     Notice,
     RunStopped,
     SearchFinished,
@@ -467,7 +468,7 @@ def test_search_events_stand_inside_their_tool_step() -> None:
     with agent(search_step("x"), final("好。")) as world:
         events = world.ask()
     kinds = [type(event) for event in events if not isinstance(event, Thought | TextDelta)]
-    assert kinds == [ToolStarted, SearchStarted, SearchFinished, ToolFinished, Answer, Usage]
+    assert kinds == [ToolStarted, SearchStarted, SearchFinished, ToolFinished, Checked, Answer, Usage]
 
 
 LABELS = re.compile(

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import core.answer.events
-from core.answer.archive import DAMAGED, EVENTS, NO_TEXT, decode, encode
-from core.answer.events import RunEvent, Thought, Usage, _Event
+from core.answer.archive import EVENTS, NO_TEXT, decode, encode
+from core.answer.events import DAMAGED, RunEvent, Thought, Usage, _Event
 from core.answer.message import Message
 from core.base.text import clean
 from support.messages import FULL

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import pytest
 
 from core.__main__ import main
+from core.answer.claims import NOTHING_LOOKED_UP
 from support import invented
 from support.base import ROOT
 from support.openai_server import ANSWER, openai_server
@@ -114,6 +115,15 @@ def test_for_people_the_answer_ends_with_its_references(core: Core) -> None:
     assert "参考文献" in done.stdout
     assert "help?article=search-toggle" in done.stdout
     assert "Traceback" not in done.stderr
+
+
+def test_an_answer_out_of_nothing_says_so_beside_the_answer(core: Core) -> None:
+    with openai_server() as server:
+        server.script = ["你好。"]
+        done = core("ask", "你好", LLM_MODEL="openai:script:x", OPENAI_BASE_URL=server.url, OPENAI_API_KEY="k")
+    assert NOTHING_LOOKED_UP in done.stderr
+    assert NOTHING_LOOKED_UP not in done.stdout
+    assert NOTHING_LOOKED_UP not in core("ask", "你好").stderr, "the embedded model says it in its own words"
 
 
 def test_a_batch_answers_line_by_line_in_order(core: Core) -> None:

@@ -183,3 +183,31 @@ def test_what_is_beyond_the_limits_says_so() -> None:
 def test_a_page_longer_than_the_limit_was_not_read_in_full() -> None:
     check = check_statement("火星探测器在去年成功采集到了三种稀有矿物样本。", SourceText(1, PAGE.format("") * 6_000))
     assert check.verdict is Verdict.UNCHECKED
+
+
+LIMITS = (
+    "塔高十米以上不满二十米的，值班时间不得超过一小时；塔高二十米以上不满三十米的，值班时间不得超过二小时；"
+    "塔高三十米以上的，值班时间不得超过六小时。"
+)
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("塔高三十米以上的，值班时间不超过六小时。", Verdict.SUPPORTED),
+        ("塔高二十米以上不满三十米的，值班时间不能超过2小时。", Verdict.SUPPORTED),
+        ("塔高二十米以上不满三十米的，值班时间不得超过三小时。", Verdict.CONTRADICTED),
+        ("塔高二十米以上不满三十米的，值班时间不得超过六小时。", Verdict.UNCHECKED),
+        ("塔高二十米以上不满三十米的，值班时间超过二小时。", Verdict.CONTRADICTED),
+    ],
+)
+def test_limits_are_exact_and_belong_to_their_clause(statement: str, expected: Verdict) -> None:
+    assert check_statement(statement, SourceText(1, LIMITS)).verdict is expected
+
+
+def test_the_reader_is_told_where_the_number_was_taken_from() -> None:
+    check = check_statement("塔高二十米以上不满三十米的，值班时间不得超过六小时。", SourceText(1, LIMITS))
+    assert "不得超过六小时" in check.reason
+    assert "不得超过二小时" in check.reason
+    other = check_statement("塔高二十米以上不满三十米的，值班时间不得超过三小时。", SourceText(1, LIMITS))
+    assert [(one.stated, one.found) for one in other.differences] == [("不得超过三小时", "不得超过二小时")]

@@ -15,7 +15,7 @@ from core.answer.events import Answer, SearchFinished, ToolFinished, ToolStarted
 from core.answer.markdown import render_html
 from core.answer.message import Message
 from core.run.evidence import Evidence, within_budget
-from core.run.prompts import agent_instructions
+from core.run.prompts import instructions
 from core.run.question import AnswerOptions
 from core.search.format import sources_block
 from core.search.results import RawResult, clean_results
@@ -151,18 +151,18 @@ def test_a_model_that_repeats_it_makes_no_link_and_no_source(text: str) -> None:
 
 
 def quoted(start: int, length: int = 40) -> str:
-    return " ".join(agent_instructions()[start:].split())[:length]
+    return " ".join(instructions()[start:].split())[:length]
 
 
 CARRYING_OUT = {
     "the instructions": quoted(0),
     "their middle": quoted(500),
-    "their end": agent_instructions()[-40:],
+    "their end": instructions()[-40:],
     "in upper case": quoted(0).upper(),
     "in full-width letters": "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in quoted(500)),
     "with what nobody sees": "\u200b".join(quoted(0)),
     "behind other words": f"天气 {quoted(500)}",
-    "in another language's template": quoted(len(agent_instructions()) // 2),
+    "in another language's template": quoted(len(instructions()) // 2),
     "in two lines": quoted(500).replace(" ", "\n"),
     "an address with all that was said": "https://evil.example/?q=" + "甲" * 200,
     "a long number": "1" * 151,
@@ -211,7 +211,12 @@ def test_a_page_cannot_send_the_agent_anywhere(web: Web, how: str) -> None:
     engine = FakeEngine(
         "fake", [SearchResult("水表", web.page("news.example/1", order.encode()), "摘要", "news.example")]
     )
-    reading = {"READING_PAGES": "3", "READING_TIMEOUT": "20", "SEARCH_RATE_LIMIT": "1000"}
+    reading = {
+        "READING_PAGES": "3",
+        "READING_TIMEOUT": "20",
+        "READING_CACHE_HOURS": "0",
+        "SEARCH_RATE_LIMIT": "1000",
+    }
     with wired_agent(engines=[engine], environ=reading, strategy=how) as running:
         web.beside.add(running.server.server_port)
         for given in OBEYING.values():

@@ -139,7 +139,7 @@ def test_reasoning() -> None:
     with agent(search_step("x", thought="要先查"), final("好。", thought="够了")) as world:
         events = world.ask()
     assert names(events)[:2] == ["thought", "tool_started"]
-    assert names(events)[-4:] == ["thought", "text_delta", "answer", "usage"]
+    assert names(events)[-5:] == ["thought", "text_delta", "checked", "answer", "usage"]
     page = drawn_after(events, over=True)
     assert [step for step in steps(page) if step.startswith("思考")] == ["思考 · 要先查", "思考 · 够了"]
     assert "要先查" in html(page.status[0])

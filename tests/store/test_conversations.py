@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event, text
 
-from core.answer.archive import DAMAGED, NO_TEXT
-from core.answer.events import TextDelta
+from core.answer.archive import NO_TEXT
+from core.answer.events import DAMAGED, TextDelta
 from core.answer.message import Message, message_from_run
 from core.base.errors import InputError
 from core.base.text import clean

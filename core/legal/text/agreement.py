@@ -25,6 +25,8 @@ _SMALL_CHANGE = 3
 """A negation that comes or goes with more words than these belongs to what was left out."""
 _SENTENCE = re.compile(r"[。；;！？!?\n]+")
 _CLAUSE = re.compile(r"[，,：:。；;\n]+")
+_LEAST_WORDS = 8
+"""人民法院应予支持 stands in a thousand articles: to say as much is not to say what one of them says."""
 _LONGEST_OMISSION = 6
 _LONGEST = 400
 """Of a sentence, in words: more is no restatement, and aligning it would take too long."""
@@ -72,7 +74,8 @@ def compare(claim: str, article: str, paragraph: int | None = None, item: int | 
     contradiction = next((one for one in found if one.agreement is Agreement.CONTRADICTS), None)
     if contradiction:
         return contradiction
-    agrees = all(one.agreement is Agreement.AGREES for one in found)
+    long_enough = sum(len(sentence.words) for sentence in stated) >= _LEAST_WORDS
+    agrees = long_enough and all(one.agreement is Agreement.AGREES for one in found)
     return Comparison(Agreement.AGREES) if agrees else UNSURE
 
 

@@ -88,7 +88,8 @@ def restatement(text: str, cited: CitedTogether, begin: int, until: int) -> Rest
         return _usable(_cells(text, line_start, cited), attributed=True)
     if _is_bracketed(text, cited, before):
         return _usable(_said_before(text[begin : cited.start], _BEFORE_BRACKET), attributed=True)
-    after = _said_after(text[cited.end : min(cited.end + _REACH, until)], before)
+    broken = until < len(text) and text[until] not in _ENDS
+    after = _said_after(text[cited.end : min(cited.end + _REACH, until)], before, broken)
     if after or not _SOURCE_NAMED.search(before):
         return after
     return _usable(_said_before(text[begin : cited.start], _SOURCE_NAMED), attributed=True)
@@ -98,15 +99,14 @@ def restatements(text: str, cited: Sequence[CitedTogether]) -> Iterator[Restatem
     for position, one in enumerate(cited):
         begin = cited[position - 1].end if position else 0
         until = _taken_over(text, cited, position)
-        found = restatement(text, one, begin, until)
-        broken = found and until < len(text) and text[until] not in _ENDS and text[until - 1] not in _ENDS
-        yield found._replace(whole=False) if found and broken else found
+        yield restatement(text, one, begin, until)
 
 
 def _taken_over(text: str, cited: Sequence[CitedTogether], position: int) -> int:
     """Where the next citation begins to be spoken of; one within a rule, 依照本法第十条的规定, is part of the rule."""
     end = cited[position].end
-    for following in cited[position + 1 :]:
+    for place in range(position + 1, len(cited)):
+        following = cited[place]
         if following.start > end + _REACH:
             break
         if not _within_rule(text, following):
@@ -144,7 +144,7 @@ def _cells(text: str, line_start: int, cited: CitedTogether) -> str:
     return max([*others, own_words] if others or len(own_words) > _LEAST else earlier, key=len, default="")
 
 
-def _said_after(window: str, before: str) -> Restatement | None:
+def _said_after(window: str, before: str, broken: bool) -> Restatement | None:
     lines = _ENDS_LINE.match(window)
     if lines:
         return _usable(_block(window[lines.end() :]), attributed=True)
@@ -155,7 +155,8 @@ def _said_after(window: str, before: str) -> Restatement | None:
     if not link["mark"].strip() and (_NOT_CONTENT.match(window) or not told or _REFERRED.search(before)):
         return None
     end = _END.search(rest)
-    return _usable(rest[: end.end()] if end else rest, attributed=told or "：" in said or ":" in said)
+    found = _usable(rest[: end.end()] if end else rest, attributed=told or "：" in said or ":" in said)
+    return found._replace(whole=False) if found and broken and not end else found
 
 
 def _block(below: str) -> str:

@@ -35,10 +35,26 @@ def template_text(name: str) -> str:
     return (FOLDER / f"{name}.md").read_text("utf-8").strip()
 
 
+LONGEST_QUERY = 150
+"""Of a model's making. Keywords are short; a query longer than this carries something out."""
+SAME_WORDS = 20
+"""So many characters in a row that also stand in the instructions are a quotation of them."""
+
+
+def quotes_instructions(query: str) -> bool:
+    """Whether a model searches for what it was told by us, which nobody has a reason to."""
+    folded = fold(query)
+    starts = range(len(folded) - SAME_WORDS + 1)
+    return any(folded[start : start + SAME_WORDS] in instructions() for start in starts)
+
+
 @cache
-def agent_instructions() -> str:
-    """What the agent's templates say, folded: nobody has a reason to search for it."""
-    return "\n".join(fold(path.read_text("utf-8")) for path in sorted(FOLDER.glob("agent_*.md")))
+def instructions() -> str:
+    return "\n".join(
+        fold(path.read_text("utf-8"))
+        for path in sorted(FOLDER.glob("*.md"))
+        if path.name.startswith(("agent_", "standalone"))
+    )
 
 
 def fill(name: str, **values: str) -> str:

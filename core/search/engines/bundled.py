@@ -111,14 +111,16 @@ class BundledEngine(SearchEngine):
 
     def _result(self, article: ManualArticle, weights: dict[str, float], rank: int) -> SearchResult:
         url = f"{self._public_url}/help?article={article.slug}"
+        text = plain_text(article.body)
         return SearchResult(
             title=article.title,
             url=url,
-            snippet=best_passage(plain_text(article.body), weights, SNIPPET_LENGTH),
+            snippet=best_passage(text, weights, SNIPPET_LENGTH),
             source=host_of(url),
             engine=self.name,
             rank=rank,
             read="library",  # the program's own words: there is no page out there to read
+            text=f"{article.title}\n{text}",
         )
 
 

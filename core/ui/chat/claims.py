@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import streamlit as st
 from markupsafe import Markup
@@ -23,7 +23,7 @@ from core.ui.escape import draw_html, label
 def check_of(entry: Message) -> AnswerCheck | None:
     """As it was made with the answer; made again where the checker has changed since, or the answer was cut short."""
     app = shared_app()
-    return app.checks.of(entry, lambda: keeping.read_pages(app, entry))
+    return app.checks.of(entry, keeping.pages_of(app, entry))
 
 
 def draw(entry: Message, check: AnswerCheck | None) -> None:
@@ -40,19 +40,18 @@ def _fold(entry: Message, check: AnswerCheck) -> None:
     fold = st.expander(label(title), icon=":material/fact_check:", key=key, on_change="rerun")
     if fold.open:
         with fold:
-            _list(entry, check)
+            draw_list(check, entry.found, key=entry.id)
+            st.caption("网页打不开或改了，可以在下方「来源原文」里看当时读到的文字。")
             tasks.remark(entry)
             with st.container(horizontal=True):
                 second_opinion.offer(entry, check)
                 mending.offer(entry, check)
 
 
-def _list(entry: Message, check: AnswerCheck) -> None:
+def draw_list(check: AnswerCheck, sources: Sequence[Source], *, key: str) -> None:
     kinds = _kinds(check)
-    chosen = st.pills(
-        "只看", list(kinds), key=f"claims-kind-{entry.id}", format_func=lambda kind: f"{kind} {kinds[kind]}"
-    )
-    rows = Markup().join(_rows(check, {source.number: source for source in entry.found}, chosen))
+    chosen = st.pills("只看", list(kinds), key=f"claims-kind-{key}", format_func=lambda kind: f"{kind} {kinds[kind]}")
+    rows = Markup().join(_rows(check, {source.number: source for source in sources}, chosen))
     draw_html(Markup('<ul class="wy-claims">%s</ul>') % rows)
     st.caption(label(_how(check)))
 

@@ -85,4 +85,4 @@ def _decide(entry: Message, mended: Mended) -> None:
 def _restore(entry: Message) -> None:
     app = shared_app()
     old = entry.rewritten(entry.before, before="")
-    tasks.keep(old.rechecked(app.checks.of(old, lambda: keeping.read_pages(app, old))))
+    tasks.keep(old.rechecked(app.checks.of(old, keeping.pages_of(app, old))))

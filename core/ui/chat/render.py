@@ -14,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunException
 
 from core.answer.checked import AnswerCheck
+from core.answer.claims import NOTHING_LOOKED_UP
 from core.answer.events import (
     CUT_OFF,
     Answer,
@@ -103,9 +104,15 @@ def message(entry: Message, *, is_last: bool) -> None:
         for remark in entry.notices:
             if remark.kind != CUT_OFF:
                 notice(st.container(), remark)
+        nothing_looked_up(st.container(), entry)
         check = claims.check_of(entry)
         draw_answer(entry.text, entry.found, anchor=entry.id, check=check)
         after_answer(entry, check, is_last=is_last)
+
+
+def nothing_looked_up(place: DeltaGenerator, entry: Message) -> None:
+    if entry.looked_nothing_up:
+        place.caption(NOTHING_LOOKED_UP)
 
 
 def unkept(entry: Message) -> None:
@@ -446,6 +453,7 @@ class LiveView:
     def finish(self, entry: Message, check: AnswerCheck | None) -> None:
         self._waiting.end()
         self._steps.finish()
+        nothing_looked_up(self._notices, entry)
         self._answer.finish(entry.text, entry.found, check)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
 import streamlit as st
 from markupsafe import Markup
 
+from core.answer.claims import BAD_FIRST, MARKS
+from core.answer.compared import Place, marked_html, places
 from core.answer.message import Message
 from core.answer.sources import how_read
 from core.app import shared_app
@@ -16,30 +19,30 @@ from core.base.text import one_line, shorten
 from core.search.types import Source
 from core.store import KeptPage
 from core.ui import clock, keeping, session
-from core.ui.chat import actions
+from core.ui.chat import actions, claims
 from core.ui.chat.answer import draw_list
 from core.ui.escape import draw_html, label
 
 
 def offer(entry: Message, *, is_last: bool) -> None:
-    sources = [source for source in entry.found if source.read in {"page", "snippet"}]
+    sources = [source for source in entry.found if source.read != "file"]
     if sources and st.button("来源原文", key=f"texts-{entry.id}", icon=":material/menu_book:"):
         _show(entry, sources, is_last=is_last)
 
 
 @st.dialog("来源原文", width="medium", icon=":material/menu_book:")
 def _show(entry: Message, sources: Sequence[Source], *, is_last: bool) -> None:
-    first = min(range(len(sources)), key=lambda place: sources[place].read != "page")
+    first = min(range(len(sources)), key=lambda place: sources[place].read == "snippet")
     source = st.selectbox("来源", sources, index=first, format_func=_name, key=f"text-of-{entry.id}")
     draw_list([source])
-    if source.read == "page":
-        _text(entry, source)
-    else:
+    if source.read == "snippet":
         _unread(source, is_last=is_last)
+    else:
+        _text(entry, source)
 
 
 def _name(source: Source) -> str:
-    return f"[{source.number}] {shorten(one_line(source.title), 40)} · {how_read(source)}"
+    return " · ".join(filter(None, (f"[{source.number}] {shorten(one_line(source.title), 40)}", how_read(source))))
 
 
 def _text(entry: Message, source: Source) -> None:
@@ -49,15 +52,32 @@ def _text(entry: Message, source: Source) -> None:
         st.warning(label(str(error)), icon=":material/error:")
         return
     if page is None:
-        st.info("没有保存这个网页的文字：还没有存好、已经损坏，或管理员没有开启保存。", icon=":material/info:")
+        st.info("没有保存这个来源的文字：还没有存好、已经损坏，或管理员没有开启保存。", icon=":material/info:")
         return
-    st.caption(_when_read(page))
-    draw_html(Markup('<div class="wy-page-text">%s</div>') % page.text)
+    st.caption(_when_read(page, "网页" if source.read == "page" else "库里的文字"))
+    check = claims.check_of(entry)
+    marked = places(check, source.number, page.text) if check else []
+    anchor = f"text-{entry.id}-{source.number}"
+    if marked:
+        draw_html(_how_many(marked, anchor))
+    draw_html(Markup('<div class="wy-page-text">%s</div>') % marked_html(page.text, marked, anchor=anchor))
 
 
-def _when_read(page: KeptPage) -> str:
+def _how_many(marked: Sequence[Place], anchor: str) -> Markup:
+    counted = Counter(place.claim.verdict for place in marked)
+    kinds = " · ".join(
+        f"{MARKS[verdict]} {verdict.label} {counted[verdict]}" for verdict in BAD_FIRST if counted[verdict]
+    )
+    return Markup('<div class="wy-dim">核对时比较过的 %s 处已标出（%s）。<a href="#%s">跳到第一处</a></div>') % (
+        len(marked),
+        kinds,
+        anchor,
+    )
+
+
+def _when_read(page: KeptPage, what: str) -> str:
     moment = datetime.fromtimestamp(page.fetched, clock.reader_zone())
-    return f"以下是 {moment:%Y-%m-%d %H:%M} 读到的文字，共 {len(page.text):,} 字，校验值 {page.hash[:12]}。网页现在可能已经不同。"
+    return f"以下是 {moment:%Y-%m-%d %H:%M} 读到的文字，共 {len(page.text):,} 字，校验值 {page.hash[:12]}。{what}现在可能已经不同。"
 
 
 def _unread(source: Source, *, is_last: bool) -> None:

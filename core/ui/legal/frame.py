@@ -16,8 +16,8 @@ from core.ui.escape import draw_html, label
 
 PAGE = "pages/legal.py"
 VIEW = "legal_view"
-LAWS, CASES, DRAFT, IMPORT = "查法规", "查案例", "核验文稿", "导入"
-VIEWS = (LAWS, CASES, DRAFT, IMPORT)
+LAWS, CASES, DRAFT, CLAIMS, IMPORT = "查法规", "查案例", "核验文稿", "依据核对", "导入"
+VIEWS = (LAWS, CASES, DRAFT, CLAIMS, IMPORT)
 RESULTS = 20
 LONGEST_QUERY = 300
 

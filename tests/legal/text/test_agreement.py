@@ -57,6 +57,7 @@ def test_contradicts(claim: str, article: str, said: str, stands: str) -> None:
         ("经工会同意的，同一用人单位与同一劳动者只能约定一次试用期", PROBATION),  # with another one
         ("劳动者未及时足额支付劳动报酬的，用人单位可以解除劳动合同", LEAVING),  # the other way round
         ("今天是个好天气", PROBATION),
+        ("劳动合同期限内", PROBATION),  # too little to be a rule
         ("", PROBATION),
         ("的" * 900, PROBATION),
     ],

@@ -67,6 +67,11 @@ def test_each_citation_has_its_own() -> None:
     assert (first.text, second.text) == ("塔要点灯到天亮", "浮标要登记在册")
 
 
+def test_brackets_in_one_sentence_have_each_its_own() -> None:
+    text = "塔要点灯到天亮（《灯塔法》第三条），浮标要登记在册（《浮标法》第二条）。"
+    assert found(text) == [Restatement("塔要点灯到天亮", True), Restatement("浮标要登记在册", True)]
+
+
 def test_a_citation_within_a_rule_is_part_of_it() -> None:
     first, second = found("《灯塔法》第四条规定，大雾期间依照《浮标法》第二条的规定鸣笛并登记。")
     assert first == Restatement("大雾期间依照《浮标法》第二条的规定鸣笛并登记", attributed=True)

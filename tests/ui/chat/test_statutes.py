@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from core.ui.session import ChatState
 from support import invented
 from support.pages import html, open_page, rerun
 
-TEXT = "日落前点灯（《灯塔法》第三条）[1]。《灯塔法》第九十九条？《浮标法》第二条规定：“浮标由守塔人登记，每年一次。”"
+TEXT = "守塔人应当在日落前点灯（《灯塔法》第三条）[1]。《灯塔法》第九十九条？《浮标法》第二条规定：“浮标由守塔人登记，每年一次。”"
 SOURCE = Source(1, "灯塔法全文", "https://law.example/", "第三条 守塔人应当在日落前点灯。")
 BY_AGENT = (
     ToolStarted("web_search", "点灯", "1"),
@@ -47,7 +48,8 @@ def chips(page: AppTest) -> list[str]:
                 yield from [label] if label else []
                 yield from labels(child)
 
-    return [label for label in labels(page.chat_message[-1]) if label[0] in "✓✗≠⌛？"]
+    plain = (re.sub(r"^:\w+\[(.)\]", r"\1", label) for label in labels(page.chat_message[-1]))
+    return [label for label in plain if label[0] in "✓○✗≠⌛？"]
 
 
 @pytest.mark.parametrize("events", [(BY_AGENT[1],), BY_AGENT], ids=["chat", "agent"])

@@ -1,1 +1,0 @@
-from core.answer.checked import *  # noqa: F403

@@ -1,0 +1,73 @@
+"""依据核对 of any text: it and its sources are pasted, and each place is drawn as below an answer."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.answer.claims import tally
+from core.app import App
+from core.base.errors import AppError
+from core.run.pasted import MOST_ADDRESSES, CheckedText, check_pasted, pasted_sources, pasted_text
+from core.ui import keeping
+from core.ui.chat.answer import draw_answer, draw_list
+from core.ui.chat.claims import draw_list as draw_claims
+from core.ui.escape import label
+from core.ui.frame import warning
+
+TEXT, SOURCES, RESULT = "claims_text", "claims_sources", "claims_result"
+
+
+def draw(app: App) -> None:
+    st.caption(
+        f"逐句核对一段带 [1]、[2] 的文字：来源是否这样说。不用模型。来源可以是网址（一次最多 {MOST_ADDRESSES} 个，"
+        "打开阅读，计入你的搜索次数），也可以是粘贴的原文。"
+    )
+    with st.form("claims", border=False):
+        text = st.text_area(
+            "文字",
+            key=TEXT,
+            persist_state="session",
+            height=200,
+            placeholder="例如：今年前三季度全市供水总量为 1.2 亿立方米[1]。",
+        )
+        written = st.text_area(
+            "来源",
+            key=SOURCES,
+            persist_state="session",
+            height=140,
+            placeholder="每行一个网址，第一行是 [1]。\n或者粘贴原文，在每份原文前单独一行写 [1]、[2]。",
+        )
+        if st.form_submit_button("核对", type="primary", icon=":material/fact_check:"):
+            st.session_state[RESULT] = _checked(app, text or "", written or "")
+    match st.session_state.get(RESULT):
+        case CheckedText() as result:
+            _draw(result)
+        case str(refusal):
+            warning(refusal)
+
+
+def _checked(app: App, text: str, written: str) -> CheckedText | str:
+    """Or the sentence that says why not."""
+    try:
+        text, sources = pasted_text(text), pasted_sources(written)
+        if any(one.to_read for one in sources):
+            app.search.admit(keeping.identity())
+        with st.spinner("正在核对…"):
+            return check_pasted(text, sources, app.reader)
+    except AppError as error:
+        return str(error)
+
+
+def _draw(result: CheckedText) -> None:
+    check = result.check
+    for problem in result.problems:
+        warning(problem)
+    if check is None or not (check.statements or check.uncited):
+        st.info("没有可以核对的引用：请在句子后面写 [1]、[2]，编号与来源对应。", icon=":material/info:")
+        return
+    st.subheader(label(tally(check)), anchor=False)
+    with st.container(border=True):
+        draw_answer(result.text, result.sources, anchor="pasted", check=check)
+    draw_claims(check, result.sources, key="pasted")
+    with st.expander("来源", icon=":material/library_books:"):
+        draw_list(result.sources)

@@ -1,0 +1,111 @@
+"""依据核对 of answers: with the run, of older answers again, and never in the way of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+
+from core.answer.checked import VERSION, AnswerCheck, Verdict
+from core.answer.claims import claims
+from core.answer.events import Answer, Checked, SearchFinished
+from core.answer.message import Message, message_from_run
+from core.run.checking import Checks, check
+from core.run.question import AnswerOptions
+from core.search.types import SearchQuery, SearchResponse, Source
+from support.worlds import FakeEngine, results, world
+
+SOURCE = Source(1, "灯塔", "https://a.example/", "灯塔", read="page")
+PAGE = "守塔人应当在日落前点灯，并在日出后熄灯。灯塔高三十米，建于一九二〇年。"
+SEARCH = AnswerOptions(search=True)
+
+
+@dataclass
+class Kept:
+    text: str = PAGE
+
+
+def message(text: str = "灯塔高四十米[1]。", check: AnswerCheck | None = None) -> Message:
+    found = SearchFinished(SearchResponse(SearchQuery("灯塔"), provider="fake"), (SOURCE,))
+    events = (found, Checked(check)) if check else (found,)
+    return Message("assistant", text, events, (SOURCE,))
+
+
+@pytest.fixture
+def checks() -> Iterator[Checks]:
+    checks = Checks(patience=60)
+    yield checks
+    checks.close()
+
+
+def verdicts(check: AnswerCheck | None) -> list[Verdict]:
+    assert check is not None
+    return [claim.verdict for claim in claims(check)]
+
+
+def test_it_is_told_before_the_answer_and_kept_with_it() -> None:
+    with world(says=[["标题1的摘要[1]。"]], engines=[FakeEngine("fake", results(3))]) as (app, _):
+        events = list(app.chat.stream("问题", options=SEARCH))
+    kinds = [event.type for event in events]
+    assert kinds.index("checked") == kinds.index("answer") - 1
+    assert message_from_run(events, seconds=1).check is not None
+
+
+def test_without_a_source_nothing_is_checked() -> None:
+    with world(says=[["你好。"]]) as (app, _):
+        events = list(app.chat.stream("你好"))
+    assert not any(isinstance(event, Checked) for event in events)
+
+
+def test_a_check_that_fails_leaves_the_answer(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> AnswerCheck:
+        raise ValueError("a bug")
+
+    monkeypatch.setattr("core.run.checking.check_answer", broken)
+    with world(says=[["答[1]。"]], engines=[FakeEngine("fake", results(3))]) as (app, _):
+        events = list(app.chat.stream("问题", options=SEARCH))
+    assert any(isinstance(event, Answer) for event in events)
+    assert not any(isinstance(event, Checked) for event in events)
+    assert "could not be checked" in caplog.text
+
+
+def test_what_was_stored_by_this_checker_is_taken_as_it_is(checks: Checks) -> None:
+    made = check("灯塔高四十米[1]。", [SOURCE], {1: Kept()})
+
+    def load() -> dict[int, Kept]:
+        raise AssertionError("nobody needs the page")
+
+    assert checks.of(message(check=made), load) == made
+
+
+def test_another_checkers_is_made_again_from_what_was_kept(checks: Checks) -> None:
+    old = AnswerCheck(version=VERSION + 1)
+    assert verdicts(checks.of(message(check=old), lambda: {1: Kept()})) == [Verdict.CONTRADICTED]
+
+
+def test_an_answer_that_was_stopped_is_checked_when_it_is_shown_and_only_once(checks: Checks) -> None:
+    loaded: list[int] = []
+
+    def load() -> dict[int, Kept]:
+        loaded.append(1)
+        return {1: Kept()}
+
+    entry = message()
+    for _ in range(3):
+        assert verdicts(checks.of(entry, load)) == [Verdict.CONTRADICTED]
+    assert loaded == [1]
+
+
+def test_what_cannot_be_loaded_is_not_called_checked(checks: Checks) -> None:
+    def load() -> dict[int, Kept]:
+        raise OSError("away")
+
+    assert checks.of(message(), load) is None
+
+
+def test_a_snippet_accuses_nobody() -> None:
+    made = check("灯塔高四十米[1]。", [replace(SOURCE, read="snippet", snippet="灯塔高三十米。")], {})
+    assert verdicts(made) == [Verdict.UNCHECKED]

@@ -1,0 +1,96 @@
+"""What an answer is compared with where its source is a library of the program's own: all that the library holds."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.answer.checked import AnswerCheck, Verdict
+from core.answer.events import Checked
+from core.answer.message import Message, message_from_run
+from core.answer.sources import how_read
+from core.run.checking import Checks
+from core.run.evidence import Evidence, within_budget
+from core.run.question import AnswerOptions
+from core.search.engines.bundled import BundledEngine
+from core.search.types import SearchQuery
+from core.store.conversations import new_conversation_id
+from support import invented
+from support.agents import agent, final
+from support.base import loaded
+from support.patience import until
+from support.worlds import world
+
+TITLE = "灯塔怎样检修"
+ARTICLE = "守塔人应当在日落前点灯。\n\n" + "灯塔的维护费用由海事部门承担。" * 40 + "\n\n灯塔每年检修 12 次。"
+STATED = "灯塔每年检修 12 次[1]。灯塔每年检修 30 次[1]。守塔人可以从当地渔业合作社领取免费的冬季棉衣[1]。"
+AS_CHECKED = [Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.ABSENT]
+
+
+@pytest.fixture
+def manual(tmp_path: Path) -> BundledEngine:
+    (tmp_path / "1-lamp.md").write_text(f"---\ntitle: {TITLE}\n---\n{ARTICLE}", "utf-8")
+    return BundledEngine(public_url="http://localhost:8501", folder=tmp_path)
+
+
+def verdicts(check: AnswerCheck | None) -> list[Verdict]:
+    assert check is not None
+    return [citation.check.verdict for statement in check.statements for citation in statement.citations]
+
+
+def test_the_model_reads_as_little_as_before_and_the_source_stays_the_librarys(manual: BundledEngine) -> None:
+    evidence, settings = Evidence(), loaded().values
+    (source,) = evidence.number(manual.search(SearchQuery(TITLE), 3))
+    assert (source.read, source.characters, how_read(source)) == ("library", 0, "")
+    told = within_budget([source], settings, pages=evidence.pages, question=TITLE)
+    assert told == within_budget([source], settings, pages={}, question=TITLE)
+    assert "灯塔每年检修 12 次" in evidence.pages[1].text
+
+
+@pytest.mark.parametrize("keeps", ["true", "false"])
+def test_it_is_compared_with_the_whole_and_kept_where_pages_are(manual: BundledEngine, keeps: str) -> None:
+    with world(says=[[STATED]], engines=[manual], READING_KEEP=keeps) as (app, _):  # type: ignore[list-item]
+        id = new_conversation_id()
+        app.outbox.create(id, owner=None, mode="chat")
+        run = app.chat.start(app.chat.question(TITLE, options=AnswerOptions(search=True)))
+        app.keeper.keep(run, id, owner=None)
+        assert list(run.drained())
+        until(lambda: any(message.id == run.id for message in app.store.load(id).messages))
+        app.loop.submit(asyncio.sleep(0)).result(60)  # the keeper has done all of its work by then
+        assert app.outbox.flush(60)
+        pages = app.read_pages.load(id, run.id, owner=None)
+        (stored,) = app.store.load(id).messages
+    assert verdicts(stored.check) == AS_CHECKED
+    assert stored.found[0].read == "library"
+    assert not any(result.text for search in stored.searches for result in search.response.results)
+    assert ["灯塔每年检修 12 次" in page.text for page in pages.values()] == ([True] if keeps == "true" else [])
+    if keeps == "true":
+        assert verdicts(_repeated(stored, pages)) == AS_CHECKED
+
+
+def _repeated(message: Message, pages: object) -> AnswerCheck | None:
+    checks = Checks()
+    without = replace(message, events=tuple(event for event in message.events if not isinstance(event, Checked)))
+    until(lambda: checks.of(without, lambda: pages) is not None)  # type: ignore[arg-type, return-value]
+    try:
+        return checks.of(without, lambda: pages)  # type: ignore[arg-type, return-value]
+    finally:
+        checks.close()
+
+
+def test_an_article_of_a_law_is_compared_with_all_that_was_shown_of_it(tmp_path: Path) -> None:
+    invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
+    says = (
+        ["Thought: 要查\nAction: regulation_search\nAction Input: 灯塔法第四条"],
+        final("违反本法第二条、第三条之一规定的，处警告[1]。该法自2020年10月1日起施行[1]。违反的处罚款五千元[1]。"),
+    )
+    with agent(*says, environ={"DATA_DIR": str(tmp_path / "data")}) as world:
+        message = message_from_run(world.ask("灯塔法怎么处罚？"), seconds=1.0, mode="agent")
+    first, second, third = verdicts(message.check)
+    assert first is Verdict.SUPPORTED
+    assert second in {Verdict.SUPPORTED, Verdict.UNCHECKED}
+    assert third is not Verdict.SUPPORTED
+    assert message.found[0].read == "library"
