@@ -63,3 +63,33 @@ def test_a_model_is_asked_and_its_word_stays_its_word(
     expect(last(visitor).get_by_text("1 处有据（模型复核）")).to_be_visible()
     assert kinds(visitor) == ["cite supported", "cite model"]
     assert visitor.foreign == []
+
+
+def test_another_version_is_shown_as_a_difference_adopted_and_taken_back(
+    serve: Callable[..., AppServer], model_server: OpenAIServer, world: World, visit: Visit
+) -> None:
+    wrong = "全市将在十一月底以前更换老旧水表九千只[1]。\n\n水价将在 2027 年上涨 20%。"
+    right = "全市将在十一月底以前更换老旧水表八千只[1]。"
+    model_server.reply = in_turn([wrong], [right])
+    visitor = visit(serve(**reading_environment(model_server, world, LLM_MODEL="openai:reply")))
+    visitor.search_on()
+    visitor.ask("今年换多少水表？")
+    visitor.answered("水价将在")
+    last(visitor).get_by_text("1 处引用：1 处不符 · 1 句无出处").click()
+    last(visitor).get_by_role("button", name="按核对结果改写").click()
+    dialog = visitor.page.get_by_role("dialog")
+    expect(dialog.locator(".wy-diff del").first).to_contain_text("九千只")
+    expect(dialog.locator(".wy-diff ins")).to_contain_text("八千只")
+    expect(dialog.get_by_text("改写后：1 处引用：1 处有据")).to_be_visible()
+    dialog.get_by_role("button", name="采用").click()
+    expect(dialog).to_have_count(0)
+    expect(last(visitor).locator(".wy-answer").first).to_contain_text("八千只")
+    expect(last(visitor).get_by_text("依据核对 · 1 处引用：1 处有据")).to_be_visible()
+    visitor.page.reload()
+    visitor.answered("改写前的回答")
+    assert kinds(visitor)[0] == "cite supported"
+    last(visitor).get_by_text("改写前的回答").click()
+    last(visitor).get_by_role("button", name="恢复").click()
+    expect(last(visitor).locator(".wy-answer").first).to_contain_text("九千只")
+    expect(last(visitor).get_by_text("1 处引用：1 处不符 · 1 句无出处")).to_be_visible()
+    expect(last(visitor).get_by_text("改写前的回答")).to_have_count(0)
