@@ -232,15 +232,16 @@ class _Transcript:
                     print(NOTHING_LOOKED_UP, file=sys.stderr)
                 if (checked := self._app.check_statutes(text)) and checked.indexed:
                     print("\n法条核验", *(_verdict_text(verdict.to_json()) for verdict in checked.verdicts), sep="\n")
-                if self._check is not None and (counted := tally(self._check)):
-                    problems = (str(claim) for claim in claims(self._check) if claim.verdict in PROBLEMS)
-                    print(f"\n依据核对\n{counted}", *problems, sep="\n")
+                if self._check is not None:
+                    _print_check(self._check)
                 if sources:
                     print("\n参考文献")
                 for source in sources:
                     print(_source_text(source))
             case Checked(check=check):
                 self._check = check
+                if check.opinion:  # comes after the answer
+                    _print_check(check)
             case Usage(estimated=estimated):
                 print(f"{event.total:,} tokens{'（估算）' if estimated else ''}", file=sys.stderr)
             case RunFailed(message=message):
@@ -253,6 +254,13 @@ class _Transcript:
     @property
     def _message(self) -> Message:
         return message_from_run(self._told, seconds=0.0, model=self._app.model.label, mode=self._mode)
+
+
+def _print_check(check: AnswerCheck) -> None:
+    if counted := tally(check):
+        problems = (str(claim) for claim in claims(check) if claim.verdict in PROBLEMS)
+        opinion = (str(check.opinion),) if check.opinion else ()
+        print(f"\n依据核对\n{counted}", *problems, *opinion, sep="\n")
 
 
 def _source_text(source: Source) -> str:

@@ -38,7 +38,7 @@ def encode(message: Message) -> str:
         "seconds": message.seconds,
         "model": clean(message.model),
         "mode": message.mode,
-    }
+    } | ({"before": clean(message.before)} if message.before else {})
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -46,13 +46,14 @@ def decode(document: object, *, id: str, role: str, text: object, created: objec
     """The message again. `object`: where a disk has turned some bits, a column may hold anything."""
     events: tuple[RunEvent, ...] = ()
     cited: tuple[Source, ...] = ()
-    seconds, model, mode = 0.0, "", ""
+    seconds, model, mode, before = 0.0, "", "", ""
     shown = text if isinstance(text, str) else ""
     time = float(created) if isinstance(created, int | float) else 0.0
     try:
         found = json.loads(_text(document))
         events = _events(found["events"])
         seconds, model, mode = float(found["seconds"]), str(found["model"]), str(found.get("mode", ""))
+        before = str(found.get("before", ""))
         cited = tuple(_readers()["source"].validate_python(source) for source in found["cited"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         log.warning("a stored message is damaged; what is left of it is shown")
@@ -60,7 +61,7 @@ def decode(document: object, *, id: str, role: str, text: object, created: objec
         shown = shown or NO_TEXT
     known: Role = "user" if role == "user" else "note" if role == "note" else "assistant"
     by: Mode = "agent" if mode == "agent" or (not mode and _told_by_agent(events)) else "chat"
-    return Message(known, shown, events, cited, seconds, str(id), model, by, time)
+    return Message(known, shown, events, cited, seconds, str(id), model, by, time, before)
 
 
 def _told_by_agent(events: Iterable[RunEvent]) -> bool:

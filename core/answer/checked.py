@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from itertools import product
+from typing import Any, Literal
 
 VERSION = 1
 """Of the checker. What was stored by another one is checked again."""
@@ -27,6 +29,9 @@ _LABELS = {
     Verdict.ABSENT: "未见",
     Verdict.UNCHECKED: "未核",
 }
+
+
+BY_MODEL = "模型复核"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,13 @@ class Check:
     evidence: tuple[Evidence, ...] = ()
     """Best first."""
     differences: tuple[Difference, ...] = ()
+    by: Literal["rules", "model"] = "rules"
+    """Who says so. A model is believed only with words that stand in the source."""
+
+    @property
+    def label(self) -> str:
+        """The verdict, and whose it is where it is a model's."""
+        return self.verdict.label if self.by == "rules" else f"{self.verdict.label}（{BY_MODEL}）"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -87,7 +99,7 @@ class Check:
             "reason": self.reason,
             "evidence": [evidence.to_json() for evidence in self.evidence],
             "differences": [difference.to_json() for difference in self.differences],
-        }
+        } | ({"by": "model"} if self.by == "model" else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +153,38 @@ class Uncited:
 
 
 @dataclass(frozen=True, slots=True)
+class SecondOpinion:
+    """A model was asked about what the rules left open: which one, of how many places, and what it cost."""
+
+    model: str
+    asked: int
+    accepted: int
+    """Of these, as its words really stand in the source."""
+    input: int
+    output: int
+    """Tokens."""
+    estimated: bool = False
+
+    def __str__(self) -> str:
+        spent = f"{self.input + self.output:,} tokens{'（估算）' if self.estimated else ''}"
+        return f"{BY_MODEL}：{self.model} 看了 {self.asked} 处，采纳 {self.accepted} 处，用了 {spent}。"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "asked": self.asked,
+            "accepted": self.accepted,
+            "tokens": self.input + self.output,
+            "estimated": self.estimated,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerCheck:
     statements: tuple[StatementCheck, ...] = ()
     uncited: tuple[Uncited, ...] = ()
     version: int = field(default=VERSION)
+    opinion: SecondOpinion | None = None
 
     @property
     def counts(self) -> dict[Verdict, int]:
@@ -155,13 +195,17 @@ class AnswerCheck:
     @property
     def summary(self) -> str:
         """12 处引用：9 处有据 · 1 处不符 · 2 处未核"""
-        counts = self.counts
-        told = [f"{count} 处{verdict.label}" for verdict, count in counts.items() if count]
-        return f"{sum(counts.values())} 处引用：{' · '.join(told)}" if told else "没有可以核对的引用。"
+        checks = [citation.check for statement in self.statements for citation in statement.citations]
+        labels = Counter(check.label for check in sorted(checks, key=lambda check: _ORDER[check.verdict, check.by]))
+        told = " · ".join(f"{count} 处{label}" for label, count in labels.items())
+        return f"{labels.total()} 处引用：{told}" if told else "没有可以核对的引用。"
 
     def to_json(self) -> dict[str, Any]:
         return {
             "version": self.version,
             "statements": [statement.to_json() for statement in self.statements],
             "uncited": [statement.to_json() for statement in self.uncited],
-        }
+        } | ({"opinion": self.opinion.to_json()} if self.opinion else {})
+
+
+_ORDER = {pair: place for place, pair in enumerate(product(Verdict, ("rules", "model")))}

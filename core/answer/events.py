@@ -6,7 +6,7 @@ The names and fields of `to_json` are a public contract.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from core.answer.checked import AnswerCheck
@@ -158,7 +158,7 @@ def cut_off(reason: str) -> tuple[Notice, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Checked(_Event):
-    """依据核对 of the answer that follows."""
+    """依据核对 of the answer. A model's second opinion comes as another one, which stands in its place."""
 
     type = "checked"
     check: AnswerCheck
@@ -181,6 +181,8 @@ class Answer(_Event):
 
 @dataclass(frozen=True, slots=True)
 class Usage(_Event):
+    """Of the whole run so far: the last one counts."""
+
     type = "usage"
     input: int
     output: int
@@ -195,6 +197,11 @@ class Usage(_Event):
     @property
     def total(self) -> int:
         return self.input + self.output
+
+    def plus(self, input: int, output: int, *, estimated: bool) -> Usage:
+        return replace(
+            self, input=self.input + input, output=self.output + output, estimated=self.estimated or estimated
+        )
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -6,7 +6,8 @@ JSON, version 1; fields may be added, none changes its meaning without a new ver
      "messages": [{"id", "role": "user"|"assistant", "label": "问"|"答", "text", "created",
         (of an answer:) "model", "seconds", "complete",
         "references": [{"number", "title", "url", "domain", "snippet", "summary" (the same), "published", "read", "accessed"}],
-        "check": null or {"version", "statements": [{"text", "verdict", "score", "reason", "evidence", "citations", …}], "uncited": […]},
+        "check": null or {"version", "statements": [{"text", "verdict", ("by": "model",) "score", "reason", "evidence", "citations", …}], "uncited": […],
+            (where a model was asked:) "opinion": {"model", "asked", "accepted", "tokens", "estimated"}},
         "statutes": [{"mark": "✓"|"○"|"≠"|"✗"|"⌛"|"？", "meaning", "cited", "lawName", "articleNumber", "text", "quote", "claim", "note", …}],
         "searches": [{"query", ("asked": the question, where it was searched for in other words,) "type", "provider", "results", "seconds", "fromCache"}],
         "notices": [text]}]}
@@ -145,6 +146,8 @@ def _claim_lines(message: Message) -> Iterator[str]:
     yield counted
     yield from (str(claim) for claim in claims(message.check) if claim.verdict in PROBLEMS)
     yield from (f"{UNCITED}：{statement.text}" for statement in message.check.uncited)
+    if message.check.opinion:
+        yield str(message.check.opinion)
 
 
 def _verdict_lines(message: Message, check: CheckStatutes) -> Iterator[str]:

@@ -54,6 +54,8 @@ class Message:
     mode: Mode = "chat"
     """How it was answered."""
     created: float = field(default_factory=time.time, compare=False)
+    before: str = ""
+    """The text that a rewriting has replaced, as long as it may be wanted back."""
 
     @property
     def found(self) -> tuple[Source, ...]:
@@ -91,12 +93,29 @@ class Message:
 
     @property
     def usage(self) -> Usage | None:
-        return next((event for event in self.events if isinstance(event, Usage)), None)
+        """The last word about it: what a model was asked afterwards is added."""
+        return next((event for event in reversed(self.events) if isinstance(event, Usage)), None)
 
     @property
     def check(self) -> AnswerCheck | None:
         """依据核对, as it was made when the answer was complete."""
         return next((event.check for event in reversed(self.events) if isinstance(event, Checked)), None)
+
+    def rechecked(self, check: AnswerCheck | None) -> Message:
+        """With this check in place of its own."""
+        others = (event for event in self.events if not isinstance(event, Checked))
+        return replace(self, events=(*others, *([Checked(check)] if check else [])))
+
+    def costing(self, input: int, output: int, *, estimated: bool) -> Message:
+        """After a further call of the model."""
+        others = (event for event in self.events if not isinstance(event, Usage))
+        return replace(self, events=(*others, (self.usage or Usage(0, 0)).plus(input, output, estimated=estimated)))
+
+    def rewritten(self, text: str, *, before: str) -> Message:
+        """With another text, and the numbers in it resolved again. It has not been checked yet."""
+        cited = cited_sources(text, self.found)
+        events = (Answer(text, cited) if isinstance(event, Answer) else event for event in self.events)
+        return replace(self, text=text, cited=cited, events=tuple(events), before=before).rechecked(None)
 
     @property
     def ending(self) -> RunFailed | RunStopped | None:

@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote, urlsplit
 from markupsafe import Markup, escape
 
 from core.answer.checked import Difference
-from core.answer.claims import MARKS, Claim
+from core.answer.claims import Claim
 from core.answer.sources import about
 from core.base.text import one_line, shorten
 from core.search.types import SearchResult, Source, host_of
@@ -114,14 +114,14 @@ def number_html(source: Source, app_url: str) -> Markup:
 def chip_html(source: Source, app_url: str, *, identity: Markup = _NOTHING, claim: Claim | None = None) -> Markup:
     """The number, what the check says of it, and a card that opens over it. A tap gives it the focus, and so the card."""
     target = link_target(source.url, app_url)
-    says = f"来源 {source.number}，{claim.verdict.label}" if claim else f"来源 {source.number}"
+    says = f"来源 {source.number}，{claim.label}" if claim else f"来源 {source.number}"
     number = (
         Markup('<a %s aria-label="%s">%s</a>') % (link_attributes(target), says, source.number)
         if target
         else Markup("<span>%s</span>") % source.number
     )
-    mark = Markup('<i aria-hidden="true">%s</i>') % MARKS[claim.verdict] if claim and claim.is_decided else _NOTHING
-    kind = f"cite {claim.verdict}" if claim else "cite"
+    mark = Markup('<i aria-hidden="true">%s</i>') % claim.mark if claim and claim.is_decided else _NOTHING
+    kind = f"cite {claim.kind}" if claim else "cite"
     inside = number + mark + _card(source, app_url, claim)
     return Markup('<sup class="%s"%s tabindex="-1">%s</sup>') % (kind, identity, inside)
 
@@ -140,8 +140,8 @@ def _card(source: Source, app_url: str, claim: Claim | None) -> Markup:
 
 def claim_html(claim: Claim, source: Source | None, app_url: str) -> Markup:
     """What the check says of it, what the source says, and the way there."""
-    said = f"{MARKS[claim.verdict]} {claim.verdict.label} [{claim.number}]：{claim.reason}"
-    inside = Markup('<span class="wy-verdict %s">%s</span>') % (claim.verdict, said)
+    said = f"{claim.mark} {claim.label} [{claim.number}]：{claim.reason}"
+    inside = Markup('<span class="wy-verdict %s">%s</span>') % (claim.kind, said)
     inside += Markup().join(_difference_html(one) for one in claim.differences if one.stated not in claim.reason)
     inside += _quoted(Markup().join(_marked(shorten(one_line(claim.passage), _PASSAGE_LENGTH), claim.statement)))
     return inside + (_way_there(source, app_url, claim.passage, "在原文中查看") if source else _NOTHING)

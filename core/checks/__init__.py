@@ -16,7 +16,7 @@ from core.answer.checked import (
     Uncited,
     Verdict,
 )
-from core.checks.check import check_answer, check_statement
+from core.checks.check import check_answer, check_statement, objection
 
 __all__ = [
     "VERSION",
@@ -31,4 +31,5 @@ __all__ = [
     "Verdict",
     "check_answer",
     "check_statement",
+    "objection",
 ]

@@ -168,6 +168,14 @@ def check_claim(claim: Claim, sources: Sequence[IndexedSource], model: Model = M
     return Check(Verdict.ABSENT, score, "通读来源，没有找到这样的说法。", evidence)
 
 
+def objection(statement: str, source: SourceText) -> str:
+    """What the exact comparisons have against a passage of which somebody says that it supports the statement."""
+    comparison = compare(statement, [source])
+    if missing := _differences(comparison):
+        return _both(missing[0]) if missing[0].found else f"来源的这一处没有「{missing[0].stated}」。"
+    return _doubt(comparison) if comparison.context.windows else ""
+
+
 def _cannot_tell(claim: Claim, sources: Sequence[IndexedSource]) -> str:
     if not any(source.spans for source in sources):
         return "来源没有可供核对的文字。"

@@ -159,7 +159,7 @@ class AnswerRecord:
     @classmethod
     def of(cls, run: Run, *, at: float) -> AnswerRecord:
         told = [event for event in run.events if type(event) in _COUNTED]  # a long answer has thousands of others
-        usage = next((event for event in told if isinstance(event, Usage)), None)
+        usage = next((event for event in reversed(told) if isinstance(event, Usage)), None)
         ending, kind = OK, ""
         for event in told:
             if isinstance(event, RunFailed):

@@ -39,10 +39,14 @@ def check(text: str, sources: Sequence[Source], texts: Texts) -> AnswerCheck | N
     if not sources:
         return None
     try:
-        return check_answer(text, [_source_text(source, texts.get(source.number)) for source in sources])
+        return check_answer(text, source_texts(sources, texts))
     except Exception:
         log.exception("an answer could not be checked against its sources")
         return None
+
+
+def source_texts(sources: Sequence[Source], texts: Texts) -> list[SourceText]:
+    return [_source_text(source, texts.get(source.number)) for source in sources]
 
 
 def _source_text(source: Source, page: Text | None) -> SourceText:
@@ -56,12 +60,12 @@ def _source_text(source: Source, page: Text | None) -> SourceText:
 
 async def checked(answer: Answer, evidence: Evidence) -> Checked | None:
     """Of an answer that is complete, in a thread: others are being answered meanwhile."""
-    sources, texts = _known(answer.sources, evidence.sources), dict(evidence.pages)
+    sources, texts = known(answer.sources, evidence.sources), dict(evidence.pages)
     found = await in_a_thread(lambda: check(answer.text, sources, texts), name="wenyuan-checks")
     return Checked(found) if found is not None else None
 
 
-def _known(cited: Sequence[Source], found: Sequence[Source]) -> Sequence[Source]:
+def known(cited: Sequence[Source], found: Sequence[Source]) -> Sequence[Source]:
     """Also what was found and not cited: without it nobody would know that a sentence could have had a source."""
     return tuple({source.number: source for source in (*found, *cited)}.values())
 

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mappin
 from concurrent.futures import Future
 from contextlib import aclosing, contextmanager
 
-from core.answer.events import RunEvent, RunFailed, RunStopped, TextDelta, Thought
+from core.answer.events import Answer, RunEvent, RunFailed, RunStopped, TextDelta, Thought
 from core.answer.message import Message, Mode, message_from_run
 from core.base.errors import AppError
 from core.base.loop import LoopThread
@@ -103,8 +103,13 @@ class Run:
     def cancel(self) -> None:
         """Stops the producer; what it produced stays. Harmless on a finished run."""
         if not self._done:
-            self._finish(RunStopped(reason="user"))
+            self._finish(None if self._answered else RunStopped(reason="user"))
             self._future.cancel()
+
+    @property
+    def _answered(self) -> bool:
+        """Whether what comes now is no longer part of the answer."""
+        return any(isinstance(event, Answer) for event in self.events)
 
     def follow(self, *, tick: float = 0.25) -> Generator[list[RunEvent]]:
         """Events from the first one on, in batches, until the run is over. An empty batch means: still waiting.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Generator, Sequence
-from contextlib import aclosing, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
+from core.answer.checked import AnswerCheck, SourceText
 from core.answer.events import Answer, RunEvent
 from core.answer.message import Message, Mode
 from core.base.loop import LoopThread
@@ -16,10 +18,14 @@ from core.base.settings import Settings
 from core.llm.model import Model
 from core.reading import Reader
 from core.run.admission import Admission, Place
-from core.run.checking import checked
+from core.run.checking import Texts, checked
+from core.run.judging import Review, judged
+from core.run.mending import Mended, mended
 from core.run.question import AnswerOptions, Question, accept
 from core.run.run import GRACE_SECONDS, OnAnswer, Run
 from core.search.service import SearchService
+
+T = TypeVar("T")
 
 
 @dataclass(kw_only=True, eq=False)
@@ -40,8 +46,16 @@ class AnswerService(ABC):
         """Accepted and counted, with the settings that hold for it; or an InputError that says why it cannot be sent."""
         options = options or AnswerOptions()
         accepted = accept(text, limit=self.settings.chat.max_question_length)
+        self._count(options)
+        settings, model = self._meant(options)
+        return Question(accepted, history, options, settings, model)
+
+    def _count(self, options: AnswerOptions) -> None:
         if self.admission is not None:
             self.admission.count(options.user)
+
+    def _meant(self, options: AnswerOptions) -> tuple[Settings, Model]:
+        """The settings with the reader's choices, and the model that these mean."""
         if options.own_model is None:
             settings, model = options.choices.applied_to(self.settings), self.model
         else:
@@ -49,7 +63,7 @@ class AnswerService(ABC):
                 replace(options.choices, model=None).applied_to(options.own_model.settings),
                 options.own_model,
             )
-        return Question(accepted, history, options, settings, model.under(settings))
+        return settings, model.under(settings)
 
     def start(self, question: Question, *, grace: float = GRACE_SECONDS) -> Run:
         """Answers in the background, when it is the question's turn; the page follows the run."""
@@ -65,13 +79,40 @@ class AnswerService(ABC):
             evidence=question.evidence,
         )
 
+    def model_for(self, options: AnswerOptions) -> Model:
+        """Who would answer now."""
+        return self._meant(options)[1]
+
+    def review(self, check: AnswerCheck, sources: Sequence[SourceText], options: AnswerOptions) -> Future[AnswerCheck]:
+        """让模型复核 of an answer that is there. Counts as a question; InputError: not now. The future may bring a ModelError."""
+        self._count(options)
+        model = self.model_for(options)
+        return self.loop.submit(self._when_called(options, lambda: judged(check, sources, model)))
+
+    def mend(self, message: Message, check: AnswerCheck, texts: Texts, options: AnswerOptions) -> Future[Mended]:
+        """按核对结果改写 of an answer that is there; counted and failing like a review."""
+        self._count(options)
+        model = self.model_for(options)
+        return self.loop.submit(self._when_called(options, lambda: mended(message, check, texts, model)))
+
+    async def _when_called(self, options: AnswerOptions, ask: Callable[[], Awaitable[T]]) -> T:
+        async with self._turn(Place(options.user)):
+            return await ask()
+
+    def _turn(self, place: Place) -> AbstractAsyncContextManager[None]:
+        return self.admission.turn(place) if self.admission else nullcontext()
+
     async def _in_turn(self, question: Question, place: Place) -> AsyncIterator[RunEvent]:
-        turn = self.admission.turn(place) if self.admission else nullcontext()
-        async with turn, aclosing(self.events(question)) as events:  # type: ignore[type-var]
+        review = Review(question)
+        async with self._turn(place), aclosing(self.events(question)) as events:  # type: ignore[type-var]
             async for event in events:
                 if isinstance(event, Answer) and (found := await checked(event, question.evidence)):
+                    review.take(found)
                     yield found
+                review.take(event)
                 yield event
+            for later in await review.events():
+                yield later
 
     def stream(
         self, text: str, history: Sequence[Message] = (), options: AnswerOptions | None = None

@@ -42,14 +42,14 @@ def sources_block(sources: Sequence[Source], *, snippet_length: int, passages: M
 
 
 def _entry(source: Source, snippet_length: int, passages: str | None) -> Iterator[str]:
-    yield f"[{source.number}] {_inert(source.title)}"
-    yield f"URL: {_inert(source.url)}"
+    yield f"[{source.number}] {inert(source.title)}"
+    yield f"URL: {inert(source.url)}"
     if passages is None:
-        yield f"摘要: {shorten(_inert(source.snippet), snippet_length) or _nothing(source)}"
+        yield f"摘要: {shorten(inert(source.snippet), snippet_length) or _nothing(source)}"
     else:
-        yield f"正文节选: {_inert(passages)}"
+        yield f"正文节选: {inert(passages)}"
     if source.published or source.read != "library":
-        yield f"日期: {_inert(source.published or '不详')}"
+        yield f"日期: {inert(source.published or '不详')}"
 
 
 def _nothing(source: Source) -> str:
@@ -57,5 +57,6 @@ def _nothing(source: Source) -> str:
     return f"（没有读到：{source.unread}）" if source.unread else ""
 
 
-def _inert(text: str) -> str:
+def inert(text: str) -> str:
+    """On one line, and unable to end the fence that it stands in."""
     return _FENCE_TAG.sub(r"‹\1\2", one_line(text))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import Any
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from core.answer.message import Message, new_id
+from core.run.mending import Mended
 from core.run.question import Question
 from core.run.run import Run
 from core.search.cache import SessionCache
@@ -21,6 +25,17 @@ MODE = "mode"
 CHAT, AGENT = "Chat", "Agent"
 RESTORED = "restored"
 PAGE_OF_MESSAGES = 20
+
+
+@dataclass(frozen=True)
+class Task:
+    future: Future[Any]
+    words: str
+    """What the reader is told meanwhile."""
+    failed: str
+    """Before the reason."""
+    take: Callable[[Message, Any], None]
+    """What becomes of the result."""
 
 
 @dataclass
@@ -48,6 +63,14 @@ class ChatState:
     """Why conversations cannot be read just now."""
     follow_ups: list[str] = field(default_factory=list)
     """What the model suggests to ask next, after the last answer."""
+    tasks: dict[str, Task] = field(default_factory=dict)
+    """What a model is doing with an answer that is there, by the answer's id."""
+    proposal: tuple[str, Mended] | None = None
+    """Another version of the answer with this id, for the reader to decide on."""
+    unfold: str = ""
+    """The answer whose fold 依据核对 stays open: with other figures in its title Streamlit takes it for another one."""
+    remarks: dict[str, str] = field(default_factory=dict)
+    """What is to be said below an answer about something that was tried with it, by the answer's id."""
 
     def settle(self) -> None:
         """A run that is over becomes a message, whoever ended it."""
@@ -66,6 +89,10 @@ class ChatState:
         """A word of the program's in the conversation; no model ever reads it."""
         self.messages.append(Message("note", text))
         return self.messages[-1]
+
+    def put(self, message: Message) -> None:
+        """In place of the one with the same id."""
+        self.messages = [message if known.id == message.id else known for known in self.messages]
 
     def last_question(self) -> Message | None:
         return next((message for message in reversed(self.messages) if message.role == "user"), None)

@@ -183,6 +183,15 @@ class ChatSettings(Section):
     follow_ups: Flag = Field(False, description="回答后由模型给出三个追问建议，多一次模型调用")
 
 
+class ChecksSettings(Section):
+    name = "checks"
+    group = "对话与 Agent"
+    judge: Annotated[Literal["off", "ask", "always"], OnOrOff] = Field(
+        "ask",
+        description="依据核对里没有定论的引用是否让模型复核：ask 由读者点按钮，always 每个回答之后自动复核，多一次模型调用，off 不用模型，也不改写；只采纳能在来源中找到原话的判断",
+    )
+
+
 PanelControl = Literal[
     "result_count",
     "language",
@@ -329,6 +338,7 @@ class Settings(BaseModel):
     openai: OpenaiSettings = OpenaiSettings()
     chat: ChatSettings = ChatSettings()
     agent: AgentSettings = AgentSettings()
+    checks: ChecksSettings = ChecksSettings()
     panel: PanelSettings = PanelSettings()
     limits: LimitsSettings = LimitsSettings()
     data: DataSettings = DataSettings()

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from core.answer.checked import AnswerCheck
-from core.answer.claims import BAD_FIRST, UNCITED, Claim, claims, tally
+from core.answer.checked import BY_MODEL, AnswerCheck
+from core.answer.claims import UNCITED, Claim, claims, tally
 from core.answer.message import Message
 from core.answer.source_html import claim_html
 from core.app import shared_app
 from core.search.types import Source
-from core.ui import keeping
+from core.ui import keeping, session
+from core.ui.chat import mending, second_opinion, tasks
 from core.ui.chat.answer import app_url
 from core.ui.escape import draw_html, label
 
@@ -26,14 +27,25 @@ def check_of(entry: Message) -> AnswerCheck | None:
 
 
 def draw(entry: Message, check: AnswerCheck | None) -> None:
-    if check is None or not (check.statements or check.uncited):
-        return
-    title = f"依据核对 · {tally(check)}"
-    fold = st.expander(label(title), icon=":material/fact_check:", key=f"claims-{entry.id}", on_change="rerun")
+    if check is not None and (check.statements or check.uncited):
+        _fold(entry, check)
+    tasks.wait(entry)
+    mending.draw(entry)
+
+
+def _fold(entry: Message, check: AnswerCheck) -> None:
+    title, key, chat = f"依据核对 · {tally(check)}", f"claims-{entry.id}", session.chat()
+    if chat.unfold == entry.id:
+        chat.unfold, st.session_state[key] = "", True
+    fold = st.expander(label(title), icon=":material/fact_check:", key=key, on_change="rerun")
     if fold.open:
         with fold:
             draw_list(check, entry.found, key=entry.id)
             st.caption("网页打不开或改了，可以在下方「来源原文」里看当时读到的文字。")
+            tasks.remark(entry)
+            with st.container(horizontal=True):
+                second_opinion.offer(entry, check)
+                mending.offer(entry, check)
 
 
 def draw_list(check: AnswerCheck, sources: Sequence[Source], *, key: str) -> None:
@@ -41,19 +53,29 @@ def draw_list(check: AnswerCheck, sources: Sequence[Source], *, key: str) -> Non
     chosen = st.pills("只看", list(kinds), key=f"claims-kind-{key}", format_func=lambda kind: f"{kind} {kinds[kind]}")
     rows = Markup().join(_rows(check, {source.number: source for source in sources}, chosen))
     draw_html(Markup('<ul class="wy-claims">%s</ul>') % rows)
-    st.caption("程序逐字比较回答和来源得出，没有用模型。「未核」：只有摘要，或不足以判断。")
+    st.caption(label(_how(check)))
+
+
+def _how(check: AnswerCheck) -> str:
+    undecided = "「未核」：只有摘要，或不足以判断。"
+    if check.opinion is None:
+        return f"程序逐字比较回答和来源得出，没有用模型。{undecided}"
+    return f"程序逐字比较回答和来源得出；标明「{BY_MODEL}」的是模型的判断，它引的原话确实在来源里。{undecided}{check.opinion}"
 
 
 def _kinds(check: AnswerCheck) -> Mapping[str, int]:
     """What there is, problems first."""
-    counted = Counter(claim.verdict for claim in claims(check))
-    kinds = {verdict.label: counted[verdict] for verdict in BAD_FIRST if counted[verdict]}
+    kinds = Counter(claim.label for claim in _problems_first(check))
     return kinds | ({UNCITED: len(check.uncited)} if check.uncited else {})
 
 
+def _problems_first(check: AnswerCheck) -> list[Claim]:
+    return sorted(claims(check), key=lambda claim: claim.badness)
+
+
 def _rows(check: AnswerCheck, sources: Mapping[int, Source], chosen: str | None) -> Iterator[Markup]:
-    for claim in sorted(claims(check), key=lambda claim: BAD_FIRST.index(claim.verdict)):
-        if chosen in {None, claim.verdict.label}:
+    for claim in _problems_first(check):
+        if chosen in {None, claim.label}:
             yield _row(claim, sources.get(claim.number))
     for statement in check.uncited if chosen in {None, UNCITED} else ():
         yield Markup('<li><span class="wy-verdict">%s</span><p>%s</p></li>') % (UNCITED, statement.text)

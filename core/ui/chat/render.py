@@ -59,6 +59,7 @@ NOT_CHECKED = Markup(
 )
 FOR_THE_MODEL = "正在等待模型…"
 STOPPED = "模型停顿了"
+REVIEWING = "模型正在复核引用…"
 SILENT_SECONDS = 3
 DRAWING_SHARE = 0.04
 """Of its time, that a page draws while its answer grows: pages that draw as often as they can leave no time to read what the
@@ -432,7 +433,11 @@ class LiveView:
             case TextDelta(text=text):
                 self._waiting.listen()
                 self._answer.feed(text)
-            case Checked() | Answer() | Usage() | RunStopped() | RunFailed():
+            case Answer():
+                self._waiting.end()
+                if shared_app().settings.checks.judge == "always":
+                    self._waiting.begin(REVIEWING)
+            case Checked() | Usage() | RunStopped() | RunFailed():
                 pass
             case _:
                 assert_never(event)

@@ -1,0 +1,31 @@
+"""One call of a model that is not the answer itself: tried once, bounded in length and time."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import NamedTuple
+
+from core.llm.errors import ModelEmptyAnswer, ModelTimeout
+from core.llm.model import Model
+from core.llm.pieces import TextPiece, TokenUsage
+
+
+class Said(NamedTuple):
+    text: str
+    usage: TokenUsage
+
+
+async def ask_once(model: Model, prompt: str, *, tokens: int, seconds: float) -> Said:
+    """Raises a ModelError."""
+    written = ""
+    try:
+        async with asyncio.timeout(seconds), aclosing(model.stream_short([("human", prompt)], tokens=tokens)) as pieces:  # type: ignore[type-var]
+            async for piece in pieces:
+                if isinstance(piece, TextPiece):
+                    written += piece.text
+                elif isinstance(piece, TokenUsage):
+                    return Said(written, piece)
+    except TimeoutError:
+        raise ModelTimeout from None
+    raise ModelEmptyAnswer

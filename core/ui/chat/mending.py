@@ -1,0 +1,88 @@
+"""按核对结果改写, in the fold 依据核对: proposed as a difference, adopted by the reader, and the old answer kept."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+
+import streamlit as st
+
+from core.answer.changes import changes_html
+from core.answer.checked import AnswerCheck
+from core.answer.claims import tally
+from core.answer.message import Message
+from core.app import App, shared_app
+from core.base.text import clean
+from core.run.checking import Texts
+from core.run.mending import Mended, has_problems
+from core.run.question import AnswerOptions
+from core.ui import keeping, session
+from core.ui.chat import tasks
+from core.ui.chat.answer import draw_answer
+from core.ui.escape import draw_html, label
+
+
+def offer(entry: Message, check: AnswerCheck) -> None:
+    if _is_last(entry) and has_problems(check) and tasks.possible(entry):
+        st.button(
+            "按核对结果改写",
+            key=f"mend-{entry.id}",
+            icon=":material/edit_note:",
+            on_click=_begin,
+            args=(entry, check),
+            help="模型保留有依据的内容，改正或删去不符、未见和无出处的；先看改动，再决定用不用。",
+        )
+
+
+def _is_last(entry: Message) -> bool:
+    chat = session.chat()
+    return chat.run is None and bool(chat.messages) and chat.messages[-1].id == entry.id
+
+
+def _begin(entry: Message, check: AnswerCheck) -> None:
+    def start(app: App, texts: Texts, options: AnswerOptions) -> Future[Mended]:
+        return app.chat.mend(entry, check, texts, options)
+
+    tasks.begin(entry, start, _propose, words="模型正在改写…", failed="没有改写成：")
+
+
+def _propose(entry: Message, mended: Mended) -> None:
+    """It has cost what it cost, whether it is adopted or not."""
+    usage = mended.usage
+    tasks.keep(entry.costing(usage.input, usage.output, estimated=usage.estimated))
+    session.chat().proposal = (entry.id, mended)
+
+
+def draw(entry: Message) -> None:
+    """What is proposed for an answer, and what stood there before it was rewritten."""
+    proposal = session.chat().proposal
+    if proposal is not None and proposal[0] == entry.id:
+        _decide(entry, proposal[1])
+    if entry.before:
+        with st.expander("改写前的回答", icon=":material/history:", key=f"before-{entry.id}"):
+            draw_answer(entry.before, entry.found, anchor=f"{entry.id}-before")
+            st.button("恢复", key=f"restore-{entry.id}", icon=":material/undo:", on_click=_restore, args=(entry,))
+
+
+def _drop() -> None:
+    session.chat().proposal = None
+
+
+@st.dialog("按核对结果改写", width="medium", icon=":material/edit_note:", on_dismiss=_drop)
+def _decide(entry: Message, mended: Mended) -> None:
+    if mended.check is not None and (counted := tally(mended.check)):
+        st.caption(label(f"改写后：{counted}"))
+    draw_html(changes_html(clean(entry.text), mended.text))
+    with st.container(horizontal=True):
+        adopted = st.button("采用", key=f"adopt-{entry.id}", type="primary", icon=":material/check:")
+        declined = st.button("不用", key=f"decline-{entry.id}", icon=":material/close:")
+    if adopted:
+        tasks.keep(entry.rewritten(mended.text, before=entry.before or entry.text).rechecked(mended.check))
+    if adopted or declined:
+        _drop()
+        st.rerun()
+
+
+def _restore(entry: Message) -> None:
+    app = shared_app()
+    old = entry.rewritten(entry.before, before="")
+    tasks.keep(old.rechecked(app.checks.of(old, keeping.pages_of(app, old))))

@@ -1,0 +1,108 @@
+"""What a model does with an answer that is there: begun by a click, waited for off the page's thread, failing in one sentence."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+import streamlit as st
+from markupsafe import Markup
+
+from core.answer.message import Message
+from core.app import App, shared_app
+from core.base.errors import AppError
+from core.run.admission import TooManyQuestions
+from core.run.checking import Texts
+from core.run.question import AnswerOptions
+from core.ui import keeping, session
+from core.ui.chat import panel
+from core.ui.escape import draw_html, label
+from core.ui.settings import own_key
+
+log = logging.getLogger(__name__)
+
+LOOK_EVERY = 0.5
+TOO_MANY = "提问次数已达到每分钟的上限，请过一会儿再试。"
+BUG = "程序出错，细节已写入日志。"
+
+T = TypeVar("T")
+Start = Callable[[App, Texts, AnswerOptions], Future[T]]
+
+
+def possible(entry: Message) -> bool:
+    """One at a time; and never with the embedded model, which only quotes."""
+    app = shared_app()
+    free = entry.id not in session.chat().tasks
+    return free and app.settings.checks.judge != "off" and not app.chat.model_for(_options()).choice.embedded
+
+
+def _options() -> AnswerOptions:
+    """Whose limits count, and which model is asked: the one that would answer now."""
+    return AnswerOptions(user=keeping.identity(), choices=panel.chosen(), own_model=own_key.model())
+
+
+def begin(entry: Message, start: Start[T], take: Callable[[Message, T], None], *, words: str, failed: str) -> None:
+    app, chat = shared_app(), session.chat()
+    chat.remarks.pop(entry.id, None)
+    try:
+        app.outbox.flush(keeping.COMMAND_SECONDS)  # what was read for the answer may be on its way to the database
+        future = start(app, keeping.read_pages(app, entry), _options())
+    except TooManyQuestions:
+        _say(entry.id, TOO_MANY)
+    except AppError as error:
+        _say(entry.id, f"{failed}{error}")
+    else:
+        chat.tasks[entry.id] = session.Task(future, words, failed, take)
+
+
+def _say(id: str, remark: str) -> None:
+    session.chat().remarks[id] = remark
+    session.chat().unfold = id
+
+
+def remark(entry: Message) -> None:
+    if words := session.chat().remarks.get(entry.id):
+        st.warning(label(words), icon=":material/error:")
+
+
+def wait(entry: Message) -> None:
+    """While it is under way the page looks again by itself."""
+    if entry.id in session.chat().tasks:
+        _look(entry.id)
+
+
+@st.fragment(run_every=LOOK_EVERY)
+def _look(id: str) -> None:
+    task = session.chat().tasks.get(id)
+    if task is not None and not task.future.done():
+        draw_html(Markup('<div class="wy-waiting" style="--since:0s">%s</div>') % task.words)
+        return
+    if task is not None:
+        _end(id, task)
+    st.rerun()
+
+
+def _end(id: str, task: session.Task) -> None:
+    chat = session.chat()
+    del chat.tasks[id]
+    entry = next((message for message in chat.messages if message.id == id), None)
+    if entry is None:
+        return
+    try:
+        result: Any = task.future.result(0)
+    except AppError as error:
+        _say(id, f"{task.failed}{error}")
+    except Exception:
+        log.exception("something that a model did with an answer met a bug")
+        _say(id, f"{task.failed}{BUG}")
+    else:
+        task.take(entry, result)
+
+
+def keep(entry: Message) -> None:
+    """The answer as it is from now on, here and in the database."""
+    session.chat().put(entry)
+    session.chat().unfold = entry.id
+    keeping.keep(shared_app(), entry)

@@ -1,0 +1,95 @@
+"""让模型复核 on the page: asked for, waited for while the page stays alive, and there again after a reload."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from support.app_server import AppServer
+from support.found_pages import World, found_pages, reading_environment
+from support.openai_server import OpenAIServer, in_turn
+from support.visitor import Visitor
+
+pytestmark = pytest.mark.browser
+
+Visit = Callable[..., Visitor]
+
+ANSWER = "今年前三季度全市供水总量为 1.2 亿立方米[1]。换水表的费用由财政出，居民不用付费[1]。"
+QUOTE = "费用由市财政承担，居民不需要付费"
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[World]:
+    with found_pages() as world:
+        world.open.set()
+        yield world
+
+
+def last(visitor: Visitor) -> Locator:
+    return visitor.page.get_by_test_id("stChatMessage").last
+
+
+def kinds(visitor: Visitor) -> list[str | None]:
+    return [chip.get_attribute("class") for chip in last(visitor).locator(".wy-answer sup.cite").all()]
+
+
+def test_a_model_is_asked_and_its_word_stays_its_word(
+    serve: Callable[..., AppServer], model_server: OpenAIServer, world: World, visit: Visit
+) -> None:
+    go_on = threading.Event()
+    model_server.reply = in_turn([ANSWER], [go_on, f"1｜支持｜「{QUOTE}」"])
+    visitor = visit(serve(**reading_environment(model_server, world, LLM_MODEL="openai:reply")))
+    visitor.search_on()
+    visitor.ask("前三季度供水量是多少？")
+    visitor.answered("居民不用付费")
+    assert kinds(visitor) == ["cite supported", "cite unchecked"]
+    last(visitor).get_by_text("2 处引用：1 处有据 · 1 处未核").click()
+    last(visitor).get_by_role("button", name="让模型复核").click()
+    expect(last(visitor).get_by_text("模型正在复核…")).to_be_visible()
+    go_on.set()
+    expect(last(visitor).get_by_text("2 处引用：1 处有据 · 1 处有据（模型复核）")).to_be_visible()
+    expect(last(visitor).locator(".wy-claims")).to_be_visible()
+    expect(last(visitor).get_by_text("看了 1 处，采纳 1 处")).to_be_visible()
+    assert kinds(visitor) == ["cite supported", "cite model"]
+    chip = last(visitor).locator(".wy-answer sup.cite.model")
+    chip.hover()
+    expect(chip.locator(".wy-card")).to_contain_text("有据（模型复核）")
+    expect(chip.locator(".wy-card q")).to_contain_text(QUOTE)
+    visitor.page.reload()
+    visitor.answered("居民不用付费")
+    expect(last(visitor).get_by_text("1 处有据（模型复核）")).to_be_visible()
+    assert kinds(visitor) == ["cite supported", "cite model"]
+    assert visitor.foreign == []
+
+
+def test_another_version_is_shown_as_a_difference_adopted_and_taken_back(
+    serve: Callable[..., AppServer], model_server: OpenAIServer, world: World, visit: Visit
+) -> None:
+    wrong = "全市将在十一月底以前更换老旧水表九千只[1]。\n\n水价将在 2027 年上涨 20%。"
+    right = "全市将在十一月底以前更换老旧水表八千只[1]。"
+    model_server.reply = in_turn([wrong], [right])
+    visitor = visit(serve(**reading_environment(model_server, world, LLM_MODEL="openai:reply")))
+    visitor.search_on()
+    visitor.ask("今年换多少水表？")
+    visitor.answered("水价将在")
+    last(visitor).get_by_text("1 处引用：1 处不符 · 1 句无出处").click()
+    last(visitor).get_by_role("button", name="按核对结果改写").click()
+    dialog = visitor.page.get_by_role("dialog")
+    expect(dialog.locator(".wy-diff del").first).to_contain_text("九千只")
+    expect(dialog.locator(".wy-diff ins")).to_contain_text("八千只")
+    expect(dialog.get_by_text("改写后：1 处引用：1 处有据")).to_be_visible()
+    dialog.get_by_role("button", name="采用").click()
+    expect(dialog).to_have_count(0)
+    expect(last(visitor).locator(".wy-answer").first).to_contain_text("八千只")
+    expect(last(visitor).get_by_text("依据核对 · 1 处引用：1 处有据")).to_be_visible()
+    visitor.page.reload()
+    visitor.answered("改写前的回答")
+    assert kinds(visitor)[0] == "cite supported"
+    last(visitor).get_by_text("改写前的回答").click()
+    last(visitor).get_by_role("button", name="恢复").click()
+    expect(last(visitor).locator(".wy-answer").first).to_contain_text("九千只")
+    expect(last(visitor).get_by_text("1 处引用：1 处不符 · 1 句无出处")).to_be_visible()
+    expect(last(visitor).get_by_text("改写前的回答")).to_have_count(0)

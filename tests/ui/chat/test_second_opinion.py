@@ -1,0 +1,177 @@
+"""The button 让模型复核: when it is there, what it changes on the page and in the database, and what it says when it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.app import App
+from core.search.types import SearchResult
+from core.ui.session import ChatState
+from support.openai_server import Fail, OpenAIServer, in_turn, openai_server
+from support.pages import ask, html, open_page, rerun, search, serving, values
+from support.patience import until
+from support.worlds import FakeEngine
+
+PAGE = "为应对冬季低温，全市将在十一月底以前更换老旧水表八千只，费用由市财政承担，居民不需要付费。增加的水量主要用于新建的三个居民区。"
+ANSWER = "换水表的费用由财政出，居民不用付费[1]。"
+QUOTE = "费用由市财政承担，居民不需要付费"
+FOUND = [SearchResult("供水", "https://news.example/1", PAGE, "news.example", engine="fake", rank=1, text=PAGE)]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[OpenAIServer]:
+    with openai_server() as running:
+        yield running
+
+
+def environment(server: OpenAIServer, **more: str) -> dict[str, str]:
+    return {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url, "LLM_MODEL": "openai:reply", **more}
+
+
+@pytest.fixture
+def app(server: OpenAIServer) -> Iterator[App]:
+    with serving([FakeEngine("fake", FOUND)], **environment(server)) as running:
+        yield running
+
+
+def answered() -> AppTest:
+    return unfold(ask(search(open_page(), on=True), "换表要钱吗？"))
+
+
+def unfold(page: AppTest) -> AppTest:
+    """As a click does; AppTest forgets it with every run."""
+    page.session_state[f"claims-{state(page).messages[-1].id}"] = True
+    return rerun(page)
+
+
+def state(page: AppTest) -> ChatState:
+    found: ChatState = page.session_state["chat"]
+    return found
+
+
+def offered(page: AppTest) -> bool:
+    return "让模型复核" in [button.label for button in page.main.button]
+
+
+def review(page: AppTest) -> AppTest:
+    next(button for button in page.main.button if button.label == "让模型复核").click()
+    rerun(page)
+    until(lambda: not state(rerun(page)).tasks)
+    return unfold(page)
+
+
+def test_the_models_word_is_shown_as_such_and_kept(app: App, server: OpenAIServer) -> None:
+    server.reply = in_turn([ANSWER], [f"1｜支持｜「{QUOTE}」"])
+    page = answered()
+    assert 'class="cite unchecked"' in html(page)
+    review(page)
+    shown = html(page)
+    assert 'class="cite model"' in shown
+    assert 'class="cite supported"' not in shown
+    assert "◇✓ 有据（模型复核） [1]" in shown
+    assert "依据核对 · 1 处引用：1 处有据（模型复核）" in [fold.label for fold in page.expander]
+    assert "看了 1 处，采纳 1 处，用了 18 tokens。" in values(page.caption)
+    assert "36 tokens" in values(page.caption), "with the answer's own"
+    assert not offered(page)
+    id, answer = state(page).conversation_id, state(page).messages[-1]
+    until(lambda: app.store.load(id or "", owner=None).messages[-1] == answer)
+
+
+def test_a_failure_is_a_sentence_and_changes_nothing(app: App, server: OpenAIServer) -> None:
+    server.reply = in_turn([ANSWER], [Fail(500)])
+    page = review(answered())
+    assert "没有复核成：" in values(page.warning)
+    assert 'class="cite unchecked"' in html(page)
+    assert offered(page)
+    server.reply = in_turn([f"1｜支持｜「{QUOTE}」"])
+    assert not review(page).warning
+    assert 'class="cite model"' in html(page)
+
+
+def test_too_many_questions_are_a_sentence(server: OpenAIServer) -> None:
+    server.reply = in_turn([ANSWER])
+    with serving([FakeEngine("fake", FOUND)], **environment(server, LIMITS_ANSWERS_PER_MINUTE="1")):
+        page = review(answered())
+        assert "提问次数已达到每分钟的上限" in values(page.warning)
+
+
+def test_who_does_not_want_it_has_no_button(server: OpenAIServer) -> None:
+    server.reply = in_turn([ANSWER])
+    with serving([FakeEngine("fake", FOUND)], **environment(server, CHECKS_JUDGE="off")):
+        assert not offered(answered())
+
+
+def test_the_embedded_model_is_never_asked() -> None:
+    with serving([FakeEngine("fake", FOUND)]) as app:
+        assert app.model.choice.embedded
+        assert not offered(answered())
+
+
+# ── 按核对结果改写 ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+WRONG = "全市将在十一月底以前更换老旧水表九千只[1]。"
+RIGHT = "全市将在十一月底以前更换老旧水表八千只[1]。"
+
+
+def click(page: AppTest, words: str) -> AppTest:
+    next(button for button in page.button if button.label == words).click()
+    return rerun(page)
+
+
+def labels(page: AppTest) -> list[str]:
+    return [button.label for button in page.button]
+
+
+def proposed(server: OpenAIServer, text: str = RIGHT) -> AppTest:
+    server.reply = in_turn([WRONG], [text])
+    page = click(answered(), "按核对结果改写")
+    until(lambda: not state(rerun(page)).tasks)
+    return unfold(page)
+
+
+def test_another_version_is_proposed_adopted_and_taken_back(app: App, server: OpenAIServer) -> None:
+    page = proposed(server)
+    assert f"<del>{WRONG}</del><ins>{RIGHT}</ins>" in html(page)
+    assert "改写后：1 处引用：1 处有据" in values(page.caption)
+    assert state(page).messages[-1].text == WRONG, "nothing is decided yet"
+    page = click(page, "采用")
+    answer = state(page).messages[-1]
+    assert (answer.text, answer.before) == (RIGHT, WRONG)
+    assert answer.usage is not None
+    assert answer.usage.total == 36
+    assert "依据核对 · 1 处引用：1 处有据" in [fold.label for fold in page.expander]
+    assert "改写前的回答" in [fold.label for fold in page.expander]
+    assert "采用" not in labels(page)
+    id = state(page).conversation_id or ""
+    until(lambda: app.store.load(id, owner=None).messages[-1] == answer)
+    page = click(page, "恢复")
+    old = state(page).messages[-1]
+    assert (old.text, old.before) == (WRONG, "")
+    assert "依据核对 · 1 处引用：1 处不符" in [fold.label for fold in page.expander]
+    until(lambda: app.store.load(id, owner=None).messages[-1] == old)
+
+
+def test_who_declines_keeps_the_answer(app: App, server: OpenAIServer) -> None:
+    page = click(proposed(server), "不用")
+    assert state(page).messages[-1].text == WRONG
+    assert "采用" not in labels(unfold(page))
+    assert "按核对结果改写" in labels(page)
+
+
+def test_a_version_that_changes_nothing_is_a_sentence(app: App, server: OpenAIServer) -> None:
+    page = proposed(server, WRONG)
+    assert "没有改写成：模型没有改动这个回答。" in values(page.warning)
+
+
+def test_only_the_last_answer_with_problems_can_be_rewritten(app: App, server: OpenAIServer) -> None:
+    server.reply = in_turn([WRONG], [RIGHT])
+    page = answered()
+    assert "按核对结果改写" in labels(page)
+    problem = f"claims-{state(page).messages[-1].id}"
+    ask(page, "再说一遍")
+    page.session_state[problem] = True
+    assert "按核对结果改写" not in labels(rerun(page)), "another answer came after it"
+    assert "按核对结果改写" not in labels(unfold(page)), "nothing is wrong"
