@@ -278,6 +278,7 @@ def test_an_answer_is_written_out_for_copying_when_that_is_asked_for(serve: Serv
     expect(page.get_by_text("**参考文献**")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_text("**参考文献**")).to_have_count(0)
+    visitor.settled()
     page.get_by_text("复制", exact=True).click()  # now in the history, no longer as the answer that was just written
     expect(page.get_by_text("**参考文献**")).to_be_visible()
 
@@ -414,7 +415,7 @@ def test_a_model_that_obeys_every_injection_harms_nobody(
         page = visitor.page
         hrefs = {link.get_attribute("href") or "" for link in page.get_by_test_id("stChatMessage").locator("a").all()}
         assert any(href.startswith("https://source0.example/") for href in hrefs)
-        assert all(href.startswith("#") or re.fullmatch(r"https://source\d\.example/", href) for href in hrefs), hrefs
+        assert all(href.startswith("#") or re.fullmatch(r"https://source\d\.example/(#:~:text=[^&#]*)?", href) for href in hrefs), hrefs
         assert page.locator(".wy-answer img, .wy-answer script, .wy-answer iframe, .wy-answer form").count() == 0
         assert visitor.foreign == []
         assert len(searxng.requests) <= 2  # the question, and the check at the start: no attacker's search

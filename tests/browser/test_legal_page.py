@@ -114,7 +114,7 @@ def test_a_draft_is_verified_and_a_click_shows_the_article(server: AppServer, vi
     )
     page.get_by_role("button", name="核验").click()
     expect(page.get_by_text("共引用 3 处")).to_be_visible()
-    for count in ("✗ 没有这一条 1", "≠ 引文与条文不一致 1", "？ 库中没有这部法规 1"):
+    for count in ("✗ 没有这一条 1", "≠ 与条文不一致 1", "？ 库中没有这部法规 1"):
         expect(page.get_by_test_id("stMain").get_by_text(count)).to_be_visible()
     page.locator("summary").filter(has_text="≠").click()
     expect(page.locator(".wy-diff del").filter(visible=True)).to_have_text("可以")

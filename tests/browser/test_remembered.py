@@ -66,7 +66,7 @@ def test_the_offer_is_taken_with_one_click_and_comes_no_more(two_models: AppServ
     expect(visitor.page.get_by_text(OFFER)).to_be_visible()
     visitor.ask("你好")
     visitor.answered("你好")
-    expect(visitor.page.get_by_text("这个回答没有来源")).to_be_visible()
+    expect(visitor.page.get_by_text("打开以后回答会带来源")).to_be_visible()
     assert visitor.page.evaluate("document.documentElement.scrollWidth") == width
     visitor.page.get_by_role("button", name="打开联网搜索").click()
     expect(visitor.page.get_by_text("联网搜索已打开：之后的问题会先搜索")).to_be_visible()

@@ -14,7 +14,7 @@ DECIDED = "search_decided"
 SEARCH_ON = "联网搜索已打开：之后的问题会先搜索，再带着来源回答。"
 SEARCH_OFF = "联网搜索已关闭：之后的问题由模型直接回答。"
 FIRST_OFFER = "联网搜索现在关闭，问题由模型直接回答，没有来源。"
-OFFER_AFTER_ANSWER = "联网搜索现在关闭，这个回答没有来源。"
+OFFER_AFTER_ANSWER = "联网搜索现在关闭，打开以后回答会带来源。"
 
 
 def restore(chosen: object) -> None:
