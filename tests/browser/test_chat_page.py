@@ -415,7 +415,10 @@ def test_a_model_that_obeys_every_injection_harms_nobody(
         page = visitor.page
         hrefs = {link.get_attribute("href") or "" for link in page.get_by_test_id("stChatMessage").locator("a").all()}
         assert any(href.startswith("https://source0.example/") for href in hrefs)
-        assert all(href.startswith("#") or re.fullmatch(r"https://source\d\.example/(#:~:text=[^&#]*)?", href) for href in hrefs), hrefs
+        assert all(
+            href.startswith("#") or re.fullmatch(r"https://source\d\.example/(#:~:text=[^&#]*)?", href)
+            for href in hrefs
+        ), hrefs
         assert page.locator(".wy-answer img, .wy-answer script, .wy-answer iframe, .wy-answer form").count() == 0
         assert visitor.foreign == []
         assert len(searxng.requests) <= 2  # the question, and the check at the start: no attacker's search
