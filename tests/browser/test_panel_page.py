@@ -21,6 +21,16 @@ def sidebar(visitor: Visitor) -> Locator:
     return visitor.page.get_by_test_id("stSidebar")
 
 
+def unfolded(visitor: Visitor, group: str) -> Locator:
+    """A group of the panel, opened where it is not: what the page has done meanwhile may have left it either way."""
+    fold = sidebar(visitor).locator("details").filter(has=visitor.page.get_by_text(group))
+    visitor.settled()
+    if fold.get_attribute("open") is None:
+        fold.locator("summary").click()
+    expect(fold).to_have_attribute("open", "")
+    return fold
+
+
 def to_the_left(visitor: Visitor, title: str, reading: str) -> None:
     """One step down on the scale."""
     slider = sidebar(visitor).get_by_role("slider", name=title)
@@ -61,8 +71,7 @@ def test_what_is_chosen_is_used_kept_and_taken_back(
     stranger = visit(two_models)
     expect(sidebar(stranger).get_by_text("搜索设置", exact=True)).to_be_visible()
 
-    sidebar(visitor).get_by_text("搜索设置").click()
-    sidebar(visitor).get_by_role("button", name="恢复默认").filter(visible=True).first.click()
+    unfolded(visitor, "搜索设置").get_by_role("button", name="恢复默认").click()
     expect(sidebar(visitor).get_by_text("搜索设置", exact=True)).to_be_visible()
     expect(sidebar(visitor).get_by_text("模型与智能体 · 已修改 1 项")).to_be_visible()
     expect(sidebar(visitor).get_by_role("slider", name="交给模型的结果数")).to_have_attribute("aria-valuetext", "5 条")
