@@ -68,6 +68,7 @@ def see_the_marks(visitor: Visitor) -> None:
 def test_each_number_says_what_was_compared_and_shows_it(answered: Callable[..., Visitor]) -> None:
     visitor = answered()
     see_the_marks(visitor)
+    expect(last(visitor).get_by_text("水价将在 2027 年上涨")).to_have_count(1)  # nothing of the growing answer is left
     second = last(visitor).locator(".wy-answer sup.cite").nth(1)
     card = second.locator(".wy-card")
     expect(card).to_be_hidden()

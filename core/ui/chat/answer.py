@@ -82,17 +82,24 @@ class AnswerView:
         self.sources = sources
         self._anchor = anchor
         self._clock = clock
-        self._place = st.empty()
+        self._all = st.container()
+        self._place = self._all.empty()
         self.restart()
 
     def restart(self) -> None:
         """Forgets what was drawn: it was not the answer after all."""
+        self._clear()
         self._blocks = Blocks()
         self._final: list[Block] = []
         self._area = self._place.container()
         self._end = self._area.empty()
         self._next_update = 0.0
         self._changed = False
+
+    def _clear(self) -> None:
+        """A container in the place of another keeps the other's elements until the script ends: the next one is elsewhere."""
+        self._place.empty()
+        self._place = self._all.empty()
 
     def feed(self, text: str) -> None:
         self._final += self._blocks.feed(text)
@@ -110,7 +117,8 @@ class AnswerView:
 
     def finish(self, text: str, sources: Sequence[Source], check: AnswerCheck | None) -> None:
         """The answer as every later rerun draws it."""
-        with self._place.container():
+        self._clear()
+        with self._all:
             draw_answer(text, sources, anchor=self._anchor, check=check)
 
     def _freeze(self) -> None:
