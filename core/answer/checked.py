@@ -187,12 +187,6 @@ class AnswerCheck:
     opinion: SecondOpinion | None = None
 
     @property
-    def counts(self) -> dict[Verdict, int]:
-        """Of citations, each number of each bracket for itself."""
-        verdicts = [citation.check.verdict for statement in self.statements for citation in statement.citations]
-        return {verdict: verdicts.count(verdict) for verdict in Verdict}
-
-    @property
     def summary(self) -> str:
         """12 处引用：9 处有据 · 1 处不符 · 2 处未核"""
         checks = [citation.check for statement in self.statements for citation in statement.citations]
