@@ -18,8 +18,8 @@ endif
 
 # The browser's apart: Playwright's synchronous API keeps an event loop running in its process.
 test-fast: SOME := --ignore tests/browser -m "not servers"
-test-servers: SOME := --ignore tests/browser -m servers
-test-browser: SOME := tests/browser
+test-servers: SOME := --ignore tests/browser -m servers --reruns 1
+test-browser: SOME := tests/browser --reruns 1
 coverage: SOME := --ignore tests/browser --cov
 test-fast test-servers test-browser coverage: .venv/dev.stamp system-packages
 	$(BIN)/pytest -n 2 $(SOME)

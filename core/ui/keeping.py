@@ -25,7 +25,7 @@ _MARK = re.compile(r"[A-Za-z0-9_-]{32}")
 
 
 MARKS = "keeping_marks"
-SETTLE_SECONDS = 0.2
+SETTLE_SECONDS = 0.5
 """A write takes some milliseconds; what takes longer is watched."""
 COMMAND_SECONDS = 2.0
 """How long a click that changes the list of conversations waits for what was said before it."""
@@ -189,7 +189,10 @@ def mark(app: App, message: Message) -> str:
 
 
 def watch(app: App) -> None:
-    """Called when all is drawn: while something is not kept, the page looks again by itself."""
+    """Called when all is drawn: while something is not kept, the page looks again by itself.
+
+    It runs again only to say something else than it says now: a rerun closes what the reader has just opened.
+    """
     if not app.outbox.flush(SETTLE_SECONDS):
         st.session_state[MARKS] = _marks(app)
         _look_again()
@@ -197,8 +200,7 @@ def watch(app: App) -> None:
 
 @st.fragment(run_every=2.0)
 def _look_again() -> None:
-    app = shared_app()
-    if session.chat().run is None and (app.outbox.flush(0) or _marks(app) != st.session_state.get(MARKS)):
+    if session.chat().run is None and _marks(shared_app()) != st.session_state.get(MARKS):
         st.rerun()
 
 
