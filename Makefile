@@ -4,7 +4,7 @@ HOST ?= 127.0.0.1
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run test test-fast test-servers test-browser coverage check settings bench load screenshots system-packages
+.PHONY: run test test-unseen test-fast test-servers test-browser coverage check settings bench load screenshots system-packages
 
 run: .venv/run.stamp
 	@exec $(BIN)/streamlit run asgi.py --server.address $(HOST) --server.port $(PORT)
@@ -13,16 +13,20 @@ ifdef ARGS
 test: .venv/dev.stamp system-packages
 	$(BIN)/pytest $(ARGS)
 else
-test: test-fast test-servers test-browser
+test: test-unseen test-browser
 endif
 
+AT_ONCE := 4 # on two cores: most tests wait for a server, a time-out or a page
+
 # The browser's apart: Playwright's synchronous API keeps an event loop running in its process.
+test-unseen: SOME := --ignore tests/browser
 test-fast: SOME := --ignore tests/browser -m "not servers"
-test-servers: SOME := --ignore tests/browser -m servers --reruns 1
-test-browser: SOME := tests/browser --reruns 1
+test-servers: SOME := --ignore tests/browser -m servers
+test-browser: SOME := tests/browser
+test-browser: AT_ONCE := 3
 coverage: SOME := --ignore tests/browser --cov
-test-fast test-servers test-browser coverage: .venv/dev.stamp system-packages
-	$(BIN)/pytest -n 2 $(SOME)
+test-unseen test-fast test-servers test-browser coverage: .venv/dev.stamp system-packages
+	$(BIN)/pytest -n $(AT_ONCE) $(SOME)
 
 check: .venv/dev.stamp
 	$(BIN)/ruff format --check .
