@@ -215,7 +215,8 @@ def _measured(url: str, pace: int) -> dict[str, float]:
     app = _app(url, pace)
     app.model.chat()
     try:
-        return app.loop.submit(_milliseconds(_layers(url, pace, app))).result()
+        measured: dict[str, float] = app.loop.submit(_milliseconds(_layers(url, pace, app))).result()
+        return measured
     finally:
         app.close()
 
