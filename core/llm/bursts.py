@@ -12,6 +12,8 @@ from typing import TypeVar
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.08, 0.3
 STREAMS_READ_AT_THE_SHORTEST = 12
 """With more, everybody is read less often, so that nobody has to wait for the processor."""
+LAST_LOOK = 0.002
+"""Seconds after a pause: what came in it, if anything did, has been read by then."""
 
 T = TypeVar("T")
 
@@ -28,15 +30,18 @@ async def in_bursts(items: AsyncIterator[T]) -> AsyncIterator[list[T]]:
     arrived: list[T] = []
     news = asyncio.Event()
     all_taken = False
+    last_look: asyncio.TimerHandle | None = None
 
     async def read() -> None:
-        nonlocal all_taken
+        nonlocal all_taken, last_look
         async for item in items:
             arrived.append(item)
             if all_taken:
                 all_taken = False
                 await asyncio.sleep(_pause())
-            news.set()
+                last_look = asyncio.get_running_loop().call_later(LAST_LOOK, news.set)
+            else:
+                news.set()
 
     reading = asyncio.create_task(read())
     reading.add_done_callback(lambda _: news.set())
@@ -46,6 +51,8 @@ async def in_bursts(items: AsyncIterator[T]) -> AsyncIterator[list[T]]:
             await news.wait()
             news.clear()
             if arrived:
+                if last_look is not None:
+                    last_look.cancel()
                 burst = arrived.copy()
                 arrived.clear()
                 yield burst

@@ -29,7 +29,8 @@ from core.search.types import SearchQuery
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.runnables import Runnable
+
+    from core.llm.openai_chat import OpenAIChat
 
 log = logging.getLogger(__name__)
 
@@ -177,29 +178,29 @@ class Model:
 
     def stream(self, prompt: Prompt) -> AsyncIterator[Piece]:
         """Pieces of text as they come, and last of all the usage. Raises a ModelError, also in mid-stream."""
-        return cast("AsyncIterator[Piece]", self._stream(prompt, _Answer(_plain_text)))
+        return cast("AsyncIterator[Piece]", self._stream(prompt, _Answer(_plain_text), _asked))
 
     def stream_short(self, prompt: Prompt, *, tokens: int) -> AsyncIterator[Piece]:
         """The same, tried once and for at most so many tokens: not the answer itself, but something on the way to it."""
-
-        def bind(chat: BaseChatModel) -> Runnable[Any, Any]:
-            return chat.bind(max_tokens=tokens)
-
-        return cast("AsyncIterator[Piece]", self._stream(prompt, _Answer(_plain_text), bind, attempts=1))
+        ask = partial(_asked, max_tokens=tokens)
+        return cast("AsyncIterator[Piece]", self._stream(prompt, _Answer(_plain_text), ask, attempts=1))
 
     def stream_searching(
         self, prompt: Prompt, query: SearchQuery, *, required: bool = False
     ) -> AsyncIterator[SearchingPiece]:
         """The same from a model that searches the web by itself. ModelCannotSearch, before any piece: it does not."""
         base_url = self.settings.openai.base_url
-        bind = partial(with_search, query=query, base_url=base_url, required=required)
-        return self._stream(prompt, _Answer(NativeReader().read), bind, searching=True)
+
+        def ask(chat: BaseChatModel, prompt: list[tuple[str, str]]) -> AsyncIterator[Any]:
+            return with_search(chat, query, base_url=base_url, required=required).astream(prompt)
+
+        return self._stream(prompt, _Answer(NativeReader().read), ask, searching=True)
 
     async def _stream(
         self,
         prompt: Prompt,
         answer: _Answer,
-        bind: Callable[[BaseChatModel], Runnable[Any, Any]] | None = None,
+        ask: Callable[[BaseChatModel, list[tuple[str, str]]], AsyncIterator[Any]],
         *,
         searching: bool = False,
         attempts: int | None = None,
@@ -210,7 +211,7 @@ class Model:
         chat = await self.achat()
         try:
             async with asyncio.timeout(limits.total_timeout):
-                chunks, first = await self._open(bind(chat) if bind else chat, prompt, limits, searching=searching)
+                chunks, first = await self._open(lambda: ask(chat, list(prompt)), limits, searching=searching)
                 async with aclosing(chunks):
                     chunk = first
                     while chunk is not None:
@@ -246,12 +247,12 @@ class Model:
         return time.monotonic() - started
 
     async def _open(
-        self, chat: Runnable[Any, Any], prompt: Prompt, limits: LlmSettings, *, searching: bool
+        self, ask: Callable[[], AsyncIterator[Any]], limits: LlmSettings, *, searching: bool
     ) -> tuple[Any, Any]:
         """The stream and its first chunk with text in it: until then a failed request is worth another try."""
         async for attempt in retrying(limits, count=self.count_call, worth_it=worth_retrying, sleep=self._sleep):
             with attempt:
-                chunks = chat.astream(list(prompt))
+                chunks = ask()
                 try:
                     async with asyncio.timeout(limits.first_token_timeout):
                         return chunks, await anext(chunks, None)
@@ -259,6 +260,13 @@ class Model:
                     await chunks.aclose()  # type: ignore[attr-defined]
                     raise logged(translate(error, searching=searching), error) from None
         raise AssertionError("tenacity ends by returning or raising")
+
+
+def _asked(chat: BaseChatModel, prompt: list[tuple[str, str]], **options: Any) -> AsyncIterator[Any]:
+    """A service that speaks OpenAI's protocol is heard directly: LangChain's message around every few words is for the agent."""
+    if getattr(chat, "completes", False):
+        return cast("OpenAIChat", chat).stream_pieces(prompt, **options)
+    return chat.bind(**options).astream(prompt)
 
 
 MOST_TOKENS = 1_000_000_000
@@ -285,7 +293,7 @@ async def _next(chunks: Any, seconds: float) -> Any:
 
 def _plain_text(chunk: Any) -> Iterator[Part]:
     if thought := reasoning_in(chunk):
-        yield ThoughtPiece(clean_piece(thought))
+        yield ThoughtPiece(thought)
     yield str(chunk.text)
 
 
@@ -308,22 +316,30 @@ class _Answer:
         """Whether the model has been heard to think or to write."""
         return bool(self.thought or self.written)
 
-    def take(self, chunk: Any) -> Iterator[SearchingPiece]:
-        usage = getattr(chunk, "usage_metadata", None)
-        self._reported = reported_usage(usage) or self._reported
-        ending = chunk.response_metadata.get("finish_reason") or chunk.response_metadata.get("status")
-        self.finished |= bool(usage or ending)
-        if ending in CUT_OFF:
-            self._cut_off = ending
-        for part in self._read(chunk):
+    def take(self, heard: Any) -> Iterator[SearchingPiece]:
+        """A message of LangChain's, or a part of one that was nothing else."""
+        plain = isinstance(heard, str | ThoughtPiece)
+        if not plain:
+            self._note_ending(heard)
+        for part in (heard,) if plain else self._read(heard):
             if isinstance(part, str):
                 text = clean_piece(part)
                 self.written += text
                 yield from self._note(self._splitter.feed(text))
+            elif isinstance(part, ThoughtPiece):
+                thought = ThoughtPiece(clean_piece(part.text))
+                self.thought += thought.text
+                yield thought
             else:
-                if isinstance(part, ThoughtPiece):
-                    self.thought += part.text
                 yield part
+
+    def _note_ending(self, message: Any) -> None:
+        usage = getattr(message, "usage_metadata", None)
+        self._reported = reported_usage(usage) or self._reported
+        ending = message.response_metadata.get("finish_reason") or message.response_metadata.get("status")
+        self.finished |= bool(usage or ending)
+        if ending in CUT_OFF:
+            self._cut_off = ending
 
     def end(self) -> Iterator[Piece]:
         yield from self._note(self._splitter.end())

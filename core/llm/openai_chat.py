@@ -6,18 +6,48 @@ two names. DeepSeek answers 400 to a turn with tool calls that comes back withou
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 from langchain_core.language_models import LanguageModelInput
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk
 from langchain_openai import ChatOpenAI
 
-from core.llm.reasoning import reasoning_field
+from core.llm.pieces import ThoughtPiece
+from core.llm.plain_chunks import kind_of_text
+from core.llm.reasoning import REASONING_FIELDS, reasoning_field
+
+Heard = str | ThoughtPiece | BaseMessage
 
 
 class OpenAIChat(ChatOpenAI):
     """Reasoning stands in `additional_kwargs`, under the name that the service gave it, and goes back under it."""
+
+    @property
+    def completes(self) -> bool:
+        """Whether it is asked through chat completions, without tools; some models of OpenAI's have left them."""
+        return not self._use_responses_api(self.model_kwargs)
+
+    async def stream_pieces(self, prompt: LanguageModelInput, **options: Any) -> AsyncIterator[Heard]:
+        """What `astream` tells, but for its callbacks. Messages of LangChain's only where there is more to tell than text."""
+        options["stream_options"] = {"include_usage": True}
+        payload = self._get_request_payload(prompt, stream=True, **options)
+        chunk = None
+        async with await self.async_client.create(**payload) as chunks:
+            async for chunk in chunks:
+                heard = _text(chunk) or self._message(chunk)
+                if heard is not None:
+                    yield heard
+        if chunk is None:
+            raise ValueError("the stream has ended without a word")
+
+    def _message(self, chunk: dict[str, Any]) -> BaseMessage | None:
+        made = self._convert_chunk_to_generation_chunk(chunk, AIMessageChunk, None)
+        if made is None:
+            return None
+        made.message.response_metadata |= made.generation_info or {}
+        return made.message
 
     def _convert_chunk_to_generation_chunk(
         self, chunk: dict[str, Any], default_chunk_class: type, base_generation_info: dict[str, Any] | None
@@ -36,3 +66,11 @@ class OpenAIChat(ChatOpenAI):
             if isinstance(message, AIMessage) and message.tool_calls:
                 sent.update(reasoning_field(message.additional_kwargs))
         return payload
+
+
+def _text(chunk: dict[str, Any]) -> str | ThoughtPiece | None:
+    kind = kind_of_text(chunk)
+    if kind != "content" and kind not in REASONING_FIELDS:
+        return None
+    text: str = chunk["choices"][0]["delta"][kind]
+    return text if kind == "content" else ThoughtPiece(text)

@@ -7,13 +7,13 @@ from typing import Any
 
 from core.llm.pieces import TextPiece, ThoughtPiece
 
-_FIELDS = ("reasoning_content", "reasoning")
+REASONING_FIELDS = ("reasoning_content", "reasoning")
 _OPEN, _CLOSE = "<think>", "</think>"
 
 
 def reasoning_field(fields: Any) -> dict[str, str]:
     """The field and its text, or nothing. Servers that send both names send the same text twice."""
-    for name in _FIELDS:
+    for name in REASONING_FIELDS:
         text = fields.get(name) if isinstance(fields, dict) else None
         if isinstance(text, str) and text:
             return {name: text}

@@ -1,0 +1,37 @@
+"""The data of the events in an event stream, from its bytes, however they were cut on the way.
+
+https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+
+class EventReader:
+    """Names and ids of events are left out: who streams chat completions has none."""
+
+    def __init__(self) -> None:
+        self._line = bytearray()
+        """The beginning of one. Added to and not copied: a line may be endless."""
+        self._data: list[str] = []
+
+    def feed(self, received: bytes) -> Iterator[str]:
+        if b"\n" not in received and b"\r" not in received and not self._line.endswith(b"\r"):
+            self._line += received
+            return
+        text = bytes(self._line) + received
+        # A carriage return at the very end may be half of a line end.
+        end = max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1)) + 1
+        self._line = bytearray(text[end:])
+        for line in text[:end].decode().replace("\r\n", "\n").replace("\r", "\n").split("\n")[:-1]:
+            if line:
+                self._field(line)
+            elif self._data:
+                yield "\n".join(self._data)
+                self._data.clear()
+
+    def _field(self, line: str) -> None:
+        name, _, value = line.partition(":")
+        if name == "data":
+            self._data.append(value.removeprefix(" "))
