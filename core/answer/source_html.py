@@ -68,7 +68,11 @@ _OWN_PAGES = {"/help?article=": "内置手册", "/legal?law=": "本地法规库"
 def link_target(url: str, app_url: str) -> str:
     """What may stand in an href: a web address, or a page of this app; else nothing."""
     own = url.removeprefix(app_url)
-    return own if _own_place(own) else url if _WEB_ADDRESS.fullmatch(url) and host_of(url) else ""
+    return own if _own_place(own) else web_address(url)
+
+
+def web_address(url: str) -> str:
+    return url if _WEB_ADDRESS.fullmatch(url) and host_of(url) else ""
 
 
 def _own_place(path: str) -> str:

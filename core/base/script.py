@@ -1,8 +1,14 @@
-"""One spelling for comparing: simplified characters, half width, small letters, and each character in its own place."""
+"""One spelling for comparing: simplified characters, half width, small letters, and each character in its own place. And the
+way back, for whoever asks in traditional characters."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from opencc import OpenCC
 
 # The one-to-one pairs of ICU's transliterator Traditional-Simplified (Unicode's data), without those of which the
 # traditional form is at home in simplified texts too (著, 藉, 徵 …).
@@ -112,8 +118,24 @@ _SIMPLIFIED = (
     "鹜䴗鸧莺鹟鹤鹠鹡鹘鹣鹚鹢鹞鸡䴘鹝鹧鹥鸥鸷鹨鸶鹪鹔鹩鹫鹇鹬鹰鹭鸴䴙㶉鹯鹱鹲鸬鹴鹦鹳鹂鸾卤咸鹾碱盐丽粗麦麸曲面么么黄"
     "黉点党黪霉黡黩黾鼋鳌鳖鼍冬鼹齐斋赍齑齿龀龁龂龅龇龃龆龄出龈啮咬龊龉龋腭龌龙厐庞龚龛龟"
 )
-_TO_SIMPLIFIED = str.maketrans(_TRADITIONAL, _SIMPLIFIED)
-_IS_TRADITIONAL = re.compile(f"[{_TRADITIONAL}]")
+# What laws and questions about them need besides, or otherwise: 徵收, 牴觸, 逕行, 諮詢, 鉅額, 帳戶.
+_CORRECTED = {
+    "徵": "征",
+    "牴": "抵",
+    "逕": "径",
+    "諮": "咨",
+    "鉅": "巨",
+    "帳": "账",
+    "摺": "折",
+    "譭": "毁",
+    "査": "查",
+    "滙": "汇",
+}
+_TO_SIMPLIFIED = str.maketrans(dict(zip(_TRADITIONAL, _SIMPLIFIED, strict=True)) | _CORRECTED)
+_IS_TRADITIONAL = re.compile(f"[{_TRADITIONAL}{''.join(_CORRECTED)}]")
+_HAN = re.compile("[\u3400-\u9fff]")
+_TRADITIONAL_SHARE = 0.1
+"""Of the characters. In texts of either script it is far from that: a third, or next to none."""
 _HALF_WIDTH = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {"\u3000": " "}
 _TO_HALF_WIDTH = str.maketrans("".join(_HALF_WIDTH), "".join(_HALF_WIDTH.values()))
 _LONG = 2_000
@@ -123,6 +145,27 @@ _IS_FULL_WIDTH = re.compile("[\uff01-\uff5e\u3000]")
 def simplified(text: str) -> str:
     """憂鬱的烏龜 → 忧郁的乌龟. Character by character: 裡面 becomes 里面, but 軟體 becomes 软体 and not 软件."""
     return text.translate(_TO_SIMPLIFIED) if _IS_TRADITIONAL.search(text) else text
+
+
+def is_traditional(text: str) -> bool:
+    return len(_IS_TRADITIONAL.findall(text)) > _TRADITIONAL_SHARE * len(_HAN.findall(text))
+
+
+def traditional(text: str) -> str:
+    """忧郁的乌龟 → 憂鬱的烏龜, word by word: 以后 and 皇后 end differently. A character stays where comparing would not find it
+    again, so that nothing that was checked is changed by it."""
+    written = _converter().convert(text)
+    if len(written) != len(text):
+        return text
+    return "".join(new if simplified(new) == simplified(old) else old for old, new in zip(text, written, strict=True))
+
+
+@cache
+def _converter() -> OpenCC:
+    """Loaded for the first who asks in traditional characters."""
+    from opencc import OpenCC
+
+    return OpenCC("s2tw")
 
 
 def folded(text: str) -> str:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from core.base.script import simplified
 from core.base.text import one_line, shorten, terms
 
 QUESTION_WORDS = (
@@ -53,7 +54,9 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 def key_phrases(text: str) -> list[str]:
     """What the text is about, in its own words and order: 怎么打开联网搜索？ is about 打开联网搜索."""
-    return _EMPTY.sub(" ", one_line(text)).split()
+    line = one_line(text)
+    spaced = _EMPTY.sub(lambda empty: " " * len(empty[0]), simplified(line))
+    return [line[phrase.start() : phrase.end()] for phrase in re.finditer(r"\S+", spaced)]
 
 
 def key_terms(text: str) -> list[str]:

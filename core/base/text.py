@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from core.base.script import simplified
+
 # Characters that are invisible, or that make text read differently from how it is stored: controls, bidirectional
 # overrides, zero-width and filler characters, interlinear annotation marks, "tag" characters (used to hide
 # instructions from people but not from models), and lone surrogates, which crash JSON encoders, SQLite and Redis.
@@ -64,8 +66,8 @@ _HAN_RUN = re.compile(f"[{HAN}]+")
 
 
 def terms(text: str) -> list[str]:
-    """Index terms: ASCII words as they are, Chinese as overlapping pairs of characters (a lone one stands alone)."""
-    folded = fold(text)
+    """Index terms: ASCII words as they are, Chinese as overlapping pairs of simplified characters (a lone one stands alone)."""
+    folded = simplified(fold(text))
     found = _WORD.findall(folded)
     for run in _HAN_RUN.findall(folded):
         found.extend([run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)])

@@ -9,6 +9,7 @@ from enum import Enum, StrEnum, auto
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.base.script import simplified
 from core.legal.errors import CorpusError, NoLegalIndex
 from core.legal.layouts.markup import Undecodable, decode
 from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
@@ -128,11 +129,12 @@ class Verifier:
         index = self._library.index()
         if index is None:
             raise NoLegalIndex
-        cited = cited_together(text, [one for one in find_citations(text, index.is_known) if one.law])
+        simple = simplified(text)
+        cited = cited_together(simple, [one for one in find_citations(simple, index.is_known) if one.law])
         books = _Books(index)
         return [
             _CitationCheck(books, _Passage(text, together.citations, quote, said, by), citation).verdict()
-            for together, quote, said in zip(cited, quotations(text, cited), restatements(text, cited), strict=True)
+            for together, quote, said in zip(cited, quotations(simple, cited), restatements(simple, cited), strict=True)
             for citation in together.citations
         ]
 

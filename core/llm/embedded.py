@@ -20,6 +20,7 @@ from langchain_core.messages import AIMessageChunk, BaseMessage, HumanMessage, S
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 
+from core.base.script import is_traditional, simplified, traditional
 from core.base.sentences import coverage, key_phrases, key_terms, rarity, sentences
 from core.base.text import ELLIPSIS, fold, is_chinese, one_line
 from core.llm.tokens import estimate_tokens
@@ -94,7 +95,14 @@ def _until(stop: Sequence[str] | None, text: str) -> str:
 def _reply(messages: Sequence[BaseMessage]) -> str:
     prompt = _read(messages)
     words = _CHINESE if is_chinese(prompt.question) else _ENGLISH
-    return _next_step(prompt, words) if prompt.react else _answer(prompt, words)
+    reply = _next_step(prompt, words) if prompt.react else _answer(prompt, words)
+    return _in_traditional(reply) if is_traditional(prompt.question) else reply
+
+
+def _in_traditional(reply: str) -> str:
+    """What the reader reads; not what a tool is given."""
+    said, *call = re.split(r"(?=\nAction: )", reply, maxsplit=1)
+    return "".join((traditional(said), *call))
 
 
 # ---- reading the prompt
@@ -187,7 +195,9 @@ def _tool(instructions: str, question: str, *, first: bool) -> str:
     listed = _TOOL_LIST.search(instructions)
     offered = re.findall(r"[\w-]+", listed[1]) if listed else _TOOL_DESCRIPTION.findall(instructions)
     names = [name for name in offered if name != "read_page"]  # it takes numbers, and this model has only words
-    fitting = [tool for tool, asks in _LEGAL_TOOLS.items() if first and tool in names and asks.search(question)]
+    fitting = [
+        tool for tool, asks in _LEGAL_TOOLS.items() if first and tool in names and asks.search(simplified(question))
+    ]
     return next(iter([*fitting, *(name for name in names if name == "web_search"), *names]), "")
 
 
@@ -434,5 +444,5 @@ _SMALL_TALK = re.compile(f"(?:(?:{_GREETING})[啊呀哦呢吗了你您]*)*(?:(?:
 
 
 def _is_small_talk(question: str) -> bool:
-    squashed = re.sub(r"[\W_]+", "", fold(one_line(question)))
+    squashed = re.sub(r"[\W_]+", "", fold(one_line(simplified(question))))
     return bool(squashed and len(squashed) < 40 and _SMALL_TALK.fullmatch(squashed))

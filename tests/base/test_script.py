@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from core.base.script import folded, simplified
+from core.base.script import folded, is_traditional, simplified, traditional
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,7 @@ from core.base.script import folded, simplified
         ("憂鬱的臺灣烏龜", "忧郁的台湾乌龟"),
         ("後來發現於裡面", "后来发现于里面"),
         ("著名的乾隆", "著名的干隆"),
+        ("徵收與牴觸、逕行、帳戶", "征收与抵触、径行、账户"),
         ("简体字不变", "简体字不变"),
         ("", ""),
     ],
@@ -38,3 +39,32 @@ def test_a_page_of_many_traditional_characters_is_read_the_same_way() -> None:
         * 50
     )
     assert folded(page) == "".join(map(folded, page))
+
+
+@pytest.mark.parametrize(
+    ("plain", "written"),
+    [
+        ("以后见到皇后的头发", "以後見到皇后的頭髮"),
+        ("系统征收条例", "系統徵收條例"),
+        ("见 `settings.yml`[1]", "見 `settings.yml`[1]"),
+        ("已經是繁體", "已經是繁體"),
+    ],
+)
+def test_and_back_word_by_word(plain: str, written: str) -> None:
+    assert traditional(plain) == written
+
+
+def test_what_was_written_back_is_compared_as_the_same() -> None:
+    """Else 依据核对 would doubt a quotation for its script."""
+    every = "".join(map(chr, range(0x3400, 0xA000)))
+    assert folded(traditional(every)) == folded(every)
+
+
+@pytest.mark.parametrize("text", ["怎麼打開聯網搜尋？", "什麼是合同", "你是誰", "SearXNG 返回 403 怎麼辦"])
+def test_who_asks_in_traditional_characters(text: str) -> None:
+    assert is_traditional(text)
+
+
+@pytest.mark.parametrize("text", ["怎么打开联网搜索？", "著作权法", "hello", "", "中文", "《於术》一书讲了什么内容呢"])
+def test_who_does_not(text: str) -> None:
+    assert not is_traditional(text)

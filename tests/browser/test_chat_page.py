@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import docx
 import pytest
 from playwright.sync_api import Dialog, expect
 
@@ -265,6 +266,20 @@ def test_an_answer_can_be_taken_away(serve: Serve, visit: Visit) -> None:
     assert "参考文献" in text
     assert "<script" not in text
     assert text.count("（UTC+05:45）") == 2, "question and answer have the reader's time"
+    with visitor.page.expect_download() as download:
+        visitor.page.get_by_text("Word 文档").click()
+    words = [paragraph.text for paragraph in docx.Document(str(download.value.path())).paragraphs]
+    assert "参考文献" in words
+    assert sum("（UTC+05:45）" in line for line in words) == 2
+
+    page = visitor.page  # on paper: the conversation alone
+    page.keyboard.press("Escape")
+    visitor.settled()
+    page.emulate_media(media="print")
+    for unwanted in (page.get_by_test_id("stSidebar"), page.get_by_test_id("stChatInput"), page.get_by_role("button")):
+        expect(unwanted.filter(visible=True)).to_have_count(0)
+    expect(page.locator(".wy-refs").filter(visible=True)).to_have_count(1)
+    expect(page.get_by_test_id("stAppScrollToBottomContainer")).to_have_css("overflow", "visible")
 
 
 def test_an_answer_is_written_out_for_copying_when_that_is_asked_for(serve: Serve, visit: Visit) -> None:

@@ -48,6 +48,10 @@ def only(verifier: Verifier, text: str) -> Verdict:
         ("《灯塔法》第二条第一款第（二）项", Mark.EXISTS, ""),
         ("《灯塔法》第二条至第四条", Mark.EXISTS, ""),
         ("《灯塔法》第九条", Mark.MISSING, "全文共六条。"),
+        ("《燈塔法》第九條", Mark.MISSING, "全文共六条。"),
+        ("《燈塔法》第三條規定：“守塔人應當在日落前點燈。”", Mark.AGREES, ""),
+        ("《燈塔法》第三條規定：“守塔人應當在日出前點燈。”", Mark.DIFFERS, ""),
+        ("依燈塔法第3條，守塔人應當在日落前點燈。", Mark.AGREES, ""),
         ("《灯塔法》第二条第三款", Mark.MISSING, "该条没有第三款。"),
         ("《灯塔法》第二条第（九）项", Mark.MISSING, "该处没有第（九）项。"),
         ("《灯塔法》第二条至第九条", Mark.MISSING, "没有第九条，全文共六条。"),
@@ -78,6 +82,10 @@ def only(verifier: Verifier, text: str) -> Verdict:
 def test_marks(verifier: Verifier, text: str, mark: Mark, note: str) -> None:
     verdict = only(verifier, text)
     assert (verdict.mark, verdict.note) == (mark, note)
+
+
+def test_a_citation_is_named_as_its_writer_wrote_it(verifier: Verifier) -> None:
+    assert only(verifier, "依《燈塔法》第三條辦理").cited == "《燈塔法》第三條"
 
 
 def test_every_citation_with_its_place_and_article(verifier: Verifier) -> None:

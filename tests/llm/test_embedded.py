@@ -10,6 +10,10 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.prompts import PromptTemplate
 from langchain_core.tools import StructuredTool, tool
 
+from core.answer.checked import SourceText, Verdict
+from core.answer.claims import claims
+from core.base.script import traditional
+from core.checks.check import check_answer
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.tokens import estimate_tokens
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED, sources_block
@@ -387,3 +391,35 @@ def test_real_agent_gives_up_honestly() -> None:
     assert len(queries) == 2
     assert "没有" in answer
     assert "[1]" not in answer
+
+
+# ---- the asker's script
+
+
+def test_who_asks_in_traditional_characters_is_answered_in_them() -> None:
+    asked, plainly = (
+        chat(question, [SEARXNG, SEARCH_SWITCH]) for question in ("怎麼打開聯網搜索？", "怎么打开联网搜索？")
+    )
+    assert asked == traditional(plainly)
+    assert ("聯網搜索的開關在左側邊欄。", 1) in quoted(asked)
+
+
+def test_a_quotation_in_another_script_is_still_the_sources() -> None:
+    answer = chat("怎麼打開聯網搜索？", [SEARXNG, SEARCH_SWITCH])
+    sources = [SourceText(source.number, source.snippet) for source in (SEARXNG, SEARCH_SWITCH)]
+    assert {claim.verdict for claim in claims(check_answer(answer, sources))} == {Verdict.SUPPORTED}
+
+
+def test_a_tool_is_asked_in_the_readers_own_words() -> None:
+    step = STEP.fullmatch(react("請問怎麼打開聯網搜索？"))
+    assert step
+    assert step.groups() == ("web_search", "打開聯網搜索")
+    assert "來源" in step[0]
+    cited = STEP.fullmatch(react("勞動合同法第三十八條", tools=["web_search", "regulation_search"]))
+    assert cited
+    assert cited[1] == "regulation_search"
+
+
+@pytest.mark.parametrize("question", ["你是誰？", "請問您叫什麼名字", "謝謝"])
+def test_small_talk_in_traditional_characters(question: str) -> None:
+    assert "內置摘錄模型" in chat(question)

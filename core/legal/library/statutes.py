@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from core.base.script import simplified
 from core.base.sentences import QUESTION_WORDS
 from core.base.text import is_blank, one_line, shorten
 from core.legal.errors import NoLegalIndex
@@ -40,7 +41,6 @@ _NAME_END = re.compile(
 _NUMBERED_INTERPRETATION = re.compile(
     r"(?:解释|规定)[（(]?[一二三四五六七八九十][）)]?$"
 )  # 公司法解释三, not its article 3
-_TRADITIONAL_UNITS = str.maketrans("條項", "条项")
 _NAME_AND_NUMBER = re.compile(
     rf"(?P<law>.*?[^\d第 ,])[ ,的]*第?\s*(?P<number>{NUMERAL})\s*条?(?:\s*之\s*(?P<suffix>{NUMERAL}))?"
 )
@@ -147,7 +147,7 @@ class RegulationService:
     def search(self, text: str, limit: int = 10) -> RegulationResponse:
         """What the reader asked for; `origin` says whether the index or the web answered."""
         started = time.perf_counter()
-        query = one_line(text).translate(_TRADITIONAL_UNITS)
+        query = one_line(text)
         if is_blank(query):
             raise QueryError
         if len(query) > LONGEST_QUERY:
@@ -157,7 +157,7 @@ class RegulationService:
         index = self._library.index()
         if index is None and self._fallback is None:
             raise NoLegalIndex
-        lookup = _Lookup(index, query, limit) if index else None
+        lookup = _Lookup(index, simplified(query), limit) if index else None
         results, note = lookup.run() if lookup else ([], "")
         held = lookup is not None and not lookup.law_missing and bool(results)
         if held or note.startswith(_NO_SUCH) or self._fallback is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from core.base.script import simplified
 from core.base.sentences import QUESTION_WORDS
 from core.base.text import fold, terms
 
@@ -169,7 +170,7 @@ _LONGEST_FIRST = re.compile("|".join(sorted(map(re.escape, LAY_WORDS), key=len, 
 def search_terms(text: str) -> dict[str, float]:
     """The terms to look for, each with its weight: what was asked in full, legal twins of plain words less."""
     text = text[:LONGEST_QUESTION]
-    asked = _QUESTION.sub(" ", fold(text))
+    asked = _QUESTION.sub(" ", simplified(fold(text)))
     weights = dict.fromkeys((term for term in terms(asked) if len(term) > 1 or term.isdigit()), 1.0)
     if not weights:
         weights = dict.fromkeys(terms(text), 1.0)

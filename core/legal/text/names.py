@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
+from core.base.script import simplified
+
 _BRACKETS = re.compile(r"[《》〈〉<>「」“”\"'\s·]")
 _YEAR = re.compile(r"\((?:\d{4})年?(?:第?[一二三四五六]次)?(?:修正|修订|修改|版|文本|公布|施行)*\)$")
 PART = "(?:总则|物权|合同|人格权|婚姻家庭|继承|侵权责任|分则)"
@@ -189,8 +191,8 @@ ALIASES = {
 
 @lru_cache(maxsize=8192)
 def law_key(name: str) -> str:
-    """Equal for all spellings of one name: 《中华人民共和国劳动合同法》, 劳动合同法."""
-    key = _BRACKETS.sub("", unicodedata.normalize("NFKC", name))
+    """Equal for all spellings of one name: 《中华人民共和国劳动合同法》, 劳动合同法, 勞動合同法."""
+    key = _BRACKETS.sub("", simplified(unicodedata.normalize("NFKC", name)))
     return key.replace("中华人民共和国", "") or key
 
 

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from core.base.script import simplified
+
 _DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "○": 0, "两": 2}
 _UNITS = {"十": 10, "百": 100, "千": 1_000}
 _TEN_THOUSAND = 10_000
@@ -23,8 +25,9 @@ _PLAIN = (
 
 
 def plain(text: str) -> str:
-    """Full-width characters as their plain twins, one for one, so that a place in the result is a place in the text."""
-    return text.translate(_PLAIN)
+    """Full-width and traditional characters as their plain twins, one for one, so that a place in the result is a place in the
+    text."""
+    return simplified(text).translate(_PLAIN)
 
 
 def to_int(text: str) -> int:

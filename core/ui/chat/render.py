@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 import streamlit as st
@@ -33,13 +32,12 @@ from core.answer.events import (
     ToolStarted,
     Usage,
 )
-from core.answer.export import answer_as_markdown, as_html, as_json, as_markdown
+from core.answer.export import answer_as_markdown
 from core.answer.message import Message
 from core.app import App, shared_app
-from core.base.text import one_line, shorten
 from core.run.run import Run
 from core.ui import clock, keeping, session
-from core.ui.chat import actions, claims, ledger, panel, search_switch, source_texts
+from core.ui.chat import actions, claims, export_menu, ledger, panel, search_switch, source_texts
 from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_list, draw_references
 from core.ui.chat.steps import Steps, draw_steps, search_failed
 from core.ui.escape import draw_html, label
@@ -222,32 +220,8 @@ def _copy(entry: Message) -> None:
 
 
 def _export(entry: Message) -> None:
-    """The whole conversation as a file; made only when somebody opens the menu's download."""
-    title = shorten(one_line(session.chat().title or "对话"), 40)
     with st.popover("导出", icon=":material/download:"):
-        for name, ending, mime, make in (
-            ("Markdown", "md", "text/markdown", as_markdown),
-            ("网页（HTML）", "html", "text/html", as_html),
-            ("JSON", "json", "application/json", as_json),
-        ):
-            st.download_button(
-                name,
-                data=partial(
-                    _exported,
-                    partial(make, zone=clock.reader_zone(), check=shared_app().check_statutes),
-                    title,
-                    keeping.everything(shared_app()),
-                ),
-                file_name=f"问源-{title}.{ending}",
-                mime=mime,
-                key=f"export-{ending}-{entry.id}",
-                on_click="ignore",
-                width="stretch",
-            )
-
-
-def _exported(make: Callable[[str, list[Message]], str], title: str, load: Callable[[], list[Message]]) -> bytes:
-    return make(title, load()).encode()
+        export_menu.draw(session.chat().title, keeping.everything(shared_app()), key=entry.id)
 
 
 def _edit_question(entry: Message) -> None:

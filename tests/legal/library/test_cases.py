@@ -84,3 +84,9 @@ def test_nothing_asked_and_nowhere_to_look(tmp_path: Path, library: LegalLibrary
         CaseService(LegalLibrary(tmp_path)).search("灯")
     with pytest.raises(ValueError, match="诗"):
         CaseService(library).search("灯", "诗")
+
+
+def test_traditional_characters_find_the_same_cases(library: LegalLibrary) -> None:
+    service = CaseService(library)
+    assert service.search("漁船 擱淺").results == service.search("渔船 搁浅").results
+    assert [case.name for case in service.search("（2020）閩01刑初9號").results] == ["丙偷灯油案"]

@@ -45,6 +45,8 @@ class TestByArticle:
             "灯塔法（2020年修正）第二条",
             "灯塔法第二条第一款",
             "灯塔法的第二条",
+            "燈塔法第二條",
+            "《中華人民共和國燈塔法》第2條第一款",
             " 灯塔法\u3000第 2 条 ",
         ],
     )
@@ -191,7 +193,7 @@ def test_paragraphs_and_items() -> None:
     [
         ("不存在的法第5条", "不存在的法"),
         ("虚构法第5条", "虚构法"),
-        ("勞動合同法第38條", "勞動合同法"),
+        ("勞動合同法第38條", "劳动合同法"),
         ("虚构条例 5", "虚构条例"),
     ],
 )
@@ -211,3 +213,12 @@ def test_a_law_that_is_only_named_alike_is_said(service: RegulationService) -> N
 def test_what_nobody_can_look_up_is_refused_at_once(service: RegulationService, query: str) -> None:
     with pytest.raises(QueryError):
         service.search(query)
+
+
+def test_everyday_words_are_understood_in_either_script(service: RegulationService) -> None:
+    def found(query: str) -> list[tuple[str, str | None]]:
+        return [(result.law_name, result.article_number) for result in service.search(query).results]
+
+    assert found("守塔人離崗可以申請複核嗎？") == found("守塔人离岗可以申请复核吗？") != []
+    assert found("燈塔法") == found("灯塔法")
+    assert service.search("燈塔法").query == "燈塔法"

@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
+from core.base.script import traditional
 from core.search.engine import SearchEngine
 from core.search.engines import bundled
 from core.search.engines.bundled import BundledEngine
@@ -161,3 +162,8 @@ def test_the_manual_is_read_once_and_not_before_the_first_search(folder: Path) -
 
 def test_no_manual_finds_nothing(tmp_path: Path) -> None:
     assert found("缓存", BundledEngine(public_url="http://localhost", folder=tmp_path / "missing")) == []
+
+
+def test_traditional_characters_find_the_same_articles() -> None:
+    asked = [row["question"] for row in QUESTIONS if row["expect"]]
+    assert [found(traditional(question)) for question in asked] == [found(question) for question in asked]

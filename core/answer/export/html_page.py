@@ -1,0 +1,106 @@
+"""A conversation as one HTML page that stands alone, on the screen and on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import tzinfo
+
+from markupsafe import Markup
+
+from core.answer.export.said import (
+    LABELS,
+    UNTITLED,
+    CheckStatutes,
+    claim_lines,
+    day,
+    origin,
+    remarks,
+    said,
+    shown_moment,
+    unchecked,
+    verdict_lines,
+)
+from core.answer.markdown import render_html
+from core.answer.message import Message
+from core.answer.source_html import references_html
+from core.base.text import clean, one_line
+
+_PAGE = Markup("""<!DOCTYPE html>
+<html lang="zh-CN">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="referrer" content="no-referrer">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+{body}
+</main>
+</body>
+</html>
+""")
+
+_STYLE = Markup("""
+:root { color-scheme: light dark; }
+body { margin: 0; font: 16px/1.75 "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", system-ui, sans-serif; }
+main { max-width: 46rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.5rem; line-height: 1.4; }
+h2 { font-size: 1rem; margin: 2.5rem 0 .25rem; }
+h2 .origin, .remark, .domain, .summary { font-size: .85rem; font-weight: normal; opacity: .7; }
+.question { white-space: pre-wrap; }
+.summary { display: block; }
+sup.cite { line-height: 0; }
+sup.cite::before { content: "["; } sup.cite::after { content: "]"; }
+pre { overflow-x: auto; padding: .75rem; border: 1px solid #8884; border-radius: .25rem; }
+code { font-family: ui-monospace, Consolas, monospace; font-size: .9em; }
+table { border-collapse: collapse; } th, td { border: 1px solid #8886; padding: .25rem .5rem; text-align: left; }
+.right { text-align: right; } .center { text-align: center; }
+blockquote { margin: 0; padding-left: 1rem; border-left: 3px solid #8886; }
+section + section { border-top: 1px solid #8883; }
+@media print {
+  :root { color-scheme: light; }
+  main { max-width: none; padding: 0; }
+  a { color: inherit; } .back { display: none; }
+  .wy-refs li > a[href^="http"]::after { content: " " attr(href); font-size: .85em; }
+  h1, h2, h3 { break-after: avoid; }
+  li, pre, tr, blockquote { break-inside: avoid; }
+}
+""")
+
+
+def as_html(
+    title: str, messages: Sequence[Message], *, zone: tzinfo | None = None, check: CheckStatutes = unchecked
+) -> Markup:
+    sections = (_section(message, f"m{number}", zone, check) for number, message in enumerate(said(messages), 1))
+    return _PAGE.format(title=one_line(title) or UNTITLED, style=_STYLE, body=Markup("\n").join(sections))
+
+
+def _section(message: Message, anchor: str, zone: tzinfo | None, check: CheckStatutes) -> Markup:
+    if message.role == "user":
+        when = shown_moment(message.created, zone)
+        inside = Markup('<div class="question">%s</div>') % clean(message.text)
+    else:
+        when = origin(message, zone)
+        text = render_html(message.text, message.found, anchor=anchor)
+        checks = _list("依据核对", claim_lines(message)) + _list("法条核验", verdict_lines(message, check))
+        inside = Markup("<div>%s</div>") % text + checks + _below(message, anchor, zone)
+    heading = Markup('<h2>%s <span class="origin">%s</span></h2>') % (LABELS[message.role], one_line(when))
+    return Markup("<section>%s\n%s</section>") % (heading, inside)
+
+
+def _list(title: str, lines: Iterable[str]) -> Markup:
+    rows = Markup().join(Markup("<li>%s</li>") % line for line in lines)
+    return Markup("<h3>%s</h3><ul>%s</ul>") % (title, rows) if rows else Markup()
+
+
+def _below(message: Message, anchor: str, zone: tzinfo | None) -> Markup:
+    references = (
+        references_html(message.cited, anchor=anchor, accessed=day(message, zone)) if message.cited else Markup()
+    )
+    heading = Markup("<h3>参考文献</h3>") if references else Markup()
+    remarked = Markup().join(Markup('<p class="remark">%s</p>') % remark for remark in remarks(message))
+    return heading + references + remarked

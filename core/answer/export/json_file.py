@@ -1,0 +1,101 @@
+"""JSON, version 1; fields may be added, none changes its meaning without a new version:
+    {"format": "wenyuan-conversation", "version": 1, "title", "exported",
+     "messages": [{"id", "role": "user"|"assistant", "label": "问"|"答", "text", "created",
+        (of an answer:) "model", "seconds", "complete",
+        "references": [{"number", "title", "url", "domain", "snippet", "summary" (the same), "published", "read", "accessed"}],
+        "check": null or {"version", "statements": [{"text", "verdict", ("by": "model",) "score", "reason", "evidence", "citations", …}], "uncited": […],
+            (where a model was asked:) "opinion": {"model", "asked", "accepted", "tokens", "estimated"}},
+        "statutes": [{"mark": "✓"|"○"|"≠"|"✗"|"⌛"|"？", "meaning", "cited", "lawName", "articleNumber", "text", "quote", "claim", "note", …}],
+        "searches": [{"query", ("asked": the question, where it was searched for in other words,) "type", "provider", "results", "seconds", "fromCache"}],
+        "notices": [text]}]}
+Times are ISO 8601 with an offset. `text` is Markdown in which `[n]` cites the reference with that number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import datetime, tzinfo
+from typing import Any
+
+from core.answer.events import SearchFinished
+from core.answer.export.said import (
+    LABELS,
+    NOT_WHOLE,
+    UNTITLED,
+    CheckStatutes,
+    day,
+    moment,
+    said,
+    unchecked,
+    verdicts,
+)
+from core.answer.message import Message
+from core.base.text import clean, one_line
+from core.search.types import Source, host_of
+
+FORMAT = "wenyuan-conversation"
+VERSION = 1
+
+
+def as_json(
+    title: str, messages: Iterable[Message], *, zone: tzinfo | None = None, check: CheckStatutes = unchecked
+) -> str:
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "title": one_line(title) or UNTITLED,
+        "exported": datetime.now(zone).astimezone(zone).isoformat(timespec="seconds"),
+        "messages": [_message_json(message, zone, check) for message in said(messages)],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def _message_json(message: Message, zone: tzinfo | None, check: CheckStatutes) -> dict[str, Any]:
+    common = {
+        "id": message.id,
+        "role": message.role,
+        "label": LABELS[message.role],
+        "text": clean(message.text),
+        "created": moment(message.created, zone).isoformat(timespec="seconds"),
+    }
+    if message.role == "user":
+        return common
+    return common | {
+        "model": clean(message.model),
+        "seconds": round(message.seconds, 1),
+        "complete": message.ending is None and all(notice.kind not in NOT_WHOLE for notice in message.notices),
+        "references": [_reference_json(source, day(message, zone)) for source in message.cited],
+        "check": message.check.to_json() if message.check else None,
+        "statutes": [verdict.to_json() for verdict in verdicts(message, check)],
+        "searches": [_search_json(search) for search in message.searches],
+        "notices": [clean(notice.text) for notice in message.notices],
+    }
+
+
+def _reference_json(source: Source, accessed: str) -> dict[str, Any]:
+    return {
+        "number": source.number,
+        "title": one_line(source.title),
+        "url": clean(source.url),
+        "domain": host_of(source.url),
+        "summary": one_line(source.snippet),
+        "snippet": one_line(source.snippet),
+        "published": source.published,
+        "read": source.read,
+        "accessed": accessed,
+    }
+
+
+def _search_json(search: SearchFinished) -> dict[str, Any]:
+    response = search.response
+    asked = {"asked": clean(search.asked)} if search.asked else {}
+    return {
+        "query": clean(response.query.text),
+        **asked,
+        "type": response.query.type.value,
+        "provider": response.provider,
+        "results": len(response.results),
+        "seconds": round(response.search_time, 2),
+        "fromCache": response.from_cache,
+    }

@@ -1,0 +1,227 @@
+"""The Markdown of an answer as paragraphs, lists and tables of a Word document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from docx.document import Document
+from docx.enum.text import WD_ALIGN_PARAGRAPH
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.oxml.ns import qn
+from docx.oxml.parser import OxmlElement
+from docx.oxml.text.paragraph import CT_P
+from docx.oxml.text.run import CT_R
+from docx.shared import Pt, RGBColor
+from docx.text.paragraph import Paragraph
+from docx.text.run import Run
+from markdown_it.token import Token
+
+from core.answer.citations import parse
+from core.answer.source_html import canonical_target, web_address
+from core.base.text import clean, one_line, shorten
+from core.search.types import Source, host_of
+
+CODE_FONT = "Consolas"
+FORMULA_FONT = "Cambria Math"
+CODE_STYLE = "Code"
+CELL_STYLE = "No Spacing"
+
+_DEEPEST_LIST = 3
+"""As many levels have a style of their own."""
+_DEEPEST_HEADING = 6
+_HEADINGS_ABOVE = 2
+"""The answer stands below the document's own headings."""
+_TARGET_LENGTH = 40
+_LINK = RGBColor(0x2F, 0x6F, 0x6A)
+_NOT_IN_XML = re.compile("[\ufffe\uffff]")
+_ALIGNMENTS = {
+    "text-align:right": WD_ALIGN_PARAGRAPH.RIGHT,
+    "text-align:center": WD_ALIGN_PARAGRAPH.CENTER,
+}
+_FACES = {"strong": "bold", "em": "italic", "s": "strike"}
+
+
+def written(text: str) -> str:
+    """What a file of XML can hold."""
+    return _NOT_IN_XML.sub("", clean(text))
+
+
+def add_paragraph(document: Document, text: str = "", style: str = "Normal") -> Paragraph:
+    """As `document.add_paragraph`, which looks through all paragraphs and all styles each time. The last thing in a body is how
+    its pages look."""
+    element = OxmlElement("w:p")
+    assert isinstance(element, CT_P)
+    document.element.body[-1].addprevious(element)
+    element.style = _style_id(style)
+    paragraph = Paragraph(element, document._body)
+    if text:
+        paragraph.add_run(written(text))
+    return paragraph
+
+
+def _style_id(name: str) -> str:
+    """The template knows its styles by their names without blanks."""
+    return name.replace(" ", "")
+
+
+def bookmark(anchor: str, number: int) -> str:
+    return f"{anchor}_ref_{number}"
+
+
+def link_run(paragraph: Paragraph, text: str, *, address: str = "", place: str = "") -> Run:
+    """Text that leads to a web address, or to a bookmark of the document."""
+    link = OxmlElement("w:hyperlink")
+    if address:
+        link.set(qn("r:id"), paragraph.part.relate_to(address, RELATIONSHIP_TYPE.HYPERLINK, is_external=True))
+    else:
+        link.set(qn("w:anchor"), place)
+    element = OxmlElement("w:r")
+    assert isinstance(element, CT_R)
+    link.append(element)
+    paragraph._p.append(link)
+    run = Run(element, paragraph)
+    run.text = written(text)
+    run.font.color.rgb, run.font.underline = _LINK, bool(address)
+    return run
+
+
+class Body:
+    """Writes one answer to the end of a document."""
+
+    def __init__(self, document: Document, sources: Sequence[Source], anchor: str) -> None:
+        self._document = document
+        self._anchor = anchor
+        self._numbers = {source.number for source in sources}
+        self._addresses = {canonical_target(source.url, ""): web_address(source.url) for source in sources}
+        self._lists: list[int | None] = []
+        """The lists around what is written: an ordered one has a numbering, a plain one has none."""
+        self._begins_item = False
+        self._quotes = 0
+        self._faces: list[str] = []
+        self._link = ""
+        self._after_link = ""
+
+    def write(self, markdown: str) -> None:
+        tokens = parse(markdown)
+        place = 0
+        while place < len(tokens):
+            if tokens[place].type == "table_open":
+                end = next(at for at in range(place, len(tokens)) if tokens[at].type == "table_close")
+                self._table(tokens[place:end])
+                place = end
+            else:
+                self._block(tokens[place], tokens[place - 1])
+            place += 1
+
+    def _block(self, token: Token, before: Token) -> None:
+        match token.type:
+            case "bullet_list_open":
+                self._lists.append(None)
+            case "ordered_list_open":
+                self._lists.append(self._numbering(int(token.attrGet("start") or 1)))
+            case "bullet_list_close" | "ordered_list_close":
+                self._lists.pop()
+            case "list_item_open":
+                self._begins_item = True
+            case "blockquote_open":
+                self._quotes += 1
+            case "blockquote_close":
+                self._quotes -= 1
+            case "inline" if before.type == "heading_open":
+                level = min(int(before.tag[1:]) + _HEADINGS_ABOVE, _DEEPEST_HEADING)
+                self._fill(add_paragraph(self._document, style=f"Heading {level}"), token.children or ())
+            case "inline":
+                self._fill(self._paragraph(), token.children or ())
+            case "fence" | "code_block":
+                add_paragraph(self._document, token.content.rstrip("\n"), CODE_STYLE)
+            case "math_block":
+                self._formula(self._paragraph(), token.content[2:-2].strip())
+            case "hr":
+                add_paragraph(self._document, "* * *").alignment = WD_ALIGN_PARAGRAPH.CENTER
+
+    def _paragraph(self) -> Paragraph:
+        """In the list or quotation that is open."""
+        if not self._lists:
+            return add_paragraph(self._document, style="Quote" if self._quotes else "Normal")
+        depth = min(len(self._lists), _DEEPEST_LIST)
+        numbering = self._lists[-1]
+        kind = "List Continue" if not self._begins_item else "List Bullet" if numbering is None else "List Number"
+        paragraph = add_paragraph(self._document, style=kind if depth == 1 else f"{kind} {depth}")
+        if self._begins_item and numbering is not None:
+            paragraph._p.get_or_add_pPr().get_or_add_numPr().get_or_add_numId().val = numbering
+        self._begins_item = False
+        return paragraph
+
+    def _numbering(self, start: int) -> int:
+        """A count of its own: without it, Word goes on where the list before ended."""
+        depth = min(len(self._lists) + 1, _DEEPEST_LIST)
+        style = self._document.styles["List Number" if depth == 1 else f"List Number {depth}"]
+        numbering = self._document.part.numbering_part.element
+        styled = numbering.num_having_numId(style.element.pPr.numPr.numId.val)
+        count = numbering.add_num(styled.abstractNumId.val)
+        count.add_lvlOverride(ilvl=0).add_startOverride(start)
+        return int(count.numId)
+
+    def _table(self, tokens: Sequence[Token]) -> None:
+        rows = sum(token.type == "tr_open" for token in tokens)
+        columns = sum(token.type == "th_open" for token in tokens)
+        table = self._document.add_table(rows, columns, style="Table Grid")
+        cells = iter(table._cells)
+        for opening, token in pairwise(tokens):
+            if token.type == "inline":
+                paragraph = next(cells).paragraphs[0]
+                paragraph._p.style = _style_id(CELL_STYLE)
+                paragraph.alignment = _ALIGNMENTS.get(str(opening.attrGet("style")))
+                self._faces = ["strong"] if opening.tag == "th" else []
+                self._fill(paragraph, token.children or ())
+        self._faces = []
+        add_paragraph(self._document)  # two tables in a row would be one
+
+    def _fill(self, paragraph: Paragraph, children: Iterable[Token]) -> None:
+        for token in children:
+            match token.type:
+                case "strong_open" | "em_open" | "s_open":
+                    self._faces.append(token.tag)
+                case "strong_close" | "em_close" | "s_close":
+                    self._faces.remove(token.tag)
+                case "code_inline":
+                    self._run(paragraph, token.content).font.name = CODE_FONT
+                case "math_inline":
+                    self._formula(paragraph, token.content.strip("$"))
+                case "softbreak" | "hardbreak":
+                    paragraph.add_run().add_break()
+                case "image":
+                    self._run(paragraph, f"[图片：{one_line(token.content)}]")
+                case "link_open":
+                    self._open_link(str(token.attrGet("href") or ""))
+                case "link_close":
+                    self._link = ""
+                    self._run(paragraph, self._after_link)
+                case "citation":
+                    self._cite(paragraph, token.meta["numbers"])
+                case _:
+                    self._run(paragraph, token.content)
+
+    def _run(self, paragraph: Paragraph, text: str) -> Run:
+        run = link_run(paragraph, text, address=self._link) if self._link else paragraph.add_run(written(text))
+        for face in self._faces:
+            setattr(run.font, _FACES[face], True)
+        return run
+
+    def _formula(self, paragraph: Paragraph, formula: str) -> None:
+        run = paragraph.add_run(written(formula))
+        run.font.name, run.font.italic = FORMULA_FONT, True
+
+    def _open_link(self, target: str) -> None:
+        """Only what is a source of the answer can be followed."""
+        self._link = self._addresses.get(canonical_target(target, ""), "")
+        pointed_to = host_of(target) or shorten(one_line(target), _TARGET_LENGTH)
+        self._after_link = f"（{pointed_to}）" if pointed_to and not self._link else ""
+
+    def _cite(self, paragraph: Paragraph, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            if number in self._numbers:
+                run = link_run(paragraph, f"[{number}]", place=bookmark(self._anchor, number))
+                run.font.superscript, run.font.size = True, Pt(10.5)

@@ -1,0 +1,184 @@
+"""A conversation as a Word document, with references as GB/T 7714 writes them.
+
+python-docx knows no footnotes, and a source that is cited five times would be five of them: the numbers in the text lead to
+the list below the answer, where each source stands once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, tzinfo
+from io import BytesIO
+
+import docx
+from docx.document import Document
+from docx.enum.text import WD_ALIGN_PARAGRAPH
+from docx.oxml.ns import qn
+from docx.oxml.parser import OxmlElement
+from docx.shared import Mm, Pt, RGBColor
+from docx.styles.style import ParagraphStyle
+from docx.text.paragraph import Paragraph
+
+from core.answer.export.said import (
+    LABELS,
+    UNTITLED,
+    CheckStatutes,
+    claim_lines,
+    day,
+    origin,
+    remarks,
+    said,
+    shown_moment,
+    unchecked,
+    verdict_lines,
+)
+from core.answer.export.word_body import (
+    CELL_STYLE,
+    CODE_FONT,
+    CODE_STYLE,
+    Body,
+    add_paragraph,
+    bookmark,
+    link_run,
+    written,
+)
+from core.answer.message import Message
+from core.answer.source_html import place_name, web_address
+from core.answer.sources import how_read
+from core.base.text import one_line
+from core.search.types import Source
+
+_PROGRAM = "问源"
+_BODY_FONTS = ("Times New Roman", "宋体")
+_HEADING_FONTS = ("Arial", "黑体")
+_BLACK, _GREY = RGBColor(0, 0, 0), RGBColor(0x66, 0x66, 0x66)
+_REMARK_STYLE = "Remark"
+_REFERENCE_STYLE = "Reference"
+_HANGING = Mm(9)
+
+
+def as_word(
+    title: str, messages: Sequence[Message], *, zone: tzinfo | None = None, check: CheckStatutes = unchecked
+) -> bytes:
+    title = written(one_line(title)) or UNTITLED
+    document = _empty_document(title)
+    add_paragraph(document, title, "Title")
+    for number, message in enumerate(said(messages), 1):
+        add_paragraph(document, LABELS[message.role], "Heading 1")
+        if message.role == "user":
+            _remark(document, shown_moment(message.created, zone))
+            add_paragraph(document, message.text)
+        else:
+            _answer(document, message, f"m{number}", zone, check)
+    file = BytesIO()
+    document.save(file)
+    return file.getvalue()
+
+
+def _answer(document: Document, message: Message, anchor: str, zone: tzinfo | None, check: CheckStatutes) -> None:
+    _remark(document, origin(message, zone))
+    Body(document, message.cited, anchor).write(message.text)
+    _list(document, "依据核对", claim_lines(message))
+    _list(document, "法条核验", verdict_lines(message, check))
+    if message.cited:
+        add_paragraph(document, "参考文献", "Heading 2")
+    for source in message.cited:
+        _reference(document, source, anchor, day(message, zone))
+    for remark in remarks(message):
+        _remark(document, remark)
+
+
+def _remark(document: Document, text: str) -> None:
+    add_paragraph(document, one_line(text), _REMARK_STYLE)
+
+
+def _list(document: Document, title: str, lines: Iterable[str]) -> None:
+    for place, line in enumerate(lines):
+        if place == 0:
+            add_paragraph(document, title, "Heading 2")
+        add_paragraph(document, one_line(line), "List Bullet")
+
+
+def _reference(document: Document, source: Source, anchor: str, accessed: str) -> None:
+    paragraph = add_paragraph(document, style=_REFERENCE_STYLE)
+    name = bookmark(anchor, source.number)
+    identity = f"{anchor[1:]}{source.number:03}"  # a number, by the file's rules
+    paragraph._p.append(OxmlElement("w:bookmarkStart", {qn("w:id"): identity, qn("w:name"): name}))
+    paragraph.add_run(written(f"[{source.number}]\t{before_address(source, accessed)}"))
+    paragraph._p.append(OxmlElement("w:bookmarkEnd", {qn("w:id"): identity}))
+    if address := web_address(source.url):
+        link_run(paragraph, address, address=address)
+        paragraph.add_run(".")
+    if read := how_read(source):
+        paragraph.add_run(f"（{written(read)}）").font.color.rgb = _GREY
+
+
+def before_address(source: Source, accessed: str) -> str:
+    """`标题[EB/OL]. (发布日期)[访问日期]. `; what is no web page has neither address nor a day on which it was visited."""
+    title = one_line(source.title) or "（无标题）"
+    if not web_address(source.url):
+        return f"{title}[Z]. {place_name(source.url, '')}".rstrip(". ") + "."
+    published = f"({source.published})" if source.published else ""
+    return f"{title}[EB/OL]. {published}[{accessed}]. "
+
+
+# ── The look ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _empty_document(title: str) -> Document:
+    document = docx.Document()
+    known = document.core_properties
+    known.title, known.author, known.last_modified_by, known.comments = title, _PROGRAM, _PROGRAM, ""
+    known.created = known.modified = datetime.now(UTC).replace(tzinfo=None)
+    known.language = "zh-CN"
+    page = document.sections[0]
+    page.page_width, page.page_height = Mm(210), Mm(297)
+    page.left_margin = page.right_margin = page.top_margin = page.bottom_margin = Mm(25)
+    _number_pages(page.footer.paragraphs[0])
+    _set_styles(document)
+    return document
+
+
+def _number_pages(paragraph: Paragraph) -> None:
+    paragraph.alignment = WD_ALIGN_PARAGRAPH.CENTER
+    paragraph._p.append(OxmlElement("w:fldSimple", {qn("w:instr"): "PAGE"}))
+
+
+def _set_styles(document: Document) -> None:
+    """The template's own are blue, in Calibri, and say nothing of Chinese."""
+    for language in document.styles.element.iterfind(f".//{qn('w:docDefaults')}//{qn('w:lang')}"):
+        language.set(qn("w:eastAsia"), "zh-CN")  # which of its shapes a character has
+    normal = _style(document, "Normal", *_BODY_FONTS)
+    normal.font.size = Pt(11)
+    normal.paragraph_format.line_spacing, normal.paragraph_format.space_after = 1.25, Pt(6)
+    _style(document, CELL_STYLE, *_BODY_FONTS)
+    for level, size in enumerate((20, 15, 13, 12.5, 12, 11.5, 11)):
+        heading = _style(document, f"Heading {level}" if level else "Title", *_HEADING_FONTS)
+        heading.font.size, heading.font.color.rgb, heading.font.italic = Pt(size), _BLACK, False
+        heading.paragraph_format.space_before = Pt(12)
+        for border in heading.element.findall(f".//{qn('w:pBdr')}"):
+            border.getparent().remove(border)
+    quote = _style(document, "Quote", *_BODY_FONTS)
+    quote.font.italic, quote.font.color.rgb, quote.paragraph_format.left_indent = False, _GREY, _HANGING
+    remark = _style(document, _REMARK_STYLE, *_BODY_FONTS)
+    remark.font.size, remark.font.color.rgb = Pt(9), _GREY
+    code = _style(document, CODE_STYLE, CODE_FONT, _HEADING_FONTS[1])
+    code.font.size, code.paragraph_format.left_indent, code.paragraph_format.line_spacing = Pt(9.5), Mm(5), 1.0
+    reference = _style(document, _REFERENCE_STYLE, *_BODY_FONTS)
+    reference.paragraph_format.left_indent, reference.paragraph_format.first_line_indent = _HANGING, -_HANGING
+    reference.paragraph_format.tab_stops.add_tab_stop(_HANGING)
+
+
+def _style(document: Document, name: str, latin: str, chinese: str) -> ParagraphStyle:
+    """The template's, or one more. A theme's font would win over the fonts named here."""
+    if name in document.styles:
+        style = document.styles[name]
+    else:
+        style = document.styles.add_style(name, 1)
+        style.base_style = document.styles["Normal"]
+    assert isinstance(style, ParagraphStyle)
+    fonts = style.element.get_or_add_rPr().get_or_add_rFonts()
+    fonts.attrib.clear()
+    for script, font in (("ascii", latin), ("hAnsi", latin), ("cs", latin), ("eastAsia", chinese)):
+        fonts.set(qn(f"w:{script}"), font)
+    return style

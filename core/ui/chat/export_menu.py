@@ -1,0 +1,46 @@
+"""A conversation to take away: one button for each form of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from core.answer.export import as_html, as_json, as_markdown, as_word
+from core.answer.message import Message
+from core.app import shared_app
+from core.base.text import one_line, shorten
+from core.ui import clock
+
+_WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_FORMATS: tuple[tuple[str, str, str, Callable[..., str | bytes]], ...] = (
+    ("Word 文档", "docx", _WORD, as_word),
+    ("Markdown", "md", "text/markdown", as_markdown),
+    ("网页（HTML）", "html", "text/html", as_html),
+    ("JSON", "json", "application/json", as_json),
+)
+TO_PRINT = "要 PDF：用浏览器打印本页，或打印导出的网页，选「另存为 PDF」。"
+
+
+def draw(title: str, load: Callable[[], list[Message]], *, key: str) -> None:
+    """The file is made when its button is clicked, outside of the session: `load` must not ask it for anything."""
+    title = shorten(one_line(title or "对话"), 40)
+    for name, ending, mime, make in _FORMATS:
+        st.download_button(
+            name,
+            data=partial(
+                _file, partial(make, zone=clock.reader_zone(), check=shared_app().check_statutes), title, load
+            ),
+            file_name=f"问源-{title}.{ending}",
+            mime=mime,
+            key=f"export-{ending}-{key}",
+            on_click="ignore",
+            width="stretch",
+        )
+    st.caption(TO_PRINT)
+
+
+def _file(make: Callable[[str, list[Message]], str | bytes], title: str, load: Callable[[], list[Message]]) -> bytes:
+    made = make(title, load())
+    return made.encode() if isinstance(made, str) else made
