@@ -481,7 +481,7 @@ def test_finer_sums_are_forgotten_sooner(database: Database, recording: Callable
     clock = Clock(NOW)
     write(MetricsStore(database), [RECORD], now=NOW, keep_days=90)
     assert grains(database) == {"minute", "hour", "day"}
-    for seconds, left in ((3 * HOUR, {"hour", "day"}), (9 * DAY, {"day"}), (91 * DAY, set())):
+    for seconds, left in ((3 * HOUR, {"hour", "day"}), (16 * DAY, {"day"}), (91 * DAY, set())):
         clock.now = NOW + seconds
         recording(database, clock=clock).start()
         assert until(lambda left=left: grains(database) == left)  # type: ignore[misc]
