@@ -112,6 +112,7 @@ def _visitor_cookie(*, secure: bool) -> str:
     )
 
 
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 (what is compared with)
 MOST_HANDLES = 65_536
 
 
@@ -127,9 +128,15 @@ def use_more_handles() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
+def _own_address() -> str:
+    host = st.get_option("server.address") or "localhost"
+    return f"http://{'localhost' if host in EVERYWHERE else host}:{st.get_option('server.port')}"
+
+
 @asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     use_more_handles()
+    print(f"问源已启动：{_own_address()}（按 Ctrl+C 停止）", flush=True)
     yield {}
     from core.app import close_shared_app
 

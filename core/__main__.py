@@ -72,7 +72,9 @@ def main(arguments: list[str] | None = None) -> int:
         arguments = [os.fsencode(argument).decode("utf-8", "replace") for argument in sys.argv[1:]]
     options = _parser().parse_args(arguments)
     output = Output(as_json=options.json)
-    app = build_app()
+    app = build_app(quiet=True)
+    for problem in app.loaded.problems:
+        print(f"配置：{problem}", file=sys.stderr, flush=True)
     try:
         status: int = options.command(app, options, output)
     except AppError as error:
@@ -270,14 +272,24 @@ def _source_text(source: Source) -> str:
 def _import(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.legal.imports.load import law_import
 
-    document = law_import(app.legal.library, options.path, on_progress=_progress)
+    document = law_import(app.legal.library, options.path, on_progress=_progress())
     output.document(document, lambda: json.dumps(document, ensure_ascii=False, indent=2))
     return OK
 
 
-def _progress(progress: ImportProgress) -> None:
-    total = f"/{progress.total:,}" if progress.total else ""
-    print(f"\r{progress.stage} {progress.done:,}{total}   ", end="", file=sys.stderr, flush=True)
+def _progress() -> Callable[[ImportProgress], None]:
+    """In one line that is written over; a file or another program gets a line for each stage."""
+    told = set[str]()
+
+    def tell(progress: ImportProgress) -> None:
+        if sys.stderr.isatty():
+            total = f"/{progress.total:,}" if progress.total else ""
+            print(f"\r{progress.stage} {progress.done:,}{total}   ", end="", file=sys.stderr, flush=True)
+        elif progress.stage not in told:
+            told.add(progress.stage)
+            print(progress.stage, file=sys.stderr, flush=True)
+
+    return tell
 
 
 def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:

@@ -193,10 +193,15 @@ def build_app(
     *,
     model: Model | None = None,
     engines: Sequence[SearchEngine] | None = None,
+    quiet: bool = False,
 ) -> App:
-    """`model` and `engines` replace the configured ones: for tests, and for programs that bring their own."""
+    """`model` and `engines` replace the configured ones: for tests, and for programs that bring their own.
+
+    `quiet`: a program that tells people itself what happened logs nothing but bugs, unless LOG_LEVEL asks for more.
+    """
     loaded = loaded or load_settings(sections=brought_sections())
-    configure_logging(level=loaded.values.log.level, secrets=loaded.values.secrets())
+    level = "ERROR" if quiet and loaded.origins["LOG_LEVEL"] == "default" else loaded.values.log.level
+    configure_logging(level=level, secrets=loaded.values.secrets())
     database = Database.from_settings(loaded.values)
     saved = _saved(loaded.values, database)
     loaded = loaded.with_page(saved.read())

@@ -8,8 +8,8 @@ import secrets
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -123,8 +123,8 @@ def _engines(app: App) -> list[Check]:
     left_out = [Check(f"引擎 {entry.name}", True, entry.reason, entry.cure, off=True) for entry in app.chain.left_out]
     if not app.search.available:
         return [Check("搜索", False, "没有可用的引擎", NoEngine.advice), *left_out]
-    with ThreadPoolExecutor(max_workers=len(app.chain.engines)) as pool:
-        checks = list(pool.map(lambda engine: try_engine(app, engine.name), app.chain.engines))
+    found = dict(try_engines(app, [engine.name for engine in app.chain.engines]))
+    checks = [found[engine.name] for engine in app.chain.engines]
     tried = list(zip(checks, app.chain.engines, strict=True))
     if any(check.ok and engine.reaches_web for check, engine in tried):  # the built-in manual makes up for none
         checks = [check if check.ok or engine.set_up else replace(check, ok=True, off=True) for check, engine in tried]
@@ -136,6 +136,17 @@ def _cache(app: App) -> list[Check]:
 
 
 # ── One engine ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def try_engines(app: App, names: Collection[str], *, user: Visitor | None = None) -> Iterator[tuple[str, Check]]:
+    """All at once, each as soon as it is known: together they take no longer than one search may."""
+    pool = ThreadPoolExecutor(max_workers=len(names), thread_name_prefix="wenyuan-engine-test")
+    try:
+        asked = {pool.submit(try_engine, app, name, user=user): name for name in names}
+        for ended in as_completed(asked):
+            yield asked[ended], ended.result()
+    finally:  # whoever asked may have gone: nobody waits for the rest
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def try_engine(app: App, name: str, *, user: Visitor | None = None) -> Check:
@@ -161,19 +172,26 @@ class EngineState:
     """就绪 · 休息到 12:03:05 · 缺少密钥 …"""
     reason: str = ""
     cure: str = ""
-    in_use: bool = True
+    number: int = 0
+    """Its place in the order in which they are asked; 0 for one that cannot be used."""
+
+    @property
+    def in_use(self) -> bool:
+        return self.number > 0
 
 
 def engine_states(app: App, now: datetime) -> list[EngineState]:
-    """Every engine in the configured order, also those that cannot be used. `now` is on the reader's clock."""
+    """Those that can be used in the configured order, then the others. `now` is on the reader's clock."""
     order = {name: place for place, name in enumerate(app.settings.section(EngineOrder).provider_priority)}
     rests = app.search.states()
-    usable = [_usable(engine, rests[engine.name], now) for engine in app.chain.engines]
-    unusable = [
-        EngineState(entry.name, label_of(entry.name), entry.state, entry.reason, entry.cure, in_use=False)
-        for entry in app.chain.left_out
+    usable = sorted(app.chain.engines, key=lambda engine: order.get(engine.name, len(order)))
+    return [
+        *(replace(_usable(engine, rests[engine.name], now), number=place) for place, engine in enumerate(usable, 1)),
+        *(
+            EngineState(entry.name, label_of(entry.name), entry.state, entry.reason, entry.cure)
+            for entry in sorted(app.chain.left_out, key=lambda entry: order.get(entry.name, len(order)))
+        ),
     ]
-    return sorted([*usable, *unusable], key=lambda engine: order.get(engine.name, len(order)))
 
 
 def _usable(engine: SearchEngine, rest: Rest | None, now: datetime) -> EngineState:

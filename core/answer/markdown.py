@@ -134,6 +134,7 @@ _TAGS = {tag: tag for tag in ("p", "ul", "ol", "li", "table", "thead", "tbody", 
 _TAGS |= {"strong": "strong", "em": "em", "s": "del", "h1": "h3", "h2": "h4", "h3": "h5"}
 _TAGS |= {"h4": "h6", "h5": "h6", "h6": "h6"}
 _OPENED = {tag: Markup("<%s>") % ours for tag, ours in _TAGS.items()}
+_OPENED["table"] = Markup('<table tabindex="0">')  # whoever has no mouse scrolls it with the arrow keys
 _CLOSED = {tag: Markup("</%s>") % ours for tag, ours in _TAGS.items()}
 _ALIGNED = {
     (tag, f"text-align:{side}"): Markup('<%s class="%s">') % (tag, side)
@@ -179,7 +180,7 @@ class _Renderer:
             case "code_inline":
                 return Markup("<code>%s</code>") % token.content
             case "fence" | "code_block":
-                return Markup("<pre><code>%s</code></pre>") % token.content.rstrip("\n")
+                return Markup('<pre tabindex="0"><code>%s</code></pre>') % token.content.rstrip("\n")
             case "math_block":
                 return Markup("<p>%s</p>") % token.content
             case "softbreak" | "hardbreak":  # models do not wrap lines: where they break one, they mean it

@@ -28,7 +28,7 @@ from core.metrics.records import (
 from core.metrics.spans import Span
 from core.search.errors import RateLimited
 from core.search.types import CacheLayer, Outcome
-from core.store.metrics import MetricsStore, Sum, TimedSum
+from core.store.metrics import MetricsStore, Sum
 
 Labels = tuple[str, ...]
 Rows = Sequence[tuple[Labels, Sum]]
@@ -143,33 +143,43 @@ class ErrorFigures:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    searches: list[Moment]
-    answers: list[Moment]
+    """Of a span, or of one minute, hour or day of it."""
+
+    search_outcomes: Counter[str]
+    answer_outcomes: Counter[str]
+    """By ending; those that were stopped by what stopped them."""
     engines: list[EngineFigures]
     caches: list[CacheFigures]
     modes: list[AnswerFigures]
     models: list[ModelFigures]
     errors: list[ErrorFigures]
-    known_engines: list[str]
-    """All that were asked in this span, whichever were chosen."""
 
     @property
     def empty(self) -> bool:
-        return not (self.searches or self.answers)
+        return not (self.search_outcomes or self.answer_outcomes)
 
     @property
-    def search_outcomes(self) -> Counter[str]:
-        return _by_outcome(self.searches)
+    def searches(self) -> int:
+        return self.search_outcomes.total()
 
     @property
-    def answer_outcomes(self) -> Counter[str]:
-        return _by_outcome(self.answers)
+    def answers(self) -> int:
+        return self.answer_outcomes.total()
+
+    @property
+    def settled(self) -> int:
+        """Searches whose reader has not left: such a one says neither success nor failure."""
+        return self.searches - self.search_outcomes[CANCELLED]
 
     @property
     def success(self) -> float | None:
-        """The share of searches with results; one whose reader has left says nothing."""
-        outcomes = self.search_outcomes
-        return share(outcomes[Outcome.OK], outcomes.total() - outcomes[CANCELLED])
+        """The share of searches with results."""
+        return share(self.search_outcomes[Outcome.OK], self.settled)
+
+    @property
+    def failure(self) -> float | None:
+        """The share of searches and answers that ended with an error."""
+        return share(self.search_outcomes[FAILED] + self.answer_outcomes[FAILED], self.settled + self.answers)
 
     @property
     def hit_rate(self) -> float | None:
@@ -183,49 +193,103 @@ class Figures:
         return self.search_outcomes[REFUSED]
 
     @property
+    def answer_seconds(self) -> Seconds:
+        """Of complete answers, in both modes."""
+        together = Seconds()
+        for mode in self.modes:
+            together.steps.update(mode.seconds.steps)
+        return together
+
+    @property
     def cost(self) -> float | None:
         """Of those models that have a price; None when none of them has."""
         known = [model.cost for model in self.models if model.cost is not None]
         return sum(known) if known else None
 
 
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the dashboard shows about one span."""
+
+    whole: Figures
+    parts: list[tuple[int, Figures]]
+    """Every minute, hour or day with its beginning, without engines and errors. The last one is not over."""
+    before: Figures | None
+    """Of as long a time before; None where there was nothing, or where not all of it is known."""
+    known_engines: list[str]
+    """All that were asked in this span, whichever were chosen."""
+
+    @property
+    def searches(self) -> list[Moment]:
+        return [moment for start, part in self.parts for moment in _moments(start, part.search_outcomes)]
+
+    @property
+    def answers(self) -> list[Moment]:
+        return [moment for start, part in self.parts for moment in _moments(start, part.answer_outcomes)]
+
+
 def share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _by_outcome(moments: Iterable[Moment]) -> Counter[str]:
-    counted: Counter[str] = Counter()
-    for moment in moments:
-        counted[moment.outcome] += moment.times
-    return counted
+def _moments(start: int, outcomes: Counter[str]) -> list[Moment]:
+    return [Moment(start, outcome, times) for outcome, times in sorted(outcomes.items())]
 
 
-def read_figures(
+def read_report(
     store: MetricsStore, span: Span, *, now: float, settings: MetricsSettings, engines: Collection[str] = ()
-) -> Figures:
+) -> Report:
     """`engines`: only what these did and found, while answers belong to no engine. Empty: all."""
-    edges = span.edges(now)
-    timeline = store.timeline(span.grain.value, edges[0], (SEARCH, ANSWER))
-    sums: dict[str, list[tuple[Labels, Sum]]] = defaultdict(list)
-    for entry in store.sums(span.grain.value, edges[0]):
-        sums[entry.series].append((_labels(entry.labels), entry))
+    edges, grain = span.edges(now), span.grain.value
+    reader = _Reader(settings, frozenset(engines))
+    sums = store.sums(grain, edges[0])
     known: Counter[str] = Counter()
-    for (engine, *_), entry in sums[ATTEMPT]:
-        known[engine] += entry.times
-    chosen = set(engines) or {*known, *(engine for (_, engine, *_), _ in sums[SEARCH])}
-    searches = [(labels, entry) for labels, entry in sums[SEARCH] if labels[1] in chosen]
-    attempts = [(labels, entry) for labels, entry in sums[ATTEMPT] if labels[0] in chosen]
-    seconds = [(labels, entry) for labels, entry in sums[ENGINE_SECONDS] if labels[0] in chosen]
-    return Figures(
-        searches=_moments(edges, (entry for entry in timeline if _found_by(entry) in chosen)),
-        answers=_moments(edges, (entry for entry in timeline if entry.series == ANSWER)),
-        engines=_engines(attempts, seconds),
-        caches=_caches(searches),
-        modes=_modes(sums[ANSWER], sums[ANSWER_SECONDS]),
-        models=_models(sums[ANSWER], sums[TOKENS], sums[AGENT], settings),
-        errors=_errors(attempts, searches, sums[ANSWER]),
+    for entry in sums:
+        if entry.series == ATTEMPT:
+            known[_labels(entry.labels)[0]] += entry.times
+    parts: list[list[Sum]] = [[] for _ in edges]
+    for start, entry in store.timeline(grain, edges[0], (SEARCH, ANSWER, ANSWER_SECONDS, TOKENS)):
+        parts[bisect_right(edges, start) - 1].append(entry)
+    parts.pop()  # what a clock has counted that was wrong for a while
+    return Report(
+        whole=reader.figures(sums),
+        parts=list(zip(edges, map(reader.figures, parts), strict=False)),
+        before=_before(store, span, now, reader),
         known_engines=[engine for engine, _ in known.most_common()],
     )
+
+
+def _before(store: MetricsStore, span: Span, now: float, reader: _Reader) -> Figures | None:
+    first, oldest = span.since_before(now), store.oldest()
+    if oldest is None or oldest > first or first < span.grain.kept_since(now, reader.settings.keep_days):
+        return None
+    figures = reader.figures(store.sums(span.grain.value, first, until=span.since(now)))
+    return None if figures.empty else figures
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    settings: MetricsSettings
+    engines: frozenset[str]
+
+    def figures(self, sums: Iterable[Sum]) -> Figures:
+        of: dict[str, list[tuple[Labels, Sum]]] = defaultdict(list)
+        for entry in sums:
+            of[entry.series].append((_labels(entry.labels), entry))
+        searches, attempts = self._chosen(of[SEARCH], 1), self._chosen(of[ATTEMPT], 0)
+        return Figures(
+            search_outcomes=_outcomes(searches),
+            answer_outcomes=_outcomes(of[ANSWER]),
+            engines=_engines(attempts, self._chosen(of[ENGINE_SECONDS], 0)),
+            caches=_caches(searches),
+            modes=_modes(of[ANSWER], of[ANSWER_SECONDS]),
+            models=_models(of[ANSWER], of[TOKENS], of[AGENT], self.settings),
+            errors=_errors(attempts, searches, of[ANSWER]),
+        )
+
+    def _chosen(self, rows: Rows, place: int) -> Rows:
+        """Those whose label in this place is an engine that was chosen."""
+        return [row for row in rows if row[0][place] in self.engines] if self.engines else rows
 
 
 @lru_cache(10_000)
@@ -233,21 +297,12 @@ def _labels(stored: str) -> Labels:
     return tuple(json.loads(stored))
 
 
-def _found_by(entry: TimedSum) -> str | None:
-    return _labels(entry.labels)[1] if entry.series == SEARCH else None
-
-
-def _moments(edges: list[int], timeline: Iterable[TimedSum]) -> list[Moment]:
-    counted: Counter[tuple[int, str]] = Counter()
-    for entry in timeline:
-        labels = _labels(entry.labels)
-        outcome = labels[3] if labels[2] == STOPPED else labels[2]
-        counted[bisect_right(edges, entry.start) - 1, outcome] += entry.times
-    return [
-        Moment(edges[place], outcome, times)
-        for (place, outcome), times in sorted(counted.items())
-        if place + 1 < len(edges)  # a clock that was wrong for a while
-    ]
+def _outcomes(rows: Rows) -> Counter[str]:
+    """Of searches (type, engine, outcome, …) and of answers (mode, model, ending, kind)."""
+    counted: Counter[str] = Counter()
+    for labels, entry in rows:
+        counted[labels[3] if labels[2] == STOPPED else labels[2]] += entry.times
+    return counted
 
 
 def _engines(attempts: Rows, seconds: Rows) -> list[EngineFigures]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -23,8 +24,8 @@ class Grain(StrEnum):
         return int(at // seconds * seconds)
 
     def kept_since(self, now: float, keep_days: int) -> float:
-        """The finer ones are for looking at what happened just now."""
-        return now - {Grain.MINUTE: 2 * HOUR, Grain.HOUR: 8 * DAY, Grain.DAY: keep_days * DAY}[self]
+        """The finer ones are for looking at what happened just now, and at as long a time before."""
+        return now - min({Grain.MINUTE: 2 * HOUR, Grain.HOUR: 15 * DAY}.get(self, math.inf), keep_days * DAY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,10 @@ class Span:
 
     def since(self, now: float) -> int:
         return self.edges(now)[0]
+
+    def since_before(self, now: float) -> int:
+        """Where a span of the same length begins that ends where this one begins."""
+        return self.since(self.since(now) - 1)
 
     def edges(self, now: float) -> list[int]:
         """Where each of them begins, and at last where the present one ends."""

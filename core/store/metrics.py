@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -38,13 +39,6 @@ class Sum(NamedTuple):
     amount: float
 
 
-class TimedSum(NamedTuple):
-    start: int
-    series: str
-    labels: str
-    times: int
-
-
 class MetricsStore:
     """Every method raises StoreError when the database cannot be used."""
 
@@ -66,12 +60,12 @@ class MetricsStore:
             if rows:
                 connection.execute(_ADD, rows)
 
-    def sums(self, grain: str, since: float) -> list[Sum]:
-        """Everything counted since then, over the whole time."""
+    def sums(self, grain: str, since: float, until: float = math.inf) -> list[Sum]:
+        """Everything counted in that time, over the whole of it."""
         c = metric_sums.c
         query = (
             select(c.series, c.labels, c.bucket, func.sum(c.count), func.sum(c.amount))
-            .where(c.grain == grain, c.start >= since)
+            .where(c.grain == grain, c.start >= since, *([c.start < until] if until < math.inf else []))
             .group_by(c.series, c.labels, c.bucket)
         )
         with self._database.read() as connection:
@@ -80,17 +74,21 @@ class MetricsStore:
             Sum(series, labels, bucket, int(count), float(amount)) for series, labels, bucket, count, amount in found
         ]
 
-    def timeline(self, grain: str, since: float, series: Iterable[str]) -> list[TimedSum]:
-        """The same span by span."""
+    def timeline(self, grain: str, since: float, series: Iterable[str]) -> list[tuple[int, Sum]]:
+        """Minute by minute, hour by hour or day by day: when each began, and what was counted in it."""
         c = metric_sums.c
-        query = (
-            select(c.start, c.series, c.labels, func.sum(c.count))
-            .where(c.grain == grain, c.start >= since, c.series.in_(list(series)))
-            .group_by(c.start, c.series, c.labels)
+        query = select(c.start, c.series, c.labels, c.bucket, c.count, c.amount).where(
+            c.grain == grain, c.start >= since, c.series.in_(list(series))
         )
         with self._database.read() as connection:
             found = connection.execute(query).all()
-        return [TimedSum(int(start), series, labels, int(count)) for start, series, labels, count in found]
+        return [(int(start), Sum(*counted)) for start, *counted in found]
+
+    def oldest(self) -> float | None:
+        """When the first record was made that is still there."""
+        first = [select(func.min(records.c.at)).scalar_subquery() for records in (search_records, answer_records)]
+        with self._database.read() as connection:
+            return min((at for at in connection.execute(select(*first)).one() if at is not None), default=None)
 
     def latest_searches(self, since: float, limit: int) -> list[dict[str, Any]]:
         return self._latest(search_records, since, limit)

@@ -23,7 +23,7 @@ class Table(NamedTuple):
 def draw(table: Table) -> None:
     head = Markup().join(Markup("<th>%s</th>") % column for column in table.columns)
     rows = Markup().join(Markup("<tr>%s</tr>") % Markup().join(map(_cell, row)) for row in table.rows)
-    draw_html(Markup('<table class="wy-figures"><tr>%s</tr>%s</table>') % (head, rows))
+    draw_html(Markup('<table class="wy-figures" tabindex="0"><tr>%s</tr>%s</table>') % (head, rows))
     st.download_button(
         "下载 CSV",
         lambda: as_csv(table.columns, table.rows).encode(),

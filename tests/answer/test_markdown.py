@@ -68,6 +68,8 @@ BARE = {"p", "h3", "h4", "h5", "h6", "ul", "li", "table", "thead", "tbody", "tr"
 BARE |= {"strong", "em", "del", "code", "pre", "br", "hr"}
 ALLOWED = {tag: set[str]() for tag in BARE} | {
     "ol": {"start"},
+    "table": {"tabindex"},
+    "pre": {"tabindex"},
     "th": {"class"},
     "td": {"class"},
     "sup": {"class"},
@@ -172,7 +174,7 @@ def test_blocks_and_marks() -> None:
     )
     assert render("甲\n乙<br/>丙") == "<p>甲<br>乙<br>丙</p>"
     assert render("甲\n---") == "<p>甲</p><hr>"
-    assert render("```py\nx = [1]\n```") == "<pre><code>x = [1]</code></pre>"
+    assert render("```py\nx = [1]\n```") == '<pre tabindex="0"><code>x = [1]</code></pre>'
     assert '<td class="right">1</td>' in render("| 数 |\n|--:|\n| 1 |")
 
 

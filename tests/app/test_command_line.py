@@ -236,6 +236,14 @@ def test_as_a_process_output_is_utf8_whatever_the_locale() -> None:
     assert "联网搜索" in done.stdout
 
 
+def test_people_are_told_in_sentences_and_not_in_logs(core: Core) -> None:
+    done = core("search", "怎么打开联网搜索", **NO_WEB)
+    assert [line.partition("：")[0] for line in done.stderr.splitlines()] == ["联网搜索没有成功"]
+    assert core("search", "怎么打开联网搜索").stderr == ""
+    assert "INFO core.search" in core("search", "怎么打开联网搜索", LOG_LEVEL="INFO").stderr
+    assert "SEARCH_TIMEOUT" in core("search", "怎么打开联网搜索", SEARCH_TIMEOUT="soon").stderr
+
+
 # ── Statutes and cases ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -246,7 +254,8 @@ def laws(core: Core, tmp_path: Path) -> Core:
     done = core("law", "import", str(folder), DATA_DIR=str(tmp_path / "data"))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["laws"] > 0
-    assert "\r" in done.stderr, "progress is not a result"
+    assert 1 <= len(done.stderr.splitlines()) <= 5, "progress is not a result, and for a file a line for each stage"
+    assert "\r" not in done.stderr
 
     def run(*arguments: str, stdin: str = "", **environ: str) -> Done:
         return core(*arguments, stdin=stdin, DATA_DIR=str(tmp_path / "data"), **environ)

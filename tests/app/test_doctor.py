@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
 from core.app import App
-from core.doctor import Diagnosis, EngineState, diagnose, engine_states, searxng_settings, try_engine
+from core.doctor import Diagnosis, EngineState, diagnose, engine_states, searxng_settings, try_engine, try_engines
 from core.search.errors import EngineMisconfigured, EngineThrottled, EngineUnavailable, SearchError
-from core.search.types import SearchQuery
+from core.search.types import SearchQuery, SearchResult
 from support import invented
 from support.worlds import FakeEngine, results, world
 
@@ -38,14 +39,33 @@ def test_a_ready_a_resting_and_a_stopped_engine() -> None:
     assert found["stopped"].state == "已停用，请检查设置"
 
 
-def test_engines_that_cannot_be_used_keep_their_place_and_say_what_is_missing() -> None:
+def test_engines_that_cannot_be_used_come_last_and_say_what_is_missing() -> None:
     order = "exa,google,searxng,nosuch,bundled"
     with world(says=[], engines=None, SEARCH_PROVIDER_PRIORITY=order, GOOGLE_CHROME="/no/such/chrome") as (app, _):
         found = states(app)
-    assert list(found) == order.split(",")
-    assert [engine.state for engine in found.values()] == ["缺少密钥", "缺少 Chrome", "缺少服务器", "不可用", "就绪"]
+    assert list(found) == ["searxng", "bundled", "exa", "google", "nosuch"]
+    assert [engine.state for engine in found.values()] == ["缺少服务器", "就绪", "缺少密钥", "缺少 Chrome", "不可用"]
     assert "EXA_API_KEY" in found["exa"].cure
-    assert [engine.in_use for engine in found.values()] == [False, False, True, False, True]
+    assert [engine.number for engine in found.values()] == [1, 2, 0, 0, 0]
+
+
+def test_all_engines_are_tried_at_once_and_each_is_told_as_soon_as_it_is_known() -> None:
+    fast, slow = FakeEngine("fast", EngineUnavailable("服务停了。")), FakeEngine("slow", results(3))
+    told = threading.Event()
+
+    def search_when_told(*_: object, **__: object) -> list[SearchResult]:
+        assert told.wait(20)
+        return results(3)
+
+    slow.search = search_when_told  # type: ignore[method-assign]
+    with world(says=[], engines=[slow, fast], SEARCH_TIMEOUT="30") as (app, _):
+        tests = try_engines(app, ["slow", "fast"])
+        name, check = next(tests)
+        assert (name, check.ok, check.message) == ("fast", False, "服务停了。")
+        told.set()
+        name, check = next(tests)
+        assert (name, check.ok) == ("slow", True)
+        assert not list(tests)
 
 
 def test_an_own_searxng_is_ready() -> None:

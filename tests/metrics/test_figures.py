@@ -13,7 +13,7 @@ from datetime import datetime
 import pytest
 
 from core.base.settings import MetricsSettings
-from core.metrics.figures import Figures, Seconds, read_figures
+from core.metrics.figures import Figures, Report, Seconds, read_report
 from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord, seconds_of, step_of
 from core.metrics.spans import DAY, HOUR, SPANS, Grain, Span
 from core.metrics.writer import write
@@ -114,28 +114,42 @@ def close(found: float | None, expected: float) -> bool:
     return found is not None and abs(found / expected - 1) <= 0.05
 
 
-def check(figures: Figures, records: list[Record], span: Span, engines: str = "") -> None:
+def check_parts(report: Report, records: list[Record], span: Span) -> None:
     """`records`: those of the span."""
+    searches = [record for record in records if isinstance(record, SearchRecord)]
+    answers = [record for record in records if isinstance(record, AnswerRecord)]
+    assert Counter({(m.start, m.outcome): m.times for m in report.searches}) == Counter(
+        (span.grain.start(record.at), record.outcome) for record in searches
+    )
+    assert Counter({(m.start, m.outcome): m.times for m in report.answers}) == Counter(
+        (span.grain.start(record.at), record.kind if record.ending == "stopped" else record.ending)
+        for record in answers
+    )
+    assert [start for start, _ in report.parts] == span.edges(NOW)[:-1]
+    assert sum(part.cost or 0 for _, part in report.parts) == pytest.approx(report.whole.cost)
+    for start, part in report.parts:
+        took = [record.seconds for record in answers if record.ending == "ok" and span.grain.start(record.at) == start]
+        assert close(part.answer_seconds.at(0.95), percentile(took, 0.95)) if took else not part.answer_seconds.steps
+
+
+def check(figures: Figures, records: list[Record], engines: str = "") -> None:
     chosen = engines or "abc"
     every_search = [record for record in records if isinstance(record, SearchRecord)]
     searches = [record for record in every_search if not engines or (record.engine in engines and record.engine)]
     answers = [record for record in records if isinstance(record, AnswerRecord)]
     tries = [(place, attempt) for record in every_search for place, attempt in enumerate(record.attempts)]
 
-    # Searches and answers over time
-    assert Counter({(m.start, m.outcome): m.times for m in figures.searches}) == Counter(
-        (span.grain.start(record.at), record.outcome) for record in searches
-    )
-    assert Counter({(m.start, m.outcome): m.times for m in figures.answers}) == Counter(
-        (span.grain.start(record.at), record.kind if record.ending == "stopped" else record.ending)
-        for record in answers
-    )
+    # All together
+    assert (figures.searches, figures.answers) == (len(searches), len(answers))
     assert figures.refused == sum(record.outcome == "refused" for record in searches)
     settled = [record for record in searches if record.outcome != "cancelled"]
     assert figures.success == sum(record.outcome == "ok" for record in settled) / len(settled)
+    failed = [record.outcome == "failed" for record in settled] + [record.ending == "failed" for record in answers]
+    assert figures.failure == pytest.approx(statistics.fmean(failed))
+    took = [record.seconds for record in answers if record.ending == "ok"]
+    assert close(figures.answer_seconds.at(0.95), percentile(took, 0.95))
 
     # Engines
-    assert sorted(figures.known_engines) == list("abc")
     assert {engine.engine for engine in figures.engines} == set(chosen)
     for engine in figures.engines:
         mine = [(place, attempt) for place, attempt in tries if attempt.engine == engine.engine]
@@ -212,8 +226,39 @@ def test_every_figure_of_every_span_is_what_the_records_say(store: MetricsStore)
     for span in SPANS:
         mine = [record for record in records if record.at >= span.since(NOW)]
         assert len(mine) > 100, span
-        check(read_figures(store, span, now=NOW, settings=SETTINGS), mine, span)
-        check(read_figures(store, span, now=NOW, settings=SETTINGS, engines=["b", "c"]), mine, span, "bc")
+        report = read_report(store, span, now=NOW, settings=SETTINGS)
+        check(report.whole, mine)
+        check_parts(report, mine, span)
+        assert sorted(report.known_engines) == list("abc")
+        check(read_report(store, span, now=NOW, settings=SETTINGS, engines=["b", "c"]).whole, mine, "bc")
+
+
+def test_the_time_before_is_as_long_and_ends_where_the_span_begins(store: MetricsStore) -> None:
+    records = some_records(6_000)
+    write(store, records, now=NOW, keep_days=90)
+    for span in SPANS[:-1]:
+        earlier = [record for record in records if span.since_before(NOW) <= record.at < span.since(NOW)]
+        assert len(span.edges(NOW)) == len(span.edges(span.since(NOW) - 1)) == span.count + 1
+        before = read_report(store, span, now=NOW, settings=SETTINGS).before
+        assert before
+        check(before, earlier)
+    assert read_report(store, SPANS[-1], now=NOW, settings=SETTINGS).before is None, "nothing is kept for 180 days"
+
+
+def test_there_is_nothing_to_compare_with_before_the_first_record_or_after_a_pause(store: MetricsStore) -> None:
+    hours = Span("24 小时", Grain.HOUR, 24)
+    newest = AnswerRecord(NOW - 60, "chat", "dear", "ok", "", 1.0, 1, 1, False, 0, 0)
+
+    def before() -> Figures | None:
+        return read_report(store, hours, now=NOW, settings=SETTINGS).before
+
+    write(store, [newest, replace(newest, at=NOW - 30 * HOUR)], now=NOW, keep_days=90)
+    assert before() is None, "half of the day before is not known"
+    write(store, [replace(newest, at=NOW - 60 * HOUR)], now=NOW, keep_days=90)
+    known = before()
+    assert known
+    assert known.answers == 1
+    assert read_report(store, SPANS[0], now=NOW, settings=SETTINGS).before is None, "nothing was asked in that hour"
 
 
 def test_the_latest_records_come_first(store: MetricsStore) -> None:
@@ -226,7 +271,8 @@ def test_the_latest_records_come_first(store: MetricsStore) -> None:
 
 
 def test_nothing_recorded_is_nothing_shown(store: MetricsStore) -> None:
-    figures = read_figures(store, SPANS[0], now=NOW, settings=SETTINGS)
+    report = read_report(store, SPANS[0], now=NOW, settings=SETTINGS)
+    figures = report.whole
     assert figures.empty
     assert (figures.success, figures.hit_rate, figures.cost, figures.refused) == (None, None, None, 0)
 

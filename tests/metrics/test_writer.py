@@ -466,7 +466,11 @@ def grains(database: Database) -> set[str]:
 def test_what_is_too_old_goes_in_small_steps(database: Database, recording: Callable[..., Metrics]) -> None:
     store = MetricsStore(database)
     old = [replace(RECORD, at=NOW - 31 * DAY + number, engine=f"e{number}") for number in range(1_200)]
-    recent = [replace(RECORD, at=NOW - 29 * DAY), replace(RECORD, at=NOW - 9 * DAY), replace(RECORD, at=NOW - 3 * HOUR)]
+    recent = [
+        replace(RECORD, at=NOW - 29 * DAY),
+        replace(RECORD, at=NOW - 16 * DAY),
+        replace(RECORD, at=NOW - 3 * HOUR),
+    ]
     write(store, [*old, *recent], now=NOW, keep_days=90)
     assert count(database, "search_records") == 1_203
     assert store.forget(NOW - 30 * DAY, {}) is True
@@ -481,7 +485,7 @@ def test_finer_sums_are_forgotten_sooner(database: Database, recording: Callable
     clock = Clock(NOW)
     write(MetricsStore(database), [RECORD], now=NOW, keep_days=90)
     assert grains(database) == {"minute", "hour", "day"}
-    for seconds, left in ((3 * HOUR, {"hour", "day"}), (9 * DAY, {"day"}), (91 * DAY, set())):
+    for seconds, left in ((3 * HOUR, {"hour", "day"}), (16 * DAY, {"day"}), (91 * DAY, set())):
         clock.now = NOW + seconds
         recording(database, clock=clock).start()
         assert until(lambda left=left: grains(database) == left)  # type: ignore[misc]

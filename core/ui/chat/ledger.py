@@ -87,7 +87,7 @@ def entry(response: SearchResponse, asked: str = "") -> Markup:
     if response.attempts:
         heads = Markup("<tr><th>引擎</th><th>结果</th><th>用时</th><th>说明</th></tr>")
         rows = Markup().join(map(_attempt, response.attempts))
-        lines.append(Markup('<table class="wy-ledger">%s%s</table>') % (heads, rows))
+        lines.append(Markup('<table class="wy-ledger" tabindex="0">%s%s</table>') % (heads, rows))
     notes = (*response.notes, *unheeded_limits(response.provider, response.query))
     lines += [Markup('<div class="wy-line">%s</div>') % note for note in notes]
     return Markup().join(lines)

@@ -60,7 +60,7 @@ def _text(entry: Message, source: Source) -> None:
     anchor = f"text-{entry.id}-{source.number}"
     if marked:
         draw_html(_how_many(marked, anchor))
-    draw_html(Markup('<div class="wy-page-text">%s</div>') % marked_html(page.text, marked, anchor=anchor))
+    draw_html(Markup('<div class="wy-page-text" tabindex="0">%s</div>') % marked_html(page.text, marked, anchor=anchor))
 
 
 def _how_many(marked: Sequence[Place], anchor: str) -> Markup:

@@ -184,7 +184,7 @@ def _end_of(text: str) -> str:
 
 
 def _thought(text: str) -> Markup:
-    return Markup('<div class="wy-thought">%s</div>') % clean(text).strip()
+    return Markup('<div class="wy-thought" tabindex="0">%s</div>') % clean(text).strip()
 
 
 def _thought_label(text: str, seconds: float) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from calendar import timegm
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import altair as alt
@@ -18,11 +20,12 @@ UPRIGHT_HEIGHT = 260
 AROUND = 110
 BAR_STEP = 30
 
-_TIMES: dict[Grain, tuple[Any, str]] = {
-    Grain.MINUTE: ("yearmonthdatehoursminutes", "%H:%M"),
-    Grain.HOUR: ("yearmonthdatehours", "%m-%d %H:%M"),
-    Grain.DAY: ("yearmonthdate", "%m-%d"),
+_TIMES: dict[Grain, tuple[Any, str, str]] = {
+    Grain.MINUTE: ("yearmonthdatehoursminutes", "%H:%M", "%m-%d %H:%M"),
+    Grain.HOUR: ("yearmonthdatehours", "%m-%d %H:%M", "%m-%d %H:%M"),
+    Grain.DAY: ("utcyearmonthdate", "%m-%d", "%Y-%m-%d"),
 }
+"""What one bar stands for, and how its time is written on the axis and in full."""
 
 Row = dict[str, Any]
 Spec = dict[str, Any]
@@ -32,12 +35,15 @@ Colours = dict[str, str]
 
 
 def timeline(rows: Sequence[Row], colours: Colours, *, span: Span, now: float, unit: str) -> Spec:
-    """Stacked bars: `start` in seconds since 1970, `what` is the word in the legend, `times` the height."""
-    time_unit, format = _TIMES[span.grain]
+    """Stacked bars: `start` in seconds since 1970, `what` is the word in the legend, `times` the height.
+
+    Minutes and hours are on the reader's clock, whose browser draws them. What is not over is paler than the rest.
+    """
+    time_unit, format, in_full = _TIMES[span.grain]
     first, *_, last, _ = span.edges(now)
     rows = [*({**rows[0], "start": edge, "times": 0} for edge in (first, last)), *rows]  # the axis has the whole span
     return _bars(
-        [{**row, "start": row["start"] * 1000} for row in rows],
+        [{**row, "start": _milliseconds(row["start"], span), "running": row["start"] == last} for row in rows],
         UPRIGHT_HEIGHT,
         x=alt.X(
             "start:T",
@@ -47,13 +53,21 @@ def timeline(rows: Sequence[Row], colours: Colours, *, span: Span, now: float, u
         ),
         y=alt.Y("times:Q", title=unit, stack="zero", axis=alt.Axis(tickMinStep=1, format=",d")),
         color=_colour(rows, colours),
+        opacity=alt.condition("datum.running", alt.value(0.4), alt.value(1)),
         order=alt.Order("place:Q"),
         tooltip=[
-            alt.Tooltip("start:T", timeUnit=time_unit, title="时间", format="%m-%d %H:%M"),
+            alt.Tooltip("start:T", timeUnit=time_unit, title="时间", format=in_full),
             alt.Tooltip("what:N", title="结果"),
             alt.Tooltip("times:Q", title=unit),
         ],
     )
+
+
+def _milliseconds(start: int, span: Span) -> int:
+    """A day is one on the calendar of this machine, whoever reads of it: its date, as if it were one in UTC."""
+    if span.grain is Grain.DAY:
+        start = timegm(datetime.fromtimestamp(start).timetuple())
+    return start * 1000
 
 
 def stacked(rows: Sequence[Row], colours: Colours, *, unit: str, as_shares: bool = False) -> Spec:

@@ -7,21 +7,23 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.app import App
 from core.base.errors import AppError
-from core.metrics.figures import Figures, Moment, read_figures
-from core.metrics.spans import SPANS, Span
+from core.metrics.figures import Figures, Moment, Report, read_report
+from core.metrics.spans import SPANS, Grain, Span
 from core.search.types import CacheLayer
 from core.ui import clock, tables
-from core.ui.dashboard import charts
+from core.ui.dashboard import charts, headlines
 from core.ui.dashboard.charts import AMBER, BLUE, GREEN, GREY, MAUVE, RED, TEAL, Row, Spec
+from core.ui.dashboard.headlines import NO_PRICE
 from core.ui.escape import label
 from core.ui.frame import warning
 from core.ui.labels import label_of
@@ -29,7 +31,6 @@ from core.ui.tables import Table
 
 SPAN, ENGINES, PART = "dashboard_span", "dashboard_engines", "dashboard_part"
 LATEST = 50
-NO_PRICE = "未设价格"
 
 SEARCH_OUTCOMES = {"ok": "有结果", "empty": "没有结果", "failed": "失败", "refused": "被限流", "cancelled": "读者离开"}
 ANSWER_ENDINGS = {
@@ -48,6 +49,7 @@ LAYERS = {
     CacheLayer.STALE.value: "过期的旧结果",
     CacheLayer.NONE.value: "重新搜索",
 }
+UNITS = {Grain.MINUTE: "分钟", Grain.HOUR: "小时", Grain.DAY: "天"}
 MODES = {"chat": "Chat", "agent": "Agent"}
 PLACES = {"engine": "引擎", "search": "整次搜索", "answer": "回答"}
 
@@ -55,6 +57,16 @@ SEARCH_COLOURS = dict(zip(SEARCH_OUTCOMES.values(), (TEAL, AMBER, RED, BLUE, GRE
 ANSWER_COLOURS = dict(zip(ANSWER_ENDINGS.values(), (TEAL, AMBER, MAUVE, GREEN, GREY, RED), strict=True))
 ATTEMPT_COLOURS = {"有结果": TEAL, "没有结果": AMBER, "失败": RED, "被抢先": BLUE, "休息中": GREY, "额度已满": MAUVE}
 LAYER_COLOURS = dict(zip(LAYERS.values(), (TEAL, GREEN, BLUE, AMBER, GREY), strict=True))
+COMING = (
+    ("speed", "成功率、用时和错误率", "搜索成不成功，回答要多久，错误占多少，与之前同样长的一段时间相比。"),
+    ("bar_chart", "次数", "每分钟、每小时或每天有多少次搜索和回答，多少失败，多少被限流。"),
+    ("travel_explore", "引擎和缓存", "每个引擎的成功率和用时，多少次转交给了下一个，多少搜索由缓存回答。"),
+    ("payments", "模型和费用", "每个模型读入和写出多少 token，估算花了多少，Agent 循环了几次。"),
+    ("error", "错误", "什么错误，出在哪里，出现了多少次。"),
+    ("list_alt", "记录", "最新的搜索和回答；每张图和每个表都可以下载为 CSV。"),
+)
+"""What an empty page promises: icon, name and meaning."""
+
 PLACE_COLOURS = dict(zip(PLACES.values(), (AMBER, MAUVE, RED), strict=True))
 
 
@@ -63,28 +75,43 @@ class View:
     """What is looked at."""
 
     app: App
-    figures: Figures
+    report: Report
     span: Span
     now: float
+    places: Iterator[DeltaGenerator]
+    """For what is drawn next."""
+
+    @property
+    def figures(self) -> Figures:
+        return self.report.whole
 
 
 def draw(app: App) -> None:
+    with st.container(key="dashboard"):  # by this name the style sheet gives it the whole width
+        _draw(app)
+
+
+def _draw(app: App) -> None:
     st.header("运行看板", anchor=False)
     settings = app.settings.metrics
     words = "搜索词也会记录，" if settings.queries else "不记录搜索词和回答的内容，"
     st.write(f"这台服务器上的搜索和回答：多少、多快、成不成功、花了多少。{words}保存 {settings.keep_days} 天。")
     if not settings.enabled:
         warning("记录已经关闭，下面是关闭之前的数据。把 METRICS_ENABLED 设为 true 并重启后继续记录。")
-    span, now = _span(), time.time()
+    choices, now = st.container(horizontal=True, gap="medium"), time.time()
+    with choices:
+        span = _span()
     try:
         engines = st.session_state.get(ENGINES) or ()
-        figures = read_figures(app.metrics.store, span, now=now, settings=settings, engines=engines)
-        _engine_filter(figures)
-        if figures.empty:
+        report = read_report(app.metrics.store, span, now=now, settings=settings, engines=engines)
+        with choices:
+            _engine_filter(report)
+        if report.whole.empty:
             _nothing_yet(span)
         else:
-            _headlines(figures, settings.currency)
-            _parts(View(app, figures, span, now))
+            headlines.draw(report, span, settings.currency)
+            _parts(View(app, report, span, now, _places()))
+            st.caption(_zones(span, now))
     except AppError as error:
         warning(f"运行数据暂时读不出来。{error}")
     if app.metrics.dropped:
@@ -97,9 +124,9 @@ def _span() -> Span:
     return SPANS[names.index(chosen)]
 
 
-def _engine_filter(figures: Figures) -> None:
+def _engine_filter(report: Report) -> None:
     """Offers what was chosen before as well: another span may know nothing of it."""
-    offered = list(dict.fromkeys([*figures.known_engines, *(st.session_state.get(ENGINES) or ())]))
+    offered = list(dict.fromkeys([*report.known_engines, *(st.session_state.get(ENGINES) or ())]))
     if offered:
         st.pills(
             "引擎",
@@ -117,25 +144,27 @@ def _nothing_yet(span: Span) -> None:
         st.info("所选的引擎在这段时间里没有记录。请换一段时间，或取消引擎的选择。", icon=":material/filter_alt_off:")
         return
     st.info(
-        f"最近 {span.label}还没有记录。到「对话」页打开联网搜索，问一个问题，几秒后这里就会有："
-        "搜索和回答的次数、各引擎的成功率和用时、缓存命中率、token 和费用、错误。",
+        f"最近 {span.label}还没有记录。到「对话」页打开联网搜索，问一个问题，几秒后刷新，这里就会有：",
         icon=":material/monitoring:",
     )
+    places = _places()
+    for icon, name, meaning in COMING:
+        with next(places), st.container(border=True, height="stretch"):
+            st.markdown(f":material/{icon}: **{name}**")
+            st.caption(meaning)
 
 
-def _headlines(figures: Figures, currency: str) -> None:
-    searches, answers = figures.search_outcomes, figures.answer_outcomes
-    cost = NO_PRICE if figures.cost is None else f"{figures.cost:,.2f} {currency}"
-    with st.container(horizontal=True):
-        for name, value, meaning in (
-            ("搜索", f"{searches.total():,} 次", "包括由缓存回答的和没有成功的。"),
-            ("有结果", _percent(figures.success), "有结果的搜索占全部搜索的比例，读者中途离开的不算。"),
-            ("缓存命中", _percent(figures.hit_rate), "由会话缓存或共享缓存直接回答的搜索的比例。"),
-            ("被限流", f"{figures.refused:,} 次", "超过每个用户每分钟的上限（SEARCH_RATE_LIMIT）而没有执行的搜索。"),
-            ("回答", f"{answers.total():,} 次", "两种模式合计，包括没有完成的。"),
-            ("估算费用", cost, "按 METRICS_PRICES 的单价计算，没有单价的模型不计。"),
-        ):
-            st.metric(name, value, help=meaning, width="content")
+def _places() -> Iterator[DeltaGenerator]:
+    """One place after the other: two in a row, below each other on a phone."""
+    while True:
+        yield from st.columns(2, gap="medium")
+
+
+def _zones(span: Span, now: float) -> str:
+    reader, server = datetime.fromtimestamp(now, clock.reader_zone()), datetime.fromtimestamp(now).astimezone()
+    if span.grain is Grain.DAY and reader.utcoffset() != server.utcoffset():
+        return f"一天从服务器的零点算起，服务器的时区是 UTC{server.isoformat()[-6:]}。"
+    return f"时间按你的时区（UTC{reader.isoformat()[-6:]}）显示。"
 
 
 def _parts(view: View) -> None:
@@ -145,35 +174,52 @@ def _parts(view: View) -> None:
                 draw_part(view)
 
 
-def _section(title: str, sentence: str, chart: Spec, table: Table) -> None:
-    st.subheader(title, anchor=False)
-    st.caption(sentence)
-    st.vega_lite_chart(chart, width="stretch", alt=f"{title}。{sentence}")
-    with st.expander("表格", icon=":material/table:"):
-        tables.draw(table)
+def _section(view: View, title: str, sentence: str, chart: Spec, table: Table, *, alone: bool = False) -> None:
+    """A chart that stands alone in its part has its table in the other column, open."""
+    with next(view.places):
+        st.subheader(title, anchor=False)
+        st.caption(sentence)
+        st.vega_lite_chart(chart, width="stretch", alt=f"{title}。{sentence}")
+        if not alone:
+            with st.expander("表格", icon=":material/table:"):
+                tables.draw(table)
+    if alone:
+        with next(view.places):
+            tables.draw(table)
 
 
 # ── Over time ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _over_time(view: View) -> None:
-    figures = view.figures
-    if figures.searches:
-        rows = _moment_rows(figures.searches, SEARCH_OUTCOMES)
-        _section(
+    unfinished = f"最右边浅色的是现在这一{UNITS[view.span.grain]}，还没有结束。"
+    for title, sentence, name, moments, words, colours in (
+        (
             "搜索的次数",
             "柱子越高，搜索越多；红色是失败，蓝色是超过每分钟上限被拒绝的。",
-            charts.timeline(rows, SEARCH_COLOURS, span=view.span, now=view.now, unit="次数（次）"),
-            _moment_table("searches", figures.searches, SEARCH_OUTCOMES),
-        )
-    if figures.answers:
-        rows = _moment_rows(figures.answers, ANSWER_ENDINGS)
-        _section(
+            "searches",
+            view.report.searches,
+            SEARCH_OUTCOMES,
+            SEARCH_COLOURS,
+        ),
+        (
             "回答的次数",
             "红色是失败；到达上限的 Agent 仍然给出了回答。",
-            charts.timeline(rows, ANSWER_COLOURS, span=view.span, now=view.now, unit="次数（次）"),
-            _moment_table("answers", figures.answers, ANSWER_ENDINGS),
-        )
+            "answers",
+            view.report.answers,
+            ANSWER_ENDINGS,
+            ANSWER_COLOURS,
+        ),
+    ):
+        if moments:
+            rows = _moment_rows(moments, words)
+            _section(
+                view,
+                title,
+                sentence + unfinished,
+                charts.timeline(rows, colours, span=view.span, now=view.now, unit="次数（次）"),
+                _moment_table(name, view, moments, words),
+            )
 
 
 def _moment_rows(moments: Sequence[Moment], words: dict[str, str]) -> list[Row]:
@@ -189,11 +235,12 @@ def _moment_rows(moments: Sequence[Moment], words: dict[str, str]) -> list[Row]:
     ]
 
 
-def _moment_table(name: str, moments: Sequence[Moment], words: dict[str, str]) -> Table:
+def _moment_table(name: str, view: View, moments: Sequence[Moment], words: dict[str, str]) -> Table:
     counted: dict[int, Counter[str]] = {}
     for moment in moments:
         counted.setdefault(moment.start, Counter())[moment.outcome] = moment.times
-    rows = [(_clock(start), *(found[outcome] for outcome in words)) for start, found in sorted(counted.items())]
+    began = _day if view.span.grain is Grain.DAY else _clock
+    rows = [(began(start), *(found[outcome] for outcome in words)) for start, found in sorted(counted.items())]
     return Table(name, ("开始时间", *(f"{word}（次）" for word in words.values())), rows)
 
 
@@ -216,6 +263,7 @@ def _engines(view: View) -> None:
         if times
     ]
     _section(
+        view,
         "各引擎的成功与转交",
         "一条是一个引擎。绿色以外的部分都转交给了下一个引擎；红色多，说明这个引擎常常失败。",
         charts.stacked(rows, ATTEMPT_COLOURS, unit="次数（次）"),
@@ -231,6 +279,7 @@ def _engines(view: View) -> None:
     timed = [one for one in engines if one.seconds.steps]
     if timed:
         _section(
+            view,
             "各引擎的用时",
             "p50：一半的答复比它快；p95：每 20 次里最慢的 1 次大约要这么久。误差不超过 5 %。",
             charts.side_by_side(
@@ -270,6 +319,7 @@ def _caches(view: View) -> None:
         if one.layers[layer]
     ]
     _section(
+        view,
         "各类搜索由谁回答",
         "灰色是真正去搜索的部分，其余省下了一次搜索；黄色是引擎都失败时拿出来的旧结果。",
         charts.stacked(rows, LAYER_COLOURS, unit="占搜索的比例", as_shares=True),
@@ -278,6 +328,7 @@ def _caches(view: View) -> None:
             ("类型", "命中率", *(f"{word}（次）" for word in LAYERS.values())),
             [(name, _percent(one.hit_rate), *(one.layers[layer] for layer in LAYERS)) for name, one in caches],
         ),
+        alone=True,
     )
 
 
@@ -298,6 +349,7 @@ def _models(view: View) -> None:
     if rows:
         currency = view.app.settings.metrics.currency
         _section(
+            view,
             "Token 和费用",
             f"每个模型读入和写出的 token；费用按 METRICS_PRICES 的单价估算，没有单价的写「{NO_PRICE}」。",
             charts.stacked(rows, {"读入": BLUE, "写出": TEAL}, unit="token（个）"),
@@ -317,8 +369,8 @@ def _models(view: View) -> None:
                 ],
             ),
         )
+    _agent(view)
     _answer_seconds(view.figures)
-    _agent(view.figures)
 
 
 def _answer_seconds(figures: Figures) -> None:
@@ -340,7 +392,8 @@ def _answer_seconds(figures: Figures) -> None:
     tables.draw(Table("modes", columns, rows))
 
 
-def _agent(figures: Figures) -> None:
+def _agent(view: View) -> None:
+    figures = view.figures
     iterations: Counter[int] = Counter()
     for model in figures.models:
         iterations.update(model.iterations)
@@ -349,6 +402,7 @@ def _agent(figures: Figures) -> None:
     calls = sum(model.tool_calls for model in figures.models) / iterations.total()
     rows = [{"name": str(often), "times": runs} for often, runs in sorted(iterations.items())]
     _section(
+        view,
         "Agent 的循环次数",
         f"越靠右，想得越久；多数都在最右边，说明次数上限可能太小。平均每次运行调用 {calls:.1f} 次工具。",
         charts.columns(rows, x="一次运行中问模型的次数", unit="运行（次）"),
@@ -373,6 +427,7 @@ def _errors(view: View) -> None:
         for (name, place), times in together.most_common()
     ]
     _section(
+        view,
         "错误",
         "从多到少。引擎的错误多半由下一个引擎补上，整次搜索和回答的错误读者看得到。",
         charts.stacked(rows, PLACE_COLOURS, unit="次数（次）"),
@@ -384,6 +439,7 @@ def _errors(view: View) -> None:
                 for error in errors
             ],
         ),
+        alone=True,
     )
 
 
@@ -477,6 +533,11 @@ def _percent(share: float | None) -> str:
 
 def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 2)
+
+
+def _day(at: float) -> str:
+    """On the calendar of this machine, which the sums of days go by."""
+    return datetime.fromtimestamp(at).strftime("%Y-%m-%d")
 
 
 def _clock(at: float, *, seconds: bool = False) -> str:

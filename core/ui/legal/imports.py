@@ -168,7 +168,7 @@ def _draw_outcome(job: ImportJob) -> None:
                 for entry in found["reasons"][:_SHOWN_REASONS]
             )
             heads = Markup("<tr><th>文件或行</th><th>原因</th></tr>")
-            draw_html(Markup('<table class="wy-ledger">%s%s</table>') % (heads, rows))
+            draw_html(Markup('<table class="wy-ledger" tabindex="0">%s%s</table>') % (heads, rows))
             st.download_button(
                 "导入报告（JSON）",
                 data=partial(json.dumps, found, ensure_ascii=False, indent=2),

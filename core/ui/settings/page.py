@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 import streamlit as st
 from markupsafe import Markup
+from streamlit.delta_generator import DeltaGenerator
 
 from core.app import App
 from core.base.errors import AppError
 from core.base.settings.describe import NOT_SET, Entry, entries, shown
-from core.doctor import Check, EngineState, Findings, engine_states, searxng_settings, try_engine
+from core.doctor import Check, EngineState, Findings, engine_states, searxng_settings, try_engines
 from core.llm.errors import ModelError
 from core.llm.tokens import estimate_tokens
 from core.run.prompts import Preview
@@ -140,32 +141,57 @@ def _engines(app: App, engines: list[EngineState]) -> None:
     may_edit = permission.may_edit(app.settings)
     if not may_edit:
         connect.refused(app)
+    usable, unusable = ([engine for engine in engines if engine.in_use is in_use] for in_use in (True, False))
     tests: dict[str, Check] = st.session_state.setdefault(ENGINE_TESTS, {})
-    asked, places = "", {}
-    for number, engine in enumerate(engines, 1):
-        with st.container(horizontal=True, wrap=False, vertical_alignment="top"):
-            places[engine.name] = st.empty()
-            draw_html(_engine(number, engine, tests.get(engine.name)), places[engine.name])
-            if may_edit:
-                engine_form.draw(app, engine.name)
-            if engine.in_use and st.button("测试", key=f"test-{engine.name}"):
-                asked = engine.name
+    all_of_them = len(usable) > 1 and st.button("全部测试", icon=":material/network_check:")
+    summary = st.empty()
+    rows = {engine.name: _engine_row(app, engine, tests, may_edit=may_edit) for engine in usable}
+    if unusable:
+        st.subheader("还不能使用", anchor=False)
+        for engine in unusable:
+            _engine_row(app, engine, tests, may_edit=may_edit)
+    asked = [name for name, (_, pressed) in rows.items() if pressed or all_of_them]
     if asked:  # all the rows are drawn: nobody waits for one engine to see the others
-        number = list(places).index(asked) + 1
-        with places[asked], st.spinner(f"正在用 {label(engines[number - 1].label)} 搜索…"):
-            tests[asked] = try_engine(app, asked, user=keeping.identity())
-        after = next(engine for engine in engine_states(app, clock.now()) if engine.name == asked)
-        draw_html(_engine(number, after, tests[asked]), places[asked])
+        _test(app, {name: rows[name][0] for name in asked}, tests)
+    if all_of_them:
+        good = sum(tests[name].ok for name in asked)
+        summary.caption(f"测试了 {len(asked)} 个引擎：{good} 个成功，{len(asked) - good} 个失败，原因见各行。")
 
 
-def _engine(number: int, engine: EngineState, test: Check | None) -> Markup:
+def _engine_row(
+    app: App, engine: EngineState, tests: Mapping[str, Check], *, may_edit: bool
+) -> tuple[DeltaGenerator, bool]:
+    """The place of what is said of the engine, and whether it is to be tested."""
+    with st.container(horizontal=True, wrap=False, vertical_alignment="top"):
+        place = st.empty()
+        draw_html(_engine(engine, tests.get(engine.name)), place)
+        if may_edit:
+            engine_form.draw(app, engine.name)
+        return place, engine.in_use and st.button("测试", key=f"test-{engine.name}")
+
+
+def _test(app: App, places: Mapping[str, DeltaGenerator], tests: dict[str, Check]) -> None:
+    """Each result is shown as soon as it is known."""
+    states = {engine.name: engine for engine in engine_states(app, clock.now())}
+    for name, place in places.items():
+        draw_html(_engine(states[name], None, testing=True), place)
+    for name, tests[name] in try_engines(app, list(places), user=keeping.identity()):
+        after = next(engine for engine in engine_states(app, clock.now()) if engine.name == name)
+        draw_html(_engine(after, tests[name]), places[name])
+
+
+def _engine(engine: EngineState, test: Check | None, *, testing: bool = False) -> Markup:
     state_class = "off" if not engine.in_use else "resting" if engine.reason else "ready"
     told_by_test = test is not None and test.message == engine.reason
     because = f"{engine.reason}{engine.cure}" if engine.reason and not told_by_test else ""
+    name = f"{engine.number} {engine.label}" if engine.in_use else engine.label
     return Markup(
-        '<div class="wy-engine"><div><b>%s %s</b> <code>%s</code> <span class="state %s">%s</span></div>'
+        '<div class="wy-engine"><div><b>%s</b> <code>%s</code> <span class="state %s">%s</span></div>'
         '<div class="note">%s</div>%s</div>'
-    ) % (number, engine.label, engine.name, state_class, engine.state, because, _test_result(test))
+    ) % (name, engine.name, state_class, engine.state, because, _TESTING if testing else _test_result(test))
+
+
+_TESTING = Markup('<div class="note wy-waiting">正在测试</div>')
 
 
 def _test_result(test: Check | None) -> Markup:

@@ -8,10 +8,13 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import altair as alt
 import pytest
+from streamlit.proto.Metric_pb2 import Metric as MetricProto
 from streamlit.testing.v1 import AppTest
 
 import core.app
@@ -28,8 +31,8 @@ from support.worlds import world
 
 
 def known() -> list[Record]:
-    """Eight searches and three answers of the last minutes."""
-    at = time.time() - 5
+    """Eight searches and three answers of this moment."""
+    at = time.time()
     asked = SearchRecord(at, "general", "tavily", "ok", "", "", None, 0.5, (AttemptRecord("tavily", "ok", 0.5, ""),))
     failed = (AttemptRecord("tavily", "failed", 2.0, "timeout"), AttemptRecord("ddgs", "ok", 1.0, ""))
     return [
@@ -70,7 +73,13 @@ def go(page: AppTest, part: str) -> AppTest:
 
 
 def headlines(page: AppTest) -> dict[str, str]:
-    return {metric.label: metric.value for metric in page.metric}
+    return {metric.label: metric.value.replace("\\", "") for metric in page.metric}
+
+
+def changes(page: AppTest) -> dict[str, tuple[str, str]]:
+    """What the figures are compared with the time before, and in which colour."""
+    colours = {MetricProto.RED: "bad", MetricProto.GREEN: "good", MetricProto.GRAY: "neither"}
+    return {metric.label: (metric.delta.replace("\\", ""), colours[metric.proto.color]) for metric in page.metric}
 
 
 def charts(page: AppTest) -> list[dict[str, Any]]:
@@ -80,12 +89,14 @@ def charts(page: AppTest) -> list[dict[str, Any]]:
 def test_the_figures_of_known_records_are_on_the_page() -> None:
     with opened(known(), METRICS_PRICES="m=2/10", METRICS_CURRENCY="美元") as (page, _):
         assert headlines(page) == {
+            "搜索成功率": "75.0%",
+            "回答用时 p95": "9.0 秒",
+            "错误率": "18.2%",
+            "估算费用": "7.00 美元",
             "搜索": "8 次",
-            "有结果": "75.0%",
+            "回答": "3 次",
             "缓存命中": "14.3%",
             "被限流": "1 次",
-            "回答": "3 次",
-            "估算费用": "7.00 美元",
         }
         assert '<td>Tavily</td><td>66.7%</td><td>33.3%</td><td class="number">4</td>' in html(go(page, "引擎"))
         assert "<td>综合</td><td>0.0%</td>" in html(go(page, "缓存"))
@@ -125,6 +136,53 @@ def test_the_axis_of_time_has_the_whole_span() -> None:
     assert max(starts) - min(starts) == 23 * 3600
 
 
+def test_each_figure_says_how_it_has_changed_since_the_day_before() -> None:
+    now = known()
+    yesterday = [replace(record, at=record.at - 86400) for record in [*now[:4], *now[4:6] * 2, *now[8:]]]
+    first = replace(now[0], at=time.time() - 4 * 86400)
+    with opened([*now, *yesterday, first], METRICS_PRICES="m=2/10") as (page, _):
+        assert changes(page) == {
+            "搜索成功率": ("-25.0 个百分点", "bad"),
+            "回答用时 p95": ("持平", "neither"),
+            "错误率": ("+9.1 个百分点", "bad"),
+            "估算费用": ("持平", "neither"),
+            "搜索": ("持平", "neither"),
+            "回答": ("持平", "neither"),
+            "缓存命中": ("-10.7 个百分点", "bad"),
+            "被限流": ("+1 次", "bad"),
+        }
+        assert "变化是与之前的 24 小时相比" in values(page.caption)
+        curves = {metric.label: list(metric.proto.chart_data) for metric in page.metric}
+        assert len(curves["搜索"]) == 23, "all hours but the present one, which is not over"
+        assert curves["搜索成功率"] == [], "a curve needs two hours of which something is known"
+
+
+def test_what_has_nothing_before_it_says_so() -> None:
+    with opened(known()) as (page, _):
+        assert set(changes(page).values()) == {("无可比", "neither")}
+        assert "之前的 24 小时没有数据" in values(page.caption)
+
+
+def test_what_is_not_over_is_marked_as_such() -> None:
+    with opened(known()) as (page, _):
+        bars = charts(page)[0]["layer"][0]
+        last = max(row["start"] for row in bars["data"]["values"])
+        assert {row["start"] == last for row in bars["data"]["values"] if row["running"]} == {True}
+        assert bars["encoding"]["opacity"]["condition"]["test"] == "datum.running"
+        assert values(page.caption).count("现在这一小时，还没有结束") == 2
+
+
+def test_a_day_has_the_date_of_the_servers_calendar() -> None:
+    with opened(known()) as (page, _):
+        page.session_state["dashboard_span"] = "30 天"
+        bars = charts(ran(page))[0]["layer"][0]
+        assert bars["encoding"]["x"]["timeUnit"] == "utcyearmonthdate"
+        last = max(row["start"] for row in bars["data"]["values"]) / 1000
+        today = datetime.now().date()
+        assert datetime.fromtimestamp(last, UTC).date() == today
+        assert f"<td>{today}</td>" in html(page)
+
+
 def test_only_the_chosen_engines_are_counted() -> None:
     with opened(known()) as (page, _):
         page.session_state["dashboard_engines"] = ["ddgs"]
@@ -139,6 +197,8 @@ def test_a_span_without_records_says_so() -> None:
     old = [SearchRecord(time.time() - 3 * 86400, "general", "ddgs", "ok", "", "", None, 0.1, ())]
     with opened(old) as (page, _):
         assert "还没有记录" in values(page.info)
+        for coming in ("成功率、用时和错误率", "模型和费用", "错误"):
+            assert coming in values(page.markdown)
         page.session_state["dashboard_span"] = "7 天"
         assert headlines(ran(page))["搜索"] == "1 次"
 

@@ -154,6 +154,28 @@ def test_a_failed_test_names_reason_cure_and_rest() -> None:
         assert "测试失败" in html(ran(page)), "the result stays"
 
 
+def test_all_engines_are_tested_with_one_click_and_each_says_what_came_of_it() -> None:
+    good = FakeEngine("good", results(3))
+    bad = FakeEngine("bad", EngineBlocked("要求输入验证码。", cure="请在浏览器里完成验证。"))
+    with world(says=[], engines=[good, bad]) as (app, _), opened(app, "引擎") as page:
+        press(page, "全部测试")
+        assert "测试成功</b>：3 条结果" in html(page)
+        assert "测试失败</b>：要求输入验证码。请在浏览器里完成验证。" in html(page)
+        assert "正在测试" not in html(page)
+        assert "测试了 2 个引擎：1 个成功，1 个失败" in values(page.caption)
+        assert len(good.queries) == len(bad.queries) == 1
+        assert "测试成功" in html(ran(page)), "the results stay"
+        assert len(good.queries) == 1
+
+
+def test_what_can_be_used_comes_first() -> None:
+    order = "exa,tavily,bundled"
+    with world(says=[], engines=None, SEARCH_PROVIDER_PRIORITY=order) as (app, _), opened(app, "引擎") as page:
+        text = html(page)
+        assert text.index("<b>1 内置手册</b>") < text.index("<b>Exa</b>") < text.index("<b>Tavily</b>")
+        assert "还不能使用" in values(page.subheader)
+
+
 def test_an_engine_that_is_left_out_has_no_button() -> None:
     with world(says=[], engines=None, SEARCH_PROVIDER_PRIORITY="exa,bundled") as (app, _), opened(app, "引擎") as page:
         assert "缺少密钥" in html(page)
@@ -289,7 +311,7 @@ def test_who_may_not_edit_sees_why_and_no_field() -> None:
     with world(says=[], engines=None, **ENGINES, SETTINGS_EDIT_BY="nobody") as (app, _), opened(app, "引擎") as page:
         assert "不能从页面修改" in values(page.info)
         assert not page.text_input
-        assert [button.label for button in page.button] == ["测试", "测试"]
+        assert [button.label for button in page.button] == ["全部测试", "测试", "测试"]
         go(page, "模型")
         assert "不能从页面修改" in values(page.info)
         assert not page.text_input

@@ -1,0 +1,145 @@
+"""The figures on top of 运行看板: each with its change against as long a time before, and a small curve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import streamlit as st
+
+from core.metrics.figures import Figures, Report
+from core.metrics.spans import Span
+from core.ui.escape import label
+
+NOTHING = "–"
+NO_PRICE = "未设价格"
+NOTHING_BEFORE = "无可比"
+UNCHANGED = "持平"
+
+
+@dataclass(frozen=True)
+class Headline:
+    name: str
+    figure: Callable[[Figures], float | None]
+    words: Callable[[float], str]
+    meaning: str
+    more_is: Literal["normal", "inverse", "off"]
+    """Good, bad, or neither: the colours of st.metric."""
+    difference: Callable[[float], str] | None = None
+    """In other words than the figure itself."""
+    unknown: str = NOTHING
+
+
+def draw(report: Report, span: Span, currency: str) -> None:
+    st.caption(_compared(report, span))
+    with st.container(key="headlines"):  # in a grid, by the style sheet
+        for headline in _headlines(currency):
+            _metric(headline, report)
+
+
+def _compared(report: Report, span: Span) -> str:
+    if report.before is None:
+        return f"之前的 {span.label}没有数据，或者不完整，所以变化写「{NOTHING_BEFORE}」。曲线是这段时间里的走势。"
+    return f"变化是与之前的 {span.label}相比；曲线是这段时间里的走势。"
+
+
+def _metric(headline: Headline, report: Report) -> None:
+    value = headline.figure(report.whole)
+    change = _change(headline, value, report.before)
+    curve = [headline.figure(part) for _, part in report.parts[:-1]]  # the present one is not over
+    known = [round(figure, 3) for figure in curve if figure is not None]
+    st.metric(
+        headline.name,
+        label(headline.unknown if value is None else headline.words(value)),
+        change[0] + label(change[1:]),  # escaped, a minus would be none
+        delta_color=headline.more_is if change[0] in "+-" else "off",
+        delta_arrow="auto" if change[0] in "+-" else "off",
+        chart_data=known if len(known) > 1 else None,
+        border=True,
+        height="stretch",
+        help=headline.meaning,
+    )
+
+
+def _change(headline: Headline, value: float | None, before: Figures | None) -> str:
+    earlier = headline.figure(before) if before else None
+    if value is None or earlier is None:
+        return NOTHING_BEFORE
+    words = headline.difference or headline.words
+    difference = words(abs(value - earlier))
+    return UNCHANGED if difference == words(0) else f"{'+' if value > earlier else '-'}{difference}"
+
+
+def _times(figure: float) -> str:
+    return f"{figure:,.0f} 次"
+
+
+def _percent(figure: float) -> str:
+    return f"{figure:.1%}"
+
+
+def _points(figure: float) -> str:
+    return f"{figure * 100:.1f} 个百分点"
+
+
+def _seconds(figure: float) -> str:
+    return f"{figure:.1f} 秒"
+
+
+def _money(currency: str, figure: float) -> str:
+    return f"{figure:,.2f} {currency}"
+
+
+def _headlines(currency: str) -> tuple[Headline, ...]:
+    return (
+        Headline(
+            "搜索成功率",
+            lambda figures: figures.success,
+            _percent,
+            "有结果的搜索占全部搜索的比例，读者中途离开的不算。",
+            "normal",
+            _points,
+        ),
+        Headline(
+            "回答用时 p95",
+            lambda figures: figures.answer_seconds.at(0.95),
+            _seconds,
+            "从提问到写完，每 20 次里最慢的 1 次大约要这么久；只算完成的回答，误差不超过 5 %。",
+            "inverse",
+        ),
+        Headline(
+            "错误率",
+            lambda figures: figures.failure,
+            _percent,
+            "以错误告终的搜索和回答占全部的比例。由下一个引擎补上的不算，被限流的不算。",
+            "inverse",
+            _points,
+        ),
+        Headline(
+            "估算费用",
+            lambda figures: figures.cost,
+            partial(_money, currency),
+            "按 METRICS_PRICES 的单价计算，没有单价的模型不计。",
+            "off",
+            unknown=NO_PRICE,
+        ),
+        Headline("搜索", lambda figures: figures.searches, _times, "包括由缓存回答的和没有成功的。", "off"),
+        Headline("回答", lambda figures: figures.answers, _times, "两种模式合计，包括没有完成的。", "off"),
+        Headline(
+            "缓存命中",
+            lambda figures: figures.hit_rate,
+            _percent,
+            "由会话缓存或共享缓存直接回答的搜索的比例。",
+            "normal",
+            _points,
+        ),
+        Headline(
+            "被限流",
+            lambda figures: figures.refused,
+            _times,
+            "超过每个用户每分钟的上限（SEARCH_RATE_LIMIT）而没有执行的搜索。",
+            "inverse",
+        ),
+    )
