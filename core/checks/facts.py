@@ -62,9 +62,14 @@ def _without(text: str, dated: Sequence[Day]) -> str:
 
 def differences(stated: Facts, source: Facts, nearest: Facts) -> Iterator[Difference]:
     """What the statement says and the source does not, beside what the nearest passage says instead."""
-    for quantity in stated.quantities:
-        if not is_weak(quantity) and best_agreement(quantity, source.quantities) is Agreement.OTHER:
-            yield Difference("number", quantity.text, _instead(quantity, stated, nearest))
+    others = [
+        quantity
+        for quantity in stated.quantities
+        if not is_weak(quantity) and best_agreement(quantity, source.quantities) is Agreement.OTHER
+    ]
+    unstated = _unstated(nearest, stated) if others else []
+    for quantity in others:
+        yield Difference("number", quantity.text, _instead(quantity, unstated))
     for day in stated.days:
         if not is_told(day, source.days) and not is_told(day, nearest.days) and not _is_bare_year(day, source):
             other = other_than(day, nearest.days)
@@ -129,12 +134,14 @@ def _kind(quantity: Quantity) -> tuple[str, str] | None:
     return (counted, quantity.bound) if counted else None
 
 
-def _instead(quantity: Quantity, stated: Facts, source: Facts) -> str:
+def _unstated(source: Facts, stated: Facts) -> list[Quantity]:
+    return [real for real in source.quantities if best_agreement(real, stated.quantities) is Agreement.OTHER]
+
+
+def _instead(quantity: Quantity, unstated: Sequence[Quantity]) -> str:
     """One under the same bound comes first: beside 不得超过三个月, 不得超过二个月 rather than 三个月以上."""
-    for real in sorted(source.quantities, key=lambda real: real.bound != quantity.bound):
-        if quantity.unit == real.unit and best_agreement(real, stated.quantities) is Agreement.OTHER:
-            return real.text
-    return ""
+    same_unit = [real for real in unstated if real.unit == quantity.unit]
+    return min(same_unit, key=lambda real: real.bound != quantity.bound).text if same_unit else ""
 
 
 def _is_bare_year(day: Day, source: Facts) -> bool:

@@ -147,7 +147,7 @@ def _label(match: re.Match[str]) -> str:
 
 def agreement(stated: Quantity, real: Quantity) -> Agreement:
     """Whether the source's quantity is what the statement says."""
-    if not is_comparable(stated, real) or {_bound_class(stated), _bound_class(real)} in _OPPOSITE:
+    if not is_comparable(stated, real) or (_bound_class(stated), _bound_class(real)) in _OPPOSITE:
         return Agreement.OTHER
     if stated.unit != real.unit:
         return Agreement.NEAR if _same_number(stated, real) else Agreement.OTHER
@@ -289,14 +289,18 @@ _AT_MOST = frozenset(
 _ABOVE = frozenset({"超过", "超出", "超", "逾", "高于", "多于", "大于", "突破", "多", "余"})
 _BELOW = frozenset({"不足", "不到", "未满", "不满", "未达", "低于", "少于", "小于"})
 _JUST_BELOW = frozenset({"近", "将近", "接近"})
-_OPPOSITE = ({"≥", "≤"}, {"≥", "<"}, {">", "≤"}, {">", "<"})
+_OPPOSITE = {(one, other) for above in "≥>" for below in "≤<" for one, other in ((above, below), (below, above))}
+_CLASSES = (
+    dict.fromkeys(_AT_LEAST, "≥")
+    | dict.fromkeys(_AT_MOST, "≤")
+    | dict.fromkeys(_ABOVE, ">")
+    | dict.fromkeys(_BELOW | _JUST_BELOW, "<")
+    | dict.fromkeys(("", "平均", "之久"), "")
+)
 
 
 def _bound_class(quantity: Quantity) -> str:
-    for name, words in (("≥", _AT_LEAST), ("≤", _AT_MOST), (">", _ABOVE), ("<", _BELOW), ("<", _JUST_BELOW)):
-        if quantity.bound in words:
-            return name
-    return "≈" if quantity.bound and quantity.bound not in {"平均", "之久"} else ""
+    return _CLASSES.get(quantity.bound, "≈")
 
 
 def _interval(bound: str, value: float) -> tuple[float, float]:
@@ -331,8 +335,8 @@ def _is_close(stated: Quantity, real: Quantity, tolerance: float) -> bool:
 
 def _is_rounded(stated: Quantity, real: Quantity) -> bool:
     """1.2 亿 for 1.23 亿. 130 for 133 without a 约 is another number."""
-    may_be = stated.bound or re.search(r"[.万亿]", stated.text)
-    return bool(may_be) and stated.step > real.step and abs(stated.exact - real.exact) <= stated.step / 2
+    near = stated.step > real.step and abs(stated.exact - real.exact) <= stated.step / 2
+    return near and bool(stated.bound or re.search(r"[.万亿]", stated.text))
 
 
 def _same_number(one: Quantity, other: Quantity) -> bool:
