@@ -36,7 +36,7 @@ CHECKS_KEPT = 512
 class LegalDesk:
     def __init__(self, settings: Settings, search: SearchService) -> None:
         self.public_url = settings.public.url
-        self.library = LegalLibrary(settings.data_dir)
+        self.library = LegalLibrary(settings.data_dir, embedding=settings.legal.embedding)
         self.verifier = Verifier(self.library)
         self.importer = Importer(self.library)
         self._checked = lru_cache(maxsize=CHECKS_KEPT)(self._check)

@@ -30,3 +30,8 @@ class NoLegalIndex(LegalError):
     kind = "legal_no_index"
     happened = "还没有导入法规与案例库。"
     advice = "请在「法规与案例」页导入，或运行 python -m core law import 路径。"
+
+
+class EmbeddingError(LegalError):
+    kind = "legal_embedding"
+    happened = "语义检索现在不能用，按字词照常检索。"

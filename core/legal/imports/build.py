@@ -55,7 +55,7 @@ _MAX_REASONS = 1_000
 @dataclass(frozen=True, slots=True)
 class ImportProgress:
     stage: str
-    """读取, then 建立索引."""
+    """读取, then 建立索引, then 计算向量 where a model for that is configured."""
     done: int
     total: int
 
@@ -104,7 +104,7 @@ def import_source(
     started = time.perf_counter()
     until = until or Deadline(float("inf"))
     folder.mkdir(parents=True, exist_ok=True)
-    with _alone(folder):
+    with alone(folder):
         old = current_folder(folder)
         _clear(folder, keep=old)
         new = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:8]}"
@@ -123,7 +123,7 @@ def import_source(
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def alone(folder: Path) -> Iterator[None]:
     """One import at a time; the system lets go of the lock when a process dies."""
     try:
         lock = FileLock(folder / "lock").acquire(blocking=False)

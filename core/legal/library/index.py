@@ -10,23 +10,32 @@ index keeps its files open: it goes on answering after its folder was removed.
 from __future__ import annotations
 
 import json
+import logging
+import math
 import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tantivy
 
+from core.legal.errors import EmbeddingError
+from core.legal.text.asked_laws import familiarity
 from core.legal.text.lay_words import search_terms
 from core.legal.text.names import best_match, law_key, spellings
 from core.legal.text.numerals import ArticleNumber
 from core.legal.types import CaseType, CourtCase, Kind, Status
+
+if TYPE_CHECKING:
+    from core.legal.library.vectors import Neighbours, Vectors
+
+log = logging.getLogger(__name__)
 
 MANIFEST = "current.json"
 DATABASE = "laws.sqlite3"
@@ -39,8 +48,19 @@ _PRIOR = 0.3
 """How much more a statute weighs than a regulation that fits as well."""
 _COVERAGE = 0.5
 _NOT_IN_FORCE = 0.5
-_MARGIN = 50
+_FAMILIARITY = 0.12
+_LENGTH = 0.05
+"""BM25 prefers short articles a little more than people's questions do."""
+_MEANT = 512
+"""Characters: the model reads no more."""
+_MEANING = 1.0
+"""What the greatest likeness weighs beside the best hit of the words."""
+_MARGIN = 90
 """More are asked for than are wanted: hits in old versions are dropped, and the prior moves others up."""
+
+
+Near = Callable[[str, int], Mapping[int, float]]
+"""The articles that mean most nearly what a question means: their ids, and how nearly, at most 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,18 +230,34 @@ class LegalIndex:
         """The whole law, in its own order."""
         return self._articles("law_id = ? ORDER BY id", law_id)
 
+    def meanings(self) -> Iterator[tuple[int, str]]:
+        """Each article of a current version, with the words that an embedding model is shown of it."""
+        for law in self.laws():
+            for article in self.articles(law.id):
+                yield article.id, " ".join((law.name, *article.path, str(article.number), article.text))[:_MEANT]
+
     def highest(self, law_id: int) -> int:
         return int(self._rows("SELECT max(number) FROM article WHERE law_id = ?", law_id)[0][0] or 0)
 
-    def search(self, text: str, limit: int) -> list[StoredArticle]:
-        """Articles of current versions that fit the words, best first; of two that fit alike, the statute."""
+    def search(self, text: str, limit: int, near: Near = lambda _text, _limit: {}) -> list[StoredArticle]:
+        """Articles of current versions that fit the words, best first; of two that fit alike, the statute.
+
+        `near` adds those that mean the same in other words.
+        """
         weighted = search_terms(text)
         scores = self._hits(ARTICLE_FIELDS, weighted, limit + _MARGIN)
-        marks = ",".join("?" * len(scores))
-        found = [article for article in self._articles(f"id IN ({marks})", *scores) if self._is_current(article.law_id)]
+        likeness = near(text, limit + _MARGIN)
+        ids = scores.keys() | likeness.keys()
+        marks = ",".join("?" * len(ids))
+        found = [article for article in self._articles(f"id IN ({marks})", *ids) if self._is_current(article.law_id)]
         asked = [term for term, weight in weighted.items() if weight == 1.0]
-        found.sort(key=lambda article: -scores[article.id] * self._fit(article, asked))
-        return found[:limit]
+        best = max(scores.values(), default=1.0)
+        fitting = {
+            article.id: self._fit(article, asked)
+            * (scores.get(article.id, 0.0) / best + _MEANING * max(likeness.get(article.id, 0.0), 0.0))
+            for article in found
+        }
+        return sorted(found, key=lambda article: -fitting[article.id])[:limit]
 
     def _fit(self, article: StoredArticle, asked: list[str]) -> float:
         """What BM25 does not see: how many of the words are there at all, the rank of the law, and whether it counts."""
@@ -229,7 +265,9 @@ class LegalIndex:
         words = "\n".join((article.text, law.name, *article.path))
         coverage = sum(term in words for term in asked) / max(len(asked), 1)
         in_force = 1.0 if self.status(law) is Status.IN_FORCE else _NOT_IN_FORCE
-        return (1 + _COVERAGE * coverage) * (1 + _PRIOR * law.kind.weight) * in_force
+        known = 1 + _FAMILIARITY * familiarity(law.key)
+        rank = 1 + _PRIOR * law.kind.weight
+        return (1 + _COVERAGE * coverage) * rank * known * math.pow(len(article.text), _LENGTH) * in_force
 
     def _is_current(self, law_id: int) -> bool:
         version = self.version(law_id)
@@ -309,12 +347,50 @@ def _term(field: str, term: str) -> tantivy.Query:
 class LegalLibrary:
     """Whatever index is in use at the moment, below the data folder."""
 
-    def __init__(self, data_dir: Path, today: Callable[[], date] = date.today) -> None:
+    def __init__(self, data_dir: Path, today: Callable[[], date] = date.today, *, embedding: str = "") -> None:
+        """`embedding`: a folder or a name, as `Embedder` takes them."""
         self.folder = data_dir / "legal"
         self._today = today
+        self._embedding = embedding
         self._lock = threading.Lock()
         self._open: tuple[str, LegalIndex] | None = None
         self._seen: tuple[int, int] | None = None
+        self._neighbours: tuple[str, Neighbours] | None = None
+        self.problem = ""
+        """Why articles are not found by meaning although a model is configured."""
+
+    @cached_property
+    def vectors(self) -> Vectors | None:
+        """None without a model. Raises an EmbeddingError for one that cannot be used."""
+        if not self._embedding:
+            return None
+        from core.legal.library.embedding import Embedder
+        from core.legal.library.vectors import Vectors
+
+        return Vectors(self.folder, Embedder(self._embedding))
+
+    def near(self, text: str, limit: int) -> Mapping[int, float]:
+        """Nothing without a model, and while the vectors of what was imported last are still being computed."""
+        try:
+            neighbours = self._neighbours_now()
+            found = neighbours.nearest(text, limit) if neighbours else {}
+        except EmbeddingError as error:
+            if not self.problem:
+                log.warning("articles are found by their words alone: %s", error)
+            self.problem, found = str(error), {}
+        return found
+
+    def _neighbours_now(self) -> Neighbours | None:
+        index, version = self.index(), self.version
+        if self.problem or index is None or version is None or self.vectors is None:
+            return None
+        if self._neighbours is None or self._neighbours[0] != version:
+            if not self.vectors.complete(version):
+                return None
+            from core.legal.library.vectors import Neighbours
+
+            self._neighbours = version, Neighbours(self.vectors, index.meanings())
+        return self._neighbours[1]
 
     @property
     def version(self) -> str | None:

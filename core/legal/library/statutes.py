@@ -12,7 +12,7 @@ from core.base.script import simplified
 from core.base.sentences import QUESTION_WORDS
 from core.base.text import is_blank, one_line, shorten
 from core.legal.errors import NoLegalIndex
-from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
+from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, Near, StoredArticle
 from core.legal.text.names import law_key
 from core.legal.text.numerals import NUMERAL, ArticleNumber, plain, to_chinese, to_int
 from core.legal.text.paragraphs import excerpt
@@ -157,7 +157,7 @@ class RegulationService:
         index = self._library.index()
         if index is None and self._fallback is None:
             raise NoLegalIndex
-        lookup = _Lookup(index, simplified(query), limit) if index else None
+        lookup = _Lookup(index, simplified(query), limit, self._library.near) if index else None
         results, note = lookup.run() if lookup else ([], "")
         held = lookup is not None and not lookup.law_missing and bool(results)
         if held or note.startswith(_NO_SUCH) or self._fallback is None:
@@ -174,8 +174,9 @@ _NO_SUCH = "没有这一条："
 class _Lookup:
     """One query against one index."""
 
-    def __init__(self, index: LegalIndex, query: str, limit: int) -> None:
+    def __init__(self, index: LegalIndex, query: str, limit: int, near: Near) -> None:
         self._index = index
+        self._near = near
         self._query = query
         self._limit = limit
         self.law_missing = False
@@ -284,7 +285,7 @@ class _Lookup:
         return [_law_result(self._index, law) for law in laws[: self._limit]]
 
     def _full_text(self) -> list[LegalArticle]:
-        return [article_result(self._index, stored) for stored in self._index.search(self._query, self._limit)]
+        return [article_result(self._index, stored) for stored in self._index.search(self._query, self._limit, self._near)]
 
 
 def _numbers(citation: Citation) -> list[ArticleNumber]:

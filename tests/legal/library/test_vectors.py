@@ -1,0 +1,127 @@
+"""Articles by meaning, with a real model that is small enough to be written by the test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.base.http import Deadline
+from core.legal.errors import EmbeddingError, ImportCancelled
+from core.legal.imports.build import ImportProgress
+from core.legal.imports.embed import STAGE, embed_library
+from core.legal.imports.load import law_import
+from core.legal.library.embedding import MODEL, Embedder
+from core.legal.library.index import LegalLibrary
+from core.legal.library.statutes import RegulationService
+from core.legal.library.vectors import Neighbours, Vectors
+from support import invented
+from support.tiny_embedder import write_model
+
+GROUPS = ("笛雾响吼", "登记册写")
+QUESTION = "谁吼"  # not a letter of it stands in 第三条之一 大雾期间，守塔人应当鸣笛…
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return write_model(tmp_path / "model", GROUPS)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    return invented.lawrefbook(tmp_path / "laws")
+
+
+@pytest.fixture
+def library(tmp_path: Path, model: Path) -> LegalLibrary:
+    return LegalLibrary(tmp_path / "data", lambda: invented.TODAY, embedding=str(model))
+
+
+def found(library: LegalLibrary, question: str) -> list[str]:
+    return [result.citation() for result in RegulationService(library).search(question).results]
+
+
+def test_what_means_the_same_in_other_words_is_found(library: LegalLibrary, corpus: Path) -> None:
+    report = law_import(library, str(corpus))
+    assert report["vectors"] > 0
+    assert found(library, QUESTION)[0] == "《中华人民共和国灯塔法》第三条之一"
+
+
+def test_without_a_model_the_words_decide(tmp_path: Path, corpus: Path) -> None:
+    library = LegalLibrary(tmp_path / "data", lambda: invented.TODAY)
+    assert law_import(library, str(corpus))["vectors"] is None
+    assert found(library, QUESTION) == []
+
+
+def test_the_same_words_are_computed_once(library: LegalLibrary, corpus: Path) -> None:
+    first = law_import(library, str(corpus))
+    again = law_import(library, str(corpus))
+    assert (first["vectors"] > 0, again["vectors"]) == (True, 0)
+    assert found(library, QUESTION)
+
+
+def test_progress_is_told_and_what_was_done_before_a_cancel_is_kept(library: LegalLibrary, corpus: Path) -> None:
+    seen: list[ImportProgress] = []
+    until = Deadline(float("inf"))
+
+    def on_progress(progress: ImportProgress) -> None:
+        seen.append(progress)
+        if progress.stage == STAGE:
+            until.cancel()
+
+    many = invented.lawrefbook(corpus.parent / "many")
+    for number in range(40):
+        text = invented.BUOY.replace("浮标", f"浮标{number}号")
+        (many / f"经济法/浮标{number}号法(2015-03-03).md").write_text(text, "utf-8")
+    with pytest.raises(ImportCancelled, match="法规与案例库已经可用"):
+        law_import(library, str(many), on_progress=on_progress, until=until)
+    done = next(progress for progress in seen if progress.stage == STAGE)
+    assert 0 < done.done < done.total
+    assert found(library, "浮标由船长登记")  # by its words
+    assert 0 < (embed_library(library) or 0) <= done.total - done.done
+    assert found(library, QUESTION)
+
+
+def test_a_record_that_was_cut_off_is_written_again(library: LegalLibrary, corpus: Path) -> None:
+    law_import(library, str(corpus))
+    vectors = library.vectors
+    assert vectors is not None
+    (file,) = library.folder.glob("vectors-*.bin")
+    whole = len(vectors.records())
+    file.write_bytes(file.read_bytes()[:-3])
+    assert len(vectors.records()) == whole - 1
+    assert embed_library(library) == 1
+    assert len(vectors.records()) == whole
+
+
+def test_vectors_of_another_model_are_not_compared(library: LegalLibrary, corpus: Path, tmp_path: Path) -> None:
+    law_import(library, str(corpus))
+    other = LegalLibrary(tmp_path / "data", lambda: invented.TODAY, embedding=str(write_model(tmp_path / "b", ("甲乙",))))
+    assert found(other, QUESTION) == []
+    assert other.problem == ""
+
+
+@pytest.mark.parametrize("broken", ["gone", "garbage", "name"])
+def test_a_model_that_cannot_be_used_is_said_and_the_words_decide(tmp_path: Path, corpus: Path, broken: str) -> None:
+    folder = write_model(tmp_path / "model", GROUPS)
+    if broken == "gone":
+        (folder / MODEL).unlink()
+    elif broken == "garbage":
+        (folder / MODEL).write_bytes(b"no model")
+    given = "no/such model" if broken == "name" else str(folder)
+    library = LegalLibrary(tmp_path / "data", lambda: invented.TODAY, embedding=given)
+    report = law_import(library, str(corpus))
+    assert report["vectors"] is None
+    assert "requirements-embedding.txt" in report["problem"]
+    assert found(library, "浮标由船长登记")
+    assert library.problem
+
+
+def test_likeness_is_a_cosine(tmp_path: Path, model: Path) -> None:
+    embedder = Embedder(str(model))
+    vectors = Vectors(tmp_path, embedder)
+    texts = ["笛", "登笛", "登"]
+    vectors.add(vectors.missing(texts), lambda _: None)
+    near = Neighbours(vectors, enumerate(texts)).nearest("吼", 2)
+    assert list(near) == [0, 1]
+    assert near[0] == pytest.approx(0.3175, abs=0.01)  # a component is cut off: real models have none that large
