@@ -285,7 +285,9 @@ class _Lookup:
         return [_law_result(self._index, law) for law in laws[: self._limit]]
 
     def _full_text(self) -> list[LegalArticle]:
-        return [article_result(self._index, stored) for stored in self._index.search(self._query, self._limit, self._near)]
+        return [
+            article_result(self._index, stored) for stored in self._index.search(self._query, self._limit, self._near)
+        ]
 
 
 def _numbers(citation: Citation) -> list[ArticleNumber]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.base.http import Deadline
-from core.legal.errors import EmbeddingError, ImportCancelled
+from core.legal.errors import ImportCancelled
 from core.legal.imports.build import ImportProgress
 from core.legal.imports.embed import STAGE, embed_library
 from core.legal.imports.load import law_import
@@ -96,7 +96,9 @@ def test_a_record_that_was_cut_off_is_written_again(library: LegalLibrary, corpu
 
 def test_vectors_of_another_model_are_not_compared(library: LegalLibrary, corpus: Path, tmp_path: Path) -> None:
     law_import(library, str(corpus))
-    other = LegalLibrary(tmp_path / "data", lambda: invented.TODAY, embedding=str(write_model(tmp_path / "b", ("甲乙",))))
+    other = LegalLibrary(
+        tmp_path / "data", lambda: invented.TODAY, embedding=str(write_model(tmp_path / "b", ("甲乙",)))
+    )
     assert found(other, QUESTION) == []
     assert other.problem == ""
 
