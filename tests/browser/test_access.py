@@ -100,6 +100,7 @@ def test_no_mouse_is_needed(serve: Serve, visit: Visit) -> None:
     skip = page.get_by_test_id("stSkipToContent")
     expect(skip).to_be_focused()
     assert skip.evaluate("link => getComputedStyle(link, '::after').content") == '"跳到正文"'
+    assert skip.evaluate("link => getComputedStyle(link).fontSize") == "0px", "without Streamlit's English words"
     tabs_until(page, "Tab", "typing")
     page.keyboard.type("/search on")
     page.keyboard.press("Enter")
