@@ -3,6 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 HOST ?= 127.0.0.1
 PORT ?= 8501
 BIN := .venv/bin
+AXE := 4.14.0
 
 .PHONY: run test test-unseen test-fast test-servers test-browser coverage check settings bench load screenshots system-packages
 
@@ -10,7 +11,7 @@ run: .venv/run.stamp
 	@exec $(BIN)/streamlit run asgi.py --server.address $(HOST) --server.port $(PORT)
 
 ifdef ARGS
-test: .venv/dev.stamp system-packages
+test: .venv/dev.stamp system-packages .venv/axe-$(AXE).stamp
 	$(BIN)/pytest $(ARGS)
 else
 test: test-unseen test-browser
@@ -25,6 +26,7 @@ test-servers: SOME := --ignore tests/browser -m servers
 test-browser: SOME := tests/browser
 test-browser: AT_ONCE := 3
 coverage: SOME := --ignore tests/browser --cov
+test-browser: .venv/axe-$(AXE).stamp
 test-unseen test-fast test-servers test-browser coverage: .venv/dev.stamp system-packages
 	$(BIN)/pytest -n $(AT_ONCE) $(SOME)
 
@@ -55,6 +57,11 @@ load: .venv/dev.stamp
 .venv/dev.stamp: requirements-dev.txt requirements.txt constraints.txt | .venv/bin/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch .venv/run.stamp $@
+
+# axe-core (MPL-2.0) judges the pages in the tests. Without npm those tests are skipped, loudly.
+.venv/axe-$(AXE).stamp: | .venv/bin/python
+	@if npm install --prefix .venv/npm --no-save --no-audit --no-fund --ignore-scripts --loglevel=error axe-core@$(AXE); \
+	then touch $@; else echo "axe-core $(AXE) could not be installed with npm: its tests will be skipped"; fi
 
 # Real servers and a real browser for the tests. Without root the tests that need them are skipped, loudly.
 system-packages:

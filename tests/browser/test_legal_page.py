@@ -14,6 +14,7 @@ from playwright.sync_api import Dialog, expect
 
 from support import invented
 from support.app_server import AppServer
+from support.axe import judge
 from support.visitor import Visitor
 
 pytestmark = pytest.mark.browser
@@ -103,6 +104,7 @@ def test_versions_of_an_article_side_by_side(server: AppServer, visit: Visit) ->
     assert named(visitor)["version"] == "2010-05-01"
     follow(visitor, "查看现行版本")
     expect(page.get_by_text("离岗的守塔人可以申请复核").first).to_be_visible()
+    assert judge(visitor) == [], "an article"
 
 
 def test_a_draft_is_verified_and_a_click_shows_the_article(server: AppServer, visit: Visit) -> None:
@@ -124,6 +126,7 @@ def test_a_draft_is_verified_and_a_click_shows_the_article(server: AppServer, vi
     with page.expect_download() as download:
         page.get_by_text("CSV").click()
     assert "✗,没有这一条" in Path(download.value.path()).read_text("utf-8-sig")
+    assert judge(visitor) == [], "verdicts, and a popover"
 
 
 def test_a_case_in_full(server: AppServer, visit: Visit) -> None:

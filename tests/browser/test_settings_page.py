@@ -52,12 +52,13 @@ def test_engines_diagnosis_and_prompts(serve: Serve, visit: Visit, environ: dict
 
     part(visitor, "引擎", "按顺序使用")
     expect(page.get_by_text("缺少密钥")).to_be_visible()
-    dead, bundled = page.get_by_role("button", name="测试").all()
-    bundled.click()
+    page.get_by_role("button", name="全部测试").click()
     page.get_by_text("第一条：怎么打开联网搜索").wait_for()
-    dead.click()
     page.get_by_text("并确认服务已启动、端口正确").wait_for()
     page.get_by_text("休息到 ").wait_for()
+    expect(page.get_by_text("测试了 2 个引擎：1 个成功，1 个失败")).to_be_visible()
+    page.get_by_role("button", name="测试", exact=True).last.click()
+    page.get_by_text("第一条：怎么打开联网搜索").wait_for()
 
     part(visitor, "诊断", "自建 SearXNG 时直接使用")
     page.get_by_role("button", name="运行诊断").click()
