@@ -22,6 +22,7 @@ sidebar.restore()
 if page == chat:
     keeping.open_from_address()
     actions.submit_unheard()
+    actions.start_pending()  # while the model thinks, there is time to draw
 else:
     session.chat().interrupt()  # nobody reads along any more
 sidebar.draw(on_chat_page=page == chat)

@@ -14,7 +14,6 @@ chat = session.chat()
 stop_button = st.bottom.empty()  # above the box
 typed = st.chat_input("问一个问题，Enter 发送，Shift+Enter 换行", key=session.CHAT_INPUT, on_submit=actions.submit)
 actions.hear(typed)
-actions.start_pending(app)
 keeping.show_in_address()
 
 # What is drawn in a placeholder goes at once when the placeholder is empty; anything else would stay, faded, until the

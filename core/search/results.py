@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from html import unescape
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -148,6 +149,7 @@ def _without_punctuation(url: str) -> str:
 _TRACKING = ("utm_", "spm", "fbclid", "gclid", "msclkid", "yclid", "mc_cid", "mc_eid")
 
 
+@lru_cache(maxsize=4096)
 def canonical(url: str) -> str:
     """Equal for two addresses of one page: without scheme, `www.`, fragment, tracking marks and trailing slash."""
     parts = urlsplit(url)

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -197,6 +198,7 @@ class SearchEnd:
     """What the engines did for this search; not what they had done for the one whose results it was given."""
 
 
+@lru_cache(maxsize=4096)
 def host_of(url: str) -> str:
     """The host that a reader would recognise, or an empty string for what is not a web address."""
     try:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from core.answer.message import Message
-from core.app import App, shared_app
+from core.app import shared_app
 from core.base.errors import InputError
 from core.run.question import AnswerOptions, Question
 from core.run.service import AnswerService
@@ -96,9 +96,9 @@ def _answer(question: Question) -> None:
     chat.pending = replace(question, history=tuple(chat.messages[:-1]))
 
 
-def start_pending(app: App) -> None:
-    """Called by the page itself: the run belongs to the script that follows it."""
-    chat = session.chat()
+def start_pending() -> None:
+    """Called by the script itself: the run belongs to the script that follows it."""
+    app, chat = shared_app(), session.chat()
     question, chat.pending = chat.pending, None
     if question is None:
         return

@@ -83,7 +83,7 @@ class AnswerView:
         self._anchor = anchor
         self._clock = clock
         self._all = st.container()
-        self._place = self._all.empty()
+        self._place: DeltaGenerator | None = None
         self.restart()
 
     def restart(self) -> None:
@@ -91,15 +91,21 @@ class AnswerView:
         self._clear()
         self._blocks = Blocks()
         self._final: list[Block] = []
-        self._area = self._place.container()
-        self._end = self._area.empty()
         self._next_update = 0.0
         self._changed = False
 
     def _clear(self) -> None:
         """A container in the place of another keeps the other's elements until the script ends: the next one is elsewhere."""
-        self._place.empty()
-        self._place = self._all.empty()
+        if self._place is not None:
+            self._place.empty()
+            self._place = None
+
+    def _make_place(self) -> None:
+        """Not before there is something to draw: every place is a message to the browser."""
+        if self._place is None:
+            self._place = self._all.empty()
+            self._area = self._place.container()
+            self._end = self._area.empty()
 
     def feed(self, text: str) -> None:
         self._final += self._blocks.feed(text)
@@ -110,6 +116,7 @@ class AnswerView:
         now = self._clock()
         if not self._changed or now < self._next_update:
             return
+        self._make_place()
         self._freeze()
         sent = self._draw_end(self._blocks.open)
         self._next_update = now + max(1 / UPDATES_PER_SECOND, sent / BYTES_PER_SECOND)

@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.app import shared_app
 from core.base.settings import PanelControl
-from core.run.choices import Choices
+from core.run.choices import AS_CONFIGURED, Choices
 from core.run.panel import Control, Group, choices, groups, picked_before
 from core.ui import preferences
 from core.ui.escape import label
@@ -22,12 +22,13 @@ _ICONS = {"搜索设置": ":material/travel_explore:", "模型与智能体": ":m
 
 def chosen() -> Choices:
     """What holds for the next question of this session."""
-    return choices(_groups(), _picked())
+    picked = _picked()
+    return choices(groups(shared_app().settings, picked), picked) if picked else AS_CONFIGURED
 
 
 def restore(chosen: Mapping[str, Any]) -> None:
     """Before the widgets are drawn."""
-    for name, words in picked_before(_groups(), chosen).items():
+    for name, words in picked_before(groups(shared_app().settings, _picked()), chosen).items():
         st.session_state[_key(name)] = words
 
 
@@ -37,22 +38,23 @@ def draw() -> None:
         _draw_group(group, changes=sum(control.changed(picked.get(control.name)) for control in group.controls))
 
 
-def _groups() -> tuple[Group, ...]:
-    return groups(shared_app().settings, _picked())
-
-
 def _key(name: str) -> str:
     return f"panel_{name}"
 
 
 def _picked() -> dict[str, str]:
-    return {name: st.session_state[_key(name)] for name in get_args(PanelControl) if _key(name) in st.session_state}
+    found = {name: st.session_state.get(_key(name)) for name in get_args(PanelControl)}
+    return {name: words for name, words in found.items() if words is not None}
 
 
 def _draw_group(group: Group, *, changes: int) -> None:
     title = f"{group.title} · 已修改 {changes} 项" if changes else group.title
-    # With a key of its own it stays open while its title changes.
-    with st.expander(title, icon=_ICONS[group.title], key=_key(group.title)):
+    # With a key of its own it stays open while its title changes. Most readers never open it, and each control in it costs
+    # every rerun more than the rest of the sidebar.
+    fold = st.expander(title, icon=_ICONS[group.title], key=_key(group.title), on_change="rerun")
+    if not fold.open:
+        return
+    with fold:
         for control in group.controls:
             _draw_control(control)
         st.button(
