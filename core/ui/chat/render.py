@@ -41,7 +41,8 @@ from core.run.run import Run
 from core.ui import clock, keeping, session
 from core.ui.chat import actions, claims, ledger, panel, search_switch, source_texts
 from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_list, draw_references
-from core.ui.chat.steps import Steps, draw_steps, search_failed
+from core.ui.chat.steps import Steps, draw_steps
+from core.ui.chat.story import search_failed
 from core.ui.escape import draw_html, label
 from core.ui.settings import model, own_key
 
@@ -100,7 +101,7 @@ def message(entry: Message, *, is_last: bool) -> None:
             if is_last:
                 unanswered()
             return
-        draw_steps(entry.events)
+        draw_steps(entry.events, key=entry.id, seconds=entry.seconds)
         for remark in entry.notices:
             if remark.kind != CUT_OFF:
                 notice(st.container(), remark)
@@ -376,9 +377,11 @@ class LiveView:
     """One run while it happens: each event changes one thing on the page."""
 
     def __init__(self, run: Run) -> None:
-        place = st.container()
+        self._above = st.container()
+        self._growing = self._above.empty()
+        place = self._growing.container()
         self._mode = run.mode
-        self._steps = _agent_steps(place) if run.mode == "agent" else Steps(place)
+        self._steps = _agent_steps(place, run.id) if run.mode == "agent" else Steps(place, key=run.id)
         self._notices = st.container()
         self._trouble = st.empty()
         self._problem = ""
@@ -452,13 +455,15 @@ class LiveView:
 
     def finish(self, entry: Message, check: AnswerCheck | None) -> None:
         self._waiting.end()
-        self._steps.finish()
+        self._growing.empty()
+        with self._above:
+            draw_steps(entry.events, key=entry.id, seconds=entry.seconds)
         nothing_looked_up(self._notices, entry)
         self._answer.finish(entry.text, entry.found, check)
 
 
-def _agent_steps(place: DeltaGenerator) -> AgentSteps:
+def _agent_steps(place: DeltaGenerator, key: str) -> AgentSteps:
     """The module behind it imports LangChain: only Agent mode pays for that."""
     from core.ui.chat.callback_handler import AgentSteps
 
-    return AgentSteps(place)
+    return AgentSteps(place, key=key)
