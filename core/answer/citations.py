@@ -70,7 +70,16 @@ def holdback(text: str) -> int:
     """How many characters at the end of a growing text must not be drawn yet."""
     tail = text[-LONGEST:]
     unsettled = _UNSETTLED.search(tail)
-    return len(tail) - unsettled.start() if unsettled else 0
+    return max(len(tail) - unsettled.start() if unsettled else 0, _open_formula(text))
+
+
+def _open_formula(text: str) -> int:
+    """How long the formula is that has begun on the last line and not ended."""
+    line = text[text.rfind("\n") + 1 :][-_LINE_LENGTH:]
+    if "$" not in line and "\\(" not in line:
+        return 0
+    begun = _BEGUN_FORMULA.search(_FORMULA.sub(lambda found: " " * len(found[0]), line))
+    return len(line) - begun.start() if begun else 0
 
 
 def cited_numbers(markdown: str, sources: Iterable[Source]) -> tuple[int, ...]:
@@ -167,11 +176,15 @@ def _uncited_rule(state: StateInline, silent: bool) -> bool:
 
 
 # As in Pandoc: `$5 and $6` and `$5–$6` are prices, not a formula.
-_FORMULA = re.compile(r"\$\$[^$]{1,1000}\$\$|\$(?=[^\s$])[^$\n]{0,300}(?<=\S)\$(?!\d)")
+_FORMULA = re.compile(
+    r"\$\$[^$]{1,1000}\$\$|\$(?=[^\s$])[^$\n]{0,300}(?<=\S)\$(?!\d)|\\\((?:(?!\\[()])[^\n]){1,300}\\\)"
+)
+_BEGUN_FORMULA = re.compile(r"\$\$?(?=[^\s$])(?!\d[\d.,]*[^\w^_{}\\+*/=-])[^$]{0,80}\Z|\\\([^\n]{0,80}\Z")
+_LINE_LENGTH = 1_200
 
 
 def _formula_rule(state: StateInline, silent: bool) -> bool:
-    found = _FORMULA.match(state.src, state.pos, state.posMax) if state.src[state.pos] == "$" else None
+    found = _FORMULA.match(state.src, state.pos, state.posMax) if state.src[state.pos] in "$\\" else None
     if not found:
         return False
     if not silent:

@@ -319,7 +319,9 @@ def test_native_calls_of_both_at_once(data_dir: Path) -> None:
     assert len(answer(events).sources) == 2
     page = drawn_after(events, over=True)
     found = {line.partition(" 条")[0] for line in steps(page)}
-    assert found >= {"查法规「灯塔法 第四条」 · 本地法规库 · 1", "查案例「熄灯 民事」 · 本地案例库 · 1"}, "each has its own"
+    assert found >= {"查法规「灯塔法 第四条」 · 本地法规库 · 1", "查案例「熄灯 民事」 · 本地案例库 · 1"}, (
+        "each has its own"
+    )
 
 
 def test_a_look_up_does_not_hold_up_the_loop(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> None:

@@ -344,7 +344,9 @@ def test_the_answer_is_shown() -> None:
         bodies = [element.proto.body for element in message.get("html")]
         (shown,) = [body for body in bodies if body.startswith('<div class="wy-answer">')]
         assert "是黄仁勋" in shown
-        assert not [body for body in bodies if "wy-step" in body and "是黄仁勋" in body], "the answer is not inside a step"
+        assert not [body for body in bodies if "wy-step" in body and "是黄仁勋" in body], (
+            "the answer is not inside a step"
+        )
         assert len(steps(page)) == 2, "and the steps are still there"
 
 

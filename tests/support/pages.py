@@ -140,7 +140,7 @@ def states(page: AppTest) -> list[tuple[str, bool]]:
 def step(page: AppTest, number: int) -> str:
     """The HTML of one step, with its details."""
     starts = [found.start() for found in _found_steps(page)]
-    return html(page)[starts[number] : [*starts, None][number + 1]]  # type: ignore[misc]
+    return html(page)[starts[number] : [*starts, None][number + 1]]
 
 
 def html(part: Any) -> str:

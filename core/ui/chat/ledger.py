@@ -1,4 +1,4 @@
-"""搜索账本: what the program searched, who answered, who did not and why. Always there, folded, under the answer."""
+"""搜索账本: what the program searched, who answered, who did not and why. Always there, below the sources of an answer."""
 
 from __future__ import annotations
 
@@ -21,20 +21,19 @@ _OUTCOMES = {Outcome.OK: "成功", Outcome.EMPTY: "没有结果", Outcome.SKIPPE
 
 def draw(searches: Sequence[SearchFinished], *, key: str, can_repeat: bool, can_edit: bool) -> None:
     """`can_edit`: the program searches for whatever words it is given. An agent makes its own."""
-    with st.expander("搜索账本", icon=":material/receipt_long:"):
-        for search in searches:
-            draw_html(entry(search.response, search.asked))
-        if can_repeat and can_edit:
-            _search_form(searches[-1].response.query.text, key)
-        elif can_repeat:
-            st.button(
-                "重新搜索",
-                key=f"fresh-{key}",
-                icon=":material/refresh:",
-                help="不用缓存，重新搜索并重新回答。",
-                on_click=actions.answer_again,
-                kwargs={"fresh": True},
-            )
+    title = Markup('<div class="wy-refs-title">搜索账本</div>')
+    draw_html(title + Markup().join(entry(search.response, search.asked) for search in searches))
+    if can_repeat and can_edit:
+        _search_form(searches[-1].response.query.text, key)
+    elif can_repeat:
+        st.button(
+            "重新搜索",
+            key=f"fresh-{key}",
+            icon=":material/refresh:",
+            help="不用缓存，重新搜索并重新回答。",
+            on_click=actions.answer_again,
+            kwargs={"fresh": True},
+        )
 
 
 def _search_form(query: str, key: str) -> None:

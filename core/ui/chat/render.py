@@ -33,14 +33,14 @@ from core.answer.events import (
     ToolStarted,
     Usage,
 )
-from core.answer.export import answer_as_markdown, as_html, as_json, as_markdown
+from core.answer.export import as_html, as_json, as_markdown
 from core.answer.message import Message
 from core.app import App, shared_app
 from core.base.text import one_line, shorten
 from core.run.run import Run
 from core.ui import clock, keeping, session
-from core.ui.chat import actions, claims, ledger, panel, search_switch, source_texts
-from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_list, draw_references
+from core.ui.chat import actions, claims, panel, search_switch, source_panel, source_texts
+from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_references
 from core.ui.chat.steps import Steps, draw_steps
 from core.ui.chat.story import search_failed
 from core.ui.escape import draw_html, label
@@ -54,6 +54,8 @@ log = logging.getLogger(__name__)
 AVATARS = {"user": ":material/person:", "assistant": ":material/menu_book:"}
 
 PARTS = {"thinking": "思考", "tools": "工具", "answer": "回答"}
+COPY = Markup('<button type="button" class="wy-copy" title="复制回答和参考文献（Markdown）">复制</button>')
+"""A script of the page makes Markdown of what is drawn: nothing is written out for answers that nobody copies."""
 NOT_CHECKED = Markup(
     '<div class="wy-law wy-dim">法条核验：还没有导入法规库，回答引用的法条没有核对。可以在「'
     '<a href="/legal" target="_blank" rel="noopener">法规与案例</a>」页导入。</div>'
@@ -101,6 +103,7 @@ def message(entry: Message, *, is_last: bool) -> None:
             if is_last:
                 unanswered()
             return
+        source_panel.draw(entry, is_last=is_last)
         draw_steps(entry.events, key=entry.id, seconds=entry.seconds)
         for remark in entry.notices:
             if remark.kind != CUT_OFF:
@@ -140,18 +143,11 @@ def after_answer(entry: Message, check: AnswerCheck | None, *, is_last: bool) ->
     statutes(entry)
     if entry.cited:
         draw_references(entry.cited, anchor=entry.id)
-    uncited = [source for source in entry.found if source not in entry.cited]
-    if uncited:
-        with st.expander(f"检索到但没有引用的来源（{len(uncited)}）", icon=":material/library_books:"):
-            draw_list(uncited)
     match entry.ending:
         case RunFailed(message=text):
             st.error(label(text), icon=":material/error:")
         case RunStopped() if entry.stopped:
             st.caption(entry.stopped)
-    if entry.searches:
-        can_edit = entry.mode == "chat" and session.mode() == session.CHAT
-        ledger.draw(entry.searches, key=entry.id, can_repeat=is_last, can_edit=can_edit)
     footer(entry, is_last=is_last)
 
 
@@ -203,23 +199,10 @@ def footer(entry: Message, *, is_last: bool) -> None:
             st.button("重新回答", key=f"again-{entry.id}", icon=":material/replay:", on_click=actions.answer_again)
             _edit_question(entry)
         source_texts.offer(entry, is_last=is_last)
-        _copy(entry)
+        draw_html(COPY, width="content")
         if is_last:
             _export(entry)
         st.caption(_cost(entry))
-
-
-def _copy(entry: Message) -> None:
-    """Written out when somebody opens it, not for every answer on the page at every rerun."""
-    popover = st.popover("复制", icon=":material/content_copy:", key=f"copy-{entry.id}", on_change="rerun")
-    if popover.open:
-        with popover:
-            st.caption("点右上角的按钮，复制回答和参考文献（Markdown）。")
-            st.code(
-                answer_as_markdown(entry, shared_app().check_statutes, zone=clock.reader_zone()),
-                language="markdown",
-                wrap_lines=True,
-            )
 
 
 def _export(entry: Message) -> None:
@@ -380,6 +363,7 @@ class LiveView:
         self._above = st.container()
         self._growing = self._above.empty()
         place = self._growing.container()
+        self._sources = place.empty()
         self._mode = run.mode
         self._steps = _agent_steps(place, run.id) if run.mode == "agent" else Steps(place, key=run.id)
         self._notices = st.container()
@@ -419,6 +403,7 @@ class LiveView:
                     self._waiting.begin(FOR_THE_MODEL)
             case SearchFinished(sources=sources):
                 self._answer.sources = sources if event.amends else (*self._answer.sources, *sources)
+                self._show_sources()
                 if not event.amends and self._mode == "chat":
                     self._waiting.begin(FOR_THE_MODEL)
             case ReadingStarted(sources=sources):
@@ -427,6 +412,7 @@ class LiveView:
             case PageRead(source=source):
                 now = {known.number: known for known in self._answer.sources} | {source.number: source}
                 self._answer.sources = tuple(now.values())
+                self._show_sources()
                 self._unread.discard(source.number)
                 if not self._unread and not self._tools:
                     self._waiting.begin(FOR_THE_MODEL)
@@ -445,6 +431,10 @@ class LiveView:
             case _:
                 assert_never(event)
 
+    def _show_sources(self) -> None:
+        if self._answer.sources:
+            source_panel.draw_growing(self._answer.sources, self._sources)
+
     def draw(self) -> None:
         self._answer.draw()
         self._steps.draw()
@@ -457,6 +447,7 @@ class LiveView:
         self._waiting.end()
         self._growing.empty()
         with self._above:
+            source_panel.draw(entry, is_last=True)
             draw_steps(entry.events, key=entry.id, seconds=entry.seconds)
         nothing_looked_up(self._notices, entry)
         self._answer.finish(entry.text, entry.found, check)
