@@ -160,9 +160,17 @@ def _citation_rule(state: StateInline, silent: bool) -> bool:
     if note := _NOTE.match(state.src, state.pos, state.posMax):
         token.meta["note"] = int(note[1])
         state.pos = note.end()
+    if _NAMED_AFTER.match(state.src, state.pos) and _NAMED_BEFORE.search(before):
+        token.meta["named"] = True
     return True
 
 
+# 「根据 [1] 的规定」, 「[2] 说」: the number stands for the source itself, as a noun of the sentence.
+_NAMED_BEFORE = re.compile(r"(?:\A|[。！？；：，、（“「\n]|根据|依据|按照|参照|参见|据|见|如|而|但)\s*\Z")
+_NAMED_AFTER = re.compile(
+    r"\s*[中里]?(?:还|也|则|都|均|并未|没有|明确|只)?"
+    r"(?:的|规定|说|称|指出|认为|显示|提到|表示|介绍|写道|报道|给出|提供|建议|强调|提出|解释|补充|记载|列出|证实|否认)"
+)
 _NOTE = re.compile(f"{NOTE}([0-9]+){END_OF_NOTE}")
 
 

@@ -236,7 +236,7 @@ h2 { font-size: 1rem; margin: 2.5rem 0 .25rem; }
 h2 .origin, .remark, .domain, .summary { font-size: .85rem; font-weight: normal; opacity: .7; }
 .question { white-space: pre-wrap; }
 .summary { display: block; }
-sup.cite { line-height: 0; }
+sup.cite { line-height: 0; } .wy-named > sup.cite { font-size: inherit; vertical-align: baseline; }
 pre { overflow-x: auto; padding: .75rem; border: 1px solid #8884; border-radius: .25rem; }
 code { font-family: ui-monospace, Consolas, monospace; font-size: .9em; }
 table { display: block; max-width: 100%; overflow-x: auto; border-collapse: collapse; } math { max-width: 100%; } th, td { border: 1px solid #8886; padding: .25rem .5rem; text-align: left; }

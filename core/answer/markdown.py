@@ -230,10 +230,10 @@ class _Renderer:
         return _NOTHING
 
     def _citation(self, token: Token, out: list[Markup]) -> None:
-        cited = [number for number in token.meta["numbers"] if number in self._sources]
-        for place, number in enumerate(cited):
-            chip = self._chip(number, token.meta.get("note"))
-            out += [_NARROW_SPACE, chip] if place else [chip]
+        cited = sorted(number for number in token.meta["numbers"] if number in self._sources)
+        chips = _NARROW_SPACE.join(self._chip(number, token.meta.get("note")) for number in cited)
+        if cited:
+            out.append(Markup('<span class="wy-named">%s</span>') % chips if "named" in token.meta else chips)
         if not cited and out and (not token.meta["after"] or token.meta["after"] in _CLOSES):
             out[-1] = out[-1].rstrip(" ")
 

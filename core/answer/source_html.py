@@ -30,12 +30,15 @@ def references_html(sources: Iterable[Source], *, anchor: str = "", app_url: str
     return Markup('<ol class="wy-refs">%s</ol>') % rows
 
 
-def results_html(results: Iterable[SearchResult], *, app_url: str = "") -> Markup:
+def results_html(results: Iterable[SearchResult], *, app_url: str = "", whole: bool = False) -> Markup:
     """Search results without numbers: no text can cite them."""
+    length = _WHOLE_SNIPPET if whole else _SUMMARY_LENGTH
     entries = (
-        _entry(result.title, result.url, result.snippet, app_url, about=result.published or "") for result in results
+        _entry(result.title, result.url, result.snippet, app_url, about=result.published or "", summary_length=length)
+        for result in results
     )
-    return Markup('<ul class="wy-refs">%s</ul>') % Markup().join(Markup("<li>%s</li>") % entry for entry in entries)
+    rows = Markup().join(Markup("<li>%s</li>") % entry for entry in entries)
+    return Markup('<ul class="wy-refs%s">%s</ul>') % (" whole" if whole else "", rows)
 
 
 def panel_html(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
@@ -103,8 +104,7 @@ def message(entry: Message, *, is_last: bool) -> None:
             if is_last:
                 unanswered()
             return
-        source_panel.draw(entry, is_last=is_last)
-        draw_steps(entry.events, key=entry.id, seconds=entry.seconds)
+        above_answer(entry, is_last=is_last)
         for remark in entry.notices:
             if remark.kind != CUT_OFF:
                 notice(st.container(), remark)
@@ -112,6 +112,13 @@ def message(entry: Message, *, is_last: bool) -> None:
         check = claims.check_of(entry)
         draw_answer(entry.text, entry.found, anchor=entry.id, check=check)
         after_answer(entry, check, is_last=is_last)
+
+
+def above_answer(entry: Message, *, is_last: bool) -> None:
+    """Where it comes from, and how it came about."""
+    with st.container(gap="xxsmall"):
+        source_panel.draw(entry, is_last=is_last)
+        draw_steps(entry.events, key=entry.id, seconds=entry.seconds)
 
 
 def nothing_looked_up(place: DeltaGenerator, entry: Message) -> None:
@@ -236,13 +243,17 @@ def _exported(make: Callable[[str, list[Message]], str], title: str, load: Calla
 
 def _edit_question(entry: Message) -> None:
     question = session.chat().last_question()
-    if question is None:
-        return
-    key = f"edit-{entry.id}"
-    # A form: without it the first rerun, caused by leaving the text box, would close the popover.
-    with st.popover("修改问题", icon=":material/edit:"), st.form(f"form-{entry.id}", border=False):
-        st.text_area("问题", question.text, key=key, height=120)
-        st.form_submit_button("重新发送", type="primary", on_click=actions.resend, args=(key,))
+    if question is not None and st.button("修改问题", key=f"change-{entry.id}", icon=":material/edit:"):
+        _edit(question.text, f"edit-{entry.id}")
+
+
+@st.dialog("修改问题", width="medium", icon=":material/edit:")
+def _edit(text: str, key: str) -> None:
+    with st.form(f"form-{key}", border=False):
+        st.text_area("问题", text, key=key, height=160, label_visibility="collapsed")
+        if st.form_submit_button("重新发送", type="primary"):
+            actions.resend(key)
+            st.rerun()
 
 
 def _cost(entry: Message) -> str:
@@ -306,14 +317,21 @@ def _rest(drawing: float) -> float:
 def _suggest(chat: session.ChatState) -> None:
     question, answer = chat.last_question(), chat.messages[-1]
     if question is not None and answer.whole and own_key.model() is None:  # nobody else pays for a reader's own model
-        chat.follow_ups = shared_app().chat.follow_ups(question.text, answer.text, panel.chosen())
+        suggestions = shared_app().chat.follow_ups(question.text, answer.text, panel.chosen())
+        if suggestions:
+            answer = replace(answer, suggestions=tuple(suggestions))
+            chat.put(answer)
+            keeping.keep(shared_app(), answer)
 
 
-def follow_ups(chat: session.ChatState) -> None:
-    if chat.follow_ups and chat.run is None:
-        st.caption("接下来可以问：")
-        for number, question in enumerate(chat.follow_ups):
-            st.button(label(question), key=f"follow-up-{number}", on_click=actions.follow_up, args=(question,))
+def follow_ups(place: DeltaGenerator, chat: session.ChatState) -> None:
+    """Kept with the answer; gone as soon as a question is sent."""
+    last = chat.messages[-1] if chat.messages and chat.run is None else None
+    if last is not None and last.suggestions:
+        with place.container():
+            st.caption("接下来可以问：")
+            for number, question in enumerate(last.suggestions):
+                st.button(label(question), key=f"follow-up-{number}", on_click=actions.follow_up, args=(question,))
 
 
 class Waiting:
@@ -362,7 +380,7 @@ class LiveView:
     def __init__(self, run: Run) -> None:
         self._above = st.container()
         self._growing = self._above.empty()
-        place = self._growing.container()
+        place = self._growing.container(gap="xxsmall")
         self._sources = place.empty()
         self._mode = run.mode
         self._steps = _agent_steps(place, run.id) if run.mode == "agent" else Steps(place, key=run.id)
@@ -447,8 +465,7 @@ class LiveView:
         self._waiting.end()
         self._growing.empty()
         with self._above:
-            source_panel.draw(entry, is_last=True)
-            draw_steps(entry.events, key=entry.id, seconds=entry.seconds)
+            above_answer(entry, is_last=True)
         nothing_looked_up(self._notices, entry)
         self._answer.finish(entry.text, entry.found, check)
 

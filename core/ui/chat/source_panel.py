@@ -71,4 +71,4 @@ def _list(sources: Sequence[Source], cited: set[int] | None) -> None:
 def _besides(results: Sequence[SearchResult]) -> None:
     if results:
         words = Markup('<div class="wy-line">另外找到 %s 条，没有交给模型，所以没有编号。</div>') % len(results)
-        draw_html(words + results_html(results, app_url=app_url()))
+        draw_html(words + results_html(results, app_url=app_url(), whole=True))

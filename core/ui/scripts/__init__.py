@@ -10,7 +10,7 @@ from pathlib import Path
 
 import streamlit as st
 
-PARTS = ("formulas", "copying")
+PARTS = ("formulas", "copying", "bottom")
 
 
 @cache

@@ -5,7 +5,7 @@ const items = (list) =>
     const mark = list.tagName === "OL" ? `${(list.start || 1) + place}. ` : "- ";
     return mark + blocks(item).replace(/\n/g, `\n${" ".repeat(mark.length)}`);
   }).join("\n");
-const row = (cells) => `| ${Array.from(cells, (cell) => children(cell).trim().replace(/\n/g, "<br>")).join(" | ")} |`;
+const row = (cells) => `| ${Array.from(cells, (cell) => children(cell).trim().replace(/\n/g, "\x3cbr>")).join(" | ")} |`;
 const table = (whole) => {
   const rows = Array.from(whole.rows, (one) => row(one.cells));
   rows.splice(1, 0, row(Array.from(whole.rows[0]?.cells ?? [], () => document.createTextNode("---"))));
