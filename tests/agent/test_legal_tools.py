@@ -27,7 +27,7 @@ from core.ui.chat import ledger
 from support import invented
 from support.agents import World, agent, answer, final, of, wired_agent
 from support.openai_server import Call, in_turn
-from support.pages import drawn_after, html, step, steps
+from support.pages import drawn_after, step, steps
 from support.worlds import FakeEngine, results
 
 LIGHTHOUSE = "中华人民共和国灯塔法"

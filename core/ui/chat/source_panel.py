@@ -40,7 +40,8 @@ def draw(entry: Message, *, is_last: bool) -> None:
 
 
 def draw_growing(sources: Sequence[Source], place: DeltaGenerator) -> None:
-    """While the answer is being written nobody knows what it will cite."""
+    """While the answer is being written nobody knows what it will cite. A page may be found, or read, again."""
+    sources = list({source.number: source for source in sources}.values())
     with place.expander(_title(sources), type="compact"):
         _list(sources, None)
 
@@ -48,8 +49,10 @@ def draw_growing(sources: Sequence[Source], place: DeltaGenerator) -> None:
 def _title(sources: Sequence[Source]) -> str:
     if not sources:
         return "没有来源 · 搜索账本"
-    sites = {place_name(source.url, app_url()) or source.title: source.url for source in reversed(sources)}
-    named = list(reversed(sites.items()))[:SITES]
+    sites: dict[str, str] = {}
+    for source in sources:
+        sites.setdefault(place_name(source.url, app_url()) or source.title, source.url)
+    named = list(sites.items())[:SITES]
     badges = [f":gray-badge[{label(site)}]{_official(url)}" for site, url in named]
     more = [f"等 {len(sites)} 个网站"] if len(sites) > len(named) else []
     return " ".join([f"{len(sources)} 个来源", *badges, *more])

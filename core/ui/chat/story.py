@@ -52,7 +52,9 @@ State = Literal["running", "done", "failed"]
 class Line(ABC):
     """One step. `changed`: it was not drawn as it is now; `gone`: there is nothing to draw any more."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._began = clock()
         self.state: State = "running"
         self.changed = True
         self.gone = False
@@ -85,25 +87,30 @@ class Line(ABC):
         facts = Markup(' <span class="facts">· %s</span>') % self.facts if self.facts else Markup()
         row = Markup("<b>%s</b>%s") % (self.title, facts)
         if not (details := self.details):
-            return Markup('<div class="wy-step %s">%s</div>') % (self.state, row)
+            return Markup('<div class="wy-step %s"%s>%s</div>') % (self.state, self._since, row)
         opened = Markup(" open") if self.is_open else Markup()
-        return Markup('<details class="wy-step %s"%s><summary>%s</summary><div>%s</div></details>') % (
+        return Markup('<details class="wy-step %s"%s%s><summary>%s</summary><div>%s</div></details>') % (
             self.state,
             opened,
+            self._since,
             row,
             details,
         )
+
+    @property
+    def _since(self) -> Markup:
+        """From where the style sheet counts on."""
+        gone_by = round(self._clock() - self._began)
+        return Markup(' style="--since:-%ss"') % gone_by if self.state == "running" else Markup()
 
 
 class ThoughtLine(Line):
     """The end of what the model thinks, while it does; all of it, folded, when it is done."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        super().__init__()
+        super().__init__(clock)
         self.text = ""
-        self._clock = clock
         self._seconds = 0.0
-        self._began = clock()
 
     def add(self, thought: Thought) -> None:
         self.text += thought.text
@@ -159,8 +166,8 @@ def _text(text: str) -> Markup:
 class SearchLine(Line):
     """A search that the program made itself."""
 
-    def __init__(self, query: str, asked: str, app_url: str) -> None:
-        super().__init__()
+    def __init__(self, clock: Callable[[], float], query: str, asked: str, app_url: str) -> None:
+        super().__init__(clock)
         self.found: SearchFinished | None = None
         self._query, self._asked, self._app_url = query, asked, app_url
 
@@ -189,8 +196,8 @@ class SearchLine(Line):
 class ReadingLine(Line):
     """Pages being opened, each ticked off as it comes."""
 
-    def __init__(self, sources: Sequence[Source]) -> None:
-        super().__init__()
+    def __init__(self, clock: Callable[[], float], sources: Sequence[Source]) -> None:
+        super().__init__(clock)
         self._sources = {source.number: source for source in sources}
         self._waiting = set(self._sources)
 
@@ -245,8 +252,8 @@ def reading_row(source: Source, *, waiting: bool) -> Markup:
 class ToolLine(Line):
     """A call of the agent's with what came back: results, pages, or a sentence."""
 
-    def __init__(self, tool: str, asked: str, thought: str, app_url: str) -> None:
-        super().__init__()
+    def __init__(self, clock: Callable[[], float], tool: str, asked: str, thought: str, app_url: str) -> None:
+        super().__init__(clock)
         self.tool = tool
         self.found: SearchFinished | None = None
         self.reading: ReadingLine | None = None
@@ -264,9 +271,8 @@ class ToolLine(Line):
         named = (str(source.number) in numbers or host_of(source.url) in self._asked for source in sources)
         return self.tool == "read_page" and any(named)
 
-    def read(self, sources: Sequence[Source]) -> ReadingLine:
-        self.reading, self.changed = ReadingLine(sources), True
-        return self.reading
+    def read(self, sources: Sequence[Source]) -> None:
+        self.reading, self.changed = ReadingLine(self._clock, sources), True
 
     def tick(self, source: Source) -> None:
         if self.reading:
@@ -390,7 +396,7 @@ class Story:
         return thinking.text
 
     def tool_started(self, call_id: str, tool: str, asked: str) -> None:
-        line = ToolLine(tool, asked, self._announcement(), self._app_url)
+        line = ToolLine(self._clock, tool, asked, self._announcement(), self._app_url)
         self._calls[call_id] = line
         self.lines.append(line)
 
@@ -404,7 +410,7 @@ class Story:
             self._begin_search(started.query, started.asked)
 
     def _begin_search(self, query: str, asked: str) -> SearchLine:
-        self._search = SearchLine(query, asked, self._app_url)
+        self._search = SearchLine(self._clock, query, asked, self._app_url)
         self.lines.append(self._search)
         return self._search
 
@@ -426,7 +432,7 @@ class Story:
         if asking := next((line for line in self._calls.values() if line.reads(sources)), None):
             asking.read(sources)
         else:
-            self.lines.append(ReadingLine(sources))
+            self.lines.append(ReadingLine(self._clock, sources))
 
     def _answered(self, text: str) -> None:
         self.end_thinking()

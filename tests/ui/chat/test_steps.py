@@ -31,11 +31,13 @@ from core.answer.events import (
     Usage,
 )
 from core.answer.export import as_html, as_json, as_markdown
-from core.answer.message import message_from_run
+from core.answer.message import Message, message_from_run
 from core.run.evidence import Evidence
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, Source
+from core.ui.chat.steps import FOLDED
+from core.ui.session import ChatState
 from support.base import ROOT
-from support.pages import html, states, step, steps
+from support.pages import html, open_page, rerun, states, step, steps
 
 ONE_OF_EACH: tuple[RunEvent, ...] = (
     Checked(AnswerCheck()),
@@ -58,7 +60,11 @@ ONE_OF_EACH: tuple[RunEvent, ...] = (
 def _draw(events: "Sequence[RunEvent]") -> None:  # noqa: UP037 - its source is run by itself
     from core.ui.chat.steps import draw_steps
 
-    draw_steps(events)
+    draw_steps(events, key="a", seconds=6.2)
+
+
+def titles(page: AppTest) -> list[str]:
+    return [fold.label for fold in page.expander]
 
 
 def drawn(*events: RunEvent) -> AppTest:
@@ -206,6 +212,52 @@ def test_a_source_has_one_number_in_steps_text_references_and_exports() -> None:
     assert markdown.index("[2\\] [第2页]") < markdown.index("[5\\] [第8页]")
     assert re.findall(r'<li value="(\d+)"', as_html("t", [written])) == ["2", "5"]
     assert '"number": 5' in as_json("t", [written])
+
+
+def test_a_model_that_keeps_to_no_format_says_its_answer_once() -> None:
+    answer = "首席执行官是黄仁勋。\n\n他一九六三年出生。"
+    repeated = drawn(Thought(answer), TextDelta(answer), Answer(answer))
+    assert steps(repeated) == []
+    half = drawn(Thought(f"我先想想是谁。\n\n{answer}"), TextDelta(answer), Answer(answer))
+    assert steps(half) == ["思考 · 我先想想是谁。"]
+
+
+def test_a_long_thought_before_a_call_has_a_line_of_its_own() -> None:
+    long = "先比较两种说法，" * 12
+    call = (ToolStarted("web_search", "甲", "1"), ToolFinished("web_search", False, "搜索超时。", "1"))
+    shown = drawn(Thought(long), *call)
+    assert [line[:7] for line in steps(shown)] == ["思考 · 先比", "搜索「甲」 ·"]
+    assert long in step(shown, 0)
+    assert steps(shown)[1].endswith("失败：搜索超时。")
+
+
+def test_one_line_counts_what_was_done() -> None:
+    evidence = Evidence()
+    found = search("甲", evidence, 1, 2)
+    reading = (ReadingStarted(found.sources), PageRead(replace(found.sources[0], read="page", characters=9)))
+    assert titles(drawn(SearchStarted("甲"), found, *reading)) == ["✓ 已搜索 1 次 · 阅读 1 页 · 6 秒"]
+    failed = (ToolStarted("regulation_search", "乙", "1"), ToolFinished("regulation_search", False, "没有。", "1"))
+    assert titles(drawn(*failed)) == ["查法规 1 次 · :red[1 步没有成功] · 6 秒"]
+    assert titles(drawn(Thought("只是想了想"))) == ["✓ 思考过程 · 6 秒"]
+    assert titles(drawn(TextDelta("答"), Answer("答"))) == []
+
+
+def test_who_folds_the_rail_finds_the_next_one_folded() -> None:
+    def answered(number: int) -> Message:
+        events = (SearchStarted("甲"), search("甲", Evidence(), 1), Answer("答"))
+        return replace(message_from_run(events, seconds=6), id=f"a{number}")
+
+    page = open_page()
+    page.session_state["chat"] = ChatState(messages=[answered(1), answered(2)])
+    rerun(page)
+    assert len(steps(page)) == 2
+    page.session_state["steps-a1"] = False  # as a click does, which also calls:
+    page.session_state[FOLDED] = True
+    rerun(page)
+    assert len(steps(page)) == 1, "the other one stays as it is"
+    page.session_state["chat"] = ChatState(messages=[answered(1), answered(2), answered(3)])
+    rerun(page)
+    assert [fold.proto.expanded for fold in page.main.expander if fold.label.startswith("✓")][1:] == [True, False]
 
 
 def test_the_handler_does_without_the_archived_package() -> None:
