@@ -25,9 +25,10 @@ if problem := keeping.problem(app):
     warning(problem)
 render.history(chat)
 answer = st.empty()
+suggestions = st.empty()
 if chat.run is not None:
     render.live(answer, stop_button, chat)
-render.follow_ups(chat)
+render.follow_ups(suggestions, chat)
 if chat.refused:
     render.refused(*chat.refused)
 

@@ -38,7 +38,9 @@ def encode(message: Message) -> str:
         "seconds": message.seconds,
         "model": clean(message.model),
         "mode": message.mode,
-    } | ({"before": clean(message.before)} if message.before else {})
+    }
+    document |= {"before": clean(message.before)} if message.before else {}
+    document |= {"suggestions": _plain(message.suggestions)} if message.suggestions else {}
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -47,6 +49,7 @@ def decode(document: object, *, id: str, role: str, text: object, created: objec
     events: tuple[RunEvent, ...] = ()
     cited: tuple[Source, ...] = ()
     seconds, model, mode, before = 0.0, "", "", ""
+    suggestions: tuple[str, ...] = ()
     shown = text if isinstance(text, str) else ""
     time = float(created) if isinstance(created, int | float) else 0.0
     try:
@@ -54,6 +57,7 @@ def decode(document: object, *, id: str, role: str, text: object, created: objec
         events = _events(found["events"])
         seconds, model, mode = float(found["seconds"]), str(found["model"]), str(found.get("mode", ""))
         before = str(found.get("before", ""))
+        suggestions = tuple(map(_text, found.get("suggestions", ())))
         cited = tuple(_readers()["source"].validate_python(source) for source in found["cited"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         log.warning("a stored message is damaged; what is left of it is shown")
@@ -61,7 +65,7 @@ def decode(document: object, *, id: str, role: str, text: object, created: objec
         shown = shown or NO_TEXT
     known: Role = "user" if role == "user" else "note" if role == "note" else "assistant"
     by: Mode = "agent" if mode == "agent" or (not mode and _told_by_agent(events)) else "chat"
-    return Message(known, shown, events, cited, seconds, str(id), model, by, time, before)
+    return Message(known, shown, events, cited, seconds, str(id), model, by, time, before, suggestions)
 
 
 def _told_by_agent(events: Iterable[RunEvent]) -> bool:

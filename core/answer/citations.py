@@ -70,7 +70,16 @@ def holdback(text: str) -> int:
     """How many characters at the end of a growing text must not be drawn yet."""
     tail = text[-LONGEST:]
     unsettled = _UNSETTLED.search(tail)
-    return len(tail) - unsettled.start() if unsettled else 0
+    return max(len(tail) - unsettled.start() if unsettled else 0, _open_formula(text))
+
+
+def _open_formula(text: str) -> int:
+    """How long the formula is that has begun on the last line and not ended."""
+    line = text[text.rfind("\n") + 1 :][-_LINE_LENGTH:]
+    if "$" not in line and "\\(" not in line:
+        return 0
+    begun = _BEGUN_FORMULA.search(_FORMULA.sub(lambda found: " " * len(found[0]), line))
+    return len(line) - begun.start() if begun else 0
 
 
 def cited_numbers(markdown: str, sources: Iterable[Source]) -> tuple[int, ...]:
@@ -151,9 +160,17 @@ def _citation_rule(state: StateInline, silent: bool) -> bool:
     if note := _NOTE.match(state.src, state.pos, state.posMax):
         token.meta["note"] = int(note[1])
         state.pos = note.end()
+    if _NAMED_AFTER.match(state.src, state.pos) and _NAMED_BEFORE.search(before):
+        token.meta["named"] = True
     return True
 
 
+# 「根据 [1] 的规定」, 「[2] 说」: the number stands for the source itself, as a noun of the sentence.
+_NAMED_BEFORE = re.compile(r"(?:\A|[。！？；：，、（“「\n]|根据|依据|按照|参照|参见|据|见|如|而|但)\s*\Z")
+_NAMED_AFTER = re.compile(
+    r"\s*[中里]?(?:还|也|则|都|均|并未|没有|明确|只)?"
+    r"(?:的|规定|说|称|指出|认为|显示|提到|表示|介绍|写道|报道|给出|提供|建议|强调|提出|解释|补充|记载|列出|证实|否认)"
+)
 _NOTE = re.compile(f"{NOTE}([0-9]+){END_OF_NOTE}")
 
 
@@ -167,11 +184,15 @@ def _uncited_rule(state: StateInline, silent: bool) -> bool:
 
 
 # As in Pandoc: `$5 and $6` and `$5–$6` are prices, not a formula.
-_FORMULA = re.compile(r"\$\$[^$]{1,1000}\$\$|\$(?=[^\s$])[^$\n]{0,300}(?<=\S)\$(?!\d)")
+_FORMULA = re.compile(
+    r"\$\$[^$]{1,1000}\$\$|\$(?=[^\s$])[^$\n]{0,300}(?<=\S)\$(?!\d)|\\\((?:(?!\\[()])[^\n]){1,300}\\\)"
+)
+_BEGUN_FORMULA = re.compile(r"\$\$?(?=[^\s$])(?!\d[\d.,]*[^\w^_{}\\+*/=-])[^$]{0,80}\Z|\\\([^\n]{0,80}\Z")
+_LINE_LENGTH = 1_200
 
 
 def _formula_rule(state: StateInline, silent: bool) -> bool:
-    found = _FORMULA.match(state.src, state.pos, state.posMax) if state.src[state.pos] == "$" else None
+    found = _FORMULA.match(state.src, state.pos, state.posMax) if state.src[state.pos] in "$\\" else None
     if not found:
         return False
     if not silent:

@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 from core.answer.annotate import Notes
 from core.answer.citations import holdback, parse, parse_blocks, parse_clean
 from core.answer.claims import UNCITED
+from core.answer.formula import mathml, tex_of
 from core.answer.source_html import canonical_target, chip_html, link_attributes, link_target, number_html
 from core.base.text import clean, one_line, shorten
 from core.search.types import Source, host_of
@@ -107,7 +108,9 @@ class Blocks:
     def open(self) -> list[Block]:
         """What to draw below the final blocks for now, without an end that may still become something else."""
         text = self._lines + clean(self._unfinished_line)
-        return split_blocks(text[: len(text) - holdback(text)].rstrip("\n"))
+        blocks = split_blocks(text[: len(text) - holdback(text)].rstrip("\n"))
+        begun = blocks and blocks[-1].kind == "paragraph" and blocks[-1].text.lstrip().startswith(("$$", "\\["))
+        return blocks[:-1] if begun else blocks
 
     def finish(self) -> list[Block]:
         """The blocks that only the end of the text made final."""
@@ -119,6 +122,11 @@ class Blocks:
 def render_html(markdown: str, sources: Iterable[Source], *, anchor: str = "", app_url: str = "") -> Markup:
     """Answer text as HTML. With an `anchor`, the first citation of each source can be reached from the references."""
     return _Renderer(sources, anchor, app_url).render(parse(markdown))
+
+
+def render_standalone(markdown: str, sources: Iterable[Source], *, anchor: str) -> Markup:
+    """The same for a page without scripts and style sheets of ours: formulas as MathML, numbers in brackets."""
+    return _Standalone(sources, anchor, "").render(parse(markdown))
 
 
 def render_annotated(
@@ -181,8 +189,10 @@ class _Renderer:
                 return Markup("<code>%s</code>") % token.content
             case "fence" | "code_block":
                 return Markup('<pre tabindex="0"><code>%s</code></pre>') % token.content.rstrip("\n")
+            case "math_inline":
+                return self._formula(token.content, display=token.content.startswith("$$"))
             case "math_block":
-                return Markup("<p>%s</p>") % token.content
+                return Markup("<p>%s</p>") % self._formula(token.content, display=True)
             case "softbreak" | "hardbreak":  # models do not wrap lines: where they break one, they mean it
                 return _BREAK
             case "hr":
@@ -194,6 +204,15 @@ class _Renderer:
             case "link_close":
                 return self._after_link
         return escape(token.content)
+
+    def _formula(self, written: str, *, display: bool) -> Markup:
+        """Streamlit takes MathML out of HTML: a script of the page puts it in from where it is allowed."""
+        drawn = mathml(tex_of(written), display=display)
+        return (
+            Markup('<span class="wy-math" data-math="%s">%s</span>') % (str(drawn), written)
+            if drawn
+            else escape(written)
+        )
 
     @cached_property
     def _links(self) -> dict[str, Markup]:
@@ -212,10 +231,10 @@ class _Renderer:
         return _NOTHING
 
     def _citation(self, token: Token, out: list[Markup]) -> None:
-        cited = [number for number in token.meta["numbers"] if number in self._sources]
-        for place, number in enumerate(cited):
-            chip = self._chip(number, token.meta.get("note"))
-            out += [_NARROW_SPACE, chip] if place else [chip]
+        cited = sorted(number for number in token.meta["numbers"] if number in self._sources)
+        chips = _NARROW_SPACE.join(self._chip(number, token.meta.get("note")) for number in cited)
+        if cited:
+            out.append(Markup('<span class="wy-named">%s</span>') % chips if "named" in token.meta else chips)
         if not cited and out and (not token.meta["after"] or token.meta["after"] in _CLOSES):
             out[-1] = out[-1].rstrip(" ")
 
@@ -240,6 +259,16 @@ class _Annotating(_Renderer):
         self._cited_before[number] = identity
         said = self._notes[note].get(number) if note is not None else None
         return chip_html(self._sources[number], self._app_url, identity=identity, claim=said)
+
+
+class _Standalone(_Renderer):
+    def _chip(self, number: int, note: int | None) -> Markup:
+        identity = _NOTHING if number in self._cited_before else self._identity(number)
+        self._cited_before[number] = identity
+        return Markup('<sup class="cite"%s>[%s]</sup>') % (identity, number_html(self._sources[number], self._app_url))
+
+    def _formula(self, written: str, *, display: bool) -> Markup:
+        return mathml(tex_of(written), display=display) or escape(written)
 
 
 def _tag(token: Token) -> Markup:

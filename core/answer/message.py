@@ -56,6 +56,8 @@ class Message:
     created: float = field(default_factory=time.time, compare=False)
     before: str = ""
     """The text that a rewriting has replaced, as long as it may be wanted back."""
+    suggestions: tuple[str, ...] = ()
+    """What the model suggests to ask next."""
 
     @property
     def found(self) -> tuple[Source, ...]:

@@ -6,7 +6,7 @@ Everything that a model, an engine or a web page wrote is escaped; nothing links
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from urllib.parse import quote, unquote, urlsplit
 
@@ -14,12 +14,13 @@ from markupsafe import Markup, escape
 
 from core.answer.checked import Difference
 from core.answer.claims import Claim
-from core.answer.sources import about
+from core.answer.sources import CITED, NOT_CITED, OFFICIAL, about, is_official
 from core.base.text import one_line, shorten
 from core.search.types import SearchResult, Source, host_of
 
 _NOTHING = Markup()
 _SUMMARY_LENGTH = 120
+_WHOLE_SNIPPET = 2_000
 _TITLE_LENGTH = 160
 
 
@@ -29,12 +30,32 @@ def references_html(sources: Iterable[Source], *, anchor: str = "", app_url: str
     return Markup('<ol class="wy-refs">%s</ol>') % rows
 
 
-def results_html(results: Iterable[SearchResult], *, app_url: str = "") -> Markup:
+def results_html(results: Iterable[SearchResult], *, app_url: str = "", whole: bool = False) -> Markup:
     """Search results without numbers: no text can cite them."""
+    length = _WHOLE_SNIPPET if whole else _SUMMARY_LENGTH
     entries = (
-        _entry(result.title, result.url, result.snippet, app_url, about=result.published or "") for result in results
+        _entry(result.title, result.url, result.snippet, app_url, about=result.published or "", summary_length=length)
+        for result in results
     )
-    return Markup('<ul class="wy-refs">%s</ul>') % Markup().join(Markup("<li>%s</li>") % entry for entry in entries)
+    rows = Markup().join(Markup("<li>%s</li>") % entry for entry in entries)
+    return Markup('<ul class="wy-refs%s">%s</ul>') % (" whole" if whole else "", rows)
+
+
+def panel_html(
+    sources: Iterable[Source], *, cited: Collection[int] | None, official: Iterable[str], app_url: str = ""
+) -> Markup:
+    """Sources with all that is known of them. `cited`: by number; None while nobody knows."""
+    rows = Markup().join(_panel_row(source, cited, official, app_url) for source in sources)
+    return Markup('<ol class="wy-refs whole">%s</ol>') % rows
+
+
+def _panel_row(source: Source, cited: Collection[int] | None, official: Iterable[str], app_url: str) -> Markup:
+    mark = Markup(' <span class="wy-badge">%s</span>') % OFFICIAL if is_official(source.url, official) else _NOTHING
+    state = "" if cited is None else CITED if source.number in cited else NOT_CITED
+    known = " · ".join(filter(None, (state, about(source))))
+    entry = _entry(source.title, source.url, source.snippet, app_url, mark, known, summary_length=_WHOLE_SNIPPET)
+    kind = "cited" if state == CITED else "other"
+    return Markup('<li value="%s" class="%s">%s</li>') % (source.number, kind, entry)
 
 
 def _reference(source: Source, anchor: str, app_url: str, accessed: str) -> Markup:
@@ -46,16 +67,25 @@ def _reference(source: Source, anchor: str, app_url: str, accessed: str) -> Mark
     return Markup('<li value="%s"%s>%s</li>') % (source.number, identity, entry)
 
 
-def _entry(title: str, url: str, snippet: str, app_url: str, back: Markup = _NOTHING, about: str = "") -> Markup:
+def _entry(
+    title: str,
+    url: str,
+    snippet: str,
+    app_url: str,
+    after_domain: Markup = _NOTHING,
+    about: str = "",
+    *,
+    summary_length: int = _SUMMARY_LENGTH,
+) -> Markup:
     title = shorten(one_line(title), _TITLE_LENGTH) or "（无标题）"
     href = link_target(url, app_url)
     entry = Markup("<a %s>%s</a>") % (link_attributes(href), title) if href else Markup("<span>%s</span>") % title
     if domain := place_name(url, app_url):
         entry += Markup(' <span class="domain">%s</span>') % domain
-    entry += back
+    entry += after_domain
     if about:
         entry += Markup('<span class="about">%s</span>') % about
-    if summary := shorten(one_line(snippet), _SUMMARY_LENGTH):
+    if summary := shorten(one_line(snippet), summary_length):
         entry += Markup('<span class="summary">%s</span>') % summary
     return entry
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from core.search.types import Source
+from collections.abc import Iterable
 
+from core.search.types import Source, host_of
+
+OFFICIAL, CITED, NOT_CITED = "官方", "已引用", "未引用"
 NO_DATE = "日期不详"
 
 
@@ -28,3 +31,9 @@ def about(source: Source, *, accessed: str = "") -> str:
 def when(source: Source) -> str:
     """The day of publication. The program's own library has no days: it says which version it holds elsewhere."""
     return source.published or ("" if source.read == "library" else NO_DATE)
+
+
+def is_official(url: str, domains: Iterable[str]) -> bool:
+    """One of these, or below one of them."""
+    host = f".{host_of(url)}"
+    return any(host.endswith(f".{domain}") for domain in domains)

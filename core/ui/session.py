@@ -61,8 +61,6 @@ class ChatState:
     """The address names a conversation that could not be read from the database yet."""
     reading_problem: str = ""
     """Why conversations cannot be read just now."""
-    follow_ups: list[str] = field(default_factory=list)
-    """What the model suggests to ask next, after the last answer."""
     tasks: dict[str, Task] = field(default_factory=dict)
     """What a model is doing with an answer that is there, by the answer's id."""
     proposal: tuple[str, Mended] | None = None

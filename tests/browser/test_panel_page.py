@@ -64,8 +64,8 @@ def test_what_is_chosen_is_used_kept_and_taken_back(
     visitor.answered("参考文献")
     assert visitor.page.locator(".wy-refs-title + ol.wy-refs li").count() == 4
     assert visitor.last_answer.endswith("echo")
-    visitor.page.get_by_text("搜索账本").last.click()
-    expect(visitor.page.get_by_text("条件 最近一周")).to_be_visible()
+    visitor.page.get_by_text("个来源").last.click()
+    expect(visitor.page.get_by_text("条件 最近一周").filter(visible=True)).to_be_visible()
 
     sidebar(visitor).get_by_text("帮助", exact=True).click()
     expect(visitor.page.get_by_text("查找文章")).to_be_visible()

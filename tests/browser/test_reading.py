@@ -56,13 +56,13 @@ def test_pages_tick_off_are_marked_kept_and_can_be_read_later(
     visitor.search_on()
     visitor.ask("更换老旧水表要居民付费吗？")
     rows = last(visitor).locator(".wy-reading li")
-    expect(last(visitor).get_by_text("正在阅读 3 个网页…")).to_be_visible()
+    expect(last(visitor).locator(".wy-step.running > summary")).to_have_text("阅读 3 个网页 · 进行中")
     expect(rows.nth(1)).to_have_class("unread")
     expect(rows.nth(1)).to_contain_text("仅摘要（拒绝访问）")
     expect(rows.nth(0)).to_have_class("waiting")
     world.open.set()
     visitor.answered("问源的回答")
-    expect(last(visitor).get_by_text("阅读 · 1 个网页已读全文，2 个仅摘要")).to_be_visible()
+    expect(last(visitor).locator("summary").filter(has_text="1 个已读全文，2 个仅摘要")).to_be_visible()
     cited = last(visitor).locator("ol.wy-refs li")
     expect(cited.filter(has_text="供水量增加").last).to_contain_text("2024-10-12 · 已读全文 · ")
     expect(cited.filter(has_text="第二条").last).to_contain_text("日期不详 · 仅摘要（拒绝访问）")
@@ -83,7 +83,7 @@ def test_pages_tick_off_are_marked_kept_and_can_be_read_later(
     dialog.get_by_role("button", name="阅读", exact=True).click()
     expect(dialog).to_be_hidden()
     visitor.answered("问源的回答")
-    expect(last(visitor).get_by_text("阅读 · 2 个网页已读全文，1 个仅摘要")).to_be_visible()
+    expect(last(visitor).locator("summary").filter(has_text="2 个已读全文，1 个仅摘要")).to_be_visible()
     assert visitor.foreign == []
 
 
@@ -103,7 +103,7 @@ def test_the_agent_reads_before_all_eyes_and_its_pages_are_kept(
     visitor.settled()
     visitor.ask("更换老旧水表要居民付费吗？")
     rows = last(visitor).locator(".wy-reading li")
-    expect(last(visitor).get_by_text("正在阅读 2 个网页…")).to_be_visible()
+    expect(last(visitor).locator(".wy-step.running > summary")).to_contain_text("进行中")
     expect(rows.nth(1)).to_contain_text("仅摘要（拒绝访问）")
     expect(rows.nth(0)).to_have_class("waiting")
     world.open.set()
@@ -125,15 +125,15 @@ def test_the_agent_reads_before_all_eyes_and_its_pages_are_kept(
     dialog.get_by_role("button", name="阅读", exact=True).click()
     expect(dialog).to_be_hidden()
     visitor.answered("读过了")
-    expect(last(visitor).get_by_text("阅读 · 1 个网页已读全文")).to_be_visible()
+    expect(last(visitor).locator("summary").filter(has_text="阅读 1 个网页 · 1 个已读全文")).to_be_visible()
     expect(last(visitor).locator("ol.wy-refs li").last).to_contain_text("已读全文 · ")
     assert PAYS_NOTHING in str(model_server.requests[-1]["messages"])
     assert visitor.foreign == []
 
 
 def see_what_the_agent_read(visitor: Visitor) -> None:
-    expect(last(visitor).get_by_text("阅读「[1, 2]」 · 完成")).to_be_visible()
-    expect(last(visitor).get_by_text("阅读 · 1 个网页已读全文，1 个仅摘要")).to_be_visible()
+    read = last(visitor).locator("summary").filter(has_text="阅读「[1, 2]」 · 1 个已读全文，1 个仅摘要")
+    expect(read).to_be_visible()
     cited = last(visitor).locator("ol.wy-refs li")
     expect(cited.filter(has_text="供水量增加").last).to_contain_text("2024-10-12 · 已读全文 · ")
     expect(cited.filter(has_text="第二条").last).to_contain_text("日期不详 · 仅摘要（拒绝访问）")

@@ -45,7 +45,7 @@ def test_a_follow_up_is_searched_stand_alone_and_again_in_other_words(
         visitor.ask(FOLLOW_UP)
         expect(visitor.page.get_by_test_id("stChatMessage")).to_have_count(4)
         visitor.answered("参考文献")
-        answer.get_by_text("搜索账本").click()
+        answer.get_by_text("3 个来源").click()
         expect(answer.get_by_text(f"搜索词 {QUERY}").filter(visible=True)).to_be_visible()
         expect(answer.get_by_text(f"原话 {FOLLOW_UP}").filter(visible=True)).to_be_visible()
 
@@ -55,13 +55,13 @@ def test_a_follow_up_is_searched_stand_alone_and_again_in_other_words(
         answer.get_by_role("button", name="重新搜索").click()
         expect(answer.get_by_text(f"搜索词 {QUERY}")).to_have_count(0)
         visitor.answered("参考文献")
-        answer.get_by_text("搜索账本").click()
+        answer.get_by_text("3 个来源").click()
         expect(answer.get_by_text("搜索词 辞职 提前三十日").filter(visible=True)).to_be_visible()
         expect(answer.get_by_text(f"原话 {FOLLOW_UP}").filter(visible=True)).to_be_visible()
         expect(visitor.page.get_by_test_id("stChatMessage")).to_have_count(4)
 
         visitor.page.reload()  # it is all kept
         visitor.answered("参考文献")
-        answer.get_by_text("搜索账本").click()
+        answer.get_by_text("3 个来源").click()
         expect(answer.get_by_text("搜索词 辞职 提前三十日").filter(visible=True)).to_be_visible()
         assert visitor.foreign == []

@@ -108,8 +108,8 @@ def test_sources_of_the_agent_open_in_the_app(lawful: AppServer, visit: Visit, m
     visitor.ask("雾天怎么办？ reply")
     visitor.answered("参考文献")
     steps = visitor.page.get_by_test_id("stChatMessage").last.locator("summary")
-    expect(steps.filter(has_text="查法规「灯塔法 第三条之一」 · 完成")).to_have_count(1)
-    expect(steps.filter(has_text="查案例「浮标 漂走」 · 完成")).to_have_count(1)
+    expect(steps.filter(has_text="查法规「灯塔法 第三条之一」 · 本地法规库 · 1 条")).to_have_count(1)
+    expect(steps.filter(has_text="查案例「浮标 漂走」 · 本地案例库 · 1 条")).to_have_count(1)
     sources = visitor.page.locator("ol.wy-refs li > a:not(.back)")
     addresses = {link.inner_text(): link.get_attribute("href") or "" for link in sources.filter(visible=True).all()}
     assert len(addresses) == 2

@@ -10,16 +10,27 @@ from html.parser import HTMLParser
 
 import pytest
 
-from core.answer.events import Notice, SearchFinished, Thought
+from core.answer.events import (
+    Notice,
+    PageRead,
+    ReadingStarted,
+    RunEvent,
+    SearchFinished,
+    SearchStarted,
+    Thought,
+    ToolFinished,
+    ToolStarted,
+)
 from core.answer.export import as_html, as_json, as_markdown
 from core.answer.markdown import Blocks, render_html, split_blocks
 from core.answer.message import Message
-from core.answer.source_html import references_html, results_html
+from core.answer.source_html import panel_html, references_html, results_html
 from core.base.inert_markdown import disarm, plain_line
 from core.base.spreadsheet import as_csv
 from core.base.text import clean, one_line
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, Source
 from core.ui.chat import ledger
+from core.ui.chat.story import rail_html, told
 from core.ui.escape import label
 from core.ui.legal.verdicts import article_html, difference_html
 from support.pages import ask, html, open_page, values
@@ -76,9 +87,12 @@ ALLOWED = {
         "blockquote",
         "strong",
     ),
-    *("em", "del", "code", "pre", "br", "hr", "sup", "a", "span", "div", "b", "ins", "mark"),
+    *("em", "del", "code", "pre", "br", "hr", "sup", "a", "span", "div", "b", "ins", "mark", "details", "summary"),
 }
-ATTRIBUTES = {"class", "href", "rel", "target", "title", "value", "start", "id"}
+FORMULA = {"math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "mfrac", "msqrt", "mroot", "mstyle"}
+FORMULA |= {"msub", "msup", "msubsup", "munder", "mover", "munderover", "mtable", "mtr", "mtd", "mpadded", "menclose"}
+FORMULA_ATTRIBUTES = {"display", "displaystyle", "mathvariant", "stretchy", "fence", "form", "width", "columnalign"}
+ATTRIBUTES = {"class", "href", "rel", "target", "title", "value", "start", "id", "open", "data-math"}
 
 
 class Drawn(HTMLParser):
@@ -95,6 +109,11 @@ class Drawn(HTMLParser):
         self.tags.append(tag)
         self.attributes |= {name for name, _ in attrs}
         self.links |= {value or "" for name, value in attrs if name == "href"}
+        for name, value in attrs:
+            if name == "data-math":
+                formula = Drawn(value or "")
+                assert set(formula.tags) <= FORMULA
+                assert formula.attributes <= FORMULA_ATTRIBUTES
 
     def handle_data(self, data: str) -> None:
         self.text += data
@@ -117,6 +136,20 @@ def searched(text: str) -> SearchResponse:
     )
 
 
+def worked(text: str) -> list[RunEvent]:
+    source = Source(1, text, URL, text, text, unread=text)
+    found = SearchFinished(searched(text), (source,), asked=text)
+    return [
+        *(SearchStarted(text, text), found, ReadingStarted((source,)), PageRead(source), Thought(text)),
+        *(
+            ToolStarted(text, text, "1"),
+            found,
+            ToolFinished(text, False, text, "1"),
+            ToolStarted("read_page", text, "2"),
+        ),
+    ]
+
+
 def answered(text: str) -> list[Message]:
     source = Source(1, text, URL, text, text)
     events = (SearchFinished(searched(text), (source,)), Thought(text), Notice(text, text))
@@ -128,6 +161,8 @@ PLACES: dict[str, Callable[[str], str]] = {
     "results": lambda text: results_html([SearchResult(text, URL, text, text)]),
     "answer": lambda text: render_html(text, [Source(1, text, URL, text)], anchor="m"),
     "ledger": lambda text: ledger.entry(searched(text)),
+    "rail": lambda text: rail_html(told(worked(text)).lines),
+    "sources": lambda text: panel_html([Source(1, text, URL, text, text, text)], cited={1}, official=("example",)),
     "article": lambda text: article_html(text, text[:3]),
     "difference": lambda text: difference_html(text, f"{text}x"),
 }
@@ -145,7 +180,7 @@ def test_text_of_others_is_text(place: str, text: str) -> None:
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_an_exported_page_carries_nothing_of_it(text: str) -> None:
     page = Drawn(as_html(text, answered(text)).partition("<body")[2])
-    assert set(page.tags) <= ALLOWED | {
+    assert set(page.tags) <= ALLOWED | FORMULA | {
         "h1",
         "h2",
         "main",
@@ -156,7 +191,7 @@ def test_an_exported_page_carries_nothing_of_it(text: str) -> None:
         "details",
         "summary",
     }
-    assert page.attributes <= ATTRIBUTES | {"lang"}
+    assert page.attributes <= ATTRIBUTES | FORMULA_ATTRIBUTES | {"lang"}
     assert {link for link in page.links if not link.startswith("#")} <= {URL}
 
 

@@ -56,13 +56,13 @@ from support.agents import (
 )
 from support.base import loaded
 from support.openai_server import Call, in_turn
-from support.pages import agent_page, ask, choose, drawn_after, html, open_page, rerun, states, steps, values
+from support.pages import agent_page, ask, choose, drawn_after, html, open_page, rerun, states, step, steps, values
 from support.patience import until
 from support.scripted import ScriptedChatModel
 from support.worlds import FakeEngine, results
 
 MANUAL = "怎么打开联网搜索？"
-FOLDED = ("complete", False)
+FOLDED = ("done", False)
 ABOUT = SearchResult("英伟达", "https://a.example/", "英伟达的首席执行官是黄仁勋。", "a.example")
 
 
@@ -123,10 +123,10 @@ def test_the_whole_process_is_on_the_page() -> None:
     """Agent 执行过程可视化"""
     page = ask(choose(open_page(), "Agent"), MANUAL)
     for _ in range(2):  # as it was drawn while it happened, and again
-        thought, search, found, *_ = steps(page)
+        search, thought, *_ = steps(page)
+        assert re.match(r"搜索「打开联网搜索」 · 内置手册 · \d+ 条", search)
+        assert "<b>思考</b>" in step(page, 0)
         assert re.match(r"(?:思考|已思考 \d+ 秒) · ", thought)
-        assert search == "搜索「打开联网搜索」 · 完成"
-        assert found.startswith("搜索结果 · ")
         assert 'class="wy-answer"' in html(page.chat_message[-1])
         rerun(page)
 
@@ -141,8 +141,8 @@ def test_reasoning() -> None:
     assert names(events)[:2] == ["thought", "tool_started"]
     assert names(events)[-5:] == ["thought", "text_delta", "checked", "answer", "usage"]
     page = drawn_after(events, over=True)
-    assert [step for step in steps(page) if step.startswith("思考")] == ["思考 · 要先查", "思考 · 够了"]
-    assert "要先查" in html(page.status[0])
+    assert [line for line in steps(page) if line.startswith("思考")] == ["思考 · 够了"]
+    assert "<b>思考</b> 要先查" in step(page, 0), "a short one before a call is a part of it"
 
 
 def test_acting() -> None:
@@ -152,7 +152,7 @@ def test_acting() -> None:
         events = world.ask()
     assert [(step.tool, step.input) for step in of(events, ToolStarted)] == [("web_search", "英伟达 CEO")]
     assert [query.text for query in engine.queries] == ["英伟达 CEO"]
-    assert steps(drawn_after(events, over=True))[1] == "搜索「英伟达 CEO」 · 完成"
+    assert steps(drawn_after(events, over=True))[0].startswith("搜索「英伟达 CEO」 · fake · 9 条")
 
 
 def test_observing() -> None:
@@ -161,7 +161,10 @@ def test_observing() -> None:
         events = world.ask()
         _, second, _ = world.prompts
     assert second.endswith("</sources>\nThought: "), "after the results it is the model's turn to think"
-    assert steps(drawn_after(events, over=True))[2].startswith("搜索结果 · fake · 找到 9 条")
+    assert [line[:16] for line in steps(drawn_after(events, over=True))[:2]] == [
+        "搜索「甲」 · fake · 9",
+        "搜索「乙」 · fake · 9",
+    ]
 
 
 def test_the_loop_ends_with_the_answer() -> None:
@@ -301,9 +304,9 @@ def test_a_thought_is_shown() -> None:
         page = drawn_after([Thought(character) for character in written])
         assert steps(page) == ["思考中"]
         assert states(page) == [("running", True)]
-        assert f">{written}<" in html(page.status[0])
-    over = drawn_after([Thought("先想一想"), ToolStarted("web_search", "x", "1")])
-    assert steps(over)[0] == "思考 · 先想一想"
+        assert f">{written}<" in step(page, 0)
+    over = drawn_after([Thought("先想一想，" * 20), ToolStarted("web_search", "x", "1")])
+    assert steps(over)[0].startswith("思考 · 先想一想，先想一想，")
     assert states(over)[0] == FOLDED
 
 
@@ -312,26 +315,24 @@ def test_a_call_is_shown() -> None:
     started, done = ToolStarted("web_search", "英伟达 CEO", "1"), ToolFinished("web_search", True, "找到", "1")
     page = drawn_after([started])
     assert steps(page) == ["搜索「英伟达 CEO」 · 进行中"]
-    assert "<b>查询</b> 英伟达 CEO" in html(page.status[0])
+    assert "<b>查询</b> 英伟达 CEO" in step(page, 0)
     assert states(page)[0][0] == "running"
     page = drawn_after([started, done])
     assert (steps(page), states(page)) == (["搜索「英伟达 CEO」 · 完成"], [FOLDED])
     page = drawn_after([started, ToolFinished("web_search", False, "搜索超时。", "1")])
-    assert (steps(page), states(page)) == (["搜索「英伟达 CEO」 · 失败"], [("error", False)])
-    assert "搜索超时。" in html(page.status[0])
+    assert (steps(page), states(page)) == (["搜索「英伟达 CEO」 · 失败：搜索超时。"], [("failed", False)])
 
 
 def test_results_are_shown() -> None:
     """搜索结果展示"""
     with agent(search_step("x"), final("好。")) as world:
         page = drawn_after(world.ask(), over=True)
-    step = page.status[2]
-    assert step.label.startswith("搜索结果 · fake · 找到 9 条")
-    assert states(page)[2] == FOLDED
-    shown = step.get("html")[0].proto.body
+    assert steps(page)[0].startswith("搜索「x」 · fake · 9 条，5 条交给模型 · ")
+    assert states(page)[0] == FOLDED
+    shown, rest = step(page, 0).split("<details><summary>其余 6 条</summary>")
     assert [f"标题{n}" in shown for n in range(1, 5)] == [True, True, True, False]
     assert "第3条摘要" in shown
-    assert step.expander[0].label == "其余 6 条"
+    assert "第9条摘要" in rest
 
 
 def test_the_answer_is_shown() -> None:
@@ -343,8 +344,10 @@ def test_the_answer_is_shown() -> None:
         bodies = [element.proto.body for element in message.get("html")]
         (shown,) = [body for body in bodies if body.startswith('<div class="wy-answer">')]
         assert "是黄仁勋" in shown
-        assert not [status for status in page.status if "是黄仁勋" in html(status)], "the answer is not inside a step"
-        assert len(page.status) == 4, "and the steps are still there"
+        assert not [body for body in bodies if "wy-step" in body and "是黄仁勋" in body], (
+            "the answer is not inside a step"
+        )
+        assert len(steps(page)) == 2, "and the steps are still there"
 
 
 def test_a_folded_step_has_everything_in_it() -> None:
@@ -353,10 +356,10 @@ def test_a_folded_step_has_everything_in_it() -> None:
     with agent(search_step("英伟达 CEO", thought=thought), final("好。")) as world, agent_page(world) as page:
         ask(page, QUESTION)
         for _ in range(2):
-            assert states(page) == [FOLDED] * 4
-            assert thought in html(page.status[0])
-            assert "英伟达 CEO" in html(page.status[1])
-            assert "标题9" in html(page.status[2])
+            assert states(page) == [FOLDED] * 3
+            assert thought in step(page, 0)
+            assert "英伟达 CEO" in step(page, 1)
+            assert "标题9" in step(page, 1)
             rerun(page)
 
 
@@ -411,8 +414,8 @@ def test_a_failed_call() -> None:
         ask(page, QUESTION)
         assert "工具没有成功" in world.prompts[1]
         for _ in range(2):
-            failed = [status.label for status in page.status if status.state == "error"]
-            assert failed == ["搜索「甲公司」 · 失败", "搜索「乙城市」 · 失败"]
+            failed = [line for line, (state, _) in zip(steps(page), states(page), strict=True) if state == "failed"]
+            assert [line.partition("：")[0] for line in failed] == ["搜索「甲公司」 · 失败", "搜索「乙城市」 · 失败"]
             assert "凭所知：42。" in html(page.chat_message[-1])
             rerun(page)
 
@@ -557,8 +560,7 @@ def test_callbacks_become_steps() -> None:
     assert names(told) == ["thought", "tool_started", "tool_finished"]
     assert (told[-2].input, told[-1].ok) == ("英伟达 CEO", True)  # type: ignore[union-attr]
     assert not page.exception
-    assert steps(page)[1] == "搜索「英伟达 CEO」 · 完成"
-    assert "要先查" in html(page.status[0])
+    assert steps(page) == ["思考 · 要先查", "搜索「英伟达 CEO」 · 完成"]
     assert states(page) == [FOLDED, FOLDED]
 
 
@@ -591,7 +593,7 @@ def test_the_agent_is_stopped() -> None:
         until(lambda: not [thread for thread in threading.enumerate() if thread.name == "search"])
     assert run.events[-1] == RunStopped("user")
     page = drawn_after(run.events, over=True)
-    assert [state for state, _ in states(page)] == ["complete", "error"], "no step is open"
+    assert [state for state, _ in states(page)] == ["failed"], "no step is open"
 
 
 def test_memory() -> None:

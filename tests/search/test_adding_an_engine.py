@@ -107,7 +107,7 @@ def test_it_is_on_the_settings_page(app: App, part: str, shown: str) -> None:
 def test_it_has_its_name_and_its_limits_in_the_ledger(app: App) -> None:
     response = app.search.search(SearchQuery("问题", language="en", time_range=TimeRange.DAY))
     told = ledger.entry(response)
-    assert "Brave · 找到 1 条" in told
+    assert "Brave · 1 条" in told
     assert "Brave不能按语言筛选" in told
     assert "不能按时间筛选" not in told
     assert "没有起作用" not in ledger.entry(SearchResponse(SearchQuery("问题"), provider="brave"))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from html import unescape
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -119,13 +121,29 @@ def drawn_after(events: Sequence[RunEvent], *, over: bool = False) -> AppTest:
     return page
 
 
+_STEP = re.compile(
+    r'<(?:details|div) class="wy-step (?P<state>\w+)"(?P<open> open)?(?: style="--since:-\d+s")?>(?:<summary>)?'
+    r'<b>(?P<title>.*?)</b>(?: <span class="facts">(?P<facts>.*?)</span>)?'
+)
+
+
+def _found_steps(page: AppTest) -> list[re.Match[str]]:
+    return list(_STEP.finditer(html(page)))
+
+
 def steps(page: AppTest) -> list[str]:
-    return [status.label for status in page.status]
+    return [unescape(" ".join(filter(None, (found["title"], found["facts"])))) for found in _found_steps(page)]
 
 
 def states(page: AppTest) -> list[tuple[str, bool]]:
     """Each step's state, and whether it is open."""
-    return [(status.state, status.proto.expanded) for status in page.status]
+    return [(found["state"], bool(found["open"])) for found in _found_steps(page)]
+
+
+def step(page: AppTest, number: int) -> str:
+    """The HTML of one step, with its details."""
+    starts = [found.start() for found in _found_steps(page)]
+    return html(page)[starts[number] : [*starts, None][number + 1]]
 
 
 def html(part: Any) -> str:

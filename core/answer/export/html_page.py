@@ -20,7 +20,7 @@ from core.answer.export.said import (
     unchecked,
     verdict_lines,
 )
-from core.answer.markdown import render_html
+from core.answer.markdown import render_standalone
 from core.answer.message import Message
 from core.answer.source_html import references_html
 from core.base.text import clean, one_line
@@ -47,17 +47,18 @@ _PAGE = Markup("""<!DOCTYPE html>
 _STYLE = Markup("""
 :root { color-scheme: light dark; }
 body { margin: 0; font: 16px/1.75 "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", system-ui, sans-serif; }
-main { max-width: 46rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; overflow-wrap: anywhere; }
+main { max-width: 46rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; overflow-wrap: break-word; }
 h1 { font-size: 1.5rem; line-height: 1.4; }
 h2 { font-size: 1rem; margin: 2.5rem 0 .25rem; }
 h2 .origin, .remark, .domain, .summary { font-size: .85rem; font-weight: normal; opacity: .7; }
 .question { white-space: pre-wrap; }
 .summary { display: block; }
-sup.cite { line-height: 0; }
+sup.cite { line-height: 0; } .wy-named > sup.cite { font-size: inherit; vertical-align: baseline; }
 sup.cite::before { content: "["; } sup.cite::after { content: "]"; }
 pre { overflow-x: auto; padding: .75rem; border: 1px solid #8884; border-radius: .25rem; }
 code { font-family: ui-monospace, Consolas, monospace; font-size: .9em; }
-table { border-collapse: collapse; } th, td { border: 1px solid #8886; padding: .25rem .5rem; text-align: left; }
+table { display: block; max-width: 100%; overflow-x: auto; border-collapse: collapse; } math { max-width: 100%; }
+th, td { border: 1px solid #8886; padding: .25rem .5rem; text-align: left; }
 .right { text-align: right; } .center { text-align: center; }
 blockquote { margin: 0; padding-left: 1rem; border-left: 3px solid #8886; }
 section + section { border-top: 1px solid #8883; }
@@ -85,7 +86,7 @@ def _section(message: Message, anchor: str, zone: tzinfo | None, check: CheckSta
         inside = Markup('<div class="question">%s</div>') % clean(message.text)
     else:
         when = origin(message, zone)
-        text = render_html(message.text, message.found, anchor=anchor)
+        text = render_standalone(message.text, message.found, anchor=anchor)
         checks = _list("依据核对", claim_lines(message)) + _list("法条核验", verdict_lines(message, check))
         inside = Markup("<div>%s</div>") % text + checks + _below(message, anchor, zone)
     heading = Markup('<h2>%s <span class="origin">%s</span></h2>') % (LABELS[message.role], one_line(when))

@@ -22,6 +22,7 @@ from core.base.settings.values import (
     DatabaseAddress,
     Days,
     Decimal,
+    Domains,
     Flag,
     Folder,
     Form,
@@ -196,6 +197,15 @@ class ChecksSettings(Section):
     )
 
 
+class SourcesSettings(Section):
+    name = "sources"
+    group = "对话与 Agent"
+    official_hosts: Domains = Field(
+        ("gov.cn", "chinacourt.org", "gov.hk", "gov.mo", "gov", "gov.uk", "europa.eu", "un.org", "who.int"),
+        description="来源里标为「官方」的网站，包括其下级域名；none 不标",
+    )
+
+
 PanelControl = Literal[
     "result_count",
     "language",
@@ -343,6 +353,7 @@ class Settings(BaseModel):
     chat: ChatSettings = ChatSettings()
     agent: AgentSettings = AgentSettings()
     checks: ChecksSettings = ChecksSettings()
+    sources: SourcesSettings = SourcesSettings()
     panel: PanelSettings = PanelSettings()
     limits: LimitsSettings = LimitsSettings()
     data: DataSettings = DataSettings()

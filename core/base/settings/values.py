@@ -90,6 +90,13 @@ def _web_addresses(value: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(_web_address(address) for address in value)
 
 
+def _domains(value: tuple[str, ...]) -> tuple[str, ...]:
+    names = tuple(name.lower().strip(".") for name in value)
+    if not all(re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)*", name) for name in names):
+        raise ValueError("应是主机名，如 gov.cn")
+    return names
+
+
 def _language(value: str) -> str:
     found = re.fullmatch(r"(auto|[a-z]{2,3})(?:[-_]([a-z]{2}))?", value, re.ASCII | re.IGNORECASE)
     if not found:
@@ -232,6 +239,7 @@ UpperCase = BeforeValidator(lambda value: str(value).strip().upper())
 CommaList = BeforeValidator(_comma_list)
 OrNone = BeforeValidator(_nothing)
 Names = Annotated[tuple[str, ...], CommaList, Form("逗号分隔")]
+Domains = Annotated[tuple[str, ...], OrNone, CommaList, AfterValidator(_domains), Form("主机名，逗号分隔，或 none")]
 Language = Annotated[Word, AfterValidator(_language), Form("auto 或语言代码，如 zh-CN、en")]
 Address = Annotated[str, AfterValidator(_web_address), Form("网址")]
 Addresses = Annotated[tuple[str, ...], CommaList, AfterValidator(_web_addresses), Form("网址，逗号分隔")]

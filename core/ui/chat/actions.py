@@ -79,7 +79,6 @@ def _accepted(text: str, *, fresh: bool = False, read: tuple[Source, ...] = (), 
         chat.refused = (str(error), text)
         return None
     chat.refused = None
-    chat.follow_ups = []
     return question
 
 

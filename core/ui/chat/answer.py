@@ -141,7 +141,7 @@ class AnswerView:
         match blocks:
             case []:
                 return 0
-            case [Block(kind="code") as block]:
+            case [Block(kind="code" | "math") as block]:
                 _draw_special(self._end, block)
                 return len(block.body)
             case _:

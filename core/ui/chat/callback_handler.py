@@ -26,9 +26,9 @@ else:
 class AgentSteps(StreamlitCallbackHandler):
     """`take` accepts the events of a run, `on_…` are LangChain's names for the same."""
 
-    def __init__(self, place: DeltaGenerator) -> None:
+    def __init__(self, place: DeltaGenerator, *, key: str = "") -> None:
         """What LangChain's handler would prepare for its own drawing is never used."""
-        self._steps = Steps(place)
+        self._steps = Steps(place, key=key)
         self.draw = self._steps.draw
         self.finish = self._steps.finish
 
@@ -48,6 +48,7 @@ class AgentSteps(StreamlitCallbackHandler):
 
     def on_llm_new_token(self, token: Any, **kwargs: Any) -> None:
         self._steps.take(Thought(str(token)))
+        self._steps.draw()
 
     def on_llm_end(self, *args: Any, **kwargs: Any) -> None:
         self._steps.end_thinking()

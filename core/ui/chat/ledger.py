@@ -1,4 +1,4 @@
-"""搜索账本: what the program searched, who answered, who did not and why. Always there, folded, under the answer."""
+"""搜索账本: what the program searched, who answered, who did not and why. Always there, below the sources of an answer."""
 
 from __future__ import annotations
 
@@ -21,20 +21,19 @@ _OUTCOMES = {Outcome.OK: "成功", Outcome.EMPTY: "没有结果", Outcome.SKIPPE
 
 def draw(searches: Sequence[SearchFinished], *, key: str, can_repeat: bool, can_edit: bool) -> None:
     """`can_edit`: the program searches for whatever words it is given. An agent makes its own."""
-    with st.expander("搜索账本", icon=":material/receipt_long:"):
-        for search in searches:
-            draw_html(entry(search.response, search.asked))
-        if can_repeat and can_edit:
-            _search_form(searches[-1].response.query.text, key)
-        elif can_repeat:
-            st.button(
-                "重新搜索",
-                key=f"fresh-{key}",
-                icon=":material/refresh:",
-                help="不用缓存，重新搜索并重新回答。",
-                on_click=actions.answer_again,
-                kwargs={"fresh": True},
-            )
+    title = Markup('<div class="wy-refs-title">搜索账本</div>')
+    draw_html(title + Markup().join(entry(search.response, search.asked) for search in searches))
+    if can_repeat and can_edit:
+        _search_form(searches[-1].response.query.text, key)
+    elif can_repeat:
+        st.button(
+            "重新搜索",
+            key=f"fresh-{key}",
+            icon=":material/refresh:",
+            help="不用缓存，重新搜索并重新回答。",
+            on_click=actions.answer_again,
+            kwargs={"fresh": True},
+        )
 
 
 def _search_form(query: str, key: str) -> None:
@@ -56,11 +55,13 @@ def _search_form(query: str, key: str) -> None:
         )
 
 
-def summary(response: SearchResponse) -> str:
-    """One line: who answered, how many, how long, how old."""
+def summary(response: SearchResponse, *, shown: int = 0) -> str:
+    """One line: who answered, how many, how long, how old. `shown`: to the model, where that is known."""
     if not response.provider:
         return "没有搜索" if was_not_tried(response) else "搜索没有成功"
-    found = f"找到 {len(response.results)} 条" if response.results else "没有找到结果"
+    found = f"{len(response.results)} 条" if response.results else "没有找到结果"
+    if 0 < shown < len(response.results):
+        found += f"，{shown} 条交给模型"
     parts = [label_of(response.provider), found, f"{response.search_time:.1f} 秒"]
     if response.failure:
         parts = ["联网搜索没有成功", f"只查了{label_of(response.provider)}", *parts[1:]]
@@ -76,14 +77,14 @@ def was_not_tried(response: SearchResponse) -> bool:
 
 def words(query: str, asked: str = "") -> Markup:
     """What was searched for, and beside it what the reader wrote where that is something else."""
-    return _line("搜索词", query) + (_line("原话", one_line(asked)) if asked else Markup())
+    return row("搜索词", query) + (row("原话", one_line(asked)) if asked else Markup())
 
 
 def entry(response: SearchResponse, asked: str = "") -> Markup:
     lines = [words(response.query.text, asked)]
     if limits := limits_in_words(response.query):
-        lines.append(_line("条件", " · ".join(limits)))
-    lines.append(_line("结果", summary(response)))
+        lines.append(row("条件", " · ".join(limits)))
+    lines.append(row("结果", summary(response)))
     if response.attempts:
         heads = Markup("<tr><th>引擎</th><th>结果</th><th>用时</th><th>说明</th></tr>")
         rows = Markup().join(map(_attempt, response.attempts))
@@ -93,7 +94,7 @@ def entry(response: SearchResponse, asked: str = "") -> Markup:
     return Markup().join(lines)
 
 
-def _line(name: str, text: str) -> Markup:
+def row(name: str, text: str) -> Markup:
     return Markup('<div class="wy-line"><b>%s</b> %s</div>') % (name, text)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 import streamlit as st
@@ -32,14 +33,14 @@ from core.answer.events import (
     ToolStarted,
     Usage,
 )
-from core.answer.export import answer_as_markdown
 from core.answer.message import Message
 from core.app import App, shared_app
 from core.run.run import Run
-from core.ui import clock, keeping, session
-from core.ui.chat import actions, claims, export_menu, ledger, panel, search_switch, source_texts
-from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_list, draw_references
-from core.ui.chat.steps import Steps, draw_steps, search_failed
+from core.ui import keeping, session
+from core.ui.chat import actions, claims, export_menu, panel, search_switch, source_panel, source_texts
+from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_references
+from core.ui.chat.steps import Steps, draw_steps
+from core.ui.chat.story import search_failed
 from core.ui.escape import draw_html, label
 from core.ui.settings import model, own_key
 
@@ -51,6 +52,8 @@ log = logging.getLogger(__name__)
 AVATARS = {"user": ":material/person:", "assistant": ":material/menu_book:"}
 
 PARTS = {"thinking": "思考", "tools": "工具", "answer": "回答"}
+COPY = Markup('<button type="button" class="wy-copy" title="复制回答和参考文献（Markdown）">复制</button>')
+"""A script of the page makes Markdown of what is drawn: nothing is written out for answers that nobody copies."""
 NOT_CHECKED = Markup(
     '<div class="wy-law wy-dim">法条核验：还没有导入法规库，回答引用的法条没有核对。可以在「'
     '<a href="/legal" target="_blank" rel="noopener">法规与案例</a>」页导入。</div>'
@@ -98,7 +101,7 @@ def message(entry: Message, *, is_last: bool) -> None:
             if is_last:
                 unanswered()
             return
-        draw_steps(entry.events)
+        above_answer(entry, is_last=is_last)
         for remark in entry.notices:
             if remark.kind != CUT_OFF:
                 notice(st.container(), remark)
@@ -106,6 +109,13 @@ def message(entry: Message, *, is_last: bool) -> None:
         check = claims.check_of(entry)
         draw_answer(entry.text, entry.found, anchor=entry.id, check=check)
         after_answer(entry, check, is_last=is_last)
+
+
+def above_answer(entry: Message, *, is_last: bool) -> None:
+    """Where it comes from, and how it came about."""
+    with st.container(gap="xxsmall"):
+        source_panel.draw(entry, is_last=is_last)
+        draw_steps(entry.events, key=entry.id, seconds=entry.seconds)
 
 
 def nothing_looked_up(place: DeltaGenerator, entry: Message) -> None:
@@ -137,18 +147,11 @@ def after_answer(entry: Message, check: AnswerCheck | None, *, is_last: bool) ->
     statutes(entry)
     if entry.cited:
         draw_references(entry.cited, anchor=entry.id)
-    uncited = [source for source in entry.found if source not in entry.cited]
-    if uncited:
-        with st.expander(f"检索到但没有引用的来源（{len(uncited)}）", icon=":material/library_books:"):
-            draw_list(uncited)
     match entry.ending:
         case RunFailed(message=text):
             st.error(label(text), icon=":material/error:")
         case RunStopped() if entry.stopped:
             st.caption(entry.stopped)
-    if entry.searches:
-        can_edit = entry.mode == "chat" and session.mode() == session.CHAT
-        ledger.draw(entry.searches, key=entry.id, can_repeat=is_last, can_edit=can_edit)
     footer(entry, is_last=is_last)
 
 
@@ -200,23 +203,10 @@ def footer(entry: Message, *, is_last: bool) -> None:
             st.button("重新回答", key=f"again-{entry.id}", icon=":material/replay:", on_click=actions.answer_again)
             _edit_question(entry)
         source_texts.offer(entry, is_last=is_last)
-        _copy(entry)
+        draw_html(COPY, width="content")
         if is_last:
             _export(entry)
         st.caption(_cost(entry))
-
-
-def _copy(entry: Message) -> None:
-    """Written out when somebody opens it, not for every answer on the page at every rerun."""
-    popover = st.popover("复制", icon=":material/content_copy:", key=f"copy-{entry.id}", on_change="rerun")
-    if popover.open:
-        with popover:
-            st.caption("点右上角的按钮，复制回答和参考文献（Markdown）。")
-            st.code(
-                answer_as_markdown(entry, shared_app().check_statutes, zone=clock.reader_zone()),
-                language="markdown",
-                wrap_lines=True,
-            )
 
 
 def _export(entry: Message) -> None:
@@ -226,13 +216,17 @@ def _export(entry: Message) -> None:
 
 def _edit_question(entry: Message) -> None:
     question = session.chat().last_question()
-    if question is None:
-        return
-    key = f"edit-{entry.id}"
-    # A form: without it the first rerun, caused by leaving the text box, would close the popover.
-    with st.popover("修改问题", icon=":material/edit:"), st.form(f"form-{entry.id}", border=False):
-        st.text_area("问题", question.text, key=key, height=120)
-        st.form_submit_button("重新发送", type="primary", on_click=actions.resend, args=(key,))
+    if question is not None and st.button("修改问题", key=f"change-{entry.id}", icon=":material/edit:"):
+        _edit(question.text, f"edit-{entry.id}")
+
+
+@st.dialog("修改问题", width="medium", icon=":material/edit:")
+def _edit(text: str, key: str) -> None:
+    with st.form(f"form-{key}", border=False):
+        st.text_area("问题", text, key=key, height=160, label_visibility="collapsed")
+        if st.form_submit_button("重新发送", type="primary"):
+            actions.resend(key)
+            st.rerun()
 
 
 def _cost(entry: Message) -> str:
@@ -296,14 +290,21 @@ def _rest(drawing: float) -> float:
 def _suggest(chat: session.ChatState) -> None:
     question, answer = chat.last_question(), chat.messages[-1]
     if question is not None and answer.whole and own_key.model() is None:  # nobody else pays for a reader's own model
-        chat.follow_ups = shared_app().chat.follow_ups(question.text, answer.text, panel.chosen())
+        suggestions = shared_app().chat.follow_ups(question.text, answer.text, panel.chosen())
+        if suggestions:
+            answer = replace(answer, suggestions=tuple(suggestions))
+            chat.put(answer)
+            keeping.keep(shared_app(), answer)
 
 
-def follow_ups(chat: session.ChatState) -> None:
-    if chat.follow_ups and chat.run is None:
-        st.caption("接下来可以问：")
-        for number, question in enumerate(chat.follow_ups):
-            st.button(label(question), key=f"follow-up-{number}", on_click=actions.follow_up, args=(question,))
+def follow_ups(place: DeltaGenerator, chat: session.ChatState) -> None:
+    """Kept with the answer; gone as soon as a question is sent."""
+    last = chat.messages[-1] if chat.messages and chat.run is None else None
+    if last is not None and last.suggestions:
+        with place.container():
+            st.caption("接下来可以问：")
+            for number, question in enumerate(last.suggestions):
+                st.button(label(question), key=f"follow-up-{number}", on_click=actions.follow_up, args=(question,))
 
 
 class Waiting:
@@ -350,9 +351,12 @@ class LiveView:
     """One run while it happens: each event changes one thing on the page."""
 
     def __init__(self, run: Run) -> None:
-        place = st.container()
+        self._above = st.container()
+        self._growing = self._above.empty()
+        place = self._growing.container(gap="xxsmall")
+        self._sources = place.empty()
         self._mode = run.mode
-        self._steps = _agent_steps(place) if run.mode == "agent" else Steps(place)
+        self._steps = _agent_steps(place, run.id) if run.mode == "agent" else Steps(place, key=run.id)
         self._notices = st.container()
         self._trouble = st.empty()
         self._problem = ""
@@ -390,6 +394,7 @@ class LiveView:
                     self._waiting.begin(FOR_THE_MODEL)
             case SearchFinished(sources=sources):
                 self._answer.sources = sources if event.amends else (*self._answer.sources, *sources)
+                self._show_sources()
                 if not event.amends and self._mode == "chat":
                     self._waiting.begin(FOR_THE_MODEL)
             case ReadingStarted(sources=sources):
@@ -398,6 +403,7 @@ class LiveView:
             case PageRead(source=source):
                 now = {known.number: known for known in self._answer.sources} | {source.number: source}
                 self._answer.sources = tuple(now.values())
+                self._show_sources()
                 self._unread.discard(source.number)
                 if not self._unread and not self._tools:
                     self._waiting.begin(FOR_THE_MODEL)
@@ -416,6 +422,10 @@ class LiveView:
             case _:
                 assert_never(event)
 
+    def _show_sources(self) -> None:
+        if self._answer.sources:
+            source_panel.draw_growing(self._answer.sources, self._sources)
+
     def draw(self) -> None:
         self._answer.draw()
         self._steps.draw()
@@ -426,13 +436,15 @@ class LiveView:
 
     def finish(self, entry: Message, check: AnswerCheck | None) -> None:
         self._waiting.end()
-        self._steps.finish()
+        self._growing.empty()
+        with self._above:
+            above_answer(entry, is_last=True)
         nothing_looked_up(self._notices, entry)
         self._answer.finish(entry.text, entry.found, check)
 
 
-def _agent_steps(place: DeltaGenerator) -> AgentSteps:
+def _agent_steps(place: DeltaGenerator, key: str) -> AgentSteps:
     """The module behind it imports LangChain: only Agent mode pays for that."""
     from core.ui.chat.callback_handler import AgentSteps
 
-    return AgentSteps(place)
+    return AgentSteps(place, key=key)

@@ -12,7 +12,7 @@ from core.base.settings import choose_model
 from core.base.text import one_line, shorten
 from core.store import Conversation
 from core.ui import keeping, preferences, session
-from core.ui.chat import actions, panel, search_switch
+from core.ui.chat import actions, panel, search_switch, steps
 from core.ui.escape import label
 from core.ui.settings import own_key
 
@@ -30,6 +30,7 @@ def restore() -> None:
         st.session_state[session.MODE] = chosen["mode"]
     search_switch.restore(chosen.get("search"))
     panel.restore(chosen)
+    steps.restore(chosen)
     st.session_state[session.RESTORED] = True
 
 

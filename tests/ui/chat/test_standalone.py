@@ -73,8 +73,8 @@ def test_the_ledger_shows_both_and_so_does_the_step(app: App, engine: FakeEngine
 
 def test_a_running_search_says_both() -> None:
     page = drawn_after([SearchStarted(QUERY, FOLLOW_UP)])
-    assert steps(page) == [f"搜索中：{QUERY}（原话：{FOLLOW_UP}）"]
-    assert steps(drawn_after([SearchStarted(FIRST)])) == [f"搜索中：{FIRST}"]
+    assert steps(page) == [f"搜索「{QUERY}」 · 原话：{FOLLOW_UP} · 进行中"]
+    assert steps(drawn_after([SearchStarted(FIRST)])) == [f"搜索「{FIRST}」 · 进行中"]
 
 
 def test_other_words_answer_the_same_question_again(app: App, engine: FakeEngine) -> None:

@@ -31,11 +31,13 @@ from core.answer.events import (
     Usage,
 )
 from core.answer.export import as_html, as_json, as_markdown
-from core.answer.message import message_from_run
+from core.answer.message import Message, message_from_run
 from core.run.evidence import Evidence
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, Source
+from core.ui.chat.steps import FOLDED
+from core.ui.session import ChatState
 from support.base import ROOT
-from support.pages import html, states, steps
+from support.pages import html, open_page, rerun, states, step, steps
 
 ONE_OF_EACH: tuple[RunEvent, ...] = (
     Checked(AnswerCheck()),
@@ -58,7 +60,11 @@ ONE_OF_EACH: tuple[RunEvent, ...] = (
 def _draw(events: "Sequence[RunEvent]") -> None:  # noqa: UP037 - its source is run by itself
     from core.ui.chat.steps import draw_steps
 
-    draw_steps(events)
+    draw_steps(events, key="a", seconds=6.2)
+
+
+def titles(page: AppTest) -> list[str]:
+    return [fold.label for fold in page.expander]
 
 
 def drawn(*events: RunEvent) -> AppTest:
@@ -84,8 +90,8 @@ def search(query: str, evidence: Evidence, *pages: int, handed_over: int = 5) ->
     return SearchFinished(response, evidence.number(response.results[:handed_over]))
 
 
-def numbers(part: object) -> list[int]:
-    return [int(number) for number in re.findall(r'<li value="(\d+)"', html(part))]
+def numbers(shown: str) -> list[int]:
+    return [int(number) for number in re.findall(r'<li value="(\d+)"', shown)]
 
 
 def test_there_is_one_of_each() -> None:
@@ -105,7 +111,7 @@ def test_chat_and_agent_steps_are_drawn_alike() -> None:
     evidence = Evidence()
     found = search("甲", evidence, 1, 2)
     chat = drawn(SearchStarted("甲"), found, Thought("先想"), TextDelta("答"))
-    assert steps(chat) == ["搜索 · fake · 找到 2 条 · 0\\.1 秒", "思考 · 先想"]
+    assert steps(chat) == ["搜索「甲」 · fake · 2 条 · 0.1 秒", "思考 · 先想"]
     agent = drawn(
         Thought("先想"),
         ToolStarted("web_search", "甲", "1"),
@@ -113,8 +119,9 @@ def test_chat_and_agent_steps_are_drawn_alike() -> None:
         found,
         ToolFinished("web_search", True, "找到", "1"),
     )
-    assert steps(agent) == ["思考 · 先想", "搜索「甲」 · 完成", "搜索结果 · fake · 找到 2 条 · 0\\.1 秒"]
-    assert numbers(chat.status[0]) == numbers(agent.status[2]) == [1, 2]
+    assert steps(agent) == ["搜索「甲」 · fake · 2 条 · 0.1 秒"], "the short thought before the call is a part of it"
+    assert "<b>思考</b> 先想" in step(agent, 0)
+    assert numbers(step(chat, 0)) == numbers(step(agent, 0)) == [1, 2]
 
 
 def test_pages_are_ticked_off_one_by_one() -> None:
@@ -124,16 +131,16 @@ def test_pages_are_ticked_off_one_by_one() -> None:
     read = replace(first, read="page", characters=12_400, published="2026-01-31")
     begun = (SearchStarted("甲"), found, ReadingStarted(found.sources), PageRead(read))
     half = drawn(*begun)
-    assert steps(half)[1] == "阅读 · 1 个网页已读全文，1 个仅摘要"
+    assert steps(half)[1] == "阅读 2 个网页 · 1 个已读全文，1 个仅摘要"
     whole = drawn(*begun, PageRead(replace(second, unread="拒绝访问")))
-    assert steps(whole)[1] == "阅读 · 1 个网页已读全文，1 个仅摘要"
-    assert "site1.example <span>已读全文 · 12,400 字</span>" in html(whole.status[1])
-    assert "site2.example <span>仅摘要（拒绝访问）</span>" in html(whole.status[1])
+    assert steps(whole)[1] == "阅读 2 个网页 · 1 个已读全文，1 个仅摘要"
+    assert "site1.example <span>已读全文 · 12,400 字</span>" in step(whole, 1)
+    assert "site2.example <span>仅摘要（拒绝访问）</span>" in step(whole, 1)
     nothing = drawn(ReadingStarted((second,)), PageRead(replace(second, unread="超时")))
-    assert states(nothing) == [("error", False)]
+    assert states(nothing) == [("failed", False)]
 
 
-def test_the_agents_reading_stands_below_the_call_that_asked_for_it() -> None:
+def test_the_agents_reading_is_part_of_the_call_that_asked_for_it() -> None:
     evidence = Evidence()
     first, second = search("甲", evidence, 1, 2).sources
     begun = (
@@ -149,36 +156,34 @@ def test_the_agents_reading_stands_below_the_call_that_asked_for_it() -> None:
         ToolFinished("read_page", False, "没有读到网页：超时", "b"),
         ToolFinished("read_page", True, "读了 1 个网页", "a"),
     )
-    assert [re.sub(r"[\\\u2060]", "", step) for step in steps(over)] == [
-        "阅读「[1]」 · 完成",
-        "阅读 · 1 个网页已读全文",
-        "阅读「https://site2.example/ 费用」 · 失败",
-        "阅读 · 1 个仅摘要",
+    assert steps(over) == [
+        "阅读「[1]」 · 1 个已读全文",
+        "阅读「https://site2.example/ 费用」 · 失败：没有读到网页：超时",
     ]
-    assert states(over) == [("complete", False), ("complete", False), ("error", False), ("error", False)]
-    assert "读了 1 个网页" in html(over.status[0])
-    assert states(drawn(*begun, RunStopped("user"))) == [("error", False)] * 4
+    assert states(over) == [("done", False), ("failed", False)]
+    assert "读了 1 个网页" in step(over, 0)
+    assert states(drawn(*begun, RunStopped("user"))) == [("failed", False)] * 2
 
 
 def test_a_search_that_was_cut_off_does_not_stay_open() -> None:
-    assert states(drawn(SearchStarted("甲"), RunStopped("user"))) == [("error", False)]
+    assert states(drawn(SearchStarted("甲"), RunStopped("user"))) == [("failed", False)]
 
 
 def test_more_known_of_a_search_changes_its_step() -> None:
     evidence = Evidence()
     first, second = search("甲", evidence, 1), search("甲", evidence, 1, 2)
     shown = drawn(SearchStarted("甲"), first, SearchFinished(second.response, second.sources, amends=True))
-    assert steps(shown) == ["搜索 · fake · 找到 2 条 · 0\\.1 秒"]
-    assert numbers(shown) == [1, 2]
+    assert steps(shown) == ["搜索「甲」 · fake · 2 条 · 0.1 秒"]
+    assert numbers(html(shown)) == [1, 2]
 
 
 def test_what_the_model_was_not_shown_has_no_number() -> None:
     shown = drawn(SearchStarted("甲"), search("甲", Evidence(), 1, 2, 3, 4, 5, 6, 7, handed_over=5))
-    rest = shown.status[0].expander[0]
-    assert rest.label == "其余 4 条"
-    assert numbers(shown.status[0]) == [1, 2, 3, 4, 5]
-    assert "下面 2 条没有交给模型" in html(rest)
-    assert "第7页" in html(rest)
+    assert steps(shown) == ["搜索「甲」 · fake · 7 条，5 条交给模型 · 0.1 秒"]
+    first, rest = step(shown, 0).split("<details><summary>其余 4 条</summary>")
+    assert (numbers(first), numbers(rest)) == ([1, 2, 3], [4, 5])
+    assert "下面 2 条没有交给模型" in rest
+    assert "第7页" in rest
 
 
 def test_a_source_has_one_number_in_steps_text_references_and_exports() -> None:
@@ -190,8 +195,8 @@ def test_a_source_has_one_number_in_steps_text_references_and_exports() -> None:
         events += [ToolStarted("web_search", query, str(call)), SearchStarted(query), found]
         events.append(ToolFinished("web_search", True, "找到", str(call)))
     shown = drawn(*events)
-    results = [status for status in shown.status if status.label.startswith("搜索结果")]
-    assert [numbers(step) for step in results] == [[1, 2, 3], [2, 4, 5]], "ascending; the page met before keeps its 2"
+    results = [numbers(step(shown, call)) for call in (0, 1)]
+    assert results == [[1, 2, 3], [2, 4, 5]], "ascending; the page met before keeps its 2"
     text = "后者[5]，前者[2]，再说后者[5]。"
     message = message_from_run([*events, Answer(text, evidence.sources)], seconds=1, mode="agent")
     assert [(source.number, source.title) for source in message.found] == [
@@ -207,6 +212,52 @@ def test_a_source_has_one_number_in_steps_text_references_and_exports() -> None:
     assert markdown.index("[2\\] [第2页]") < markdown.index("[5\\] [第8页]")
     assert re.findall(r'<li value="(\d+)"', as_html("t", [written])) == ["2", "5"]
     assert '"number": 5' in as_json("t", [written])
+
+
+def test_a_model_that_keeps_to_no_format_says_its_answer_once() -> None:
+    answer = "首席执行官是黄仁勋。\n\n他一九六三年出生。"
+    repeated = drawn(Thought(answer), TextDelta(answer), Answer(answer))
+    assert steps(repeated) == []
+    half = drawn(Thought(f"我先想想是谁。\n\n{answer}"), TextDelta(answer), Answer(answer))
+    assert steps(half) == ["思考 · 我先想想是谁。"]
+
+
+def test_a_long_thought_before_a_call_has_a_line_of_its_own() -> None:
+    long = "先比较两种说法，" * 12
+    call = (ToolStarted("web_search", "甲", "1"), ToolFinished("web_search", False, "搜索超时。", "1"))
+    shown = drawn(Thought(long), *call)
+    assert [line[:7] for line in steps(shown)] == ["思考 · 先比", "搜索「甲」 ·"]
+    assert long in step(shown, 0)
+    assert steps(shown)[1].endswith("失败：搜索超时。")
+
+
+def test_one_line_counts_what_was_done() -> None:
+    evidence = Evidence()
+    found = search("甲", evidence, 1, 2)
+    reading = (ReadingStarted(found.sources), PageRead(replace(found.sources[0], read="page", characters=9)))
+    assert titles(drawn(SearchStarted("甲"), found, *reading)) == ["✓ 已搜索 1 次 · 阅读 1 页 · 6 秒"]
+    failed = (ToolStarted("regulation_search", "乙", "1"), ToolFinished("regulation_search", False, "没有。", "1"))
+    assert titles(drawn(*failed)) == ["查法规 1 次 · :red[1 步没有成功] · 6 秒"]
+    assert titles(drawn(Thought("只是想了想"))) == ["✓ 思考过程 · 6 秒"]
+    assert titles(drawn(TextDelta("答"), Answer("答"))) == []
+
+
+def test_who_folds_the_rail_finds_the_next_one_folded() -> None:
+    def answered(number: int) -> Message:
+        events = (SearchStarted("甲"), search("甲", Evidence(), 1), Answer("答"))
+        return replace(message_from_run(events, seconds=6), id=f"a{number}")
+
+    page = open_page()
+    page.session_state["chat"] = ChatState(messages=[answered(1), answered(2)])
+    rerun(page)
+    assert len(steps(page)) == 2
+    page.session_state["steps-a1"] = False  # as a click does, which also calls:
+    page.session_state[FOLDED] = True
+    rerun(page)
+    assert len(steps(page)) == 1, "the other one stays as it is"
+    page.session_state["chat"] = ChatState(messages=[answered(1), answered(2), answered(3)])
+    rerun(page)
+    assert [fold.proto.expanded for fold in page.main.expander if fold.label.startswith("✓")][1:] == [True, False]
 
 
 def test_the_handler_does_without_the_archived_package() -> None:

@@ -1,0 +1,77 @@
+"""One line above an answer that counts its sources and names their sites; opened, each with all that is known of it, what was
+found besides, and the 搜索账本."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+from markupsafe import Markup
+from streamlit.delta_generator import DeltaGenerator
+
+from core.answer.message import Message
+from core.answer.source_html import panel_html, place_name, results_html
+from core.answer.sources import OFFICIAL, is_official
+from core.app import shared_app
+from core.search.types import SearchResult, Source
+from core.ui import session
+from core.ui.chat import ledger
+from core.ui.chat.answer import app_url
+from core.ui.escape import draw_html, label
+
+SITES = 3
+"""Named in the line; the others are counted."""
+
+
+def draw(entry: Message, *, is_last: bool) -> None:
+    """Written out when somebody opens it."""
+    sources = entry.found
+    if not (sources or entry.searches):
+        return
+    fold = st.expander(_title(sources), key=f"sources-{entry.id}", type="compact", on_change="rerun")
+    if not fold.open:
+        return
+    with fold:
+        _list(sources, {source.number for source in entry.cited})
+        _besides([result for search in entry.searches for result in search.not_handed_over])
+        if entry.searches:
+            can_edit = entry.mode == "chat" and session.mode() == session.CHAT
+            ledger.draw(entry.searches, key=entry.id, can_repeat=is_last, can_edit=can_edit)
+
+
+def draw_growing(sources: Sequence[Source], place: DeltaGenerator) -> None:
+    """While the answer is being written nobody knows what it will cite. A page may be found, or read, again."""
+    sources = list({source.number: source for source in sources}.values())
+    with place.expander(_title(sources), type="compact"):
+        _list(sources, None)
+
+
+def _title(sources: Sequence[Source]) -> str:
+    if not sources:
+        return "没有来源 · 搜索账本"
+    sites: dict[str, str] = {}
+    for source in sources:
+        sites.setdefault(place_name(source.url, app_url()) or source.title, source.url)
+    named = list(sites.items())[:SITES]
+    badges = [f":gray-badge[{label(site)}]{_official(url)}" for site, url in named]
+    more = [f"等 {len(sites)} 个网站"] if len(sites) > len(named) else []
+    return " ".join([f"{len(sources)} 个来源", *badges, *more])
+
+
+def _official(url: str) -> str:
+    return f" :blue-badge[{OFFICIAL}]" if is_official(url, _official_hosts()) else ""
+
+
+def _official_hosts() -> tuple[str, ...]:
+    return shared_app().settings.sources.official_hosts
+
+
+def _list(sources: Sequence[Source], cited: set[int] | None) -> None:
+    if sources:
+        draw_html(panel_html(sources, cited=cited, official=_official_hosts(), app_url=app_url()))
+
+
+def _besides(results: Sequence[SearchResult]) -> None:
+    if results:
+        words = Markup('<div class="wy-line">另外找到 %s 条，没有交给模型，所以没有编号。</div>') % len(results)
+        draw_html(words + results_html(results, app_url=app_url(), whole=True))

@@ -1,0 +1,485 @@
+"""What a run did, as lines: 搜索「…」 · SearXNG · 10 条 · 0.5 秒 → 阅读 3 个网页 · … → 思考 · …, in both modes.
+
+A line is one row of HTML whose details fold away. What was asked and what came back are one line, and so is the short
+thought before a call, which says the same. A source shows the number that the text cites; what was found and not handed to
+the model has none.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, assert_never
+
+from markupsafe import Markup
+
+from core.answer.events import (
+    Answer,
+    Checked,
+    Notice,
+    PageRead,
+    ReadingStarted,
+    RunEvent,
+    RunFailed,
+    RunStopped,
+    SearchFinished,
+    SearchStarted,
+    TextDelta,
+    Thought,
+    ToolFinished,
+    ToolStarted,
+    Usage,
+)
+from core.answer.source_html import references_html, results_html
+from core.answer.sources import how_read
+from core.base.text import clean, one_line, shorten
+from core.search.types import SearchResponse, Source, host_of
+from core.ui.chat import ledger
+
+FIRST_RESULTS = 3
+BRIEF = 60
+"""Characters: a shorter thought before a call announces that call, and stands in its details."""
+LIVE_THOUGHT = 600
+"""So much of a growing thought is on the page: all of it, again and again, would be megabytes."""
+RUNNING, NOT_DONE = "进行中", "没有完成"
+TOOL_NAMES = {"web_search": "搜索", "regulation_search": "查法规", "case_search": "查案例", "read_page": "阅读"}
+
+State = Literal["running", "done", "failed"]
+
+
+class Line(ABC):
+    """One step. `changed`: it was not drawn as it is now; `gone`: there is nothing to draw any more."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._began = clock()
+        self.state: State = "running"
+        self.changed = True
+        self.gone = False
+
+    @property
+    @abstractmethod
+    def title(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def facts(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def details(self) -> Markup: ...
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+    def end(self) -> None:
+        """The run is over, whatever became of this."""
+        if self.state == "running":
+            self.become("failed")
+
+    def become(self, state: State) -> None:
+        self.state, self.changed = state, True
+
+    def html(self) -> Markup:
+        facts = Markup(' <span class="facts">· %s</span>') % self.facts if self.facts else Markup()
+        row = Markup("<b>%s</b>%s") % (self.title, facts)
+        if not (details := self.details):
+            return Markup('<div class="wy-step %s"%s>%s</div>') % (self.state, self._since, row)
+        opened = Markup(" open") if self.is_open else Markup()
+        return Markup('<details class="wy-step %s"%s%s><summary>%s</summary><div>%s</div></details>') % (
+            self.state,
+            opened,
+            self._since,
+            row,
+            details,
+        )
+
+    @property
+    def _since(self) -> Markup:
+        """From where the style sheet counts on."""
+        gone_by = round(self._clock() - self._began)
+        return Markup(' style="--since:-%ss"') % gone_by if self.state == "running" else Markup()
+
+
+class ThoughtLine(Line):
+    """The end of what the model thinks, while it does; all of it, folded, when it is done."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        super().__init__(clock)
+        self.text = ""
+        self._seconds = 0.0
+
+    def add(self, thought: Thought) -> None:
+        self.text += thought.text
+        self._seconds += thought.seconds
+        self.changed = True
+
+    def end(self) -> None:
+        self._seconds = max(self._seconds, self._clock() - self._began)  # the first where it is drawn again, later
+        self.gone = not self.text.strip()
+        self.become("done")
+
+    def without(self, answer: str) -> None:
+        """A model that keeps to no format says its whole answer as a thought first."""
+        said = one_line(answer)
+        kept = [part for part in re.split(r"\n\s*\n", self.text) if one_line(part) not in said]
+        if text := "\n\n".join(kept).strip():
+            self.text, self.changed = text, self.changed or text != self.text
+        else:
+            self.gone = self.changed = True
+
+    @property
+    def title(self) -> str:
+        if self.state == "running":
+            return "思考中"
+        return f"已思考 {round(self._seconds)} 秒" if self._seconds >= 1 else "思考"
+
+    @property
+    def facts(self) -> str:
+        return "" if self.state == "running" else shorten(one_line(self.text), BRIEF)
+
+    @property
+    def details(self) -> Markup:
+        return _text(_end_of(self.text) if self.state == "running" else self.text)
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == "running"
+
+
+def _end_of(text: str) -> str:
+    """From the beginning of a line on, where there is one."""
+    if len(text) <= LIVE_THOUGHT:
+        return text
+    end = text[-LIVE_THOUGHT:]
+    return f"…{end.partition(chr(10))[2] or end}"
+
+
+def _text(text: str) -> Markup:
+    text = clean(text).strip()
+    return Markup('<div class="wy-thought" tabindex="0">%s</div>') % text if text else Markup()
+
+
+class SearchLine(Line):
+    """A search that the program made itself."""
+
+    def __init__(self, clock: Callable[[], float], query: str, asked: str, app_url: str) -> None:
+        super().__init__(clock)
+        self.found: SearchFinished | None = None
+        self._query, self._asked, self._app_url = query, asked, app_url
+
+    def finish(self, found: SearchFinished) -> None:
+        self.found = found
+        self.become("failed" if search_failed(found.response) else "done")
+
+    @property
+    def title(self) -> str:
+        return f"搜索「{shorten(one_line(self._query), 40)}」"
+
+    @property
+    def facts(self) -> str:
+        if self.found is not None:
+            return ledger.summary(self.found.response, shown=len(self.found.sources))
+        own = f"原话：{shorten(one_line(self._asked), 30)} · " if self._asked else ""
+        return own + (RUNNING if self.state == "running" else NOT_DONE)
+
+    @property
+    def details(self) -> Markup:
+        if self.found is None:
+            return ledger.words(self._query, self._asked)
+        return ledger.entry(self.found.response, self._asked) + found_html(self.found, self._app_url)
+
+
+class ReadingLine(Line):
+    """Pages being opened, each ticked off as it comes."""
+
+    def __init__(self, clock: Callable[[], float], sources: Sequence[Source]) -> None:
+        super().__init__(clock)
+        self._sources = {source.number: source for source in sources}
+        self._waiting = set(self._sources)
+
+    def tick(self, source: Source) -> None:
+        if source.number in self._waiting:
+            self._sources[source.number] = source
+            self._waiting.discard(source.number)
+            self.changed = True
+            if not self._waiting:
+                self.end()
+
+    def end(self) -> None:
+        """Of a run that was stopped: what is still waiting was not read."""
+        self._waiting.clear()
+        self.become("done" if self.read else "failed")
+
+    @property
+    def read(self) -> int:
+        return sum(source.read == "page" for source in self._sources.values())
+
+    @property
+    def title(self) -> str:
+        return f"阅读 {len(self._sources)} 个网页"
+
+    @property
+    def facts(self) -> str:
+        if self.state == "running":
+            return RUNNING
+        unread = len(self._sources) - self.read
+        return "，".join([f"{self.read} 个已读全文"] * bool(self.read) + [f"{unread} 个仅摘要"] * bool(unread))
+
+    @property
+    def details(self) -> Markup:
+        rows = (reading_row(source, waiting=number in self._waiting) for number, source in self._sources.items())
+        return Markup('<ul class="wy-reading">%s</ul>') % Markup("").join(rows)
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == "running"
+
+
+def reading_row(source: Source, *, waiting: bool) -> Markup:
+    state = "waiting" if waiting else "read" if source.read == "page" else "unread"
+    return Markup('<li class="%s">[%s] %s <span>%s</span></li>') % (
+        state,
+        source.number,
+        host_of(source.url) or source.url,
+        "阅读中" if waiting else how_read(source),
+    )
+
+
+class ToolLine(Line):
+    """A call of the agent's with what came back: results, pages, or a sentence."""
+
+    def __init__(self, clock: Callable[[], float], tool: str, asked: str, thought: str, app_url: str) -> None:
+        super().__init__(clock)
+        self.tool = tool
+        self.found: SearchFinished | None = None
+        self.reading: ReadingLine | None = None
+        self._asked = one_line(asked)
+        self._thought = thought
+        self._summary, self._ok = "", True
+        self._app_url = app_url
+
+    def asks(self, text: str) -> bool:
+        return set(one_line(text).split()) <= set(self._asked.split())
+
+    def reads(self, sources: Sequence[Source]) -> bool:
+        """Several calls may read at once: numbers or links say whose pages these are."""
+        numbers = set(re.findall(r"\d+", re.sub(r"https?://\S+", "", self._asked)))
+        named = (str(source.number) in numbers or host_of(source.url) in self._asked for source in sources)
+        return self.tool == "read_page" and any(named)
+
+    def read(self, sources: Sequence[Source]) -> None:
+        self.reading, self.changed = ReadingLine(self._clock, sources), True
+
+    def tick(self, source: Source) -> None:
+        if self.reading:
+            self.reading.tick(source)
+            self.changed = True
+
+    def finish(self, summary: str, *, ok: bool) -> None:
+        self._summary, self._ok = summary, ok
+        self.become("done" if ok and not (self.found and search_failed(self.found.response)) else "failed")
+
+    def end(self) -> None:
+        if self.reading and self.reading.state == "running":
+            self.reading.end()
+        if self.state == "running":
+            self.finish(NOT_DONE, ok=False)
+
+    @property
+    def title(self) -> str:
+        return f"{TOOL_NAMES.get(self.tool, one_line(self.tool))}「{shorten(self._asked, 40)}」"
+
+    @property
+    def facts(self) -> str:
+        if self.state == "running":
+            return RUNNING
+        if not self._ok:
+            return f"失败：{shorten(one_line(self._summary), BRIEF)}"
+        if self.found is not None:
+            return ledger.summary(self.found.response, shown=len(self.found.sources))
+        return self.reading.facts if self.reading else "完成"
+
+    @property
+    def details(self) -> Markup:
+        asking = "要读" if self.tool == "read_page" else "查询"
+        inside = ledger.row("思考", one_line(self._thought)) if self._thought else Markup()
+        if self.found is None:
+            inside += ledger.row(asking, self._asked) + (self.reading.details if self.reading else Markup())
+            return inside + (ledger.row("结果", self._summary) if self._summary else Markup())
+        return inside + ledger.entry(self.found.response) + found_html(self.found, self._app_url)
+
+    @property
+    def is_open(self) -> bool:
+        return self.reading is not None and self.reading.is_open
+
+
+def search_failed(response: SearchResponse) -> bool:
+    """The web was to be searched, and was not; what is built in is no proof of it."""
+    return bool(response.failure) or not (response.provider or ledger.was_not_tried(response))
+
+
+def found_html(found: SearchFinished, app_url: str) -> Markup:
+    """The first few sources, and one click away the rest: also what the model was not shown."""
+    if not found.response.results:
+        return ledger.row("结果", "没有找到。")
+    shown = references_html(found.sources[:FIRST_RESULTS], app_url=app_url)
+    more, besides = found.sources[FIRST_RESULTS:], found.not_handed_over
+    if not (more or besides):
+        return shown
+    rest = references_html(more, app_url=app_url) if more else Markup()
+    if besides:
+        rest += Markup('<div class="wy-line">下面 %s 条没有交给模型，所以没有编号。</div>') % len(besides)
+        rest += results_html(besides, app_url=app_url)
+    return shown + Markup("<details><summary>其余 %s 条</summary>%s</details>") % (len(more) + len(besides), rest)
+
+
+class Story:
+    """The lines that the events of a run make, in the order in which they began."""
+
+    def __init__(self, *, app_url: str = "", clock: Callable[[], float] = time.monotonic) -> None:
+        self.lines: list[Line] = []
+        self._app_url = app_url
+        self._clock = clock
+        self._thinking: ThoughtLine | None = None
+        self._search: SearchLine | None = None
+        self._calls: dict[str, ToolLine] = {}
+
+    def take(self, event: RunEvent) -> None:
+        match event:
+            case Thought():
+                self._think(event)
+            case SearchStarted():
+                self._search_started(event)
+            case SearchFinished():
+                self._search_finished(event)
+            case ReadingStarted(sources=sources):
+                self._reading_started(sources)
+            case PageRead(source=source):
+                for line in self.lines:
+                    if isinstance(line, ReadingLine | ToolLine):
+                        line.tick(source)
+            case ToolStarted():
+                self.tool_started(event.call_id, event.tool, event.input)
+            case ToolFinished():
+                self.tool_finished(event.call_id, event.summary, ok=event.ok)
+            case TextDelta():
+                self.end_thinking()
+            case Answer(text=text):
+                self._answered(text)
+            case Notice() | Checked() | Usage() | RunStopped() | RunFailed():
+                pass
+            case _:
+                assert_never(event)
+
+    def _think(self, thought: Thought) -> None:
+        if self._thinking is None:
+            self._thinking = ThoughtLine(self._clock)
+            self.lines.append(self._thinking)
+        self._thinking.add(thought)
+
+    def end_thinking(self) -> None:
+        if self._thinking is not None:
+            self._thinking.end()
+            self._thinking = None
+
+    def _announcement(self) -> str:
+        """A short thought before a call says what the call says: it becomes a part of it."""
+        thinking = self._thinking
+        self.end_thinking()
+        if thinking is None or len(thinking.text.strip()) > BRIEF:
+            return ""
+        thinking.gone = True
+        return thinking.text
+
+    def tool_started(self, call_id: str, tool: str, asked: str) -> None:
+        line = ToolLine(self._clock, tool, asked, self._announcement(), self._app_url)
+        self._calls[call_id] = line
+        self.lines.append(line)
+
+    def tool_finished(self, call_id: str, summary: str, *, ok: bool) -> None:
+        if line := self._calls.pop(call_id, None):
+            line.finish(summary, ok=ok)
+
+    def _search_started(self, started: SearchStarted) -> None:
+        if not self._calls:  # else the search is what one of the tools does
+            self.end_thinking()
+            self._begin_search(started.query, started.asked)
+
+    def _begin_search(self, query: str, asked: str) -> SearchLine:
+        self._search = SearchLine(self._clock, query, asked, self._app_url)
+        self.lines.append(self._search)
+        return self._search
+
+    def _search_finished(self, found: SearchFinished) -> None:
+        """Several calls may run at once: the results belong to the one that asked for them."""
+        if self._calls:
+            asking = (call for call in self._calls.values() if call.asks(found.response.query.text))
+            if call := next((call for call in asking if call.found is None), None):
+                call.found = found
+            return
+        search = self._search
+        if search is None or (search.found is not None and not found.amends):
+            search = self._begin_search(found.response.query.text, found.asked)
+        search.finish(found)
+
+    def _reading_started(self, sources: Sequence[Source]) -> None:
+        """Part of the call that asked for it, where there is one."""
+        self.end_thinking()
+        if asking := next((line for line in self._calls.values() if line.reads(sources)), None):
+            asking.read(sources)
+        else:
+            self.lines.append(ReadingLine(self._clock, sources))
+
+    def _answered(self, text: str) -> None:
+        self.end_thinking()
+        for line in self.lines:
+            if isinstance(line, ThoughtLine):
+                line.without(text)
+
+    def finish(self) -> None:
+        """No line stays open, however the run ended."""
+        self.end_thinking()
+        for line in self.lines:
+            if line.state == "running":
+                line.end()
+        self._calls.clear()
+
+    @property
+    def shown(self) -> list[Line]:
+        return [line for line in self.lines if not line.gone]
+
+    @property
+    def totals(self) -> str:
+        """已搜索 2 次 · 阅读 3 页; empty where nothing but thoughts is told."""
+        calls = [line.tool for line in self.lines if isinstance(line, ToolLine)]
+        searches = sum(isinstance(line, SearchLine) for line in self.lines) + calls.count("web_search")
+        readings = [line.reading if isinstance(line, ToolLine) else line for line in self.lines]
+        pages = sum(reading.read for reading in readings if isinstance(reading, ReadingLine))
+        counted = {
+            "已搜索 {} 次": searches,
+            "查法规 {} 次": calls.count("regulation_search"),
+            "查案例 {} 次": calls.count("case_search"),
+            "阅读 {} 页": pages,
+        }
+        return " · ".join(words.format(count) for words, count in counted.items() if count)
+
+    @property
+    def failures(self) -> int:
+        return sum(line.state == "failed" for line in self.shown)
+
+
+def told(events: Iterable[RunEvent], *, app_url: str = "") -> Story:
+    """The story of a run that is over."""
+    story = Story(app_url=app_url)
+    for event in events:
+        story.take(event)
+    story.finish()
+    return story
+
+
+def rail_html(lines: Iterable[Line]) -> Markup:
+    return Markup('<div class="wy-rail">%s</div>') % Markup().join(line.html() for line in lines)
