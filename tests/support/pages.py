@@ -49,10 +49,16 @@ def ask(page: AppTest, question: str) -> AppTest:
     return rerun(page)
 
 
+def put_back(page: AppTest) -> str:
+    """What the program has put into the box."""
+    box = page.chat_input[0].proto
+    return box.value if box.set_value else ""
+
+
 def shown(page: AppTest) -> dict[str, Any]:
     widgets = [*page.sidebar.selectbox, *page.sidebar.select_slider]
-    model = {"model": page.session_state["panel_model"] for _ in page.menu_button}
-    return model | {widget.key.removeprefix("panel_"): widget.value for widget in widgets}
+    chosen = {widget.key.removeprefix("panel_"): widget.value for widget in widgets}
+    return {"model": page.session_state["panel_model"], **chosen} if page.menu_button else chosen
 
 
 def pick(page: AppTest, name: str, value: str) -> AppTest:

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from core.app import shared_app
 from core.ui.chat.actions import GO_ON
 from support.openai_server import CutOff, in_turn, openai_server
-from support.pages import ask, open_page, rerun, serving, values
+from support.pages import ask, open_page, put_back, rerun, serving, values
 from support.patience import until
 
 REFUSED = "提问次数已达到每分钟的上限，这条消息没有发送。"
@@ -27,12 +27,6 @@ def kept(page: AppTest) -> list[str]:
     shown = [message.text for message in chat.messages]
     until(lambda: [message.text for message in app.store.load(chat.conversation_id).messages] == shown)
     return shown
-
-
-def put_back(page: AppTest) -> str:
-    """What the program has put into the box."""
-    box = page.chat_input[0].proto
-    return box.value if box.set_value else ""
 
 
 def assert_refused(page: AppTest, before: list[str]) -> None:

@@ -56,7 +56,7 @@ def app(model_server: OpenAIServer) -> Iterator[App]:
 
 
 def searching(page: AppTest) -> bool:
-    return bool(page.session_state[SEARCH_TOGGLE] if SEARCH_TOGGLE in page.session_state else False)
+    return bool(page.toggle[0].value)
 
 
 def mode(page: AppTest) -> Any:
