@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from email.utils import formatdate
 from pathlib import Path
 
 from markupsafe import Markup
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -73,33 +74,38 @@ class Shell:
     """Answers with our HTML wherever Streamlit answers with its own: for `/` and for whatever address a page has."""
 
     def __init__(self, app: ASGIApp) -> None:
+        original = Path(file_util.get_static_dir()) / "index.html"
         self.app = app
-        self.document = shell((Path(file_util.get_static_dir()) / "index.html").read_text("utf-8"))
+        self.document = shell(original.read_text("utf-8"))
+        self.written = formatdate(original.stat().st_mtime, usegmt=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"].startswith("/static/"):
+        if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         replaced = False
 
         async def send_shell(message: Message) -> None:
             nonlocal replaced
-            if message["type"] == "http.response.start":
-                replaced = message["status"] == 200 and _is_html(message)
-                if replaced:
-                    await HTMLResponse(self.document, headers={"Cache-Control": "no-cache"})(scope, receive, send)
+            if message["type"] == "http.response.start" and self._is_original(message):
+                replaced = True
+                await HTMLResponse(self.document, headers={"Cache-Control": "no-cache"})(scope, receive, send)
             if not replaced:
                 await send(message)
 
         await self.app(_without_conditions(scope), receive, send_shell)
 
-
-def _is_html(message: Message) -> bool:
-    return MutableHeaders(scope=message).get("content-type", "").startswith("text/html")
+    def _is_original(self, message: Message) -> bool:
+        """Other HTML is a reader's export, on its way to their disk."""
+        headers = Headers(raw=message["headers"])
+        return headers.get("last-modified") == self.written and headers["content-type"].startswith("text/html")
 
 
 def _without_conditions(scope: Scope) -> Scope:
-    """Streamlit's file may be unchanged where ours is not: a browser must not be told to keep what it has."""
+    """Streamlit's file may be unchanged where ours is not: a browser must not be told to keep what it has.
+
+    Of what it loads besides nothing is asked for twice: those files have the hash of their content in their names.
+    """
     conditions = (b"if-none-match", b"if-modified-since")
     return {**scope, "headers": [header for header in scope["headers"] if header[0] not in conditions]}
 
