@@ -22,6 +22,8 @@ pytestmark = pytest.mark.browser
 Serve = Callable[..., AppServer]
 Visit = Callable[..., Visitor]
 
+ESC_OF_AN_INPUT_METHOD = """document.querySelector('[data-testid=stChatInputTextArea]').dispatchEvent(
+    new KeyboardEvent('keydown', {key: 'Escape', code: 'Escape', keyCode: 229, isComposing: true, bubbles: true}))"""
 EMBEDDED = {"SEARCH_PROVIDER_PRIORITY": "bundled"}
 
 
@@ -96,7 +98,10 @@ def test_stop_keeps_what_was_written_and_the_page_is_usable_at_once(
     visitor.ask("慢慢说 slow")
     visitor.page.get_by_text("第5词").first.wait_for()
     broken_off = model_server.broken_off
-    visitor.page.get_by_text("停止回答").click()
+    visitor.page.evaluate(ESC_OF_AN_INPUT_METHOD)
+    visitor.page.get_by_text("第9词").first.wait_for()
+    assert model_server.broken_off == broken_off
+    visitor.page.keyboard.press("Escape")
     visitor.page.get_by_text("已停止").wait_for()
     visitor.settled()
     assert "第5词" in visitor.last_answer
