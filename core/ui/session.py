@@ -49,7 +49,9 @@ class ChatState:
     shown: int = PAGE_OF_MESSAGES
     """How many of the newest messages are drawn: Streamlit sends all of them again on every rerun."""
     unsent: str = ""
-    """Why something was not sent: it was refused, or a link has put it into the box."""
+    """Why something was refused."""
+    from_link: bool = False
+    """What is in the box was put there by a link."""
     session_id: str = field(default_factory=new_id)
     conversation_id: str | None = None
     title: str = ""

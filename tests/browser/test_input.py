@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from core.ui.chat.actions import FROM_A_LINK
+from core.ui.chat.composer import FROM_A_LINK
 from support.app_server import AppServer
 from support.visitor import Visitor
 

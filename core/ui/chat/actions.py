@@ -24,7 +24,6 @@ CHAT_ON = "已切换到 Chat 模式：是否搜索由「联网」开关决定。
 _MODES = {"chat": session.CHAT, "agent": session.AGENT}
 GO_ON = "请从中断的地方接着写，不要重复已经写出的内容。"
 IN_THE_BOX = "原文还在输入框里。"
-FROM_A_LINK = "输入框里的问题来自打开的链接，还没有发送。看过之后，按 Enter 或点箭头提问。"
 NO_ENGINE = f"没有可用的搜索引擎，联网搜索无法打开。{NoEngine.advice}"
 
 
@@ -84,7 +83,7 @@ def _accepted(text: str, *, fresh: bool = False, read: tuple[Source, ...] = (), 
     except InputError as error:
         chat.unsent = str(error)
         return None
-    chat.unsent = ""
+    chat.unsent, chat.from_link = "", False
     chat.follow_ups = []
     return question
 
@@ -242,7 +241,7 @@ def take_from_address() -> None:
         st.session_state[session.SEARCH_TOGGLE] = asked["search"] == "1"
     if question := asked.get("q", "").strip():
         st.session_state[session.CHAT_INPUT] = question
-        session.chat().unsent = FROM_A_LINK
+        session.chat().from_link = True
 
 
 def open_article(slug: str) -> None:

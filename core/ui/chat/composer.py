@@ -12,6 +12,7 @@ from core.ui.escape import label
 from core.ui.settings import own_key
 
 PLACEHOLDER = "问一个问题，Enter 发送，Shift+Enter 换行"
+FROM_A_LINK = "输入框里的问题来自打开的链接，还没有发送。看过之后，按 Enter 或点箭头提问。"
 STATES = {True: "已启用", False: "已禁用"}
 AGENT_TOGGLE = "agent_toggle"
 
@@ -19,8 +20,7 @@ AGENT_TOGGLE = "agent_toggle"
 def draw(app: App) -> tuple[str | None, DeltaGenerator]:
     """What was typed, and the place for the stop button."""
     with st.bottom.container(key="composer", gap="xsmall"):
-        if why := session.chat().unsent:
-            st.warning(label(why), icon=":material/edit_note:")
+        _about_the_box()
         with st.container(key="switches", horizontal=True, vertical_alignment="center", gap="xsmall"):
             _search_switch(available=app.search.available)
             _agent_switch()
@@ -30,6 +30,14 @@ def draw(app: App) -> tuple[str | None, DeltaGenerator]:
             stop = st.empty()
         typed = st.chat_input(PLACEHOLDER, key=session.CHAT_INPUT, on_submit=actions.submit)
     return typed, stop
+
+
+def _about_the_box() -> None:
+    chat = session.chat()
+    if chat.from_link:
+        st.caption(FROM_A_LINK)
+    if chat.unsent:
+        st.warning(label(chat.unsent), icon=":material/edit_note:")
 
 
 def _search_switch(*, available: bool) -> None:
