@@ -27,6 +27,8 @@
   const WORDS = {
     'App pages': '页面',
     'Clear caches': '清除缓存',
+    'Chat message from assistant': '回答',
+    'Chat message from user': '提问',
     'Choose an option': '请选择',
     'Close': '关闭',
     'Close fullscreen': '退出全屏',
