@@ -5,7 +5,7 @@ import streamlit as st
 from core.app import shared_app
 from core.ui import keeping, session
 from core.ui.chat import actions, sidebar
-from core.ui.frame import page_frame
+from core.ui.frame import page_frame, page_title
 
 page_frame()
 
@@ -21,9 +21,11 @@ session.begin()
 sidebar.restore()
 if page == chat:
     keeping.open_from_address()
+    actions.take_from_address()
     actions.submit_unheard()
     actions.start_pending()  # while the model thinks, there is time to draw
 else:
     session.chat().interrupt()  # nobody reads along any more
+    page_title(page.title)
 sidebar.draw(on_chat_page=page == chat)
 page.run()

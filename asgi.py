@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core import VISITOR_COOKIE, __version__
 from core.base.settings import proxies_named
+from core.ui.shell import ROUTES, Shell
 from core.ui.uploads import OnlyExpectedUploads
 
 log = logging.getLogger("asgi")
@@ -170,7 +171,12 @@ def on_script_error(error: Exception) -> bool:
 app = st.App(
     "Home.py",
     lifespan=lifespan,
-    middleware=[Middleware(SecurityHeaders), Middleware(BelievedAddresses), Middleware(OnlyExpectedUploads)],
-    routes=[Route("/healthz", healthz), Route("/metrics", metrics)],
+    middleware=[
+        Middleware(SecurityHeaders),
+        Middleware(BelievedAddresses),
+        Middleware(OnlyExpectedUploads),
+        Middleware(Shell),
+    ],
+    routes=[Route("/healthz", healthz), Route("/metrics", metrics), *ROUTES],
     on_script_error=on_script_error,
 )

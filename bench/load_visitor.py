@@ -182,10 +182,9 @@ class Visitor:
                 self._read(path, element.html.body)
             case "chat_input":
                 self._chat_input = element.chat_input.id
-            case "checkbox" if element.checkbox.label == "联网搜索":
+            case "checkbox" if element.checkbox.label.startswith("联网"):
                 self._search_toggle = element.checkbox.id
-            case "markdown" if element.markdown.body.startswith("已启用"):
-                self._enabled = True
+                self._enabled = element.checkbox.label.endswith("已启用")
             case "alert":
                 self.remark = element.alert.body
 

@@ -82,8 +82,8 @@ def rerun(browser: Browser) -> list[Row]:
         with app_server("bench/apps/long_conversation.py", BENCH_MESSAGES=str(count)) as app:
             with visiting(browser, app.url) as (page, counter):
                 before = counter.received
-                page.get_by_text("联网搜索", exact=True).first.click()
-                page.get_by_text("已启用").first.wait_for()
+                page.get_by_text("联网 已禁用").click()
+                page.get_by_text("联网 已启用").wait_for()
                 page.wait_for_selector(IDLE)
                 sizes[count] = counter.received - before
             opened[count] = statistics.median(time_to_open(browser, app.url) for _ in range(5))

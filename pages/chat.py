@@ -4,23 +4,23 @@ import streamlit as st
 
 from core.app import shared_app
 from core.ui import keeping, session
-from core.ui.chat import actions, render
-from core.ui.frame import warning
+from core.ui.chat import actions, composer, first_screen, render
+from core.ui.frame import page_title, warning
 
 session.through_router()
 app = shared_app()
 chat = session.chat()
+page_title(chat.title)
 
-stop_button = st.bottom.empty()  # above the box
-typed = st.chat_input("问一个问题，Enter 发送，Shift+Enter 换行", key=session.CHAT_INPUT, on_submit=actions.submit)
+typed, stop_button = composer.draw(app)
 actions.hear(typed)
 keeping.show_in_address()
 
 # What is drawn in a placeholder goes at once when the placeholder is empty; anything else would stay, faded, until the
 # answer is complete.
-first_screen = st.empty()
-if not chat.messages:
-    render.welcome(first_screen, app)
+welcome = st.empty()
+if all(message.role == "note" for message in chat.messages):
+    first_screen.draw(welcome, app)
 if problem := keeping.problem(app):
     warning(problem)
 render.history(chat)
@@ -29,8 +29,6 @@ suggestions = st.empty()
 if chat.run is not None:
     render.live(answer, stop_button, chat)
 render.follow_ups(suggestions, chat)
-if chat.refused:
-    render.refused(*chat.refused)
 
 keeping.watch(app)
 app.warm_up()  # the page is painted: now nobody waits for it

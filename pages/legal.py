@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.app import shared_app
 from core.ui import session
+from core.ui.frame import page_title
 from core.ui.legal import cases, claims, draft, frame, imports, laws
 
 session.through_router()
@@ -12,9 +13,11 @@ asked = st.query_params.to_dict()
 st.query_params.from_dict(asked)  # a link inside the page brings new ones; the browser's address follows only this
 
 if "law" in asked:
+    page_title(asked["law"], asked.get("article", ""))
     laws.draw_law(app.legal, asked["law"], asked.get("article", ""), asked.get("version", ""))
     st.stop()
 if "case" in asked:
+    page_title(asked["case"])
     cases.draw_case(app.legal, asked["case"])
     st.stop()
 

@@ -26,7 +26,8 @@ DESK, PHONE = (1280, 1040), (390, 844)
 
 
 def chat(visitor: Visitor) -> None:
-    visitor.page.get_by_text("SearXNG 返回 403").click()
+    visitor.search_on()
+    visitor.ask("SearXNG 返回 403 怎么办？")
     visitor.answered("参考文献")
     visitor.page.get_by_test_id("stChatMessage").first.scroll_into_view_if_needed()
 

@@ -23,7 +23,7 @@ class TooManyQuestions(InputError):
     happened = "提问次数已达到每分钟的上限，这条消息没有发送。"
 
     def __init__(self, *, retry_after: float) -> None:
-        super().__init__(cure=f"原文保留在下方，请在 {max(1, round(retry_after))} 秒后再发送。")
+        super().__init__(cure=f"请在 {max(1, round(retry_after))} 秒后再发送。")
 
 
 class Place:

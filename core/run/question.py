@@ -64,6 +64,6 @@ def accept(question: str, *, limit: int) -> str:
     if len(question) > limit:
         raise InputError(
             f"消息有 {len(question):,} 个字符，超过了 {limit:,} 个字符的上限，没有发送。",
-            cure="原文保留在下方，请缩短后再发送。",
+            cure="请缩短后再发送。",
         )
     return question

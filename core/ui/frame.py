@@ -6,18 +6,28 @@ from pathlib import Path
 
 import streamlit as st
 
+from core.base.text import one_line, shorten
 from core.ui import scripts
 from core.ui.escape import label
 
 FOLDER = Path(__file__).parent
+NAME = "问源"
+PURPOSE = "提出问题，得到每句话都能查到来源的回答。"
+LONGEST_NAME = 40
 
 
 def page_frame() -> None:
     """Title, icon, style and scripts of every page. All of it is local: an icon by name would be fetched from a foreign host."""
-    st.set_page_config(page_title="问源", page_icon=str(FOLDER / "icon.svg"), layout="centered")
+    st.set_page_config(page_title=NAME, page_icon=str(FOLDER / "icon.svg"), layout="centered")
     st.logo(str(FOLDER / "logo.svg"), size="large", icon_image=str(FOLDER / "icon.svg"))
     st.html(FOLDER / "style.css")
     scripts.draw()
+
+
+def page_title(*names: str) -> None:
+    """What the browser's tab says: the conversation, the law, the page."""
+    words = [shorten(one_line(name), LONGEST_NAME) for name in names if name.strip()]
+    st.set_page_config(page_title=" · ".join((*words, NAME)))
 
 
 def warning(text: str) -> None:

@@ -48,8 +48,10 @@ class ChatState:
     """Accepted; the next run of the page starts answering it."""
     shown: int = PAGE_OF_MESSAGES
     """How many of the newest messages are drawn: Streamlit sends all of them again on every rerun."""
-    refused: tuple[str, str] | None = None
-    """Why the last message was not sent, and its text."""
+    unsent: str = ""
+    """Why something was refused."""
+    from_link: bool = False
+    """What is in the box was put there by a link."""
     session_id: str = field(default_factory=new_id)
     conversation_id: str | None = None
     title: str = ""

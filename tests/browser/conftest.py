@@ -63,13 +63,21 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visitor]]:
     with ExitStack() as stack:
 
         def open_page(
-            server: AppServer, *, path: str = "", width: int = 1280, dark: bool = False, zone: str | None = None
+            server: AppServer,
+            *,
+            path: str = "",
+            width: int = 1280,
+            dark: bool = False,
+            zone: str | None = None,
+            touch: bool = False,
         ) -> Visitor:
             context = browser.new_context(
                 viewport={"width": width, "height": 844},
                 color_scheme="dark" if dark else "light",
                 locale="zh-CN",
                 timezone_id=zone,
+                has_touch=touch,
+                is_mobile=touch,
             )
             stack.callback(context.close)
             return Visitor(context.new_page(), server.url + path)

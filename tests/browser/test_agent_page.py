@@ -33,8 +33,8 @@ def as_asked(serve: Serve, model_server: OpenAIServer) -> AppServer:
     )
 
 
-def choose(visitor: Visitor, mode: str, confirmation: str) -> None:
-    visitor.page.get_by_test_id("stSidebar").get_by_role("radio", name=mode).click()
+def switch(visitor: Visitor, confirmation: str) -> None:
+    visitor.flip("Agent")
     visitor.page.get_by_text(confirmation).last.wait_for()
     visitor.settled()
 
@@ -63,7 +63,7 @@ def see_the_steps(visitor: Visitor) -> None:
 
 def test_steps_appear_fold_and_stay(serve: Serve, visit: Visit) -> None:
     visitor = visit(serve(**EMBEDDED))
-    choose(visitor, "Agent", AGENT_ON)
+    switch(visitor, AGENT_ON)
     visitor.ask("怎么打开联网搜索？")
     visitor.answered("参考文献")
     see_the_steps(visitor)
@@ -79,26 +79,26 @@ def test_steps_appear_fold_and_stay(serve: Serve, visit: Visit) -> None:
 
 def test_the_mode_is_confirmed_and_the_toggle_comes_back(serve: Serve, visit: Visit) -> None:
     visitor = visit(serve(**EMBEDDED))
-    toggle = visitor.page.get_by_test_id("stSidebar").get_by_role("switch", name="联网搜索")
+    toggle = visitor.switch("联网")
     visitor.search_on()
-    choose(visitor, "Agent", AGENT_ON)
-    expect(visitor.page.get_by_test_id("stSidebar").get_by_text(AGENT_DECIDES)).to_be_visible()
+    switch(visitor, AGENT_ON)
+    expect(visitor.page.get_by_text(AGENT_DECIDES)).to_be_visible()
     expect(toggle).to_be_disabled()
     go(visitor, "帮助", "查找文章")
     go(visitor, "对话", AGENT_DECIDES)
     expect(toggle).to_be_disabled()
-    choose(visitor, "Chat", CHAT_ON)
+    switch(visitor, CHAT_ON)
     expect(toggle).to_be_enabled()
     expect(toggle).to_be_checked()
     go(visitor, "帮助", "查找文章")
-    go(visitor, "对话", "已启用")
+    go(visitor, "对话", "联网 已启用")
     expect(toggle).to_be_checked()
     expect(visitor.page.get_by_text(AGENT_ON)).to_have_count(1)
 
 
 def test_leaving_cancels_the_run(serve: Serve, visit: Visit, model_server: OpenAIServer) -> None:
     visitor = visit(as_asked(serve, model_server))
-    choose(visitor, "Agent", AGENT_ON)
+    switch(visitor, AGENT_ON)
     visitor.ask("慢慢想 slow")
     visitor.page.get_by_text("第30词").first.wait_for()
     before = model_server.broken_off
@@ -145,7 +145,7 @@ def test_the_rail_is_light_says_what_failed_and_stays_folded(
     visitor = visit(as_asked(serve, model_server), width=1440)
     page = visitor.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    choose(visitor, "Agent", AGENT_ON)
+    switch(visitor, AGENT_ON)
     answer = ask_the_agent(visitor, model_server, calls=3)
     lines = answer.locator(".wy-step")
     expect(lines).to_have_count(4)

@@ -23,6 +23,8 @@ pytestmark = pytest.mark.browser
 Serve = Callable[..., AppServer]
 Visit = Callable[..., Visitor]
 
+ESC_OF_AN_INPUT_METHOD = """document.querySelector('[data-testid=stChatInputTextArea]').dispatchEvent(
+    new KeyboardEvent('keydown', {key: 'Escape', code: 'Escape', keyCode: 229, isComposing: true, bubbles: true}))"""
 EMBEDDED = {"SEARCH_PROVIDER_PRIORITY": "bundled"}
 
 
@@ -74,7 +76,7 @@ def test_the_first_page_opened_may_be_any_page(visit: Visit) -> None:
 
 def test_search_is_off_for_a_new_session_and_says_so(serve: Serve, visit: Visit) -> None:
     visitor = visit(serve(**EMBEDDED))
-    expect(visitor.page.get_by_text("已禁用")).to_be_visible()
+    expect(visitor.page.get_by_text("联网 已禁用")).to_be_visible()
     visitor.ask("怎么打开联网搜索？")
     visitor.answered("内置摘录模型")
     assert "参考文献" not in visitor.last_answer
@@ -87,7 +89,7 @@ def test_the_toggle_survives_a_visit_to_another_page(serve: Serve, visit: Visit)
     sidebar.get_by_text("帮助", exact=True).click()
     expect(visitor.page.get_by_text("查找文章")).to_be_visible()
     sidebar.get_by_text("对话", exact=True).click()
-    expect(visitor.page.get_by_text("已启用")).to_be_visible()
+    expect(visitor.page.get_by_text("联网 已启用")).to_be_visible()
 
 
 def test_stop_keeps_what_was_written_and_the_page_is_usable_at_once(
@@ -97,7 +99,10 @@ def test_stop_keeps_what_was_written_and_the_page_is_usable_at_once(
     visitor.ask("慢慢说 slow")
     visitor.page.get_by_text("第5词").first.wait_for()
     broken_off = model_server.broken_off
-    visitor.page.get_by_text("停止回答").click()
+    visitor.page.evaluate(ESC_OF_AN_INPUT_METHOD)
+    visitor.page.get_by_text("第9词").first.wait_for()
+    assert model_server.broken_off == broken_off
+    visitor.page.keyboard.press("Escape")
     visitor.page.get_by_text("已停止").wait_for()
     visitor.settled()
     assert "第5词" in visitor.last_answer
@@ -110,8 +115,8 @@ def test_another_widget_does_not_interrupt_the_answer(connected: AppServer, visi
     visitor = visit(connected)
     visitor.ask("慢慢说 slow")
     visitor.page.get_by_text("第5词").first.wait_for()
-    visitor.page.get_by_test_id("stSidebar").get_by_text("联网搜索", exact=True).click()
-    visitor.page.get_by_text("已启用").wait_for()
+    visitor.flip("联网")
+    visitor.page.get_by_text("联网 已启用").wait_for()
     visitor.page.get_by_text("第60词").first.wait_for()
     assert "第5词" in visitor.last_answer
 
@@ -174,8 +179,13 @@ def test_a_message_that_is_too_long_is_refused_and_not_lost(serve: Serve, visit:
     text = "长" * 100_000
     visitor.ask(text)
     visitor.page.get_by_text("超过了 20,000 个字符的上限").wait_for()
-    expect(visitor.page.get_by_label("你的原文")).to_have_value(text)
+    box = visitor.page.get_by_test_id("stChatInputTextArea")
+    expect(box).to_have_value(text)
     expect(visitor.page.get_by_test_id("stChatMessage")).to_have_count(0)
+    box.fill("你是谁")
+    visitor.page.get_by_role("button", name="发送").click()
+    visitor.answered("内置摘录模型")
+    expect(visitor.page.get_by_text("20,000 个字符的上限")).to_have_count(0)
 
 
 def test_blank_messages_send_nothing(serve: Serve, visit: Visit) -> None:
@@ -257,7 +267,8 @@ def test_a_foreign_address_is_explained(serve: Serve, visit: Visit) -> None:
 
 def test_an_answer_can_be_taken_away(serve: Serve, visit: Visit) -> None:
     visitor = visit(serve(**EMBEDDED), zone="Asia/Kathmandu")
-    visitor.page.get_by_text("SearXNG 返回 403").click()
+    visitor.search_on()
+    visitor.ask("SearXNG 返回 403 怎么办？")
     visitor.answered("参考文献")
     visitor.page.get_by_text("导出", exact=True).click()
     with visitor.page.expect_download() as download:
@@ -303,17 +314,18 @@ def test_commands_typed_in_the_box(serve: Serve, visit: Visit, typed: str) -> No
     visitor = visit(serve(**EMBEDDED))
     visitor.ask(typed)
     expect(visitor.page.get_by_text("联网搜索已打开")).to_be_visible()
-    expect(visitor.page.get_by_text("已启用")).to_be_visible()
+    expect(visitor.page.get_by_text("联网 已启用")).to_be_visible()
     visitor.ask("/nosuch")
     expect(visitor.page.get_by_text("没有「/nosuch」这个命令")).to_be_visible()
     visitor.ask("/clear")
-    expect(visitor.page.get_by_text("打开联网搜索，提出问题，得到能查到来源的回答。")).to_be_visible()
+    expect(visitor.page.get_by_text("提出问题，得到每句话都能查到来源的回答。")).to_be_visible()
 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_nothing_scrolls_sideways_on_a_phone(serve: Serve, visit: Visit, dark: bool) -> None:
     visitor = visit(serve(**EMBEDDED), width=390, dark=dark)
-    visitor.page.get_by_text("SearXNG 返回 403").click()
+    visitor.search_on()
+    visitor.ask("SearXNG 返回 403 怎么办？")
     visitor.answered("参考文献")
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
 

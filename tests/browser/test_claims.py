@@ -41,9 +41,7 @@ def answered(
     def ask(**how: object) -> Visitor:
         model_server.reply = in_turn([ANSWER])
         visitor = visit(server, **how)
-        visitor.ask("/search on")  # the toggle is in the sidebar, which a phone hides
-        visitor.page.get_by_text("联网搜索已打开").wait_for()
-        visitor.settled()
+        visitor.search_on()
         visitor.ask("前三季度供水量是多少？")
         visitor.answered("水价将在")
         return visitor

@@ -118,7 +118,7 @@ def test_from_nothing_to_an_answer_in_five_clicks_and_one_paste(
     model.api_key = KEY
     early, visitor = visit(app), visit(app)
     page, hand = visitor.page, Hand(visitor.page)
-    hand.click(page.get_by_role("button", name="连接自己的模型"))
+    hand.click(page.get_by_role("button", name="连接模型"))
     hand.click(pill(page, name))
     hand.click(field(page, "密钥"))
     hand.paste(KEY)
@@ -329,7 +329,7 @@ def test_an_account_on_the_list_may_and_another_may_not(visit: Visit) -> None:
 def test_nobody_means_nobody(visit: Visit) -> None:
     with app_server(SETTINGS_EDIT_BY="nobody", **ENVIRON) as app:
         visitor = visit(app)
-        expect(visitor.page.get_by_role("button", name="连接自己的模型")).to_have_count(0)
+        expect(visitor.page.get_by_role("button", name="连接模型")).to_have_count(0)
         at_settings(visitor)
         expect(visitor.page.get_by_text("这里不能从页面修改")).to_be_visible()
         expect(field(visitor.page, "密钥")).to_have_count(0)

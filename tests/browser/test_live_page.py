@@ -77,7 +77,7 @@ def test_the_steps_of_an_agent_are_shown_while_they_happen(held: Held, visit: Ca
     )
     visitor = visit(held.app)
     page = visitor.page
-    page.get_by_test_id("stSidebar").get_by_role("radio", name="Agent").click()
+    visitor.flip("Agent")
     page.get_by_text(AGENT_ON).last.wait_for()
     visitor.settled()
     visitor.ask("三个城市各有多少人口？")

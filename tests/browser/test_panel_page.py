@@ -73,8 +73,7 @@ def test_what_is_chosen_is_used_kept_and_taken_back(
     expect(sidebar(visitor).get_by_text("搜索设置 · 已修改 2 项")).to_be_visible()
     visitor.settled()
 
-    sidebar(visitor).get_by_text("模型与智能体").click()
-    visitor.pick("模型", "ok")
+    visitor.choose_model("ok")
     visitor.ask("换一个模型")
     visitor.answered("问源的回答会给出来源")
     assert (model_server.requests[-1]["model"], visitor.last_answer.rpartition(" ")[2]) == ("ok", "ok")
@@ -84,7 +83,7 @@ def test_what_is_chosen_is_used_kept_and_taken_back(
 
     take_back(visitor, "搜索设置")
     expect(sidebar(visitor).get_by_text("搜索设置", exact=True)).to_be_visible()
-    expect(sidebar(visitor).get_by_text("模型与智能体 · 已修改 1 项")).to_be_visible()
+    expect(sidebar(visitor).get_by_text("模型：ok")).to_be_visible()
     expect(sidebar(visitor).get_by_role("slider", name="交给模型的结果数")).to_have_attribute("aria-valuetext", "5 条")
     assert visitor.foreign == []
 

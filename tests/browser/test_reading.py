@@ -98,7 +98,7 @@ def test_the_agent_reads_before_all_eyes_and_its_pages_are_kept(
         ["不需要付费[1]，另见[2]。"],
     )
     visitor = visit(agent_app)
-    visitor.page.get_by_test_id("stSidebar").get_by_role("radio", name="Agent").click()
+    visitor.flip("Agent")
     visitor.page.get_by_text("已切换到 Agent 模式").last.wait_for()
     visitor.settled()
     visitor.ask("更换老旧水表要居民付费吗？")

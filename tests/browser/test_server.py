@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 import signal
 import time
 import urllib.request
 from collections.abc import Callable
+from xml.etree import ElementTree
+
+from playwright.sync_api import expect
 
 from support.app_server import AppServer, app_server
 from support.visitor import Visitor
@@ -23,6 +27,30 @@ def test_health_and_security_headers(serve: Callable[..., AppServer]) -> None:
         assert "object-src 'none'" in policy
         assert response.headers["X-Content-Type-Options"] == "nosniff"
         assert response.headers["Referrer-Policy"] == "no-referrer"
+
+
+def test_the_page_is_chinese_an_app_and_a_search_engine(serve: Callable[..., AppServer]) -> None:
+    server = serve(SEARCH_PROVIDER_PRIORITY="bundled")
+
+    def get(path: str, **headers: str) -> tuple[str, str]:
+        with urllib.request.urlopen(urllib.request.Request(server.url + path, headers=headers)) as response:
+            return response.headers["Content-Type"], response.read().decode("utf-8", "replace")
+
+    for path in ("/", "/legal", "/no/such/page"):
+        _, html = get(path, **{"If-Modified-Since": "Sat, 01 Jan 2050 00:00:00 GMT", "Accept-Encoding": "gzip"})
+        assert '<html lang="zh-CN">' in html, path
+    for name, kind in re.findall(r'<link rel="(manifest|search)".*?href="\./(.*?)"', html):
+        assert get(f"/{kind}")[0].startswith("application/"), name
+    manifest = json.loads(get("/manifest.webmanifest")[1])
+    for icon in manifest["icons"]:
+        assert get(icon["src"].removeprefix("."))[0] == icon["type"]
+    kind, description = get("/opensearch.xml", Host="ask.example:81")
+    assert kind.startswith("application/opensearchdescription+xml")
+    described = ElementTree.fromstring(description)
+    template = described.find("{*}Url").attrib["template"]  # type: ignore[union-attr]
+    assert template == "http://ask.example:81/?q={searchTerms}&search=1"
+    assert "javascript" in get("/page.js")[0]
+    assert get("/static/nosuch.js")[0].startswith("text/html"), "Streamlit's own"
 
 
 def test_the_server_ends_at_once_when_told() -> None:
@@ -57,3 +85,4 @@ def test_a_server_that_is_gone_is_said(visit: Callable[..., Visitor]) -> None:
         )
         visitor.page.wait_for_timeout(3_000)
         assert visitor.page.evaluate("() => getComputedStyle(document.body, '::before').visibility") == "visible"
+        expect(visitor.page.get_by_role("dialog")).to_contain_text("服务器没有响应。请检查网络")

@@ -102,7 +102,7 @@ def test_sources_of_the_agent_open_in_the_app(lawful: AppServer, visit: Visit, m
         ]
     )
     visitor = visit(lawful)
-    visitor.page.get_by_test_id("stSidebar").get_by_role("radio", name="Agent").click()
+    visitor.flip("Agent")
     visitor.page.get_by_text("已切换到 Agent 模式").wait_for()
     visitor.settled()
     visitor.ask("雾天怎么办？ reply")

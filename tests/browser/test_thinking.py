@@ -94,7 +94,7 @@ def test_an_agent_is_never_silent(page: Visitor, thinker: OpenAIServer) -> None:
         [first, Thinks("要查手册。"), Call("web_search", '{"query": "打开联网搜索"}')],
         [again, Thinks("查到了。"), end, "点开关即可 [1]。"],
     )
-    page.page.get_by_test_id("stSidebar").get_by_role("radio", name="Agent").click()
+    page.flip("Agent")
     page.page.get_by_text(AGENT_ON).last.wait_for()
     page.settled()
     page.ask("怎么打开联网搜索")

@@ -238,7 +238,7 @@ def test_a_hostile_engine_and_a_hostile_model_on_the_page(name: str, monkeypatch
     with world(says=[[text, f" {text}[1]"]], engines=[FakeEngine("fake", found)]) as (app, _):
         monkeypatch.setattr("core.app._shared", app)
         page = open_page()
-        page.sidebar.toggle[0].set_value(True)
+        page.toggle[0].set_value(True)
         ask(page, f"{clean(text)} 问题")  # no browser sends half a character
         drawn = Drawn("".join(map(html, page.chat_message)))
         assert set(drawn.tags) <= ALLOWED

@@ -125,7 +125,7 @@ def test_a_question_too_many_is_refused_with_the_time_to_wait() -> None:
     for n in range(2):
         admission.count(Visitor("A", "203.0.113.7"))
         admission.count(Visitor(f"without a cookie {n}", "203.0.113.7"))
-    with pytest.raises(TooManyQuestions, match=r"没有发送。原文保留在下方，请在 (60|59) 秒后再发送。"):
+    with pytest.raises(TooManyQuestions, match=r"没有发送。请在 (60|59) 秒后再发送。"):
         admission.count(Visitor("A", "203.0.113.7"))
     with pytest.raises(TooManyQuestions):
         admission.count(Visitor("without a cookie 3", "203.0.113.7"))

@@ -94,7 +94,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 def test_user_enables_search(page: AppTest) -> None:
     pages.search(page, on=True)
-    assert any("已启用" in caption.value for caption in page.sidebar.caption)
+    assert page.toggle[0].label == "联网 已启用"
     pages.ask(page, "怎么打开联网搜索")
     assert page.session_state["chat"].messages[-1].searches
 
@@ -102,7 +102,7 @@ def test_user_enables_search(page: AppTest) -> None:
 def test_user_disables_search(page: AppTest) -> None:
     for on in (True, False):
         pages.search(page, on=on)
-    assert any("已禁用" in caption.value for caption in page.sidebar.caption)
+    assert page.toggle[0].label == "联网 已禁用"
     pages.ask(page, "怎么打开联网搜索")
     assert not page.session_state["chat"].messages[-1].searches
 

@@ -152,7 +152,7 @@ def test_the_switch_in_chat_mode() -> None:
     page = open_page()
     assert not page.toggle[0].disabled
     page.toggle[0].set_value(True)
-    assert "已启用" in values(rerun(page).sidebar.caption)
+    assert rerun(page).toggle[0].label == "联网 已启用"
     for typed, on in (("/search off", False), ("/search on", True)):
         assert ask(page, typed).toggle[0].value is on
     ask(page, MANUAL)
@@ -164,7 +164,7 @@ def test_the_switch_in_agent_mode() -> None:
     page = choose(open_page(), "Agent")
     assert page.toggle[0].disabled
     assert AGENT_DECIDES == "Agent 模式下由 AI 自动决策搜索"
-    assert AGENT_DECIDES in values(page.sidebar.caption)
+    assert AGENT_DECIDES in values(page.caption)
     ask(page, "/search off")
     assert page.toggle[0].disabled
     assert AGENT_DECIDES in page.info[-1].value

@@ -14,6 +14,9 @@ import core.app
 from core.answer.events import RunEvent
 from core.app import App, build_app
 from core.search.engine import SearchEngine
+from core.ui.chat.composer import AGENT_TOGGLE
+from core.ui.chat.panel import MODEL_MENU
+from core.ui.session import AGENT, SEARCH_TOGGLE
 from support.agents import World
 from support.base import ROOT, loaded
 from support.worlds import FakeEngine, results
@@ -37,12 +40,12 @@ def rerun(page: AppTest) -> AppTest:
 
 
 def search(page: AppTest, *, on: bool) -> AppTest:
-    page.sidebar.toggle[0].set_value(on)
+    page.toggle(key=SEARCH_TOGGLE).set_value(on)
     return rerun(page)
 
 
 def choose(page: AppTest, mode: str) -> AppTest:
-    page.sidebar.button_group[0].set_value(mode)
+    page.toggle(key=AGENT_TOGGLE).set_value(mode == AGENT)
     return rerun(page)
 
 
@@ -51,12 +54,22 @@ def ask(page: AppTest, question: str) -> AppTest:
     return rerun(page)
 
 
+def put_back(page: AppTest) -> str:
+    """What the program has put into the box."""
+    box = page.chat_input[0].proto
+    return box.value if box.set_value else ""
+
+
 def shown(page: AppTest) -> dict[str, Any]:
     widgets = [*page.sidebar.selectbox, *page.sidebar.select_slider]
-    return {widget.key.removeprefix("panel_"): widget.value for widget in widgets}
+    chosen = {widget.key.removeprefix("panel_"): widget.value for widget in widgets}
+    return {"model": page.session_state["panel_model"], **chosen} if page.menu_button else chosen
 
 
 def pick(page: AppTest, name: str, value: str) -> AppTest:
+    if name == "model":
+        page.menu_button(key=MODEL_MENU).click(value)
+        return rerun(page)
     (widget,) = [
         widget for widget in (*page.sidebar.selectbox, *page.sidebar.select_slider) if widget.key == f"panel_{name}"
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from contextlib import suppress
 
-from playwright.sync_api import Page, Request, TimeoutError
+from playwright.sync_api import Locator, Page, Request, TimeoutError
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
 
@@ -68,9 +68,23 @@ class Visitor:
         self.page.get_by_test_id("stChatMessage").last.get_by_text(text).filter(visible=True).first.wait_for()
         self.settled()
 
+    def switch(self, name: str) -> Locator:
+        """联网 or Agent, at the input."""
+        return self.page.get_by_test_id("stBottom").get_by_role("switch", name=name)
+
+    def flip(self, name: str) -> None:
+        """As a person does: the switch itself is drawn by its label."""
+        self.page.get_by_test_id("stBottom").get_by_test_id("stCheckbox").filter(has_text=name).click()
+
     def search_on(self) -> None:
-        self.page.get_by_test_id("stSidebar").get_by_text("联网搜索", exact=True).click()
-        self.page.get_by_text("已启用").wait_for()
+        self.flip("联网")
+        self.page.get_by_text("联网 已启用").wait_for()
+        self.settled()
+
+    def choose_model(self, name: str) -> None:
+        self.page.locator(".st-key-model_menu button").click()
+        self.page.get_by_role("menuitem", name=name, exact=True).click()
+        self.page.locator(".st-key-model_menu").get_by_text(name, exact=True).wait_for()
         self.settled()
 
     def pick(self, title: str, option: str) -> None:

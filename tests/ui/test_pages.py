@@ -43,23 +43,17 @@ def texts(elements: Any) -> str:
 
 def test_the_first_screen_teaches(app: AppTest) -> None:
     assert app.header[0].value == "问源"
-    assert [button.label for button in app.main.button] == [
-        "怎么打开联网搜索？",
-        "SearXNG 返回 403 怎么办？",
-        "案号里的数字和文字是什么意思？",
+    assert [button.label.partition("  \n")[0].strip("*") for button in app.main.button] == [
+        "查一条法条",
+        "核验一份文稿",
+        "带来源的研究",
+        "比较两种说法",
+        "最近的新闻",
+        "看看怎么用",
         "打开联网搜索",
         "保持关闭",
     ]
     assert "内置摘录模型" in texts(app.sidebar.caption)
-
-
-def test_a_suggestion_is_asked_with_search(app: AppTest) -> None:
-    app.main.button[0].click().run()
-    assert app.session_state["search_toggle"] is True
-    assert [message.name for message in app.chat_message] == ["user", "assistant"]
-    state: ChatState = app.session_state["chat"]
-    assert state.messages[1].cited
-    assert state.run is None
 
 
 def test_only_the_newest_messages_are_drawn_until_asked_for(app: AppTest) -> None:
@@ -94,7 +88,7 @@ def test_without_any_engine_the_toggle_is_disabled_and_says_why(monkeypatch: pyt
     monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "nosuch")
     app = AppTest.from_file(HOME, default_timeout=30).run()
     assert app.toggle[0].disabled
-    assert "没有可用的搜索引擎" in texts(app.sidebar.caption)
+    assert "没有可用的搜索引擎" in texts(app.caption)
 
 
 def test_langchain_is_not_loaded_before_the_first_paint() -> None:

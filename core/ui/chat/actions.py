@@ -20,8 +20,10 @@ from core.ui.settings import own_key
 
 AGENT_DECIDES = "Agent 模式下由 AI 自动决策搜索"
 AGENT_ON = "已切换到 Agent 模式：AI 会自己决定是否搜索、搜索什么、搜索几次，每一步都会显示出来。"
-CHAT_ON = "已切换到 Chat 模式：是否搜索由「联网搜索」开关决定。"
+CHAT_ON = "已切换到 Chat 模式：是否搜索由「联网」开关决定。"
+_MODES = {"chat": session.CHAT, "agent": session.AGENT}
 GO_ON = "请从中断的地方接着写，不要重复已经写出的内容。"
+IN_THE_BOX = "原文还在输入框里。"
 NO_ENGINE = f"没有可用的搜索引擎，联网搜索无法打开。{NoEngine.advice}"
 
 
@@ -48,16 +50,19 @@ def _take(typed: str) -> None:
     command = parse(typed)
     if command:
         obey(command)
-    elif typed.strip():
-        ask(typed)
+    elif typed.strip() and not ask(typed):
+        session.chat().unsent += IN_THE_BOX
+        st.session_state[session.CHAT_INPUT] = typed
 
 
-def ask(text: str) -> None:
-    """Replaces what is still being answered."""
+def ask(text: str) -> bool:
+    """Replaces what is still being answered. False: it is refused."""
     question = _accepted(text)
-    if question is not None:
-        session.chat().interrupt()
-        _say(question)
+    if question is None:
+        return False
+    session.chat().interrupt()
+    _say(question)
+    return True
 
 
 def _accepted(text: str, *, fresh: bool = False, read: tuple[Source, ...] = (), query: str = "") -> Question | None:
@@ -76,9 +81,9 @@ def _accepted(text: str, *, fresh: bool = False, read: tuple[Source, ...] = (), 
     try:
         question = shared_app().chat.question(text, options=options)
     except InputError as error:
-        chat.refused = (str(error), text)
+        chat.unsent = str(error)
         return None
-    chat.refused = None
+    chat.unsent, chat.from_link = "", False
     return question
 
 
@@ -117,10 +122,14 @@ def mode_changed() -> None:
     keeping.keep_mode(shared_app(), chat.note(AGENT_ON if session.mode() == session.AGENT else CHAT_ON))
 
 
-def suggest(question: str) -> None:
-    """A question to click on the first screen: it is asked with search, so that the sources can be seen."""
-    search_switch.switch(True)
-    ask(question)
+def fill(question: str, mode: str) -> None:
+    """Puts a question into the box, for the reader to change and to send; with search, so that there will be sources."""
+    st.session_state[session.CHAT_INPUT] = question
+    if mode != session.mode():
+        st.session_state[session.MODE] = mode
+        mode_changed()
+    if mode == session.CHAT and shared_app().search.available:
+        search_switch.switch(True)
 
 
 def follow_up(question: str) -> None:
@@ -217,6 +226,21 @@ def show_older() -> None:
     chat.shown += session.PAGE_OF_MESSAGES
     if len(chat.messages) < chat.shown:
         keeping.load_older(shared_app())
+
+
+def take_from_address() -> None:
+    """`/?q=…&mode=agent&search=1`, as a bookmark or a browser's search keyword opens it.
+
+    It fills the box and asks nothing: a link may come from anybody. What it switches holds for this session only.
+    """
+    asked = {name: st.query_params.pop(name) for name in ("q", "mode", "search") if name in st.query_params}
+    if asked.get("mode") in _MODES:
+        st.session_state[session.MODE] = _MODES[asked["mode"]]
+    if asked.get("search") in ("0", "1") and shared_app().search.available:
+        st.session_state[session.SEARCH_TOGGLE] = asked["search"] == "1"
+    if question := asked.get("q", "").strip():
+        st.session_state[session.CHAT_INPUT] = question
+        session.chat().from_link = True
 
 
 def open_article(slug: str) -> None:

@@ -17,6 +17,10 @@ from core.run.panel import Control, Group, choices, groups, picked_before
 from core.ui import preferences
 from core.ui.escape import label
 
+MODEL_MENU = "model_menu"
+AT_THE_INPUT = "model"
+"""The control that is not in the sidebar."""
+
 _ICONS = {"搜索设置": ":material/travel_explore:", "模型与智能体": ":material/tune:"}
 
 
@@ -35,7 +39,30 @@ def restore(chosen: Mapping[str, Any]) -> None:
 def draw() -> None:
     picked = _picked()
     for group in groups(shared_app().settings, picked):
-        _draw_group(group, changes=sum(control.changed(picked.get(control.name)) for control in group.controls))
+        here = Group(group.title, tuple(control for control in group.controls if control.name != AT_THE_INPUT))
+        if here.controls:
+            _draw_group(here, changes=sum(control.changed(picked.get(control.name)) for control in here.controls))
+
+
+def draw_model() -> None:
+    """At the input, where there is more than one."""
+    shown = groups(shared_app().settings, _picked())
+    controls = {control.name: control for group in shown for control in group.controls}
+    if model := controls.get(AT_THE_INPUT):
+        st.menu_button(
+            label(st.session_state.get(_key(model.name), model.default)),
+            list(model.options),
+            key=MODEL_MENU,
+            format_func=label,
+            type="tertiary",
+            on_click=_pick_model,
+            args=(model,),
+        )
+
+
+def _pick_model(control: Control) -> None:
+    st.session_state[_key(control.name)] = st.session_state[MODEL_MENU]
+    _keep(control)
 
 
 def _key(name: str) -> str:

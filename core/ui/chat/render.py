@@ -34,10 +34,10 @@ from core.answer.events import (
     Usage,
 )
 from core.answer.message import Message
-from core.app import App, shared_app
+from core.app import shared_app
 from core.run.run import Run
 from core.ui import keeping, session
-from core.ui.chat import actions, claims, export_menu, panel, search_switch, source_panel, source_texts
+from core.ui.chat import actions, claims, export_menu, offers, panel, source_panel, source_texts
 from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_references
 from core.ui.chat.steps import Steps, draw_steps
 from core.ui.chat.story import search_failed
@@ -66,19 +66,6 @@ DRAWING_SHARE = 0.04
 """Of its time, that a page draws while its answer grows: pages that draw as often as they can leave no time to read what the
 models say, and none for the readers who are still waiting for a first word."""
 LONGEST_REST = 1.0
-SUGGESTIONS = ("怎么打开联网搜索？", "SearXNG 返回 403 怎么办？", "案号里的数字和文字是什么意思？")
-
-
-def welcome(place: DeltaGenerator, app: App) -> None:
-    with place.container():
-        st.header("问源", anchor=False)
-        st.write("打开联网搜索，提出问题，得到能查到来源的回答。")
-        st.caption("可以先试试这些问题（会打开联网搜索）：")
-        for number, suggestion in enumerate(SUGGESTIONS):
-            st.button(suggestion, key=f"suggestion-{number}", on_click=actions.suggest, args=(suggestion,))
-        search_switch.offer_first()
-        if app.model.choice.embedded:
-            model.offer(app)
 
 
 def history(chat: session.ChatState) -> None:
@@ -140,7 +127,7 @@ def after_answer(entry: Message, check: AnswerCheck | None, *, is_last: bool) ->
     cut_off_here(entry, is_last=is_last)
     if is_last:
         failed_search(entry)
-        search_switch.offer_after(entry)
+        offers.after(entry)
         if not entry.cited and shared_app().model.choice.embedded:  # it had nothing to quote
             model.offer(shared_app())
     claims.draw(entry, check)
@@ -246,11 +233,6 @@ def _cost(entry: Message) -> str:
 
 def notice(place: DeltaGenerator, remark: Notice) -> None:
     place.info(label(remark.text), icon=":material/info:")
-
-
-def refused(reason: str, text: str) -> None:
-    st.warning(label(reason), icon=":material/edit_note:")
-    st.text_area("你的原文", text, height=200)
 
 
 def live(place: DeltaGenerator, stop: DeltaGenerator, chat: session.ChatState) -> None:

@@ -39,8 +39,6 @@ def draw(*, on_chat_page: bool) -> None:
     with st.sidebar:
         if on_chat_page:
             st.button("新对话", icon=":material/add:", width="stretch", on_click=actions.clear)
-            _mode_selector()
-            _search_toggle(available=app.search.available)
             panel.draw()
             _recent_conversations(app)
         _login()
@@ -101,36 +99,3 @@ def _login() -> None:
         except StreamlitAuthError as error:
             log.error("the login is not set up properly: %s", error)
             st.error("现在不能登录：登录的配置不完整，原因已写入日志。请告诉管理员；不登录也可以照常提问。")
-
-
-def _mode_selector() -> None:
-    st.session_state.setdefault(session.MODE, session.CHAT)  # a conversation that was opened may have set it already
-    st.segmented_control(
-        "模式",
-        (session.CHAT, session.AGENT),
-        required=True,
-        key=session.MODE,
-        persist_state="session",
-        on_change=actions.mode_changed,
-        width="stretch",
-    )
-
-
-def _search_toggle(*, available: bool) -> None:
-    if session.mode() == session.AGENT:
-        # Another widget than the one of Chat mode, which keeps its value while it is not drawn.
-        st.toggle("联网搜索", value=available, disabled=True, key="search_toggle_of_agent")
-        st.caption(actions.AGENT_DECIDES)
-        return
-    on = st.toggle(
-        "联网搜索",
-        key=session.SEARCH_TOGGLE,
-        persist_state="session",
-        disabled=not available,
-        on_change=search_switch.switched,
-        help="打开后，每个问题会先用你的原话搜索，再带着来源回答。",
-    )
-    if not available:
-        st.caption(actions.NO_ENGINE)
-    else:
-        st.caption("已启用：先搜索，再回答" if on else "已禁用：直接由模型回答")

@@ -1,4 +1,4 @@
-"""设置 → 模型, and the offer on the first screen: for everybody here, or with a key of one's own for one session."""
+"""设置 → 模型, and the way there from the chat page: for everybody here, or with a key of one's own for one session."""
 
 from __future__ import annotations
 
@@ -24,20 +24,27 @@ def draw(app: App) -> None:
 
 
 def offer(app: App) -> None:
-    """On the first screen and below an answer without sources, while no model is connected."""
+    """Below an answer without sources, while no model is connected."""
     connect.told()
     if own_key.model():
         return
     st.caption(connect.EMBEDDED)
+    words = way_to_connect(app)
+    if words and st.button(words, icon=":material/power:", type="primary"):
+        dialog()
+
+
+def way_to_connect(app: App) -> str:
+    """What a button says that opens the form; nothing where this reader may not connect a model, or need not."""
     may_edit = permission.may_edit(app.settings)
+    if own_key.model() or not app.model.choice.embedded or not (may_edit or app.settings.panel.own_key):
+        return ""
     here = LOCAL_SERVICES.found() if may_edit else ()
-    words = f"连接本机的 {here[0].service.label}" if here else "连接自己的模型"
-    if (may_edit or app.settings.panel.own_key) and st.button(words, icon=":material/power:", type="primary"):
-        _dialog()
+    return f"连接本机的 {here[0].service.label}" if here else "连接模型"
 
 
 @st.dialog("连接模型", width="medium")
-def _dialog() -> None:
+def dialog() -> None:
     app = shared_app()
     if permission.may_edit(app.settings):  # asked again at every run: a dialog may stay open for long
         connect.form(app)

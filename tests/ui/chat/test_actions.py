@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from core.app import shared_app
 from core.ui.chat.actions import GO_ON
 from support.openai_server import CutOff, in_turn, openai_server
-from support.pages import ask, open_page, rerun, serving, values
+from support.pages import ask, open_page, put_back, rerun, serving, values
 from support.patience import until
 
 REFUSED = "提问次数已达到每分钟的上限，这条消息没有发送。"
@@ -29,22 +29,24 @@ def kept(page: AppTest) -> list[str]:
     return shown
 
 
-def assert_refused(page: AppTest, text: str, before: list[str]) -> None:
+def assert_refused(page: AppTest, before: list[str]) -> None:
     assert REFUSED in values(page.warning)
-    assert page.main.text_area[-1].value == text
     assert kept(page) == before
 
 
 def test_one_question_too_many_stays_with_the_reader(page: AppTest) -> None:
     before = kept(page)
     assert len(before) == 2
-    assert_refused(ask(page, "还有一个问题"), "还有一个问题", before)
+    assert_refused(ask(page, "还有一个问题"), before)
+    assert put_back(page) == "还有一个问题"
+    assert "还在输入框里" in values(page.warning)
 
 
 def test_an_answer_stays_when_another_one_is_refused(page: AppTest) -> None:
     before = kept(page)
     next(button for button in page.main.button if button.label == "重新回答").click()
-    assert_refused(rerun(page), "你是谁？", before)
+    assert_refused(rerun(page), before)
+    assert put_back(page) == "", "what the reader may be writing there stays"
 
 
 @pytest.mark.parametrize("edited", ["改过的问题", "很长" * 20_000])
@@ -54,8 +56,19 @@ def test_a_question_stays_when_its_new_words_are_refused(page: AppTest, edited: 
     next(button for button in page.main.button if button.label == "重新发送").click()
     page = rerun(page)
     assert "没有发送" in values(page.warning)
-    assert page.main.text_area[-1].value == edited
+    assert page.main.text_area[0].value == edited
     assert kept(page) == before
+
+
+def test_a_text_that_is_too_long_can_be_shortened_and_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "bundled")
+    page = ask(open_page(), "长" * 100_000)
+    assert "超过了 20\\,000 个字符的上限" in values(page.warning)
+    assert put_back(page) == "长" * 100_000
+    assert put_back(rerun(page)) == "", "once: then the reader may have changed it"
+    page = ask(page, "短")
+    assert not page.warning
+    assert page.session_state["chat"].messages[0].text == "短"
 
 
 def test_an_answer_that_was_cut_off_goes_on() -> None:

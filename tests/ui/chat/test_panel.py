@@ -12,7 +12,7 @@ from core.app import App
 from core.search.types import TimeRange
 from core.ui.session import ChatState
 from support.openai_server import openai_server
-from support.pages import ask, html, open_page, pick, rerun, reset, serving, shown
+from support.pages import ask, choose, html, open_page, pick, rerun, reset, search, serving, shown
 from support.patience import until
 
 SEARCH, ANSWERING = "搜索设置", "模型与智能体"
@@ -60,8 +60,7 @@ def test_each_control_shows_the_administrators_value(app: App) -> None:
 
 def test_a_change_holds_for_the_next_question_and_is_counted_in_the_title(app: App) -> None:
     page = open_page()
-    page.sidebar.toggle[0].set_value(True)
-    rerun(page)
+    search(page, on=True)
     pick(page, "time_range", "最近一周")
     pick(page, "result_count", "3 条")
     assert panel(page) == [f"{SEARCH} · 已修改 2 项", ANSWERING]
@@ -106,8 +105,7 @@ def test_reset_of_one_group_leaves_the_other_alone(app: App) -> None:
 
 def test_the_values_survive_a_new_conversation_and_another_mode(app: App) -> None:
     page = pick(open_page(), "max_iterations", "2 轮")
-    page.sidebar.button_group[0].set_value("Agent")
-    rerun(page)
+    choose(page, "Agent")
     page.sidebar.button[0].click()
     rerun(page)
     assert shown(page)["max_iterations"] == "2 轮"

@@ -15,7 +15,9 @@ from core.search.engine import SearchEngine
 from core.search.errors import EngineMisconfigured
 from core.search.types import SearchQuery
 from core.ui import keeping, preferences
-from core.ui.chat.search_switch import FIRST_OFFER, OFFER_AFTER_ANSWER
+from core.ui.chat.composer import AGENT_TOGGLE
+from core.ui.chat.offers import FIRST_OFFER, OFFER_AFTER_ANSWER
+from core.ui.session import SEARCH_TOGGLE
 from support.faults import Peer, Server
 from support.openai_server import OpenAIServer, openai_server
 from support.pages import ask, choose, open_page, pick, rerun, reset, search, serving, shown, values
@@ -54,15 +56,15 @@ def app(model_server: OpenAIServer) -> Iterator[App]:
 
 
 def searching(page: AppTest) -> bool:
-    return bool(page.sidebar.toggle[0].value)
+    return bool(page.toggle[0].value)
 
 
 def mode(page: AppTest) -> Any:
-    return page.sidebar.button_group[0].value
+    return "Agent" if page.toggle(key=AGENT_TOGGLE).value else "Chat"
 
 
 def click(page: AppTest, words: str) -> AppTest:
-    next(button for button in page.main.button if button.label == words).click()
+    next(button for button in page.main.button if words in button.label).click()
     return rerun(page)
 
 
@@ -120,7 +122,7 @@ def test_commands_and_suggestions_count_like_the_widgets(app: App, arrive: Arriv
     ask(arrive(MINE), "/mode agent")
     assert kept(app) == {"search": False, "mode": "Agent"}
     ask(arrive(MINE), "/mode chat")
-    click(arrive(MINE), "怎么打开联网搜索？")
+    click(arrive(MINE), "最近的新闻")
     assert kept(app) == {"search": True, "mode": "Chat"}
 
 
@@ -175,7 +177,7 @@ def test_the_toggle_stays_off_where_no_engine_is_left(arrive: Arrive) -> None:
         assert app.outbox.flush(20)
         for visitor in (MINE, YOURS):
             page = arrive(visitor)
-            assert page.sidebar.toggle[0].disabled
+            assert page.toggle(key=SEARCH_TOGGLE).disabled
             assert not searching(page)
             assert "打开联网搜索" not in [button.label for button in page.main.button]
 

@@ -1,0 +1,73 @@
+"""What stands at the input: the switches 联网 and Agent, the model, stop, and the box itself."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.app import App
+from core.ui import session
+from core.ui.chat import actions, panel, search_switch
+from core.ui.escape import label
+from core.ui.settings import own_key
+
+PLACEHOLDER = "问一个问题，Enter 发送，Shift+Enter 换行"
+FROM_A_LINK = "输入框里的问题来自打开的链接，还没有发送。看过之后，按 Enter 或点箭头提问。"
+STATES = {True: "已启用", False: "已禁用"}
+AGENT_TOGGLE = "agent_toggle"
+
+
+def draw(app: App) -> tuple[str | None, DeltaGenerator]:
+    """What was typed, and the place for the stop button."""
+    with st.bottom.container(key="composer", gap="xsmall"):
+        _about_the_box()
+        with st.container(key="switches", horizontal=True, vertical_alignment="center", gap="xsmall"):
+            _search_switch(available=app.search.available)
+            _agent_switch()
+            if own_key.model() is None:
+                panel.draw_model()
+            _remark(available=app.search.available)
+            stop = st.empty()
+        typed = st.chat_input(PLACEHOLDER, key=session.CHAT_INPUT, on_submit=actions.submit)
+    return typed, stop
+
+
+def _about_the_box() -> None:
+    chat = session.chat()
+    if chat.from_link:
+        st.caption(FROM_A_LINK)
+    if chat.unsent:
+        st.warning(label(chat.unsent), icon=":material/edit_note:")
+
+
+def _search_switch(*, available: bool) -> None:
+    if session.mode() == session.AGENT:
+        # Another widget than the one of Chat mode, which keeps its value while it is not drawn.
+        st.toggle("联网 自动", value=available, disabled=True, key="search_toggle_of_agent")
+        return
+    st.toggle(
+        f"联网 {STATES[session.search_enabled()]}",
+        key=session.SEARCH_TOGGLE,
+        persist_state="session",
+        disabled=not available,
+        on_change=search_switch.switched,
+    )
+
+
+def _agent_switch() -> None:
+    on = session.mode() == session.AGENT
+    st.session_state[AGENT_TOGGLE] = on  # a command, a link or an opened conversation may have chosen the mode
+    st.toggle(f"Agent {STATES[on]}", key=AGENT_TOGGLE, on_change=_switch_agent)
+
+
+def _switch_agent() -> None:
+    st.session_state[session.MODE] = session.AGENT if st.session_state[AGENT_TOGGLE] else session.CHAT
+    actions.mode_changed()
+
+
+def _remark(*, available: bool) -> None:
+    """Why the switch 联网 cannot be used."""
+    if session.mode() == session.AGENT:
+        st.caption(actions.AGENT_DECIDES)
+    elif not available:
+        st.caption(actions.NO_ENGINE)

@@ -1,0 +1,92 @@
+"""The first screen: what this is, and jobs worth a click. A card fills the box or opens a page; nothing is asked by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.app import App
+from core.ui import session
+from core.ui.chat import actions, offers
+from core.ui.frame import NAME, PURPOSE
+from core.ui.legal import frame as legal
+from core.ui.settings import connect, model
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    name: str
+    title: str
+    about: str
+    icon: str
+    question: str = ""
+    """What it puts into the box."""
+    mode: str = session.CHAT
+    page: str = ""
+    """What it opens instead."""
+    view: str = ""
+    """Of the page 法规与案例."""
+
+
+JOBS = (
+    Job("statute", "查一条法条", "按条号、名称或日常用语", "gavel", page="legal", view=legal.LAWS),
+    Job("draft", "核验一份文稿", "文中引用的法条逐条核对", "fact_check", page="legal", view=legal.DRAFT),
+    Job(
+        "research",
+        "带来源的研究",
+        "Agent 分几步搜索和阅读",
+        "travel_explore",
+        "固态电池离量产还有多远？请从技术、成本和时间三方面说明。",
+        session.AGENT,
+    ),
+    Job(
+        "compare",
+        "比较两种说法",
+        "两边的依据放在一起看",
+        "balance",
+        "有人说隔夜菜会致癌，有人说可以放心吃，两种说法各有什么依据？",
+    ),
+    Job("news", "最近的新闻", "先搜索，再按来源回答", "newspaper", "最近一周人工智能领域有哪些重要新闻？"),
+    Job("help", "看看怎么用", "开关、来源和引用的标记", "help", page="help"),
+)
+
+
+def draw(place: DeltaGenerator, app: App) -> None:
+    connect.told()
+    with place.container():
+        st.header(NAME, anchor=False)
+        st.write(PURPOSE)
+        with st.container(key="jobs"):
+            for job in JOBS:
+                if not job.page or job.page in app.settings.public.pages:
+                    _card(job)
+            _connect_card(app)
+        offers.first()
+
+
+def _card(job: Job) -> None:
+    face, icon = f"**{job.title}**  \n{job.about}", f":material/{job.icon}:"
+    if job.question:
+        st.button(
+            face,
+            key=f"fill-{job.name}",
+            icon=icon,
+            width="stretch",
+            on_click=actions.fill,
+            args=(job.question, job.mode),
+        )
+    elif st.button(face, key=f"open-{job.name}", icon=icon, width="stretch"):
+        if job.view:
+            legal.open_view(job.view)
+        st.switch_page(f"pages/{job.page}.py")
+
+
+def _connect_card(app: App) -> None:
+    """Where the embedded model answers."""
+    words = model.way_to_connect(app)
+    if words and st.button(
+        f"**{words}**  \n{connect.EMBEDDED}", key="connect-model", icon=":material/power:", width="stretch"
+    ):
+        model.dialog()

@@ -1,0 +1,56 @@
+"""The offer to switch 联网搜索 on: on the first screen, and below an answer that has no sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.answer.message import Message
+from core.app import shared_app
+from core.ui import session
+from core.ui.chat import actions, search_switch
+
+FIRST_OFFER = "联网搜索现在关闭，问题由模型直接回答，没有来源。"
+OFFER_AFTER_ANSWER = "联网搜索现在关闭，打开以后回答会带来源。"
+
+
+def first() -> None:
+    if _possible() and search_switch.undecided():
+        _draw(FIRST_OFFER, "打开联网搜索", accept=_accept, key="first")
+
+
+def after(answer: Message) -> None:
+    """Below the first answer of a conversation: whoever goes on without sources has seen it.
+
+    The embedded model has nothing to say without sources, so below its answers always.
+    """
+    unsourced = answer.mode == "chat" and answer.whole and not answer.searches
+    answers = [message for message in session.chat().messages if message.role == "assistant"]
+    wanted = shared_app().model.choice.embedded or (answers == [answer] and search_switch.undecided())
+    if unsourced and wanted and _possible():
+        _draw(OFFER_AFTER_ANSWER, "打开联网搜索并再问", accept=_accept_and_ask, key=answer.id)
+
+
+def _possible() -> bool:
+    return not session.search_enabled() and session.mode() == session.CHAT and shared_app().search.available
+
+
+def _draw(words: str, button: str, *, accept: Callable[[], None], key: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(words, width="content")
+        st.button(button, key=f"search-on-{key}", icon=":material/travel_explore:", on_click=accept)
+        if search_switch.undecided():
+            st.button(
+                "保持关闭", key=f"search-off-{key}", type="tertiary", on_click=search_switch.switch, args=(False,)
+            )
+
+
+def _accept() -> None:
+    search_switch.switch(True)
+    st.toast(search_switch.SEARCH_ON, icon=":material/travel_explore:")
+
+
+def _accept_and_ask() -> None:
+    _accept()
+    actions.answer_again()

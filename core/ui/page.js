@@ -1,0 +1,106 @@
+// What Streamlit's page cannot be told from Python: loaded once by the HTML around it (core/ui/shell.py).
+(() => {
+  const BOX = '[data-testid="stChatInputTextArea"]'
+
+  // Esc leaves the list of an input method first. Only an Esc that nobody composes with stops an answer.
+  // Safari ends the composition before it tells of the key: 229 is all that is left of it.
+  window.addEventListener('keydown', event => {
+    if (event.key === 'Escape' && (event.isComposing || event.keyCode === 229)) event.stopPropagation()
+  }, true)
+
+  // Who opens the page wants to type; on a phone the keyboard would cover what there is to read.
+  const hasKeyboard = matchMedia('(hover: hover) and (pointer: fine)').matches
+  let box = null
+  const focusBox = () => {
+    if (hasKeyboard && box && !document.querySelector('[role="dialog"]')) box.focus({ preventScroll: true })
+  }
+  const noticeBox = () => {
+    const now = document.querySelector(BOX)
+    if (now === box) return
+    box = now
+    if (!document.activeElement?.matches('input, textarea')) focusBox()
+  }
+  document.addEventListener('click', event => {
+    if (event.target.closest('[class*="st-key-fill-"]')) focusBox()
+  })
+
+  const WORDS = {
+    'App pages': '页面',
+    'Clear caches': '清除缓存',
+    'Chat message from assistant': '回答',
+    'Chat message from user': '提问',
+    'Choose an option': '请选择',
+    'Close': '关闭',
+    'Close fullscreen': '退出全屏',
+    'Collapse sidebar': '收起侧栏',
+    'Copy to clipboard': '复制',
+    'Copy version to clipboard': '复制版本号',
+    'Dark': '深色',
+    'Expand sidebar': '展开侧栏',
+    'Fullscreen': '全屏',
+    'Light': '浅色',
+    'Logo': '问源',
+    'Made with Streamlit v': '基于 Streamlit v',
+    'Main menu': '菜单',
+    'Navigate to home page': '回到对话',
+    'Open': '展开',
+    'Print': '打印或存为 PDF',
+    'Record screen': '录制屏幕',
+    'Rerun': '重新运行',
+    'Send message': '发送',
+    'Sidebar': '侧栏',
+    'Skip to main content': '跳到正文',
+    'System': '系统',
+    'Theme': '主题',
+  }
+  const translated = words => WORDS[words] ?? words
+    .replace(/^Help for (.*?)(?: :gray\[.*\])?$/, '$1的说明')
+    .replace(/ :gray\[(.*?)\]/g, '，$1')
+
+  const translateAttributes = element => {
+    for (const name of ['aria-label', 'title', 'placeholder', 'alt']) {
+      const words = element.getAttribute(name)
+      if (words && translated(words) !== words) element.setAttribute(name, translated(words))
+    }
+  }
+  const SENTENCES = {
+    'Connection error': '连接出了问题',
+    'Streamlit server is not responding. Are you connected to the internet?':
+      '服务器没有响应。请检查网络；恢复之后页面会自己接上，写好的文字还在。',
+    'Is Streamlit still running? If you accidentally stopped Streamlit, just restart it in your terminal:':
+      '问源停止运行了吗？可以在终端里重新启动：',
+    'streamlit run yourscript.py': 'make run',
+    'Page not found': '没有这个页面',
+    "The page that you have requested does not seem to exist. Running the app's main page.":
+      '链接中的页面不存在，已经打开「对话」。',
+  }
+  // Texts only where they are Streamlit's own: an answer may say "Close".
+  const OWN = [
+    ['[data-testid="stMainMenuPopover"], [data-testid="stSkipToContent"]', WORDS],
+    ['[data-testid="stDialog"]', SENTENCES],
+  ]
+  const translateTexts = (place, dictionary) => {
+    const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT)
+    while (texts.nextNode()) {
+      const words = texts.currentNode.data
+      if (dictionary[words]) texts.currentNode.data = dictionary[words]
+    }
+  }
+  const translate = added => {
+    const NAMED = '[aria-label], [title], [placeholder], [alt]'
+    if (added.matches(NAMED)) translateAttributes(added)
+    added.querySelectorAll(NAMED).forEach(translateAttributes)
+    for (const [places, dictionary] of OWN) {
+      if (added.closest(places)) translateTexts(added, dictionary)
+      else added.querySelectorAll(places).forEach(place => translateTexts(place, dictionary))
+    }
+  }
+
+  new MutationObserver(changes => {
+    for (const { type, target, addedNodes } of changes) {
+      if (type === 'attributes') translateAttributes(target)
+      for (const node of addedNodes) if (node.nodeType === Node.ELEMENT_NODE) translate(node)
+    }
+    noticeBox()
+  }).observe(document.documentElement, { subtree: true, childList: true, attributeFilter: ['aria-label'] })
+})()

@@ -1,0 +1,134 @@
+"""What surrounds the app: the HTML that a browser loads first, and what makes the site an app and a search engine of its own."""
+
+from __future__ import annotations
+
+import json
+from email.utils import formatdate
+from pathlib import Path
+
+from markupsafe import Markup
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import file_util
+
+from core import __version__
+from core.ui.frame import FOLDER, NAME, PURPOSE
+
+LIGHT, DARK = "#fffefb", "#17191c"
+"""The backgrounds of .streamlit/config.toml."""
+
+_HEAD = Markup("""<link rel="manifest" href="./manifest.webmanifest" />
+    <link rel="search" type="application/opensearchdescription+xml" title="{name}" href="./opensearch.xml" />
+    <link rel="apple-touch-icon" href="./icon-192.png" />
+    <meta name="description" content="{purpose}" />
+    <meta name="theme-color" content="{light}" media="(prefers-color-scheme: light)" />
+    <meta name="theme-color" content="{dark}" media="(prefers-color-scheme: dark)" />
+    <script defer src="./page.js?{version}"></script>
+  </head>""").format(name=NAME, purpose=PURPOSE, light=LIGHT, dark=DARK, version=__version__)
+
+_OPENSEARCH = Markup("""<?xml version="1.0" encoding="UTF-8"?>
+<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
+  <ShortName>{name}</ShortName>
+  <Description>{purpose}</Description>
+  <InputEncoding>UTF-8</InputEncoding>
+  <Image width="64" height="64" type="image/svg+xml">{address}icon.svg</Image>
+  <Image width="192" height="192" type="image/png">{address}icon-192.png</Image>
+  <Url type="text/html" method="get" template="{address}?q={{searchTerms}}&amp;search=1"/>
+</OpenSearchDescription>
+""")
+
+_MANIFEST = {
+    "name": NAME,
+    "short_name": NAME,
+    "description": PURPOSE,
+    "lang": "zh-CN",
+    "id": "./",
+    "start_url": "./",
+    "scope": "./",
+    "display": "standalone",
+    "background_color": LIGHT,
+    "theme_color": LIGHT,
+    "icons": [
+        {"src": "./icon.svg", "type": "image/svg+xml", "sizes": "any"},
+        {"src": "./icon-192.png", "type": "image/png", "sizes": "192x192"},
+        {"src": "./icon-512.png", "type": "image/png", "sizes": "512x512"},
+        {"src": "./icon-512.png", "type": "image/png", "sizes": "512x512", "purpose": "maskable"},
+    ],
+}
+
+
+def shell(original: str) -> str:
+    """Streamlit's index.html in Chinese, with what a browser should know about the site."""
+    return (
+        original.replace('<html lang="en">', '<html lang="zh-CN">')
+        .replace("<title>Streamlit</title>", Markup("<title>%s</title>") % NAME)
+        .replace("You need to enable JavaScript to run this app.", "这个页面需要 JavaScript，请在浏览器中启用。")
+        .replace("</head>", _HEAD, 1)
+    )
+
+
+class Shell:
+    """Answers with our HTML wherever Streamlit answers with its own: for `/` and for whatever address a page has."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        original = Path(file_util.get_static_dir()) / "index.html"
+        self.app = app
+        self.document = shell(original.read_text("utf-8"))
+        self.written = formatdate(original.stat().st_mtime, usegmt=True)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        replaced = False
+
+        async def send_shell(message: Message) -> None:
+            nonlocal replaced
+            if message["type"] == "http.response.start" and self._is_original(message):
+                replaced = True
+                await HTMLResponse(self.document, headers={"Cache-Control": "no-cache"})(scope, receive, send)
+            if not replaced:
+                await send(message)
+
+        await self.app(_without_conditions(scope), receive, send_shell)
+
+    def _is_original(self, message: Message) -> bool:
+        """Other HTML is a reader's export, on its way to their disk."""
+        headers = Headers(raw=message["headers"])
+        return headers.get("last-modified") == self.written and headers["content-type"].startswith("text/html")
+
+
+def _without_conditions(scope: Scope) -> Scope:
+    """Streamlit's file may be unchanged where ours is not: a browser must not be told to keep what it has.
+
+    Of what it loads besides nothing is asked for twice: those files have the hash of their content in their names.
+    """
+    conditions = (b"if-none-match", b"if-modified-since")
+    return {**scope, "headers": [header for header in scope["headers"] if header[0] not in conditions]}
+
+
+async def _opensearch(request: Request) -> Response:
+    """Its addresses have to be complete. The one that was asked for is the one that this browser can reach."""
+    text = _OPENSEARCH.format(name=NAME, purpose=PURPOSE, address=str(request.base_url))
+    return Response(text, media_type="application/opensearchdescription+xml")
+
+
+async def _manifest(_: Request) -> Response:
+    return Response(json.dumps(_MANIFEST, ensure_ascii=False), media_type="application/manifest+json")
+
+
+def _file(name: str) -> Route:
+    async def serve(_: Request) -> Response:
+        return FileResponse(FOLDER / name, headers={"Cache-Control": "no-cache"})
+
+    return Route(f"/{name}", serve)
+
+
+ROUTES: list[BaseRoute] = [
+    Route("/opensearch.xml", _opensearch),
+    Route("/manifest.webmanifest", _manifest),
+    *(_file(name) for name in ("page.js", "icon.svg", "icon-192.png", "icon-512.png")),
+]
