@@ -37,25 +37,25 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConversationStor
 def theirs(store: ConversationStore) -> str:
     """A conversation of the owner's whose answer is still growing."""
     id = store.create(OWNER)
-    store.save(id, QUESTION, owner=OWNER)
-    store.save(id, ANSWER, owner=OWNER, finished=False)
+    store.save(id, QUESTION, who=OWNER)
+    store.save(id, ANSWER, who=OWNER, finished=False)
     return id
 
 
 Way = Callable[[ConversationStore, str, str | None], object]
 WAYS: dict[str, Way] = {
-    "load": lambda store, id, who: store.load(id, owner=who),
-    "load all": lambda store, id, who: store.load(id, owner=who, last=None),
-    "load before": lambda store, id, who: store.load(id, owner=who, before="answer"),
-    "add": lambda store, id, who: store.save(id, Message("user", "x"), owner=who),
-    "replace": lambda store, id, who: store.save(id, replace(QUESTION, text="x"), owner=who),
-    "finish": lambda store, id, who: store.save(id, replace(ANSWER, text="x"), owner=who),
-    "grow": lambda store, id, who: store.save(id, replace(ANSWER, text="x"), owner=who, finished=False),
-    "begin": lambda store, id, who: store.save(id, Message("assistant", "x"), owner=who, finished=False),
-    "rename": lambda store, id, who: store.rename(id, "x", owner=who),
-    "mode": lambda store, id, who: store.set_mode(id, "agent", owner=who),
-    "truncate": lambda store, id, who: store.truncate_from(id, "question", owner=who),
-    "delete": lambda store, id, who: store.delete(id, owner=who),
+    "load": lambda store, id, who: store.load(id, who=who),
+    "load all": lambda store, id, who: store.load(id, who=who, last=None),
+    "load before": lambda store, id, who: store.load(id, who=who, before="answer"),
+    "add": lambda store, id, who: store.save(id, Message("user", "x"), who=who),
+    "replace": lambda store, id, who: store.save(id, replace(QUESTION, text="x"), who=who),
+    "finish": lambda store, id, who: store.save(id, replace(ANSWER, text="x"), who=who),
+    "grow": lambda store, id, who: store.save(id, replace(ANSWER, text="x"), who=who, finished=False),
+    "begin": lambda store, id, who: store.save(id, Message("assistant", "x"), who=who, finished=False),
+    "rename": lambda store, id, who: store.rename(id, "x", who=who),
+    "mode": lambda store, id, who: store.set_mode(id, "agent", who=who),
+    "truncate": lambda store, id, who: store.truncate_from(id, "question", who=who),
+    "delete": lambda store, id, who: store.delete(id, who=who),
 }
 STRANGERS = {
     "nobody": None,
@@ -77,10 +77,10 @@ STRANGERS = {
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_no_way_into_the_conversation_of_another(store: ConversationStore, way: Way, who: str | None) -> None:
     id = theirs(store)
-    before = store.load(id, owner=OWNER)
+    before = store.load(id, who=OWNER)
     with pytest.raises(ConversationNotFound):
         way(store, id, who)
-    assert store.load(id, owner=OWNER) == before
+    assert store.load(id, who=OWNER) == before
     assert store.recent(who, visitor=who) == ()
 
 
@@ -98,8 +98,8 @@ def test_to_create_what_is_there_gives_nobody_a_key(store: ConversationStore) ->
     id = theirs(store)
     store.create("mallory", id=id)
     with pytest.raises(ConversationNotFound):
-        store.load(id, owner="mallory")
-    assert store.load(id, owner=OWNER).messages
+        store.load(id, who="mallory")
+    assert store.load(id, who=OWNER).messages
 
 
 # ── On the page ───────────────────────────────────────────────────────────────────────────────────────────────────

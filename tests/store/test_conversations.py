@@ -72,7 +72,7 @@ def store(open_store: Callable[[], ConversationStore]) -> ConversationStore:
 def talk(store: ConversationStore, count: int, owner: str | None = None) -> str:
     id = store.create(owner)
     for number in range(count):
-        store.save(id, message(number), owner=owner)
+        store.save(id, message(number), who=owner)
     return id
 
 
@@ -157,7 +157,7 @@ def test_recent_conversations_the_latest_first(url: str) -> None:
         ids.append(talk(store, 1, "alice"))
     store.create("alice")  # nothing was said in it
     clock.pass_(1)
-    store.save(ids[0], Message("user", "又问"), owner="alice")
+    store.save(ids[0], Message("user", "又问"), who="alice")
     assert [entry.id for entry in store.recent("alice")] == [ids[0], ids[3], ids[2], ids[1]]
     assert [entry.id for entry in store.recent("alice", limit=2)] == [ids[0], ids[3]]
     store.close()
@@ -165,22 +165,22 @@ def test_recent_conversations_the_latest_first(url: str) -> None:
 
 def test_rename_mode_and_delete(store: ConversationStore) -> None:
     id = talk(store, 2, "alice")
-    store.rename(id, "  新\n标题  ", owner="alice")
-    store.set_mode(id, "agent", owner="alice")
-    store.save(id, Message("user", "不改标题"), owner="alice")
-    found = store.load(id, owner="alice").conversation
+    store.rename(id, "  新\n标题  ", who="alice")
+    store.set_mode(id, "agent", who="alice")
+    store.save(id, Message("user", "不改标题"), who="alice")
+    found = store.load(id, who="alice").conversation
     assert (found.title, found.mode) == ("新 标题", "agent")
     with pytest.raises(InputError, match="标题"):
-        store.rename(id, " \u200b ", owner="alice")
-    store.delete(id, owner="alice")
+        store.rename(id, " \u200b ", who="alice")
+    store.delete(id, who="alice")
     assert store.recent("alice") == ()
     with store._database.read() as connection:
         assert connection.execute(text("SELECT count(*) FROM messages")).scalar() == 0
     for act in (store.load, store.delete):
         with pytest.raises(ConversationNotFound):
-            act(id, owner="alice")
+            act(id, who="alice")
     with pytest.raises(ConversationNotFound):
-        store.save(id, message(0), owner="alice")
+        store.save(id, message(0), who="alice")
 
 
 def test_asking_again_removes_what_came_after(store: ConversationStore) -> None:
@@ -219,12 +219,12 @@ def test_a_save_that_comes_late_does_not_undo_the_finished_answer(store: Convers
 
 
 def every_way_in(store: ConversationStore, id: str, owner: str | None) -> Iterator[Callable[[], object]]:
-    yield lambda: store.load(id, owner=owner)
-    yield lambda: store.save(id, message(9), owner=owner)
-    yield lambda: store.rename(id, "我的", owner=owner)
-    yield lambda: store.set_mode(id, "agent", owner=owner)
-    yield lambda: store.truncate_from(id, "m0", owner=owner)
-    yield lambda: store.delete(id, owner=owner)
+    yield lambda: store.load(id, who=owner)
+    yield lambda: store.save(id, message(9), who=owner)
+    yield lambda: store.rename(id, "我的", who=owner)
+    yield lambda: store.set_mode(id, "agent", who=owner)
+    yield lambda: store.truncate_from(id, "m0", who=owner)
+    yield lambda: store.delete(id, who=owner)
 
 
 @pytest.mark.parametrize("stranger", [None, "", "bob", "alice ", "ALICE", "alice\x00"])
@@ -239,7 +239,7 @@ def test_a_conversation_with_an_owner_is_closed_to_others(store: ConversationSto
         assert str(refused.value) == str(absent.value)
     store.remember("browser", id)
     assert store.recent(stranger, visitor="browser") == ()
-    assert len(store.load(id, owner="alice").messages) == 2
+    assert len(store.load(id, who="alice").messages) == 2
     assert [entry.id for entry in store.recent("alice")] == [id]
 
 
@@ -251,7 +251,7 @@ def test_without_an_owner_the_id_opens_it_but_nobody_can_list_it(store: Conversa
     assert [entry.id for entry in store.recent(visitor="browser")] == [id]
     assert store.recent(visitor="another") == store.recent(visitor="") == ()
     for owner in (None, "alice"):
-        assert len(store.load(id, owner=owner).messages) == 2
+        assert len(store.load(id, who=owner).messages) == 2
     mine = talk(store, 1, "alice")
     store.remember("browser", other)
     assert {entry.id for entry in store.recent("alice", visitor="browser")} == {id, other, mine}
@@ -294,14 +294,14 @@ def test_no_address_that_somebody_types_raises_anything_else(store: Conversation
 def test_hostile_text_is_cleaned_and_kept(store: ConversationStore) -> None:
     id = store.create(HOSTILE, mode=HOSTILE)
     sent = Message("user", HOSTILE, id=HOSTILE, model=HOSTILE)
-    store.save(id, sent, owner=HOSTILE)
-    store.save(id, replace(sent, text=HOSTILE * 2), owner=HOSTILE)
-    store.rename(id, HOSTILE, owner=HOSTILE)
-    page = store.load(id, owner=HOSTILE)
+    store.save(id, sent, who=HOSTILE)
+    store.save(id, replace(sent, text=HOSTILE * 2), who=HOSTILE)
+    store.rename(id, HOSTILE, who=HOSTILE)
+    page = store.load(id, who=HOSTILE)
     assert [message.text for message in page.messages] == [clean(HOSTILE * 2)]
     assert "👩‍👧" in page.conversation.title
-    store.truncate_from(id, HOSTILE, owner=HOSTILE)
-    assert store.load(id, owner=HOSTILE).messages == ()
+    store.truncate_from(id, HOSTILE, who=HOSTILE)
+    assert store.load(id, who=HOSTILE).messages == ()
 
 
 def test_a_megabyte_is_kept(store: ConversationStore) -> None:

@@ -64,12 +64,12 @@ def test_nobody_renames_or_deletes_what_belongs_to_another(arrive: Any, monkeypa
     monkeypatch.setattr(session, "chat", lambda: chat)
     with world(says=[]) as (app, _):
         id = app.store.create(owner="https://id.example li")
-        app.store.save(id, Message("user", "只有李四知道的问题"), owner="https://id.example li")
+        app.store.save(id, Message("user", "只有李四知道的问题"), who="https://id.example li")
         arrive(ZHANG, mark=MARK, state={"title": "我的"})
         keeping.rename(app, id, "title")
         assert "没有找到这个对话" in chat.reading_problem
         chat.reading_problem = ""
         keeping.delete(app, id)
         assert "没有找到这个对话" in chat.reading_problem
-        kept = app.store.load(id, owner="https://id.example li")
+        kept = app.store.load(id, who="https://id.example li")
     assert kept.conversation.title == "只有李四知道的问题"

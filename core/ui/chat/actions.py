@@ -13,6 +13,7 @@ from core.run.question import AnswerOptions, Question
 from core.run.service import AnswerService
 from core.search.errors import NoEngine
 from core.search.types import Source
+from core.store.errors import ConversationNotFound, StoreError
 from core.ui import keeping, preferences, session
 from core.ui.chat import panel, search_switch
 from core.ui.chat.commands import Command, help_text, parse
@@ -75,7 +76,8 @@ def _accepted(text: str, *, fresh: bool = False, read: tuple[Source, ...] = (), 
     )
     try:
         question = shared_app().chat.question(text, options=options)
-    except InputError as error:
+        keeping.own(shared_app())
+    except (InputError, StoreError, ConversationNotFound) as error:
         chat.refused = (str(error), text)
         return None
     chat.refused = None

@@ -84,7 +84,8 @@ def history(chat: session.ChatState) -> None:
     hidden = len(chat.messages) - chat.shown
     if hidden > 0 or chat.has_older:
         st.button("显示更早的消息", icon=":material/history:", on_click=actions.show_older, type="tertiary")
-    last = chat.messages[-1] if chat.messages and chat.run is None else None
+    can_change = chat.run is None and not chat.read_only
+    last = chat.messages[-1] if chat.messages and can_change else None
     for entry in chat.messages[-chat.shown :]:
         message(entry, is_last=entry is last)
 
@@ -223,27 +224,32 @@ def _copy(entry: Message) -> None:
 
 def _export(entry: Message) -> None:
     """The whole conversation as a file; made only when somebody opens the menu's download."""
-    title = shorten(one_line(session.chat().title or "对话"), 40)
     with st.popover("导出", icon=":material/download:"):
-        for name, ending, mime, make in (
-            ("Markdown", "md", "text/markdown", as_markdown),
-            ("网页（HTML）", "html", "text/html", as_html),
-            ("JSON", "json", "application/json", as_json),
-        ):
-            st.download_button(
-                name,
-                data=partial(
-                    _exported,
-                    partial(make, zone=clock.reader_zone(), check=shared_app().check_statutes),
-                    title,
-                    keeping.everything(shared_app()),
-                ),
-                file_name=f"问源-{title}.{ending}",
-                mime=mime,
-                key=f"export-{ending}-{entry.id}",
-                on_click="ignore",
-                width="stretch",
-            )
+        downloads(session.chat().title, keeping.everything(shared_app()), key=entry.id)
+
+
+def downloads(title: str, load: Callable[[], list[Message]], *, key: str) -> None:
+    """`load` is called, outside the session, for the file that is chosen."""
+    title = shorten(one_line(title or "对话"), 40)
+    for name, ending, mime, make in (
+        ("Markdown", "md", "text/markdown", as_markdown),
+        ("网页（HTML）", "html", "text/html", as_html),
+        ("JSON", "json", "application/json", as_json),
+    ):
+        st.download_button(
+            name,
+            data=partial(
+                _exported,
+                partial(make, zone=clock.reader_zone(), check=shared_app().check_statutes),
+                title,
+                load,
+            ),
+            file_name=f"问源-{title}.{ending}",
+            mime=mime,
+            key=f"export-{ending}-{key}",
+            on_click="ignore",
+            width="stretch",
+        )
 
 
 def _exported(make: Callable[[str, list[Message]], str], title: str, load: Callable[[], list[Message]]) -> bytes:
