@@ -81,7 +81,7 @@ def test_no_way_into_the_conversation_of_another(store: ConversationStore, way: 
     with pytest.raises(ConversationNotFound):
         way(store, id, who)
     assert store.load(id, who=OWNER) == before
-    assert store.recent(who, visitor=who) == ()
+    assert store.listed(who) == ()
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
