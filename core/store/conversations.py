@@ -56,6 +56,24 @@ _GROW = update(messages).where(
     exists().where(conversations.c.id == bindparam("conversation"), _KEPT, _theirs(bindparam("reader"))),
 )
 
+# With every run of a page.
+_LISTED = (
+    select(conversations)
+    .where(
+        or_(
+            conversations.c.owner == bindparam("reader"),
+            and_(
+                conversations.c.owner.is_(None),
+                conversations.c.id.in_(select(visits.c.conversation_id).where(visits.c.visitor == bindparam("reader"))),
+            ),
+        ),
+        conversations.c.title != "",
+        _KEPT,
+    )
+    .order_by(conversations.c.updated.desc(), conversations.c.id)
+    .limit(bindparam("most"))
+)
+
 TITLE_LENGTH = 40
 UNDO_SECONDS = 30 * 60
 """So long a deleted conversation can come back. It goes for good when the next one is begun or deleted after that."""
@@ -201,17 +219,10 @@ class ConversationStore:
         """
         if not who:
             return ()
-        in_list = select(visits.c.conversation_id).where(visits.c.visitor == digest(who))
-        theirs = and_(conversations.c.owner.is_(None), conversations.c.id.in_(in_list))
-        query = (
-            select(conversations)
-            .where(or_(conversations.c.owner == digest(who), theirs), conversations.c.title != "", _KEPT)
-            .where(*map(self._has, one_line(words[:LONGEST_SEARCH]).split()[:MOST_WORDS]))
-            .order_by(conversations.c.updated.desc(), conversations.c.id)
-            .limit(limit)
-        )
+        query = _LISTED.where(*map(self._has, one_line(words[:LONGEST_SEARCH]).split()[:MOST_WORDS]))
         with self._database.read() as connection:
-            return tuple(_conversation(row) for row in connection.execute(query))
+            rows = connection.execute(query, {"reader": digest(who), "most": limit})
+            return tuple(map(_conversation, rows))
 
     def _has(self, word: str) -> ColumnElement[bool]:
         spelled = [spellings(character) for character in word]

@@ -145,6 +145,11 @@ class Outbox:
                     return self._problem or "数据库很忙，正在排队。"
         return ""
 
+    def is_waiting(self, conversation_id: str) -> bool:
+        """Whether the database does not have all of a conversation yet."""
+        with self._changed:
+            return self._last(conversation_id) is not None
+
     def waiting_messages(self, conversation_id: str, *, who: str | None) -> tuple[Message, ...]:
         """Messages of their own that the database does not have yet, the oldest first."""
         with self._changed:

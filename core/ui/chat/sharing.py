@@ -14,7 +14,7 @@ from core.ui.chat import render
 from core.ui.chat.answer import app_url
 from core.ui.escape import label
 
-READ_ONLY = "这是别人的对话，只能阅读。在下面提问时，会先复制为你自己的对话，再继续。"
+READ_ONLY = "这个对话只能阅读。在下面提问时，会先复制为你自己的对话，再继续。"
 
 
 @st.dialog("分享", icon=":material/share:")
