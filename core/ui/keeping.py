@@ -297,19 +297,21 @@ def everything(app: App) -> Callable[[], list[Message]]:
 
 def listed(app: App, words: str, limit: int) -> list[Conversation]:
     """The latest ones, the one that was begun just now included; with words, those in which they stand."""
-    chat, found = session.chat(), list[Conversation]()
-    on_its_way = _on_its_way(app, chat) if not words else None
+    chat, who, found = session.chat(), visitor(), list[Conversation]()
+    if who is None:
+        return found
+    begun = None if words else _on_its_way(app, chat)
     with _tolerant(chat):
-        found += app.store.listed(visitor(), words=words, limit=limit)
-    if on_its_way and all(entry.id != on_its_way.id for entry in found):
-        found.insert(0, on_its_way)
+        found += app.store.listed(who, words=words, limit=limit)
+    if begun and all(entry.id != begun.id for entry in found):
+        found.insert(0, begun)
     return found
 
 
 def _on_its_way(app: App, chat: session.ChatState) -> Conversation | None:
     """What is open, as long as the database may not have it."""
     id = chat.conversation_id
-    if id is None or visitor() is None or not chat.title or not app.outbox.is_waiting(id):
+    if id is None or not chat.title or not app.outbox.is_waiting(id):
         return None
     now = time.time()
     return Conversation(id, chat.title, session.mode().lower(), now, now)
