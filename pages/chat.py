@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.app import shared_app
 from core.ui import keeping, session
-from core.ui.chat import actions, render, sharing
+from core.ui.chat import actions, render
 from core.ui.frame import warning
 
 session.through_router()
@@ -28,7 +28,7 @@ render.history(chat)
 answer = st.empty()
 if chat.run is not None:
     render.live(answer, stop_button, chat)
-sharing.draw_read_only(chat)
+render.read_only(chat)
 render.follow_ups(chat)
 if chat.refused:
     render.refused(*chat.refused)

@@ -359,6 +359,7 @@ def undo(app: App) -> None:
 
 
 def share(app: App, id: str) -> str:
+    app.outbox.flush(COMMAND_SECONDS)
     return app.store.share(id, who=visitor())
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from core.base.script import folded, simplified
+from core.base.script import folded, simplified, spellings
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,19 @@ def test_a_page_of_many_traditional_characters_is_read_the_same_way() -> None:
         * 50
     )
     assert folded(page) == "".join(map(folded, page))
+
+
+@pytest.mark.parametrize(
+    ("character", "same"),
+    [
+        ("台", "台臺檯颱"),
+        ("臺", "台臺檯颱"),
+        ("a", "aAａＡ"),
+        ("Ａ", "aAａＡ"),
+        ("％", "%％"),
+        ("之", "之"),
+        ("ß", "ß"),
+    ],
+)
+def test_every_spelling_of_a_character(character: str, same: str) -> None:
+    assert set(spellings(character)) == set(same)

@@ -17,7 +17,7 @@ from core import VISITOR_COOKIE
 from core.answer.message import Message
 from core.base.visitors import neighbourhood
 from core.store import ConversationStore
-from core.store.errors import ConversationNotFound
+from core.store.errors import ConversationNotFound, ConversationReadOnly
 from core.ui import keeping, uploads
 from support.base import ROOT, loaded
 from support.pages import html, rerun, values
@@ -56,7 +56,13 @@ WAYS: dict[str, Way] = {
     "mode": lambda store, id, who: store.set_mode(id, "agent", who=who),
     "truncate": lambda store, id, who: store.truncate_from(id, "question", who=who),
     "delete": lambda store, id, who: store.delete(id, who=who),
+    "bring back": lambda store, id, who: store.restore(id, who=who),
+    "share": lambda store, id, who: store.share(id, who=who),
+    "withdraw": lambda store, id, who: store.withdraw(id, who=who),
+    "copy": lambda store, id, who: store.copy(id, who=who),
 }
+READING = {"load", "load all", "load before", "copy"}
+BROWSER = "m" * 32
 STRANGERS = {
     "nobody": None,
     "empty": "",
@@ -94,6 +100,21 @@ def test_an_invented_id_is_not_found_and_nothing_else(store: ConversationStore, 
         way(store, id, OWNER)
 
 
+@pytest.mark.parametrize("who", STRANGERS.values(), ids=STRANGERS)
+@pytest.mark.parametrize("way", [way for way in WAYS if way not in READING])
+def test_who_has_the_address_or_a_share_changes_nothing(store: ConversationStore, way: str, who: str | None) -> None:
+    id = store.create(who=BROWSER)
+    store.save(id, QUESTION, who=BROWSER)
+    store.save(id, ANSWER, who=BROWSER, finished=False)
+    share = store.share(id, who=BROWSER)
+    before = store.load(id, who=BROWSER)
+    with pytest.raises((ConversationReadOnly, ConversationNotFound)):
+        WAYS[way](store, id, who)
+    with pytest.raises(ConversationNotFound):
+        WAYS[way](store, share, who)
+    assert store.load(id, who=BROWSER) == before
+
+
 def test_to_create_what_is_there_gives_nobody_a_key(store: ConversationStore) -> None:
     id = theirs(store)
     store.create("mallory", id=id)
@@ -109,16 +130,17 @@ def test_to_create_what_is_there_gives_nobody_a_key(store: ConversationStore) ->
     "typed",
     ["", "theirs", "A" * 24, "<script>alert(1)</script>", "\x00", "x" * 100_000, "../..", "' OR 1=1 --", "[x](y)"],
 )
-def test_an_address_that_somebody_typed_opens_nothing_of_others(typed: str) -> None:
+@pytest.mark.parametrize(("parameter", "words"), [("c", "没有找到这个对话"), ("s", "这个分享链接已经失效")])
+def test_an_address_that_somebody_typed_opens_nothing_of_others(parameter: str, words: str, typed: str) -> None:
     store = ConversationStore.from_settings(loaded().values)
     page = AppTest.from_file(str(ROOT / "Home.py"), default_timeout=30)
-    page.query_params["c"] = theirs(store) if typed == "theirs" else typed
+    page.query_params[parameter] = theirs(store) if typed == "theirs" else typed
     store.close()
     page.run()
     assert not page.exception
     shown = f"{html(page)} {values(page.info)} {values(page.markdown)}"
     assert SECRET not in shown
-    assert ("没有找到这个对话" in shown) is bool(typed)
+    assert (words in shown) is bool(typed)
     assert not rerun(page).exception
 
 

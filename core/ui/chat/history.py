@@ -128,9 +128,14 @@ def _undo() -> None:
 def _open_dialog(app: App) -> None:
     """Of what was chosen in the last run, once: it stays open by itself."""
     chosen, entry = st.session_state.pop(CHOSEN, ("", None))
-    dialogs = {RENAME: _rename, SHARE: sharing.share, LINK: sharing.copy_link, EXPORT: _export}
-    if chosen in dialogs:
-        dialogs[chosen](app, entry)
+    if chosen == RENAME:
+        _rename(app, entry)
+    elif chosen == SHARE:
+        sharing.share(app, entry.id)
+    elif chosen == LINK:
+        sharing.copy_link(entry.id)
+    elif chosen == EXPORT:
+        _export(app, entry)
 
 
 @st.dialog("改名", icon=":material/edit:")

@@ -39,7 +39,7 @@ from core.app import App, shared_app
 from core.base.text import one_line, shorten
 from core.run.run import Run
 from core.ui import clock, keeping, session
-from core.ui.chat import actions, claims, ledger, panel, search_switch, source_texts
+from core.ui.chat import actions, claims, ledger, panel, search_switch, sharing, source_texts
 from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_list, draw_references
 from core.ui.chat.steps import Steps, draw_steps, search_failed
 from core.ui.escape import draw_html, label
@@ -65,6 +65,7 @@ DRAWING_SHARE = 0.04
 """Of its time, that a page draws while its answer grows: pages that draw as often as they can leave no time to read what the
 models say, and none for the readers who are still waiting for a first word."""
 LONGEST_REST = 1.0
+READ_ONLY = "这个对话只能阅读。在下面提问时，会先复制为你自己的对话，再继续。"
 SUGGESTIONS = ("怎么打开联网搜索？", "SearXNG 返回 403 怎么办？", "案号里的数字和文字是什么意思？")
 
 
@@ -206,6 +207,7 @@ def footer(entry: Message, *, is_last: bool) -> None:
         _copy(entry)
         if is_last:
             _export(entry)
+            sharing.offer(session.chat())
         st.caption(_cost(entry))
 
 
@@ -250,6 +252,17 @@ def downloads(title: str, load: Callable[[], list[Message]], *, key: str) -> Non
             on_click="ignore",
             width="stretch",
         )
+
+
+def read_only(chat: session.ChatState) -> None:
+    """Below what somebody else has said, in place of all that would change it."""
+    if not chat.read_only:
+        return
+    st.info(READ_ONLY, icon=":material/visibility:")
+    with st.container(horizontal=True):
+        st.button("复制为我的对话", key="own-conversation", icon=":material/content_copy:", on_click=actions.own)
+        with st.popover("导出", icon=":material/download:"):
+            downloads(chat.title, keeping.everything(shared_app()), key="read-only")
 
 
 def _exported(make: Callable[[str, list[Message]], str], title: str, load: Callable[[], list[Message]]) -> bytes:

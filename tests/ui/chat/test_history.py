@@ -16,7 +16,7 @@ from core.answer.message import Message
 from core.app import App
 from core.store import Conversation
 from core.ui import keeping
-from core.ui.chat import history, sharing
+from core.ui.chat import history, render
 from support.base import ROOT
 from support.pages import ask, choose, rerun, serving, values
 from support.patience import until
@@ -182,8 +182,8 @@ def test_anothers_conversation_can_be_read_and_nothing_there_changes_it(app: App
     before = app.store.load(id, who=MINE)
     page = choose(arrive(YOURS, **address), "Agent")
     assert said(page)[:2] == ["甲", "关于甲的回答"]
-    assert sharing.READ_ONLY in values(page.info)
-    assert not buttons(page) & {"重新回答", "修改问题", "继续", "重新搜索"}
+    assert render.READ_ONLY in values(page.info)
+    assert not buttons(page) & {"重新回答", "修改问题", "继续", "重新搜索", "分享"}
     assert "复制为我的对话" in buttons(page)
     assert titles(page) == []
     assert app.outbox.flush(10)
@@ -203,7 +203,7 @@ def test_what_is_asked_there_goes_into_a_copy_of_ones_own(app: App, arrive: Arri
     assert len(app.store.load(id, who=owner).messages) == 2
     page = rerun(page)
     assert titles(page) == ["甲"]
-    assert sharing.READ_ONLY not in values(page.info)
+    assert render.READ_ONLY not in values(page.info)
     assert dict(page.query_params) == {"c": copy}
 
 
