@@ -23,11 +23,14 @@ navigator.clipboard?.writeText(TEXT).then(() => {
 
 
 def close_sidebar_after(selector: str) -> None:
-    """On a phone, where it covers what was chosen in it."""
-    st.html(_CLOSE_SIDEBAR.replace("SELECTOR", selector), unsafe_allow_javascript=True)
+    """On a phone, where it covers what was chosen in it. `selector` has no quotation marks."""
+    _run(_CLOSE_SIDEBAR.replace("SELECTOR", selector))
 
 
 def copy(text: str) -> None:
     """Says so where it worked: a browser may refuse, and has no clipboard for a page that did not come by HTTPS."""
-    quoted = json.dumps(text).replace("<", "\\u003c")
-    st.html(_COPY.replace("TEXT", quoted), unsafe_allow_javascript=True)
+    _run(_COPY.replace("TEXT", json.dumps(text).replace("<", "\\u003c")))
+
+
+def _run(script: str) -> None:
+    st.html(script, unsafe_allow_javascript=True)
