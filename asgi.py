@@ -58,7 +58,7 @@ VISITOR_DAYS = 400
 
 
 class SecurityHeaders:
-    """Also gives each browser a random mark, which lists the conversations that were opened in it."""
+    """Also gives each browser a random mark, which has the conversations that were begun in it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -28,6 +28,7 @@ answer = st.empty()
 suggestions = st.empty()
 if chat.run is not None:
     render.live(answer, stop_button, chat)
+render.read_only(chat)
 render.follow_ups(suggestions, chat)
 
 keeping.watch(app)

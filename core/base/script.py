@@ -181,3 +181,19 @@ def _half_width(text: str) -> str:
     for full in set(_IS_FULL_WIDTH.findall(text)):  # four times as fast as asking a table about every character
         text = text.replace(full, _HALF_WIDTH[full])
     return text
+
+
+def spellings(character: str) -> str:
+    """Every character that is the same one for comparing, this one included."""
+    one = folded(character)
+    return "".join(
+        dict.fromkeys((character, one, *(one.upper() if len(one.upper()) == 1 else ""), *_spelled().get(one, "")))
+    )
+
+
+@cache
+def _spelled() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for character in (*_TRADITIONAL, *_HALF_WIDTH):
+        found[folded(character)] = found.get(folded(character), "") + character
+    return found

@@ -19,23 +19,23 @@ class Keeper:
         self._pages = pages
         self._loop = loop
 
-    def keep(self, run: Run, conversation_id: str, *, owner: str | None) -> None:
+    def keep(self, run: Run, conversation_id: str, *, who: str | None) -> None:
         """Follows the run to its end, whether a page is looking or not."""
-        self._loop.submit(self._keep(run, conversation_id, owner))
+        self._loop.submit(self._keep(run, conversation_id, who))
 
-    async def _keep(self, run: Run, conversation_id: str, owner: str | None) -> None:
+    async def _keep(self, run: Run, conversation_id: str, who: str | None) -> None:
         ended, saved = asyncio.wrap_future(run.ended), 0
         while True:
             await asyncio.wait([ended], timeout=SAVE_EVERY)
             done, said = run.done, run.told
             if done or said > saved:
                 saved = said
-                self._outbox.save_growing(conversation_id, run.id, run.message, owner=owner, finished=done)
+                self._outbox.save_growing(conversation_id, run.id, run.message, who=who, finished=done)
             if done:
-                self._keep_pages(run, conversation_id, owner)
+                self._keep_pages(run, conversation_id, who)
                 return
 
-    def _keep_pages(self, run: Run, conversation_id: str, owner: str | None) -> None:
+    def _keep_pages(self, run: Run, conversation_id: str, who: str | None) -> None:
         if self._pages is not None and run.pages:
-            save = partial(self._pages.save, conversation_id, run.id, dict(run.pages), owner=owner)
-            self._outbox.keep_with(conversation_id, save, owner=owner)
+            save = partial(self._pages.save, conversation_id, run.id, dict(run.pages), who=who)
+            self._outbox.keep_with(conversation_id, save, who=who)

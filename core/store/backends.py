@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sqlite3
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, ColumnElement, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, StatementError, TimeoutError
 
 from core.store.errors import StoreError
@@ -36,6 +38,9 @@ class Backend(Protocol):
 
     def repair(self, error: Exception) -> str:
         """What had to be done about a database that is broken beyond use; empty when it is not."""
+
+    def contains(self, text: ColumnElement[str], spelled: Sequence[str]) -> ColumnElement[bool]:
+        """Whether the characters stand there in a row, each in any of its spellings."""
 
 
 def _create_engine(url: URL, **arguments: Any) -> Engine:
@@ -102,6 +107,10 @@ class SqliteFile:
             return ""
         return "对话数据库的文件已损坏，已改名保留，并重新建立了一个空的数据库。"
 
+    def contains(self, text: ColumnElement[str], spelled: Sequence[str]) -> ColumnElement[bool]:
+        """LIKE would not do: it knows no sets of characters. GLOB does, and a damaged text does not stop it."""
+        return text.op("GLOB", is_comparison=True)(f"*{''.join(map(_in_glob, spelled))}*")
+
     def _set_aside(self, error: Exception) -> None:
         aside = Path(f"{self._path}.broken-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
         self._path.rename(aside)
@@ -114,6 +123,13 @@ class SqliteFile:
             first_line(error),
             aside,
         )
+
+
+def _in_glob(spellings: str) -> str:
+    """In a set `]` is itself in the first place only, and `^` anywhere else."""
+    if len(spellings) == 1 and spellings not in "*?[":
+        return spellings
+    return f"[{''.join(sorted(spellings, key=lambda each: (each != ']') + (each == '^')))}]"
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
@@ -174,6 +190,9 @@ class PostgresServer:
 
     def repair(self, error: Exception) -> str:
         return ""
+
+    def contains(self, text: ColumnElement[str], spelled: Sequence[str]) -> ColumnElement[bool]:
+        return text.regexp_match("".join(f"(?:{'|'.join(map(re.escape, each))})" for each in spelled))
 
 
 def _limit_waiting(connection: Connection, *, lock: float = WAIT_SECONDS, statement: float = STATEMENT_SECONDS) -> None:

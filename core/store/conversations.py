@@ -21,6 +21,7 @@ from sqlalchemy import (
     exists,
     func,
     insert,
+    literal,
     or_,
     select,
     update,
@@ -30,24 +31,53 @@ from core.answer import archive
 from core.answer.events import Notice
 from core.answer.message import Message
 from core.base.errors import InputError
+from core.base.script import spellings
 from core.base.settings import Settings
 from core.base.text import clean, one_line, shorten
 from core.store.database import Database
-from core.store.errors import ConversationNotFound
-from core.store.tables import conversations, messages, visits
+from core.store.errors import ConversationNotFound, ConversationReadOnly, ShareNotFound
+from core.store.tables import conversations, messages, read_pages, visits
+
+_KEPT = conversations.c.deleted.is_(None)
+
+
+def _theirs(reader: ColumnElement[str]) -> ColumnElement[bool]:
+    """An owner's; without one, of whoever has it in their list, and what is in nobody's list of whoever has its id."""
+    listed = exists().where(visits.c.conversation_id == conversations.c.id)
+    without_owner = and_(conversations.c.owner.is_(None), or_(listed.where(visits.c.visitor == reader), ~listed))
+    return or_(conversations.c.owner == reader, without_owner)
+
 
 # Once a second for every answer that is being written: built once.
 _GROW = update(messages).where(
     messages.c.conversation_id == bindparam("conversation"),
     messages.c.id == bindparam("message"),
     messages.c.finished.is_(False),
-    exists().where(
-        conversations.c.id == bindparam("conversation"),
-        or_(conversations.c.owner.is_(None), conversations.c.owner == bindparam("reader")),
-    ),
+    exists().where(conversations.c.id == bindparam("conversation"), _KEPT, _theirs(bindparam("reader"))),
+)
+
+# With every run of a page.
+_LISTED = (
+    select(conversations)
+    .where(
+        or_(
+            conversations.c.owner == bindparam("reader"),
+            and_(
+                conversations.c.owner.is_(None),
+                conversations.c.id.in_(select(visits.c.conversation_id).where(visits.c.visitor == bindparam("reader"))),
+            ),
+        ),
+        conversations.c.title != "",
+        _KEPT,
+    )
+    .order_by(conversations.c.updated.desc(), conversations.c.id)
+    .limit(bindparam("most"))
 )
 
 TITLE_LENGTH = 40
+UNDO_SECONDS = 30 * 60
+"""So long a deleted conversation can come back. It goes for good when the next one is begun or deleted after that."""
+LONGEST_SEARCH, MOST_WORDS = 100, 8
 UNFINISHED = Notice(kind="unfinished", text="这条回答在写完之前中断了，以上是已保存的部分。")
 
 
@@ -59,6 +89,8 @@ class Conversation:
     created: float
     """Seconds since 1970, as everywhere here."""
     updated: float
+    share: str = ""
+    """What opens it for reading to whoever has it; empty while it is not shared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +101,17 @@ class Page:
     messages: tuple[Message, ...]
     has_more: bool
     """There are older ones: ask again with `before=messages[0].id`."""
+    changeable: bool
+    """By who asked for it."""
 
 
 class ConversationStore:
-    """Every method raises StoreError when the database cannot be used, and ConversationNotFound for an id that does
-    not exist or belongs to another owner.
+    """Every method raises StoreError when the database cannot be used, ConversationNotFound for an id that does not exist
+    or belongs to another owner, and ConversationReadOnly for a change by somebody who may only read.
 
-    A conversation with an owner is open to that owner only; one without an owner, to whoever has its id.
+    `who` is an account or a browser: no name of the one looks like one of the other. A conversation with an owner, which is
+    an account, is open to that owner only; one without, to whoever has its id, and its share opens either. What may
+    be changed is what is in one's own list.
     """
 
     def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
@@ -94,20 +130,27 @@ class ConversationStore:
         with self._database.read() as connection:
             connection.execute(select(1))
 
-    def create(self, owner: str | None = None, *, mode: str = "chat", id: str = "") -> str:
-        """The id of a new conversation, for its first message. It is not listed before it has one.
+    def create(self, owner: str | None = None, *, who: str | None = None, mode: str = "chat", id: str = "") -> str:
+        """The id of a new conversation in the list of `who`, for its first message. It is not listed before it has one.
 
         To create the same one again changes nothing: whoever was cut off cannot know whether it was created.
         """
-        now = self._clock()
         id = id or new_conversation_id()
-        row = {"id": id, "owner": digest(owner), "title": "", "mode": clean(mode), "created": now, "updated": now}
         with self._database.write() as connection:
-            if connection.execute(select(conversations.c.id).where(conversations.c.id == id)).first() is None:
-                connection.execute(insert(conversations).values(row))
+            self._purge(connection)
+            self._create(connection, id, owner, who, title="", mode=clean(mode))
         return id
 
-    def save(self, id: str, message: Message, *, owner: str | None = None, finished: bool = True) -> None:
+    def _create(self, connection: Connection, id: str, owner: str | None, who: str | None, **values: str) -> None:
+        if connection.execute(select(conversations.c.id).where(conversations.c.id == id)).first() is not None:
+            return
+        now = self._clock()
+        row = {"id": id, "owner": digest(owner), "created": now, "updated": now, **values}
+        connection.execute(insert(conversations).values(row))
+        if who:
+            connection.execute(insert(visits).values(visitor=digest(who), conversation_id=id))
+
+    def save(self, id: str, message: Message, *, who: str | None = None, finished: bool = True) -> None:
         """Adds a message, or replaces the one with the same id.
 
         An answer that is still growing is saved again and again with `finished=False`. Coming late, such a save never
@@ -125,11 +168,11 @@ class ConversationStore:
         }
         if not _is_id(id):
             raise ConversationNotFound
-        growing = {**row, "conversation": id, "message": row["id"], "reader": digest(owner)}
+        growing = {**row, "conversation": id, "message": row["id"], "reader": _reader(who)}
         with self._database.write() as connection:
             if not finished and connection.execute(_GROW, growing).rowcount:
                 return
-            self._change(connection, id, owner, title=title)
+            self._change(connection, id, who, updated=self._clock(), title=title)
             same = and_(messages.c.conversation_id == id, messages.c.id == row["id"])
             was_finished = connection.execute(select(messages.c.finished).where(same)).scalar()
             if was_finished is None:
@@ -141,67 +184,120 @@ class ConversationStore:
             elif finished or not was_finished:
                 connection.execute(update(messages).where(same).values(row))
 
-    def load(self, id: str, *, owner: str | None = None, last: int | None = 20, before: str | None = None) -> Page:
+    def load(
+        self,
+        id: str,
+        *,
+        who: str | None = None,
+        share: str = "",
+        last: int | None = 20,
+        before: str | None = None,
+    ) -> Page:
         """The newest messages, or the ones before a message; with `last=None` all of them."""
+        opened = select(conversations, _theirs(literal(_reader(who))).label("changeable"))
         wanted = select(messages).where(messages.c.conversation_id == id).order_by(messages.c.position.desc())
         if before is not None:
             wanted = wanted.where(messages.c.position < _position_of(id, before))
         with self._database.read() as connection:
-            found = connection.execute(select(conversations).where(open_to(id, owner))).first()
+            found = connection.execute(opened.where(open_to(id, who, share))).first()
             if found is None:
                 raise ConversationNotFound
             rows = connection.execute(wanted.limit(None if last is None else last + 1)).all()
         newest_first = [_message(row) for row in rows[:last]]
-        return Page(_conversation(found), tuple(reversed(newest_first)), has_more=len(rows) > len(newest_first))
-
-    def remember(self, visitor: str, id: str) -> None:
-        """Notes that this browser has opened the conversation. It does not open one: the owner is checked elsewhere."""
-        row = {"visitor": digest(visitor), "conversation_id": id}
-        seen = select(visits).where(visits.c.visitor == row["visitor"], visits.c.conversation_id == id)
-        with self._database.write() as connection:
-            # Two tabs of one browser open the same conversation at once: one of them waits here.
-            exists = select(conversations.c.id).where(conversations.c.id == id).with_for_update()
-            if not _is_id(id) or connection.execute(exists).first() is None:
-                raise ConversationNotFound
-            if connection.execute(seen).first() is None:
-                connection.execute(insert(visits).values(row))
-
-    def recent(
-        self, owner: str | None = None, *, visitor: str | None = None, limit: int = 30
-    ) -> tuple[Conversation, ...]:
-        """The owner's conversations, and those without an owner that this browser has opened; the latest first.
-
-        Without a login nobody has a list of everybody's conversations.
-        """
-        opened = select(visits.c.conversation_id).where(visits.c.visitor == digest(visitor))
-        theirs = and_(conversations.c.owner.is_(None), conversations.c.id.in_(opened))
-        mine = conversations.c.owner == digest(owner) if owner else theirs
-        query = (
-            select(conversations)
-            .where(or_(mine, theirs), conversations.c.title != "")
-            .order_by(conversations.c.updated.desc())
-            .limit(limit)
+        return Page(
+            _conversation(found),
+            tuple(reversed(newest_first)),
+            has_more=len(rows) > len(newest_first),
+            changeable=bool(found.changeable),
         )
-        with self._database.read() as connection:
-            return tuple(_conversation(row) for row in connection.execute(query))
 
-    def rename(self, id: str, title: str, *, owner: str | None = None) -> None:
+    def listed(self, who: str | None, *, words: str = "", limit: int = 30) -> tuple[Conversation, ...]:
+        """The account's conversations, and those without an owner in this list; the latest first.
+
+        With `words`, those that have each of them somewhere, in their title or in what was said. Without a name nobody
+        has a list.
+        """
+        if not who:
+            return ()
+        query = _LISTED.where(*map(self._has, one_line(words[:LONGEST_SEARCH]).split()[:MOST_WORDS]))
+        with self._database.read() as connection:
+            rows = connection.execute(query, {"reader": digest(who), "most": limit})
+            return tuple(map(_conversation, rows))
+
+    def _has(self, word: str) -> ColumnElement[bool]:
+        spelled = [spellings(character) for character in word]
+        said = self._database.contains(messages.c.text, spelled)
+        return or_(
+            self._database.contains(conversations.c.title, spelled),
+            exists().where(messages.c.conversation_id == conversations.c.id, said),
+        )
+
+    def rename(self, id: str, title: str, *, who: str | None = None) -> None:
         title = title_of(title)
         if not title:
             raise InputError("标题不能为空。")
         with self._database.write() as connection:
-            self._change(connection, id, owner, title=title)
+            self._change(connection, id, who, title=title)
 
-    def set_mode(self, id: str, mode: str, *, owner: str | None = None) -> None:
+    def set_mode(self, id: str, mode: str, *, who: str | None = None) -> None:
         with self._database.write() as connection:
-            self._change(connection, id, owner, mode=clean(mode))
+            self._change(connection, id, who, mode=clean(mode))
 
-    def delete(self, id: str, *, owner: str | None = None) -> None:
+    def delete(self, id: str, *, who: str | None = None) -> None:
+        """Nobody finds it from now on; `restore` brings it back, for a while."""
         with self._database.write() as connection:
-            if not connection.execute(delete(conversations).where(open_to(id, owner))).rowcount:
+            self._purge(connection)
+            self._change(connection, id, who, deleted=self._clock())
+
+    def restore(self, id: str, *, who: str | None = None) -> None:
+        """After `delete`, with all that was in it and its share."""
+        with self._database.write() as connection:
+            deleted = and_(conversations.c.id == _checked(id), _theirs(literal(_reader(who))))
+            if not connection.execute(update(conversations).where(deleted).values(deleted=None)).rowcount:
                 raise ConversationNotFound
 
-    def truncate_from(self, id: str, message_id: str, *, owner: str | None = None) -> None:
+    def _purge(self, connection: Connection) -> None:
+        too_old = conversations.c.deleted < self._clock() - UNDO_SECONDS
+        connection.execute(delete(conversations).where(too_old))
+
+    def share(self, id: str, *, who: str | None = None) -> str:
+        """What opens it for reading; the same again while it is not withdrawn."""
+        token = func.coalesce(conversations.c.share, new_conversation_id())
+        with self._database.write() as connection:
+            self._change(connection, id, who, share=token)
+            return str(connection.execute(select(conversations.c.share).where(conversations.c.id == id)).scalar())
+
+    def withdraw(self, id: str, *, who: str | None = None) -> None:
+        with self._database.write() as connection:
+            self._change(connection, id, who, share=None)
+
+    def shared(self, share: str) -> str:
+        """The id of the conversation that this share opens."""
+        if not _is_id(share):
+            raise ShareNotFound
+        with self._database.read() as connection:
+            found = connection.execute(select(conversations.c.id).where(conversations.c.share == share, _KEPT)).scalar()
+        if found is None:
+            raise ShareNotFound
+        return str(found)
+
+    def copy(self, id: str, *, who: str | None = None, share: str = "", owner: str | None = None) -> str:
+        """The id of a conversation in the list of `who` that has all of this one, pages that were read included."""
+        new = new_conversation_id()
+        with self._database.write() as connection:
+            found = connection.execute(select(conversations).where(open_to(id, who, share))).first()
+            if found is None:
+                raise ConversationNotFound
+            self._create(connection, new, owner, who, title=found.title, mode=found.mode)
+            for table in (messages, read_pages):
+                others = [column for column in table.c if column.name != "conversation_id"]
+                rows = select(literal(new), *others).where(table.c.conversation_id == id)
+                connection.execute(
+                    insert(table).from_select(["conversation_id", *(each.name for each in others)], rows)
+                )
+        return new
+
+    def truncate_from(self, id: str, message_id: str, *, who: str | None = None) -> None:
         """Removes a message and everything after it: the question is going to be asked again.
 
         A title that came from the first question goes with it, and the next question gives another.
@@ -210,18 +306,21 @@ class ConversationStore:
         questions = select(messages.c.text).where(messages.c.conversation_id == id, messages.c.role == "user")
         first_question = questions.order_by(messages.c.position).limit(1)
         with self._database.write() as connection:
-            self._change(connection, id, owner)
+            self._change(connection, id, who, updated=self._clock())
             asked_first = connection.execute(first_question).scalar()
             connection.execute(delete(messages).where(gone))
             if asked_first is not None and connection.execute(first_question).first() is None:
                 titled_so = and_(conversations.c.id == id, conversations.c.title == title_of(asked_first))
                 connection.execute(update(conversations).where(titled_so).values(title=""))
 
-    def _change(self, connection: Connection, id: str, owner: str | None, **values: object) -> None:
-        """Comes first in every change: it checks the owner, and makes all others who write to the conversation wait."""
-        changed = update(conversations).where(open_to(id, owner)).values(updated=self._clock(), **values)
-        if not connection.execute(changed).rowcount:
+    def _change(self, connection: Connection, id: str, who: str | None, **values: object) -> None:
+        """Comes first in every change: it checks who it is, and makes all others who write to the conversation wait."""
+        changed = update(conversations).where(changeable_by(id, who)).values(values)
+        if connection.execute(changed).rowcount:
+            return
+        if connection.execute(select(conversations.c.id).where(open_to(id, who))).first() is None:
             raise ConversationNotFound
+        raise ConversationReadOnly
 
 
 def new_conversation_id() -> str:
@@ -231,11 +330,6 @@ def new_conversation_id() -> str:
 def title_of(question: str) -> str:
     """What a conversation is called after its first question."""
     return shorten(one_line(question), TITLE_LENGTH)
-
-
-def may_open(owner: str | None, reader: str | None) -> bool:
-    """A conversation without an owner is open to whoever has its id."""
-    return owner is None or owner == reader
 
 
 def _is_id(id: str) -> bool:
@@ -248,11 +342,27 @@ def digest(owner: str | None) -> str | None:
     return hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest() if owner else None
 
 
-def open_to(id: str, owner: str | None) -> ColumnElement[bool]:
+def _reader(who: str | None) -> str:
+    """Blank is nobody: no digest is."""
+    return digest(who) or ""
+
+
+def _checked(id: str) -> str:
     if not _is_id(id):
         raise ConversationNotFound
-    allowed = or_(conversations.c.owner.is_(None), conversations.c.owner == digest(owner))
-    return and_(conversations.c.id == id, allowed)
+    return id
+
+
+def open_to(id: str, who: str | None, share: str = "") -> ColumnElement[bool]:
+    """For reading."""
+    allowed = or_(conversations.c.owner.is_(None), conversations.c.owner == _reader(who))
+    if _is_id(share):
+        allowed = or_(allowed, conversations.c.share == share)
+    return and_(conversations.c.id == _checked(id), _KEPT, allowed)
+
+
+def changeable_by(id: str, who: str | None) -> ColumnElement[bool]:
+    return and_(conversations.c.id == _checked(id), _KEPT, _theirs(literal(_reader(who))))
 
 
 def _position_of(id: str, message_id: str) -> ColumnElement[int]:
@@ -262,7 +372,7 @@ def _position_of(id: str, message_id: str) -> ColumnElement[int]:
 
 
 def _conversation(row: Row[tuple[object, ...]]) -> Conversation:
-    return Conversation(row.id, row.title, row.mode, row.created, row.updated)
+    return Conversation(row.id, row.title, row.mode, row.created, row.updated, row.share or "")
 
 
 def _message(row: Row[tuple[object, ...]]) -> Message:

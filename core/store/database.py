@@ -8,10 +8,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import ColumnElement, Connection, Engine, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.base.settings import Settings
@@ -69,6 +69,10 @@ class Database:
         """One transaction: all of it is kept, or nothing."""
         with self._transaction(writes=True) as connection:
             yield connection
+
+    def contains(self, text: ColumnElement[str], spelled: Sequence[str]) -> ColumnElement[bool]:
+        """Whether the characters stand in a text in a row, each in any of its spellings."""
+        return self._backend.contains(text, spelled)
 
     def close(self) -> None:
         with self._lock:

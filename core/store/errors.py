@@ -35,3 +35,17 @@ class ConversationNotFound(AppError):
     kind = "conversation_not_found"
     happened = "没有找到这个对话。"
     advice = "它可能已被删除，或属于另一个帐号；可以开始新对话。"
+
+
+class ShareNotFound(ConversationNotFound):
+    kind = "share_not_found"
+    happened = "这个分享链接已经失效。"
+    advice = "分享的人可能撤回了它，或删除了对话；可以向对方要新的链接，也可以开始新对话。"
+
+
+class ConversationReadOnly(AppError):
+    """Whoever gets this may read the conversation: it says nothing that they did not know."""
+
+    kind = "conversation_read_only"
+    happened = "这个对话只能阅读，没有改动。"
+    advice = "可以把它复制为自己的对话，再继续。"

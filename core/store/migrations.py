@@ -107,4 +107,12 @@ MIGRATIONS: tuple[Migration, ...] = (
             FOREIGN KEY (conversation_id, message_id) REFERENCES messages (conversation_id, id) ON DELETE CASCADE
         )""",
     ),
+    # 8: `deleted` is when, of what can still be brought back; `share` opens a conversation for reading. `visits` says from now
+    # on in whose list a conversation is, and who may change it: who began or copied it, and until now who had opened it.
+    (
+        "ALTER TABLE conversations ADD COLUMN deleted DOUBLE PRECISION",
+        "ALTER TABLE conversations ADD COLUMN share TEXT",
+        "CREATE INDEX conversations_deleted ON conversations (deleted)",
+        "CREATE UNIQUE INDEX conversations_share ON conversations (share)",
+    ),
 )

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.answer.message import Message
-from core.store.conversations import ConversationStore, may_open
-from core.store.errors import ConversationNotFound, StoreError, StoreRejected
+from core.store.conversations import ConversationStore
+from core.store.errors import ConversationNotFound, ConversationReadOnly, StoreError, StoreRejected
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ Write = Callable[[], object]
 class _Waiting:
     about: str
     """A conversation, or a visitor."""
-    owner: str | None
+    who: str | None
     write: Write
     message_id: str = ""
     message: Callable[[], Message] | None = None
@@ -64,34 +64,31 @@ class Outbox:
 
     # ── What is to be kept ────────────────────────────────────────────────────────────────────────────────────────
 
-    def create(self, id: str, *, owner: str | None, mode: str) -> None:
-        self._put(_Waiting(id, owner, lambda: self._store.create(owner, mode=mode, id=id)))
+    def create(self, id: str, *, owner: str | None, who: str | None, mode: str) -> None:
+        self._put(_Waiting(id, who, lambda: self._store.create(owner, who=who, mode=mode, id=id)))
 
-    def remember(self, visitor: str, id: str) -> None:
-        self._put(_Waiting(id, None, lambda: self._store.remember(visitor, id)))
+    def set_mode(self, id: str, mode: str, *, who: str | None) -> None:
+        self._put(_Waiting(id, who, lambda: self._store.set_mode(id, mode, who=who)))
 
-    def set_mode(self, id: str, mode: str, *, owner: str | None) -> None:
-        self._put(_Waiting(id, owner, lambda: self._store.set_mode(id, mode, owner=owner)))
+    def truncate_from(self, id: str, message_id: str, *, who: str | None) -> None:
+        self._put(_Waiting(id, who, lambda: self._store.truncate_from(id, message_id, who=who)))
 
-    def truncate_from(self, id: str, message_id: str, *, owner: str | None) -> None:
-        self._put(_Waiting(id, owner, lambda: self._store.truncate_from(id, message_id, owner=owner)))
-
-    def save(self, id: str, message: Message, *, owner: str | None) -> None:
-        self.save_growing(id, message.id, lambda: message, owner=owner, finished=True)
+    def save(self, id: str, message: Message, *, who: str | None) -> None:
+        self.save_growing(id, message.id, lambda: message, who=who, finished=True)
 
     def save_growing(
-        self, id: str, message_id: str, message: Callable[[], Message], *, owner: str | None, finished: bool
+        self, id: str, message_id: str, message: Callable[[], Message], *, who: str | None, finished: bool
     ) -> None:
         """`message` is called when it is written: by then the answer may have grown."""
 
         def write() -> None:
-            self._store.save(id, message(), owner=owner, finished=finished)
+            self._store.save(id, message(), who=who, finished=finished)
 
-        self._put(_Waiting(id, owner, write, message_id, message))
+        self._put(_Waiting(id, who, write, message_id, message))
 
-    def keep_with(self, id: str, write: Write, *, owner: str | None) -> None:
+    def keep_with(self, id: str, write: Write, *, who: str | None) -> None:
         """What belongs to something that was handed in before."""
-        self._put(_Waiting(id, owner, write))
+        self._put(_Waiting(id, who, write))
 
     def change(self, about: str, changes: Mapping[str, Any], write: Callable[[Mapping[str, Any]], object]) -> None:
         """Changes that wait together are written together, the later one over the earlier.
@@ -148,13 +145,18 @@ class Outbox:
                     return self._problem or "数据库很忙，正在排队。"
         return ""
 
-    def waiting_messages(self, conversation_id: str, *, owner: str | None) -> tuple[Message, ...]:
-        """Messages of a conversation that the database does not have yet, the oldest first."""
+    def is_waiting(self, conversation_id: str) -> bool:
+        """Whether the database does not have all of a conversation yet."""
+        with self._changed:
+            return self._last(conversation_id) is not None
+
+    def waiting_messages(self, conversation_id: str, *, who: str | None) -> tuple[Message, ...]:
+        """Messages of their own that the database does not have yet, the oldest first."""
         with self._changed:
             makers = {
                 write.message_id: write.message
                 for write in self._waiting
-                if write.about == conversation_id and write.message and may_open(write.owner, owner)
+                if write.about == conversation_id and write.message and write.who == who
             }
         return tuple(make() for make in makers.values())
 
@@ -182,9 +184,7 @@ class Outbox:
         while (write := self._next()) is not None:
             try:
                 write.write()
-            except ConversationNotFound as error:  # deleted in another tab
-                self._settle(write, str(error))
-            except StoreRejected as error:
+            except (ConversationNotFound, ConversationReadOnly, StoreRejected) as error:  # deleted in another tab, say
                 self._settle(write, str(error))
             except StoreError as error:
                 if not self._rest(pause, str(error)):

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Row, and_, delete, insert, select
 from core.base.packed import pack, unpack
 from core.base.text import clean
 from core.reading import Page
-from core.store.conversations import open_to
+from core.store.conversations import changeable_by, open_to
 from core.store.database import Database
 from core.store.tables import conversations, messages, read_pages
 
@@ -36,7 +36,7 @@ class ReadPages:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def save(self, id: str, message_id: str, pages: Mapping[int, Page], *, owner: str | None) -> None:
+    def save(self, id: str, message_id: str, pages: Mapping[int, Page], *, who: str | None) -> None:
         """In place of what was kept with this message. One that is gone by now keeps nothing."""
         message = and_(messages.c.conversation_id == id, messages.c.id == clean(message_id))
         rows = [
@@ -54,17 +54,17 @@ class ReadPages:
         ]
         with self._database.write() as connection:
             theirs = select(messages.c.id).where(
-                message, messages.c.conversation_id == conversations.c.id, open_to(id, owner)
+                message, messages.c.conversation_id == conversations.c.id, changeable_by(id, who)
             )
             if not rows or connection.execute(theirs).first() is None:
                 return
             connection.execute(delete(read_pages).where(_with(id, message_id)))
             connection.execute(insert(read_pages), rows)
 
-    def load(self, id: str, message_id: str, *, owner: str | None) -> dict[int, KeptPage]:
+    def load(self, id: str, message_id: str, *, who: str | None, share: str = "") -> dict[int, KeptPage]:
         """By number. What was damaged is not there: nobody is shown a text that the page may not have had."""
         kept = select(read_pages).where(
-            _with(id, message_id), read_pages.c.conversation_id == conversations.c.id, open_to(id, owner)
+            _with(id, message_id), read_pages.c.conversation_id == conversations.c.id, open_to(id, who, share)
         )
         with self._database.read() as connection:
             found = map(_page, connection.execute(kept))

@@ -15,6 +15,8 @@ conversations = Table(
     Column("mode", Text),
     Column("created", Double),
     Column("updated", Double),
+    Column("deleted", Double),
+    Column("share", Text),
 )
 messages = Table(
     "messages",

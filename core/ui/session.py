@@ -61,6 +61,10 @@ class ChatState:
     """The database holds messages before the first one here."""
     unread: bool = False
     """The address names a conversation that could not be read from the database yet."""
+    read_only: bool = False
+    """It is another's: nothing said here is kept before it is a copy of one's own."""
+    share: str = ""
+    """What opened it, where that is not its id."""
     reading_problem: str = ""
     """Why conversations cannot be read just now."""
     tasks: dict[str, Task] = field(default_factory=dict)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from core.base.script import folded, is_traditional, simplified, traditional
+from core.base.script import folded, is_traditional, simplified, spellings, traditional
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,19 @@ def test_who_asks_in_traditional_characters(text: str) -> None:
 @pytest.mark.parametrize("text", ["怎么打开联网搜索？", "著作权法", "hello", "", "中文", "《於术》一书讲了什么内容呢"])
 def test_who_does_not(text: str) -> None:
     assert not is_traditional(text)
+
+
+@pytest.mark.parametrize(
+    ("character", "same"),
+    [
+        ("台", "台臺檯颱"),
+        ("臺", "台臺檯颱"),
+        ("a", "aAａＡ"),
+        ("Ａ", "aAａＡ"),
+        ("％", "%％"),
+        ("之", "之"),
+        ("ß", "ß"),
+    ],
+)
+def test_every_spelling_of_a_character(character: str, same: str) -> None:
+    assert set(spellings(character)) == set(same)

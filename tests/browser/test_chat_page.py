@@ -210,34 +210,6 @@ def test_a_reload_shows_the_conversation_again(serve: Serve, visit: Visit) -> No
     expect(visitor.page.get_by_test_id("stChatMessage")).to_have_count(4)
 
 
-def test_conversations_are_listed_opened_renamed_and_deleted(serve: Serve, visit: Visit) -> None:
-    visitor = visit(serve(**EMBEDDED))
-    sidebar = visitor.page.get_by_test_id("stSidebar")
-    for question in ("你是谁甲", "你是谁乙"):
-        visitor.page.get_by_text("新对话").click()
-        visitor.settled()
-        visitor.ask(question)
-        visitor.answered("内置摘录模型")
-    visitor.page.reload()
-    visitor.answered("内置摘录模型")
-    sidebar.get_by_text("最近的对话").click()
-    sidebar.get_by_text("你是谁甲").click()
-    expect(visitor.page.get_by_test_id("stChatMessage").first).to_contain_text("你是谁甲")
-    visitor.settled()
-    sidebar.get_by_test_id("stPopover").nth(1).click()
-    title = visitor.page.get_by_label("标题").last
-    title.fill("改过的名字")
-    visitor.page.get_by_text("改名", exact=True).last.click()
-    expect(sidebar.get_by_text("改过的名字").first).to_be_visible()
-    visitor.settled()
-    visitor.page.reload()
-    visitor.answered("内置摘录模型")
-    sidebar.get_by_text("最近的对话").click()
-    sidebar.get_by_test_id("stPopover").first.click()  # the one that was changed last
-    visitor.page.get_by_text("删除这个对话").filter(visible=True).first.click()
-    expect(visitor.page.get_by_test_id("stChatMessage")).to_have_count(0)
-
-
 def test_a_killed_server_loses_nothing_that_was_shown(visit: Visit, model_server: OpenAIServer, tmp_path: Path) -> None:
     environ = {
         **EMBEDDED,

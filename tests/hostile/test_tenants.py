@@ -17,7 +17,7 @@ from core import VISITOR_COOKIE
 from core.answer.message import Message
 from core.base.visitors import neighbourhood
 from core.store import ConversationStore
-from core.store.errors import ConversationNotFound
+from core.store.errors import ConversationNotFound, ConversationReadOnly
 from core.ui import keeping, uploads
 from support.base import ROOT, loaded
 from support.pages import html, rerun, values
@@ -37,26 +37,32 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConversationStor
 def theirs(store: ConversationStore) -> str:
     """A conversation of the owner's whose answer is still growing."""
     id = store.create(OWNER)
-    store.save(id, QUESTION, owner=OWNER)
-    store.save(id, ANSWER, owner=OWNER, finished=False)
+    store.save(id, QUESTION, who=OWNER)
+    store.save(id, ANSWER, who=OWNER, finished=False)
     return id
 
 
 Way = Callable[[ConversationStore, str, str | None], object]
 WAYS: dict[str, Way] = {
-    "load": lambda store, id, who: store.load(id, owner=who),
-    "load all": lambda store, id, who: store.load(id, owner=who, last=None),
-    "load before": lambda store, id, who: store.load(id, owner=who, before="answer"),
-    "add": lambda store, id, who: store.save(id, Message("user", "x"), owner=who),
-    "replace": lambda store, id, who: store.save(id, replace(QUESTION, text="x"), owner=who),
-    "finish": lambda store, id, who: store.save(id, replace(ANSWER, text="x"), owner=who),
-    "grow": lambda store, id, who: store.save(id, replace(ANSWER, text="x"), owner=who, finished=False),
-    "begin": lambda store, id, who: store.save(id, Message("assistant", "x"), owner=who, finished=False),
-    "rename": lambda store, id, who: store.rename(id, "x", owner=who),
-    "mode": lambda store, id, who: store.set_mode(id, "agent", owner=who),
-    "truncate": lambda store, id, who: store.truncate_from(id, "question", owner=who),
-    "delete": lambda store, id, who: store.delete(id, owner=who),
+    "load": lambda store, id, who: store.load(id, who=who),
+    "load all": lambda store, id, who: store.load(id, who=who, last=None),
+    "load before": lambda store, id, who: store.load(id, who=who, before="answer"),
+    "add": lambda store, id, who: store.save(id, Message("user", "x"), who=who),
+    "replace": lambda store, id, who: store.save(id, replace(QUESTION, text="x"), who=who),
+    "finish": lambda store, id, who: store.save(id, replace(ANSWER, text="x"), who=who),
+    "grow": lambda store, id, who: store.save(id, replace(ANSWER, text="x"), who=who, finished=False),
+    "begin": lambda store, id, who: store.save(id, Message("assistant", "x"), who=who, finished=False),
+    "rename": lambda store, id, who: store.rename(id, "x", who=who),
+    "mode": lambda store, id, who: store.set_mode(id, "agent", who=who),
+    "truncate": lambda store, id, who: store.truncate_from(id, "question", who=who),
+    "delete": lambda store, id, who: store.delete(id, who=who),
+    "bring back": lambda store, id, who: store.restore(id, who=who),
+    "share": lambda store, id, who: store.share(id, who=who),
+    "withdraw": lambda store, id, who: store.withdraw(id, who=who),
+    "copy": lambda store, id, who: store.copy(id, who=who),
 }
+READING = {"load", "load all", "load before", "copy"}
+BROWSER = "m" * 32
 STRANGERS = {
     "nobody": None,
     "empty": "",
@@ -77,11 +83,11 @@ STRANGERS = {
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_no_way_into_the_conversation_of_another(store: ConversationStore, way: Way, who: str | None) -> None:
     id = theirs(store)
-    before = store.load(id, owner=OWNER)
+    before = store.load(id, who=OWNER)
     with pytest.raises(ConversationNotFound):
         way(store, id, who)
-    assert store.load(id, owner=OWNER) == before
-    assert store.recent(who, visitor=who) == ()
+    assert store.load(id, who=OWNER) == before
+    assert store.listed(who) == ()
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
@@ -94,12 +100,27 @@ def test_an_invented_id_is_not_found_and_nothing_else(store: ConversationStore, 
         way(store, id, OWNER)
 
 
+@pytest.mark.parametrize("who", STRANGERS.values(), ids=STRANGERS)
+@pytest.mark.parametrize("way", [way for way in WAYS if way not in READING])
+def test_who_has_the_address_or_a_share_changes_nothing(store: ConversationStore, way: str, who: str | None) -> None:
+    id = store.create(who=BROWSER)
+    store.save(id, QUESTION, who=BROWSER)
+    store.save(id, ANSWER, who=BROWSER, finished=False)
+    share = store.share(id, who=BROWSER)
+    before = store.load(id, who=BROWSER)
+    with pytest.raises((ConversationReadOnly, ConversationNotFound)):
+        WAYS[way](store, id, who)
+    with pytest.raises(ConversationNotFound):
+        WAYS[way](store, share, who)
+    assert store.load(id, who=BROWSER) == before
+
+
 def test_to_create_what_is_there_gives_nobody_a_key(store: ConversationStore) -> None:
     id = theirs(store)
     store.create("mallory", id=id)
     with pytest.raises(ConversationNotFound):
-        store.load(id, owner="mallory")
-    assert store.load(id, owner=OWNER).messages
+        store.load(id, who="mallory")
+    assert store.load(id, who=OWNER).messages
 
 
 # ── On the page ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -109,16 +130,17 @@ def test_to_create_what_is_there_gives_nobody_a_key(store: ConversationStore) ->
     "typed",
     ["", "theirs", "A" * 24, "<script>alert(1)</script>", "\x00", "x" * 100_000, "../..", "' OR 1=1 --", "[x](y)"],
 )
-def test_an_address_that_somebody_typed_opens_nothing_of_others(typed: str) -> None:
+@pytest.mark.parametrize(("parameter", "words"), [("c", "没有找到这个对话"), ("s", "这个分享链接已经失效")])
+def test_an_address_that_somebody_typed_opens_nothing_of_others(parameter: str, words: str, typed: str) -> None:
     store = ConversationStore.from_settings(loaded().values)
     page = AppTest.from_file(str(ROOT / "Home.py"), default_timeout=30)
-    page.query_params["c"] = theirs(store) if typed == "theirs" else typed
+    page.query_params[parameter] = theirs(store) if typed == "theirs" else typed
     store.close()
     page.run()
     assert not page.exception
     shown = f"{html(page)} {values(page.info)} {values(page.markdown)}"
     assert SECRET not in shown
-    assert ("没有找到这个对话" in shown) is bool(typed)
+    assert (words in shown) is bool(typed)
     assert not rerun(page).exception
 
 

@@ -54,14 +54,14 @@ def test_the_model_reads_as_little_as_before_and_the_source_stays_the_librarys(m
 def test_it_is_compared_with_the_whole_and_kept_where_pages_are(manual: BundledEngine, keeps: str) -> None:
     with world(says=[[STATED]], engines=[manual], READING_KEEP=keeps) as (app, _):  # type: ignore[list-item]
         id = new_conversation_id()
-        app.outbox.create(id, owner=None, mode="chat")
+        app.outbox.create(id, owner=None, who=None, mode="chat")
         run = app.chat.start(app.chat.question(TITLE, options=AnswerOptions(search=True)))
-        app.keeper.keep(run, id, owner=None)
+        app.keeper.keep(run, id, who=None)
         assert list(run.drained())
         until(lambda: any(message.id == run.id for message in app.store.load(id).messages))
         app.loop.submit(asyncio.sleep(0)).result(60)  # the keeper has done all of its work by then
         assert app.outbox.flush(60)
-        pages = app.read_pages.load(id, run.id, owner=None)
+        pages = app.read_pages.load(id, run.id, who=None)
         (stored,) = app.store.load(id).messages
     assert verdicts(stored.check) == AS_CHECKED
     assert stored.found[0].read == "library"

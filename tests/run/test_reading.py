@@ -163,14 +163,14 @@ def test_what_was_read_is_kept_with_the_answer_unless_switched_off(web: Web, swi
     environ = {"READING_PAGES": "3", "READING_TIMEOUT": "20", "READING_KEEP": switch}
     with world(says=[["不需要[1]。"]], engines=[FakeEngine("fake", results)], **environ) as (app, _):
         id = new_conversation_id()
-        app.outbox.create(id, owner=None, mode="chat")
+        app.outbox.create(id, owner=None, who=None, mode="chat")
         run = app.chat.start(app.chat.question(QUESTION, options=SEARCH))
-        app.keeper.keep(run, id, owner=None)
+        app.keeper.keep(run, id, who=None)
         assert list(run.drained())
         until(lambda: any(message.id == run.id for message in app.store.load(id).messages))
         app.loop.submit(asyncio.sleep(0)).result(60)  # the keeper has done all of its work by then
         assert app.outbox.flush(60)
-        assert list(app.read_pages.load(id, run.id, owner=None)) == kept
+        assert list(app.read_pages.load(id, run.id, who=None)) == kept
         (source,) = run.message().found
         assert source.read == "page"
 

@@ -12,21 +12,24 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import event, insert, text
 
 from core.answer.archive import NO_TEXT
 from core.answer.events import DAMAGED, TextDelta
 from core.answer.message import Message, message_from_run
 from core.base.errors import InputError
 from core.base.text import clean
-from core.store import ConversationStore, Database
+from core.reading import Page
+from core.store import UNDO_SECONDS, ConversationStore, Database, ReadPages, new_conversation_id
 from core.store.backends import PostgresServer, SqliteFile
-from core.store.conversations import UNFINISHED
-from core.store.errors import ConversationNotFound, StoreError, StoreRejected
+from core.store.conversations import UNFINISHED, digest
+from core.store.errors import ConversationNotFound, ConversationReadOnly, ShareNotFound, StoreError, StoreRejected
 from core.store.migrations import MIGRATIONS
+from core.store.tables import conversations, messages, visits
 from support.base import ROOT, loaded
 from support.messages import FULL
 from support.patience import patiently
@@ -69,10 +72,11 @@ def store(open_store: Callable[[], ConversationStore]) -> ConversationStore:
     return open_store()
 
 
-def talk(store: ConversationStore, count: int, owner: str | None = None) -> str:
-    id = store.create(owner)
+def talk(store: ConversationStore, count: int, owner: str | None = None, *, who: str | None = None) -> str:
+    """`owner` is an account, `who` a browser."""
+    id = store.create(owner, who=who)
     for number in range(count):
-        store.save(id, message(number), owner=owner)
+        store.save(id, message(number), who=owner or who)
     return id
 
 
@@ -157,30 +161,28 @@ def test_recent_conversations_the_latest_first(url: str) -> None:
         ids.append(talk(store, 1, "alice"))
     store.create("alice")  # nothing was said in it
     clock.pass_(1)
-    store.save(ids[0], Message("user", "又问"), owner="alice")
-    assert [entry.id for entry in store.recent("alice")] == [ids[0], ids[3], ids[2], ids[1]]
-    assert [entry.id for entry in store.recent("alice", limit=2)] == [ids[0], ids[3]]
+    store.save(ids[0], Message("user", "又问"), who="alice")
+    assert [entry.id for entry in store.listed("alice")] == [ids[0], ids[3], ids[2], ids[1]]
+    assert [entry.id for entry in store.listed("alice", limit=2)] == [ids[0], ids[3]]
     store.close()
 
 
 def test_rename_mode_and_delete(store: ConversationStore) -> None:
     id = talk(store, 2, "alice")
-    store.rename(id, "  新\n标题  ", owner="alice")
-    store.set_mode(id, "agent", owner="alice")
-    store.save(id, Message("user", "不改标题"), owner="alice")
-    found = store.load(id, owner="alice").conversation
+    store.rename(id, "  新\n标题  ", who="alice")
+    store.set_mode(id, "agent", who="alice")
+    store.save(id, Message("user", "不改标题"), who="alice")
+    found = store.load(id, who="alice").conversation
     assert (found.title, found.mode) == ("新 标题", "agent")
     with pytest.raises(InputError, match="标题"):
-        store.rename(id, " \u200b ", owner="alice")
-    store.delete(id, owner="alice")
-    assert store.recent("alice") == ()
-    with store._database.read() as connection:
-        assert connection.execute(text("SELECT count(*) FROM messages")).scalar() == 0
+        store.rename(id, " \u200b ", who="alice")
+    store.delete(id, who="alice")
+    assert store.listed("alice") == ()
     for act in (store.load, store.delete):
         with pytest.raises(ConversationNotFound):
-            act(id, owner="alice")
+            act(id, who="alice")
     with pytest.raises(ConversationNotFound):
-        store.save(id, message(0), owner="alice")
+        store.save(id, message(0), who="alice")
 
 
 def test_asking_again_removes_what_came_after(store: ConversationStore) -> None:
@@ -219,12 +221,14 @@ def test_a_save_that_comes_late_does_not_undo_the_finished_answer(store: Convers
 
 
 def every_way_in(store: ConversationStore, id: str, owner: str | None) -> Iterator[Callable[[], object]]:
-    yield lambda: store.load(id, owner=owner)
-    yield lambda: store.save(id, message(9), owner=owner)
-    yield lambda: store.rename(id, "我的", owner=owner)
-    yield lambda: store.set_mode(id, "agent", owner=owner)
-    yield lambda: store.truncate_from(id, "m0", owner=owner)
-    yield lambda: store.delete(id, owner=owner)
+    yield lambda: store.load(id, who=owner)
+    yield lambda: store.save(id, message(9), who=owner)
+    yield lambda: store.rename(id, "我的", who=owner)
+    yield lambda: store.set_mode(id, "agent", who=owner)
+    yield lambda: store.truncate_from(id, "m0", who=owner)
+    yield lambda: store.delete(id, who=owner)
+    yield lambda: store.share(id, who=owner)
+    yield lambda: store.withdraw(id, who=owner)
 
 
 @pytest.mark.parametrize("stranger", [None, "", "bob", "alice ", "ALICE", "alice\x00"])
@@ -237,55 +241,283 @@ def test_a_conversation_with_an_owner_is_closed_to_others(store: ConversationSto
         with pytest.raises(ConversationNotFound) as absent:
             missing()
         assert str(refused.value) == str(absent.value)
-    store.remember("browser", id)
-    assert store.recent(stranger, visitor="browser") == ()
-    assert len(store.load(id, owner="alice").messages) == 2
-    assert [entry.id for entry in store.recent("alice")] == [id]
+    assert store.listed(stranger) == ()
+    assert len(store.load(id, who="alice").messages) == 2
+    assert [entry.id for entry in store.listed("alice")] == [id]
 
 
-def test_without_an_owner_the_id_opens_it_but_nobody_can_list_it(store: ConversationStore) -> None:
-    id, other = talk(store, 2), talk(store, 1)
-    assert store.recent() == ()
-    for _ in range(2):
-        store.remember("browser", id)
-    assert [entry.id for entry in store.recent(visitor="browser")] == [id]
-    assert store.recent(visitor="another") == store.recent(visitor="") == ()
-    for owner in (None, "alice"):
-        assert len(store.load(id, owner=owner).messages) == 2
+def test_without_an_owner_the_id_opens_it_and_only_who_began_it_has_it_in_their_list(store: ConversationStore) -> None:
+    id = talk(store, 2, who="browser")
     mine = talk(store, 1, "alice")
-    store.remember("browser", other)
-    assert {entry.id for entry in store.recent("alice", visitor="browser")} == {id, other, mine}
-    store.delete(id)
-    assert [entry.id for entry in store.recent(visitor="browser")] == [other]
+    assert [entry.id for entry in store.listed("browser")] == [id]
+    assert [entry.id for entry in store.listed("alice")] == [mine]
+    assert store.listed("another") == store.listed("") == store.listed(None) == ()
+    for who in (None, "alice", "another"):
+        assert len(store.load(id, who=who).messages) == 2
+        assert not store.load(id, who=who).changeable
+    assert store.load(id, who="browser").changeable
+    assert [entry.id for entry in store.listed("browser")] == [id], "reading puts it into no other list"
+    assert store.listed("another") == ()
 
 
-def test_two_tabs_remember_the_same_conversation(store: ConversationStore) -> None:
+@pytest.mark.parametrize("reader", [None, "", "another", "browser ", "BROWSER"])
+def test_who_did_not_begin_it_can_read_it_and_change_nothing(store: ConversationStore, reader: str | None) -> None:
+    id = talk(store, 2, who="browser")
+    store.save(id, Message("assistant", "还在写", id="run"), who="browser", finished=False)
+    before = store.load(id, who="browser")
+    _load, *changes = every_way_in(store, id, reader)
+    changes.append(lambda: store.save(id, Message("assistant", "改了", id="run"), who=reader, finished=False))
+    for change in changes:
+        with pytest.raises(ConversationReadOnly, match="只能阅读"):
+            change()
+    assert store.load(id, who="browser") == before
+
+
+def test_what_is_in_nobodys_list_belongs_to_whoever_has_its_id(store: ConversationStore) -> None:
+    """Begun in a browser without cookies, or before there were lists."""
     id = talk(store, 1)
-    troubles: list[Exception] = []
+    for who in (None, "browser"):
+        assert store.load(id, who=who).changeable
+        store.save(id, Message("user", "又问"), who=who)
 
-    def remember() -> None:
-        try:
-            store.remember(HOSTILE, id)
-        except Exception as error:
-            troubles.append(error)
 
-    threads = [threading.Thread(target=remember) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert troubles == []
-    assert [entry.id for entry in store.recent(visitor=HOSTILE)] == [id]
+def test_what_several_had_in_their_lists_stays_with_all_of_them(store: ConversationStore) -> None:
+    """Until version 7 opening it was enough."""
+    id = talk(store, 1, who="browser")
+    with store._database.write() as connection:
+        connection.execute(insert(visits).values(visitor=digest("another"), conversation_id=id))
+    for who in ("browser", "another"):
+        store.save(id, Message("user", "又问"), who=who)
+        assert [entry.id for entry in store.listed(who)] == [id]
+    with pytest.raises(ConversationReadOnly):
+        store.rename(id, "我的", who="third")
+
+
+def test_to_create_it_twice_lists_it_once(store: ConversationStore) -> None:
+    id = new_conversation_id()
+    for _ in range(2):
+        store.create(who=HOSTILE, id=id)
+    store.save(id, message(0), who=HOSTILE)
+    assert [entry.id for entry in store.listed(HOSTILE)] == [id]
 
 
 @pytest.mark.parametrize(
     "id", ["", "x", "A" * 23, "A" * 25, "A" * 24 + "\n", "\x00" * 24, "\ud800" * 24, "Ａ" * 24, "' OR 1=1 --"]
 )
 def test_no_address_that_somebody_types_raises_anything_else(store: ConversationStore, id: str) -> None:
-    ways: list[Callable[[], object]] = [*every_way_in(store, id, None), lambda: store.remember("browser", id)]
-    for act in ways:
+    for act in every_way_in(store, id, None):
         with pytest.raises(ConversationNotFound):
             act()
+
+
+# ── Deleted and brought back ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def timed(url: str) -> Iterator[tuple[ConversationStore, Clock]]:
+    clock = Clock()
+    store = ConversationStore(Database.from_settings(loaded(DATABASE_URL=url).values), clock=clock)
+    yield store, clock
+    store.close()
+
+
+def test_what_was_deleted_is_gone_for_everybody_and_comes_back_whole(timed: tuple[ConversationStore, Clock]) -> None:
+    store, clock = timed
+    id, other = talk(store, 3, who="browser"), talk(store, 1, who="browser")
+    share = store.share(id, who="browser")
+    before = store.load(id, who="browser")
+    store.delete(id, who="browser")
+    assert [entry.id for entry in store.listed("browser")] == [other]
+    for who in ("browser", "another"):
+        for act in every_way_in(store, id, who):
+            with pytest.raises(ConversationNotFound):
+                act()
+    with pytest.raises(ConversationNotFound):
+        store.save(id, Message("user", "又问"), who="browser")
+    with pytest.raises(ShareNotFound):
+        store.shared(share)
+    with pytest.raises(ConversationNotFound):
+        store.copy(id, who="another", share=share)
+    with pytest.raises(ConversationNotFound):
+        store.restore(id, who="another")
+    clock.pass_(UNDO_SECONDS - 1)
+    store.restore(id, who="browser")
+    assert store.load(id, who="browser") == before
+    assert store.shared(share) == id
+
+
+@pytest.mark.parametrize("sign", ["another is begun", "another is deleted"])
+def test_after_half_an_hour_it_is_gone_for_good(timed: tuple[ConversationStore, Clock], sign: str) -> None:
+    store, clock = timed
+    id, other = talk(store, 3, who="browser"), talk(store, 1, who="browser")
+    store.delete(id, who="browser")
+    clock.pass_(UNDO_SECONDS + 1)
+    if sign == "another is begun":
+        store.create(who="browser")
+    else:
+        store.delete(other, who="browser")
+    with pytest.raises(ConversationNotFound):
+        store.restore(id, who="browser")
+    with store._database.read() as connection:
+        assert connection.execute(text("SELECT count(*) FROM messages")).scalar() == 1
+
+
+def test_to_rename_does_not_move_it_in_the_list(timed: tuple[ConversationStore, Clock]) -> None:
+    store, clock = timed
+    first = talk(store, 1, who="browser")
+    clock.pass_(1)
+    second = talk(store, 1, who="browser")
+    clock.pass_(1)
+    store.rename(first, "新标题", who="browser")
+    store.share(first, who="browser")
+    store.delete(first, who="browser")
+    store.restore(first, who="browser")
+    assert [entry.id for entry in store.listed("browser")] == [second, first]
+
+
+# ── Shared and copied ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("owner", [None, "alice"])
+def test_a_share_opens_it_for_reading_until_it_is_withdrawn(store: ConversationStore, owner: str | None) -> None:
+    id, who = talk(store, 2, owner, who="browser"), owner or "browser"
+    share = store.share(id, who=who)
+    assert re.fullmatch(r"[\w-]{24}", share)
+    assert share != id
+    assert store.share(id, who=who) == share, "the same until it is withdrawn"
+    assert [entry.share for entry in store.listed(who)] == [share]
+    assert store.shared(share) == id
+    page = store.load(id, who="another", share=share)
+    assert (len(page.messages), page.changeable) == (2, False)
+    with pytest.raises(ConversationReadOnly if owner is None else ConversationNotFound):
+        store.save(id, message(5), who="another")
+    store.withdraw(id, who=who)
+    with pytest.raises(ShareNotFound, match="失效"):
+        store.shared(share)
+    if owner:
+        with pytest.raises(ConversationNotFound):
+            store.load(id, who="another", share=share)
+    assert store.share(id, who=who) != share, "what was withdrawn never opens again"
+
+
+@pytest.mark.parametrize("share", ["", "x", "A" * 24, "\x00" * 24, "\ud800" * 24, "%" * 24, "' OR 1=1 --"])
+def test_an_invented_share_opens_nothing(store: ConversationStore, share: str) -> None:
+    id = talk(store, 1, "alice")
+    with pytest.raises(ShareNotFound):
+        store.shared(share)
+    with pytest.raises(ConversationNotFound):
+        store.load(id, who="another", share=share)
+
+
+@pytest.mark.parametrize("owner", [None, "bob"])
+def test_a_copy_has_everything_and_is_the_readers_own(store: ConversationStore, owner: str | None) -> None:
+    id, who = talk(store, 3, "alice"), owner or "browser"
+    pages = ReadPages(store._database)
+    read = Page("https://a.example/", "https://a.example/", "标题", "正文", None, "html", datetime.now(UTC), 0, False)
+    pages.save(id, "m1", {1: read}, who="alice")
+    with pytest.raises(ConversationNotFound):
+        store.copy(id, who=who, owner=owner)
+    copy = store.copy(id, who=who, owner=owner, share=store.share(id, who="alice"))
+    store.save(copy, Message("user", "接着问"), who=who)
+    assert [message.text for message in store.load(copy, who=who).messages] == [
+        "第 0 条",
+        "第 1 条",
+        "第 2 条",
+        "接着问",
+    ]
+    assert pages.load(copy, "m1", who=who)[1].text == "正文"
+    assert [(entry.id, entry.title, entry.share) for entry in store.listed(who)] == [(copy, "第 0 条", "")]
+    assert len(store.load(id, who="alice").messages) == 3
+    assert [entry.id for entry in store.listed("alice")] == [id]
+
+
+# ── Found again ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def found(store: ConversationStore, words: str, who: str = "browser") -> list[str]:
+    return sorted(entry.title for entry in store.listed(who, words=words))
+
+
+@pytest.fixture
+def library(store: ConversationStore) -> ConversationStore:
+    for question, answer in (
+        ("离婚冷静期", "自收到申请之日起三十日内 [1]。"),
+        ("固態電池", "能量密度約 400 Wh/kg，QuantumScape 量產時間未定。"),
+        ("百分比", "增长 100%，下划线 a_b，反斜杠 c\\d，方括号 [x]，星号 *，问号？^尖"),
+    ):
+        id = store.create(who="browser")
+        store.save(id, Message("user", question), who="browser")
+        store.save(id, Message("assistant", answer), who="browser")
+    other = store.create(who="another")
+    store.save(other, Message("user", "离婚冷静期 别人的"), who="another")
+    return store
+
+
+@pytest.mark.parametrize(
+    ("words", "title"),
+    [
+        *(("冷静期", "离婚冷静期"), ("三十日", "离婚冷静期"), ("離婚", "离婚冷静期"), ("离婚 申请", "离婚冷静期")),
+        *(("固态电池", "固態電池"), ("固態", "固態電池"), ("密度约", "固態電池"), ("量产", "固態電池")),
+        *(
+            ("quantumscape", "固態電池"),
+            ("QUANTUM", "固態電池"),
+            ("ｑｕａｎｔｕｍ", "固態電池"),
+            ("４００", "固態電池"),
+        ),
+        *(
+            ("100%", "百分比"),
+            ("a_b", "百分比"),
+            ("c\\d", "百分比"),
+            ("[x]", "百分比"),
+            ("*", "百分比"),
+            ("？^", "百分比"),
+        ),
+        *(("?", "百分比"), ("^", "百分比"), ("％", "百分比"), ("］，", "百分比"), ("  百分比\n", "百分比")),
+    ],
+)
+def test_words_are_found_in_titles_and_in_what_was_said(library: ConversationStore, words: str, title: str) -> None:
+    assert found(library, words) == [title]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["没有", "离婚 电池", "%", "_", ".*", "a.b", "[a-z]", "\\", "' OR 1=1 --", "100_", "三十日*", HOSTILE, "长" * 9000],
+)
+def test_nothing_else_is_found_and_no_sign_is_a_pattern(library: ConversationStore, words: str) -> None:
+    assert found(library, words) == (["百分比"] if words in {"%", "_", "\\"} else [])
+
+
+def test_a_damaged_text_does_not_end_the_search(sqlite: ConversationStore) -> None:
+    id = talk(sqlite, 3, who="browser")
+    with closing(sqlite3.connect(database_file(), isolation_level=None)) as other:
+        other.execute("UPDATE messages SET text = CAST(x'ff41' AS TEXT) WHERE id = 'm0'")
+        other.execute("UPDATE messages SET text = x'00' WHERE id = 'm1'")
+    assert [entry.id for entry in sqlite.listed("browser", words="第 2")] == [id]
+
+
+def test_the_list_is_one_query_and_a_thousand_are_searched_in_one(store: ConversationStore) -> None:
+    with store._database.write() as connection:
+        for number in range(1000):
+            id = f"{number:024}"
+            row = {"id": id, "title": f"对话 {number}", "mode": "chat", "created": number, "updated": number}
+            connection.execute(insert(conversations).values(row))
+            connection.execute(insert(visits).values(visitor=digest("browser"), conversation_id=id))
+            said = {
+                "role": "assistant",
+                "payload": "{}",
+                "finished": True,
+                "created": 0,
+                "text": f"{'字' * 500}{number}号",
+            }
+            connection.execute(insert(messages).values(conversation_id=id, position=1, id="a", **said))
+    queries: list[str] = []
+    event.listen(
+        store._database._opened(), "before_cursor_execute", lambda *call: queries.append(str(call[2])), named=False
+    )
+    assert [entry.title for entry in store.listed("browser", limit=16)][::15] == ["对话 999", "对话 984"]
+    assert len(store.listed("browser", limit=2000)) == 1000
+    assert found(store, "字517号") == ["对话 517"]
+    assert len([query for query in queries if "conversations" in query]) == 3
 
 
 # ── Whatever is typed ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -294,14 +526,14 @@ def test_no_address_that_somebody_types_raises_anything_else(store: Conversation
 def test_hostile_text_is_cleaned_and_kept(store: ConversationStore) -> None:
     id = store.create(HOSTILE, mode=HOSTILE)
     sent = Message("user", HOSTILE, id=HOSTILE, model=HOSTILE)
-    store.save(id, sent, owner=HOSTILE)
-    store.save(id, replace(sent, text=HOSTILE * 2), owner=HOSTILE)
-    store.rename(id, HOSTILE, owner=HOSTILE)
-    page = store.load(id, owner=HOSTILE)
+    store.save(id, sent, who=HOSTILE)
+    store.save(id, replace(sent, text=HOSTILE * 2), who=HOSTILE)
+    store.rename(id, HOSTILE, who=HOSTILE)
+    page = store.load(id, who=HOSTILE)
     assert [message.text for message in page.messages] == [clean(HOSTILE * 2)]
     assert "👩‍👧" in page.conversation.title
-    store.truncate_from(id, HOSTILE, owner=HOSTILE)
-    assert store.load(id, owner=HOSTILE).messages == ()
+    store.truncate_from(id, HOSTILE, who=HOSTILE)
+    assert store.load(id, who=HOSTILE).messages == ()
 
 
 def test_a_megabyte_is_kept(store: ConversationStore) -> None:

@@ -66,9 +66,9 @@ def open_outbox() -> Iterator[Open]:
 
 def talk(outbox: Outbox, count: int) -> str:
     id = new_conversation_id()
-    outbox.create(id, owner=None, mode="chat")
+    outbox.create(id, owner=None, who=None, mode="chat")
     for number in range(count):
-        outbox.save(id, said(number), owner=None)
+        outbox.save(id, said(number), who=None)
     return id
 
 
@@ -87,10 +87,10 @@ def test_a_backup_that_holds_the_lock_costs_nothing_but_time(file: Path, open_ou
     with closing(sqlite3.connect(file, isolation_level=None)) as backup:
         backup.execute("BEGIN IMMEDIATE")
         started = time.monotonic()
-        outbox.save(first, said(1), owner=None)
+        outbox.save(first, said(1), who=None)
         assert time.monotonic() - started < 1, "the page's thread does not wait"
         until(lambda: "正忙" in outbox.unkept("m1"), seconds=10)
-        assert [message.id for message in outbox.waiting_messages(first, owner=None)] == ["m1"]
+        assert [message.id for message in outbox.waiting_messages(first, who=None)] == ["m1"]
         backup.execute("ROLLBACK")
     assert outbox.flush(10)
     assert outbox.unkept("m1") == ""
@@ -104,14 +104,14 @@ def test_a_growing_answer_waits_once(file: Path, open_outbox: Open) -> None:
     text = ""
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        outbox.save(id, said(2), owner=None)
+        outbox.save(id, said(2), who=None)
         for _ in range(50):
             text += "字"
             growing = partial(Message, "assistant", text, id="run")
-            outbox.save_growing(id, "run", growing, owner=None, finished=False)
+            outbox.save_growing(id, "run", growing, who=None, finished=False)
         assert len(outbox._waiting) == 2
-        outbox.truncate_from(id, "run", owner=None)
-        outbox.save(id, Message("assistant", "重新写的", id="run"), owner=None)
+        outbox.truncate_from(id, "run", who=None)
+        outbox.save(id, Message("assistant", "重新写的", id="run"), who=None)
         assert len(outbox._waiting) == 4, "not joined across what came between"
         other.execute("ROLLBACK")
     assert outbox.flush(10)
@@ -125,7 +125,7 @@ def test_a_full_disk_is_told_and_caught_up(tmp_path: Path, open_outbox: Open) ->
         assert outbox.flush(10)
         disk.fill()
         for number in range(2, 12):
-            outbox.save(id, Message("user", f"第 {number} 条" + "长" * 5_000, id=f"m{number}"), owner=None)
+            outbox.save(id, Message("user", f"第 {number} 条" + "长" * 5_000, id=f"m{number}"), who=None)
         until(lambda: "磁盘已满" in outbox.problem, seconds=10)
         until(lambda: "磁盘已满" in outbox.unkept("m11"), seconds=10)
         assert store.load(id).messages[0].text == "第 0 条", "what is there can be read"
@@ -147,7 +147,7 @@ def test_a_disk_that_became_read_only_is_still_read(tmp_path: Path, open_outbox:
         disk.remount("ro")
         later, refused = open_outbox(file)
         assert texts(later, id) == ["第 0 条", "第 1 条", "第 2 条"]
-        refused.save(id, said(3), owner=None)
+        refused.save(id, said(3), who=None)
         until(lambda: "只能读取" in refused.problem, seconds=10)
         assert len(texts(later, id)) == 3
         disk.remount("rw")
@@ -167,8 +167,8 @@ store = ConversationStore(Database(SqliteFile(Path(sys.argv[1]))))
 outbox = Outbox(store)
 for number in range(48):
     id = new_conversation_id()
-    outbox.create(id, owner=None, mode="chat")
-    outbox.save(id, Message("user", f"{sys.argv[2]} {number}"), owner=None)
+    outbox.create(id, owner=None, who=None, mode="chat")
+    outbox.save(id, Message("user", f"{sys.argv[2]} {number}"), who=None)
     print(id, flush=True)
 outbox.close(30)
 """
@@ -192,9 +192,9 @@ from core.store import ConversationStore, Database, Outbox, new_conversation_id
 from core.store.backends import SqliteFile
 outbox = Outbox(ConversationStore(Database(SqliteFile(Path(sys.argv[1])))))
 id = new_conversation_id()
-outbox.create(id, owner=None, mode="chat")
+outbox.create(id, owner=None, who=None, mode="chat")
 for number in range(10**6):
-    outbox.save(id, Message("user", str(number)), owner=None)
+    outbox.save(id, Message("user", str(number)), who=None)
     print(number, flush=True)
     time.sleep(0.01)
 """
@@ -220,14 +220,14 @@ def test_a_server_that_went_away_gets_everything_when_it_is_back(postgres: Postg
     postgres.stop()
     try:
         started = time.monotonic()
-        outbox.save(id, said(2), owner=None)
-        outbox.truncate_from(id, "m1", owner=None)
-        outbox.save(id, said(4), owner=None)
+        outbox.save(id, said(2), who=None)
+        outbox.truncate_from(id, "m1", who=None)
+        outbox.save(id, said(4), who=None)
         assert time.monotonic() - started < 1
         until(lambda: outbox.unkept("m4") != "", seconds=15)
         with pytest.raises(StoreError):
             store.load(id)
-        assert [message.id for message in outbox.waiting_messages(id, owner=None)] == ["m2", "m4"]
+        assert [message.id for message in outbox.waiting_messages(id, who=None)] == ["m2", "m4"]
     finally:
         postgres.start()
     assert outbox.flush(30)
@@ -253,7 +253,7 @@ def test_what_the_database_refuses_does_not_hold_up_the_others(
 
     monkeypatch.setattr(store, "save", picky)
     for number in range(1, 5):
-        outbox.save(id, said(number), owner=None)
+        outbox.save(id, said(number), who=None)
     assert outbox.flush(10)
     assert texts(store, id) == ["第 0 条", "第 3 条", "第 4 条"]
     assert "没有保存" in outbox.unkept("m1")
@@ -266,7 +266,7 @@ def test_a_conversation_deleted_elsewhere_is_said(file: Path, open_outbox: Open)
     id = talk(outbox, 1)
     assert outbox.flush(10)
     store.delete(id)
-    outbox.save(id, said(1), owner=None)
+    outbox.save(id, said(1), who=None)
     assert outbox.flush(10)
     assert "没有找到这个对话" in outbox.unkept("m1")
 
@@ -278,7 +278,7 @@ def test_more_than_can_wait_is_refused_and_said(file: Path, open_outbox: Open) -
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         for number in range(1, 10):
-            outbox.save(id, said(number), owner=None)
+            outbox.save(id, said(number), who=None)
         assert "太多" in outbox.unkept("m9")
         other.execute("ROLLBACK")
 
@@ -290,10 +290,10 @@ def test_somebody_elses_waiting_messages_are_not_shown(file: Path, open_outbox: 
     id = new_conversation_id()
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        outbox.create(id, owner="甲", mode="chat")
-        outbox.save(id, said(1), owner="甲")
-        assert outbox.waiting_messages(id, owner="乙") == outbox.waiting_messages(id, owner=None) == ()
-        assert len(outbox.waiting_messages(id, owner="甲")) == 1
+        outbox.create(id, owner="甲", who="甲", mode="chat")
+        outbox.save(id, said(1), who="甲")
+        assert outbox.waiting_messages(id, who="乙") == outbox.waiting_messages(id, who=None) == ()
+        assert len(outbox.waiting_messages(id, who="甲")) == 1
         other.execute("ROLLBACK")
     assert outbox.flush(10)
 
@@ -315,7 +315,7 @@ def test_closing_over_a_locked_database_is_soon_over_and_says_what_was_lost(
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         for number in range(1, 4):
-            outbox.save(id, said(number), owner=None)
+            outbox.save(id, said(number), who=None)
         began = time.monotonic()
         outbox.close(10)
         assert time.monotonic() - began < 10

@@ -52,8 +52,8 @@ def answered(database: Database) -> tuple[str, str]:
 def test_the_text_comes_back_as_it_was(database: Database, answered: tuple[str, str]) -> None:
     pages = ReadPages(database)
     long = "第一段。\n" + "供水总量🙂" * 20_000
-    pages.save(*answered, {1: page(long), 3: page("短")}, owner=None)
-    kept = pages.load(*answered, owner=None)
+    pages.save(*answered, {1: page(long), 3: page("短")}, who=None)
+    kept = pages.load(*answered, who=None)
     assert (kept[1].text, kept[3].text) == (long, "短")
     assert (kept[1].address, kept[1].title, kept[1].fetched) == ("https://a.example/x", "标题", READ_AT.timestamp())
     assert kept[1].hash == page(long).hash
@@ -65,16 +65,16 @@ def test_saving_again_replaces_and_nothing_is_kept_for_a_message_that_is_gone(
     database: Database, answered: tuple[str, str]
 ) -> None:
     pages = ReadPages(database)
-    pages.save(*answered, {1: page("旧"), 2: page("旧")}, owner=None)
-    pages.save(*answered, {1: page("新")}, owner=None)
-    assert {number: kept.text for number, kept in pages.load(*answered, owner=None).items()} == {1: "新"}
-    pages.save(answered[0], "gone", {1: page("x")}, owner=None)
-    assert pages.load(answered[0], "gone", owner=None) == {}
+    pages.save(*answered, {1: page("旧"), 2: page("旧")}, who=None)
+    pages.save(*answered, {1: page("新")}, who=None)
+    assert {number: kept.text for number, kept in pages.load(*answered, who=None).items()} == {1: "新"}
+    pages.save(answered[0], "gone", {1: page("x")}, who=None)
+    assert pages.load(answered[0], "gone", who=None) == {}
 
 
 def test_the_texts_go_with_the_answer(database: Database, answered: tuple[str, str]) -> None:
     pages, (id, message) = ReadPages(database), answered
-    pages.save(id, message, {1: page("字")}, owner=None)
+    pages.save(id, message, {1: page("字")}, who=None)
     ConversationStore(database).truncate_from(id, message)
     with database.read() as connection:
         assert connection.execute(text("SELECT count(*) FROM read_pages")).scalar_one() == 0
@@ -82,21 +82,21 @@ def test_the_texts_go_with_the_answer(database: Database, answered: tuple[str, s
 
 def test_what_was_changed_in_the_database_is_not_shown(database: Database, answered: tuple[str, str]) -> None:
     pages = ReadPages(database)
-    pages.save(*answered, {1: page("真"), 2: page("真"), 3: page("真")}, owner=None)
+    pages.save(*answered, {1: page("真"), 2: page("真"), 3: page("真")}, who=None)
     with database.write() as connection:
         connection.execute(text("UPDATE read_pages SET hash = 'x' WHERE number = 1"))
         connection.execute(text("UPDATE read_pages SET text = '坏' WHERE number = 2"))
-    assert set(pages.load(*answered, owner=None)) == {3}
+    assert set(pages.load(*answered, who=None)) == {3}
 
 
 def test_nobody_reads_what_belongs_to_somebody_else(database: Database) -> None:
     store, pages, id = ConversationStore(database), ReadPages(database), new_conversation_id()
     store.create("我", id=id)
-    store.save(id, Message("assistant", "答", id="a"), owner="我")
-    pages.save(id, "a", {1: page("字")}, owner="别人")
-    assert pages.load(id, "a", owner="我") == {}
-    pages.save(id, "a", {1: page("字")}, owner="我")
-    assert set(pages.load(id, "a", owner="我")) == {1}
-    assert pages.load(id, "a", owner="别人") == pages.load(id, "a", owner=None) == {}
+    store.save(id, Message("assistant", "答", id="a"), who="我")
+    pages.save(id, "a", {1: page("字")}, who="别人")
+    assert pages.load(id, "a", who="我") == {}
+    pages.save(id, "a", {1: page("字")}, who="我")
+    assert set(pages.load(id, "a", who="我")) == {1}
+    assert pages.load(id, "a", who="别人") == pages.load(id, "a", who=None) == {}
     with pytest.raises(ConversationNotFound):
-        pages.load("no id", "a", owner=None)
+        pages.load("no id", "a", who=None)

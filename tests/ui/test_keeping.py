@@ -10,6 +10,7 @@ import pytest
 from core import VISITOR_COOKIE
 from core.answer.message import Message
 from core.base.visitors import Visitor
+from core.store.errors import ConversationNotFound
 from core.ui import keeping, session
 from core.ui.session import ChatState
 from support.worlds import world
@@ -22,11 +23,9 @@ ZHANG = {"is_logged_in": True, "iss": "https://id.example", "sub": "1", "email":
 def arrive(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(session, "chat", lambda: SimpleNamespace(session_id="session"))
 
-    def arrive(
-        user: dict[str, Any], *, mark: str = "", address: str | None = None, state: dict[str, str] | None = None
-    ) -> None:
+    def arrive(user: dict[str, Any], *, mark: str = "", address: str | None = None) -> None:
         context = SimpleNamespace(cookies={VISITOR_COOKIE: mark}, ip_address=address)
-        monkeypatch.setattr(keeping, "st", SimpleNamespace(user=user, context=context, session_state=state))
+        monkeypatch.setattr(keeping, "st", SimpleNamespace(user=user, context=context))
 
     return arrive
 
@@ -64,12 +63,14 @@ def test_nobody_renames_or_deletes_what_belongs_to_another(arrive: Any, monkeypa
     monkeypatch.setattr(session, "chat", lambda: chat)
     with world(says=[]) as (app, _):
         id = app.store.create(owner="https://id.example li")
-        app.store.save(id, Message("user", "只有李四知道的问题"), owner="https://id.example li")
-        arrive(ZHANG, mark=MARK, state={"title": "我的"})
-        keeping.rename(app, id, "title")
-        assert "没有找到这个对话" in chat.reading_problem
-        chat.reading_problem = ""
-        keeping.delete(app, id)
-        assert "没有找到这个对话" in chat.reading_problem
-        kept = app.store.load(id, owner="https://id.example li")
+        app.store.save(id, Message("user", "只有李四知道的问题"), who="https://id.example li")
+        entry = app.store.load(id, who="https://id.example li").conversation
+        arrive(ZHANG, mark=MARK)
+        with pytest.raises(ConversationNotFound):
+            keeping.rename(app, id, "我的")
+        with pytest.raises(ConversationNotFound):
+            keeping.delete(app, entry)
+        with pytest.raises(ConversationNotFound):
+            keeping.share(app, id)
+        kept = app.store.load(id, who="https://id.example li")
     assert kept.conversation.title == "只有李四知道的问题"

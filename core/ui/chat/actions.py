@@ -8,14 +8,16 @@ import streamlit as st
 
 from core.answer.message import Message
 from core.app import shared_app
-from core.base.errors import InputError
+from core.base.errors import AppError, InputError
 from core.run.question import AnswerOptions, Question
 from core.run.service import AnswerService
 from core.search.errors import NoEngine
 from core.search.types import Source
+from core.store.errors import ConversationNotFound, StoreError
 from core.ui import keeping, preferences, session
 from core.ui.chat import panel, search_switch
 from core.ui.chat.commands import Command, help_text, parse
+from core.ui.escape import label
 from core.ui.settings import own_key
 
 AGENT_DECIDES = "Agent 模式下由 AI 自动决策搜索"
@@ -80,7 +82,8 @@ def _accepted(text: str, *, fresh: bool = False, read: tuple[Source, ...] = (), 
     )
     try:
         question = shared_app().chat.question(text, options=options)
-    except InputError as error:
+        keeping.own(shared_app())
+    except (InputError, StoreError, ConversationNotFound) as error:
         chat.unsent = str(error)
         return None
     chat.unsent, chat.from_link = "", False
@@ -219,6 +222,16 @@ def clear() -> None:
     chat.interrupt()
     st.session_state.chat = session.ChatState(session_id=chat.session_id)
     st.query_params.clear()
+
+
+def own() -> None:
+    """What was opened to be read becomes a conversation of one's own."""
+    try:
+        keeping.own(shared_app())
+    except AppError as error:
+        st.toast(label(str(error)), icon=":material/error:")
+    else:
+        st.toast("已复制为你自己的对话，可以继续提问。", icon=":material/check:")
 
 
 def show_older() -> None:

@@ -60,7 +60,8 @@ def draw(entry: Message) -> None:
     if entry.before:
         with st.expander("改写前的回答", icon=":material/history:", key=f"before-{entry.id}"):
             draw_answer(entry.before, entry.found, anchor=f"{entry.id}-before")
-            st.button("恢复", key=f"restore-{entry.id}", icon=":material/undo:", on_click=_restore, args=(entry,))
+            if not session.chat().read_only:
+                st.button("恢复", key=f"restore-{entry.id}", icon=":material/undo:", on_click=_restore, args=(entry,))
 
 
 def _drop() -> None:

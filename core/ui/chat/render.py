@@ -37,7 +37,7 @@ from core.answer.message import Message
 from core.app import shared_app
 from core.run.run import Run
 from core.ui import keeping, session
-from core.ui.chat import actions, claims, export_menu, offers, panel, source_panel, source_texts
+from core.ui.chat import actions, claims, export_menu, offers, panel, sharing, source_panel, source_texts
 from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_references
 from core.ui.chat.steps import Steps, draw_steps
 from core.ui.chat.story import search_failed
@@ -66,13 +66,15 @@ DRAWING_SHARE = 0.04
 """Of its time, that a page draws while its answer grows: pages that draw as often as they can leave no time to read what the
 models say, and none for the readers who are still waiting for a first word."""
 LONGEST_REST = 1.0
+READ_ONLY = "这个对话只能阅读。在下面提问时，会先复制为你自己的对话，再继续。"
 
 
 def history(chat: session.ChatState) -> None:
     hidden = len(chat.messages) - chat.shown
     if hidden > 0 or chat.has_older:
         st.button("显示更早的消息", icon=":material/history:", on_click=actions.show_older, type="tertiary")
-    last = chat.messages[-1] if chat.messages and chat.run is None else None
+    can_change = chat.run is None and not chat.read_only
+    last = chat.messages[-1] if chat.messages and can_change else None
     for entry in chat.messages[-chat.shown :]:
         message(entry, is_last=entry is last)
 
@@ -193,12 +195,24 @@ def footer(entry: Message, *, is_last: bool) -> None:
         draw_html(COPY, width="content")
         if is_last:
             _export(entry)
+            sharing.offer(session.chat())
         st.caption(_cost(entry))
 
 
 def _export(entry: Message) -> None:
     with st.popover("导出", icon=":material/download:"):
         export_menu.draw(session.chat().title, keeping.everything(shared_app()), key=entry.id)
+
+
+def read_only(chat: session.ChatState) -> None:
+    """Below what somebody else has said, in place of all that would change it."""
+    if not chat.read_only:
+        return
+    st.info(READ_ONLY, icon=":material/visibility:")
+    with st.container(horizontal=True):
+        st.button("复制为我的对话", key="own-conversation", icon=":material/content_copy:", on_click=actions.own)
+        with st.popover("导出", icon=":material/download:"):
+            export_menu.draw(chat.title, keeping.everything(shared_app()), key="read-only")
 
 
 def _edit_question(entry: Message) -> None:

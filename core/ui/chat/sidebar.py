@@ -7,12 +7,11 @@ import logging
 import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
-from core.app import App, shared_app
+from core.app import shared_app
 from core.base.settings import choose_model
 from core.base.text import one_line, shorten
-from core.store import Conversation
 from core.ui import keeping, preferences, session
-from core.ui.chat import actions, panel, search_switch, steps
+from core.ui.chat import history, panel, search_switch, steps
 from core.ui.escape import label
 from core.ui.settings import own_key
 
@@ -38,51 +37,14 @@ def draw(*, on_chat_page: bool) -> None:
     app = shared_app()
     with st.sidebar:
         if on_chat_page:
-            st.button("新对话", icon=":material/add:", width="stretch", on_click=actions.clear)
+            history.draw(app)
             panel.draw()
-            _recent_conversations(app)
         _login()
         own = own_key.model()
         model = own.choice if own else choose_model(panel.chosen().applied_to(app.settings))
         st.caption(f"模型：{label(model.label)}")
         if on_chat_page and model.embedded:
             st.caption("内置摘录模型只摘录来源中的原句，不会推理。连接语言模型之后，由它撰写回答。")
-
-
-def _recent_conversations(app: App) -> None:
-    found = keeping.recent(app)
-    if not found:
-        return
-    current = session.chat().conversation_id
-    with st.expander("最近的对话", icon=":material/history:"), st.container(gap="xxsmall"):
-        for entry in found:
-            with st.container(horizontal=True, wrap=False, gap="xxsmall", vertical_alignment="center"):
-                st.button(
-                    label(entry.title),
-                    key=f"open-{entry.id}",
-                    type="tertiary",
-                    width="stretch",
-                    disabled=entry.id == current,
-                    on_click=keeping.open_conversation,
-                    args=(entry.id,),
-                )
-                _conversation_menu(app, entry)
-
-
-def _conversation_menu(app: App, entry: Conversation) -> None:
-    with st.popover("", icon=":material/more_vert:", type="tertiary", key=f"menu-{entry.id}"):
-        key = f"title-{entry.id}"
-        with st.form(f"rename-{entry.id}", border=False):
-            st.text_input("标题", entry.title, key=key, max_chars=40)
-            st.form_submit_button("改名", on_click=keeping.rename, args=(app, entry.id, key), width="stretch")
-        st.button(
-            "删除这个对话",
-            key=f"delete-{entry.id}",
-            icon=":material/delete:",
-            on_click=keeping.delete,
-            args=(app, entry.id),
-            width="stretch",
-        )
 
 
 def _login() -> None:

@@ -32,9 +32,9 @@ Start = Callable[[App, Texts, AnswerOptions], Future[T]]
 
 
 def possible(entry: Message) -> bool:
-    """One at a time; and never with the embedded model, which only quotes."""
-    app = shared_app()
-    free = entry.id not in session.chat().tasks
+    """One at a time; never with the embedded model, which only quotes; and not with another's answer."""
+    app, chat = shared_app(), session.chat()
+    free = entry.id not in chat.tasks and not chat.read_only
     return free and app.settings.checks.judge != "off" and not app.chat.model_for(_options()).choice.embedded
 
 

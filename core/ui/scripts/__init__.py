@@ -5,12 +5,13 @@ They listen at the document, because Streamlit draws everything below it again a
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 
 import streamlit as st
 
-PARTS = ("dark", "formulas", "copying", "bottom")
+PARTS = ("dark", "sidebar", "formulas", "copying", "bottom")
 
 
 @cache
@@ -22,3 +23,15 @@ def _script() -> str:
 
 def draw() -> None:
     st.html(_script(), unsafe_allow_javascript=True)
+
+
+_COPY = """<span class="wy-dim wy-copied" hidden>已复制到剪贴板。</span><script>
+navigator.clipboard?.writeText(TEXT).then(() => {
+  for (const word of document.querySelectorAll(".wy-copied")) word.hidden = false;
+});
+</script>"""
+
+
+def copy(text: str) -> None:
+    """Says so where it worked: a browser may refuse, and has no clipboard for a page that did not come by HTTPS."""
+    st.html(_COPY.replace("TEXT", json.dumps(text).replace("<", "\\u003c")), unsafe_allow_javascript=True)

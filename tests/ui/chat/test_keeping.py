@@ -109,7 +109,7 @@ def test_an_address_that_is_not_ours_after_all(postgres: Postgres) -> None:
     """What was said in memory moves to a conversation of its own."""
     with installed(DATABASE_URL=postgres.new_database()) as app:
         foreign = app.store.create("somebody else")
-        app.store.save(foreign, Message("user", "别人的问题"), owner="somebody else")
+        app.store.save(foreign, Message("user", "别人的问题"), who="somebody else")
         app.database.close()
         postgres.stop()
         try:
@@ -123,4 +123,4 @@ def test_an_address_that_is_not_ours_after_all(postgres: Postgres) -> None:
         assert own != foreign
         assert "别人的问题" not in " ".join(said(page))
         assert app.store.load(own).messages[0].text == "我的问题"
-        assert len(app.store.load(foreign, owner="somebody else").messages) == 1
+        assert len(app.store.load(foreign, who="somebody else").messages) == 1

@@ -1,0 +1,156 @@
+"""The list of conversations: found again, opened, and what can be done with each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from itertools import groupby
+
+import streamlit as st
+
+from core.app import App, shared_app
+from core.base.errors import AppError
+from core.store import Conversation
+from core.ui import clock, keeping, session
+from core.ui.chat import actions, export_menu, sharing
+from core.ui.escape import label
+
+SEARCH = "history_search"
+SHOWN = "history_shown"
+CHOSEN = "history_chosen"
+FIRST, MORE = 15, 30
+RENAME, SHARE, LINK, EXPORT, DELETE = "改名", "分享", "复制链接", "导出", "删除"
+
+
+def draw(app: App) -> None:
+    st.button("新对话", key="new-conversation", icon=":material/add:", width="stretch", on_click=actions.clear)
+    words, shown = st.session_state.get(SEARCH) or "", st.session_state.get(SHOWN, FIRST)
+    found = keeping.listed(app, words, shown + 1)
+    if found or words:
+        _search_box()
+    _offer_undo()
+    with st.container(key="history", gap=None):
+        for name, entries in groupby(found[:shown], key=_when(clock.now())):
+            st.caption(name)
+            for entry in entries:
+                _draw_entry(entry)
+        if len(found) > shown:
+            st.button("更多", key="more-conversations", type="tertiary", width="stretch", on_click=_show_more)
+    if words and not found:
+        st.caption("没有找到含有这些字的对话。")
+    _open_dialog(app)
+
+
+def _when(now: datetime) -> Callable[[Conversation], str]:
+    def name(entry: Conversation) -> str:
+        days = (now.date() - datetime.fromtimestamp(entry.updated, now.tzinfo).date()).days
+        if days < 2:
+            return "昨天" if days == 1 else "今天"
+        return "近 7 天" if days < 7 else "更早"
+
+    return name
+
+
+def _search_box() -> None:
+    st.text_input(
+        "搜索对话",
+        key=SEARCH,
+        type="search",
+        placeholder="搜索对话",
+        icon=":material/search:",
+        label_visibility="collapsed",
+        live="400ms",
+    )
+
+
+def _show_more() -> None:
+    st.session_state[SHOWN] = st.session_state.get(SHOWN, FIRST) + MORE
+
+
+def _draw_entry(entry: Conversation) -> None:
+    is_open = entry.id == session.chat().conversation_id
+    with st.container(
+        horizontal=True,
+        wrap=False,
+        gap=None,
+        vertical_alignment="center",
+        key="history-open" if is_open else f"entry-{entry.id}",
+    ):
+        st.button(
+            label(entry.title),
+            key=f"open-{entry.id}",
+            type="tertiary",
+            width="stretch",
+            icon=":material/link:" if entry.share else None,
+            icon_position="right",
+            on_click=keeping.open_conversation,
+            args=(entry.id,),
+        )
+        st.menu_button(
+            f"「{label(entry.title)}」的操作",
+            (RENAME, SHARE, LINK, EXPORT, DELETE),
+            key=f"menu-{entry.id}",
+            type="tertiary",
+            icon=":material/more_horiz:",
+            on_click=_choose,
+            args=(entry,),
+        )
+
+
+def _choose(entry: Conversation) -> None:
+    chosen = st.session_state[f"menu-{entry.id}"]
+    if chosen == DELETE:
+        _try(lambda: keeping.delete(shared_app(), entry))
+    else:
+        st.session_state[CHOSEN] = (chosen, entry)
+
+
+def _try(act: Callable[[], None]) -> None:
+    try:
+        act()
+    except AppError as error:
+        st.toast(label(str(error)), icon=":material/error:")
+
+
+def _offer_undo() -> None:
+    if (gone := keeping.deleted()) is None:
+        return
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", key="history-undo"):
+        st.caption(f"已删除「{label(gone.conversation.title)}」")
+        st.button("撤销", key="undo-deletion", icon=":material/undo:", type="tertiary", on_click=_undo)
+
+
+def _undo() -> None:
+    _try(lambda: keeping.undo(shared_app()))
+
+
+def _open_dialog(app: App) -> None:
+    """Of what was chosen in the last run, once: it stays open by itself."""
+    chosen, entry = st.session_state.pop(CHOSEN, ("", None))
+    if chosen == RENAME:
+        _rename(app, entry)
+    elif chosen == SHARE:
+        sharing.share(app, entry.id)
+    elif chosen == LINK:
+        sharing.copy_link(entry.id)
+    elif chosen == EXPORT:
+        _export(app, entry)
+
+
+@st.dialog("改名", icon=":material/edit:")
+def _rename(app: App, entry: Conversation) -> None:
+    with st.form("rename-conversation", border=False):
+        title = st.text_input("标题", entry.title, key=f"title-{entry.id}", max_chars=40)
+        if not st.form_submit_button("改名", type="primary"):
+            return
+    try:
+        keeping.rename(app, entry.id, title)
+    except AppError as error:
+        st.warning(label(str(error)), icon=":material/error:")
+    else:
+        st.rerun()
+
+
+@st.dialog("导出", icon=":material/download:")
+def _export(app: App, entry: Conversation) -> None:
+    export_menu.draw(entry.title, keeping.whole(app, entry.id), key=entry.id)

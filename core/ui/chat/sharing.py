@@ -1,0 +1,58 @@
+"""A conversation for others: a link that opens it for reading and can be withdrawn, and what its readers see."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from core.app import App, shared_app
+from core.base.errors import AppError
+from core.ui import keeping, scripts, session
+from core.ui.chat.answer import app_url
+from core.ui.escape import label
+
+
+def offer(chat: session.ChatState) -> None:
+    """Below the last answer."""
+    if chat.conversation_id and st.button("分享", key="share-conversation", icon=":material/share:"):
+        share(shared_app(), chat.conversation_id)
+
+
+@st.dialog("分享", icon=":material/share:")
+def share(app: App, id: str) -> None:
+    try:
+        link = address(keeping.SHARED, keeping.share(app, id))
+    except AppError as error:
+        st.warning(label(str(error)), icon=":material/error:")
+        return
+    _show(link)
+    st.caption("拿到链接的人可以阅读、导出和复制这个对话，包括以后新增的内容，不能改动它。撤回以后，链接就打不开了。")
+    if st.button("撤回", key="withdraw-share", icon=":material/link_off:"):
+        _withdraw(app, id)
+
+
+def _withdraw(app: App, id: str) -> None:
+    try:
+        keeping.withdraw(app, id)
+    except AppError as error:
+        st.warning(label(str(error)), icon=":material/error:")
+        return
+    st.rerun()
+
+
+@st.dialog("复制链接", icon=":material/link:")
+def copy_link(id: str) -> None:
+    _show(address(keeping.ADDRESS, id))
+    st.caption("这是你自己打开这个对话的网址。要给别人看，请用「分享」：分享的链接可以撤回。")
+
+
+def _show(link: str) -> None:
+    st.code(link, language=None, wrap_lines=True)
+    scripts.copy(link)
+
+
+def address(parameter: str, value: str) -> str:
+    """As this browser reaches the page."""
+    here = urlsplit(st.context.url or app_url())
+    return here._replace(path=here.path or "/", query=f"{parameter}={value}", fragment="").geturl()
