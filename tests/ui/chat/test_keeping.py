@@ -124,3 +124,25 @@ def test_an_address_that_is_not_ours_after_all(postgres: Postgres) -> None:
         assert "别人的问题" not in " ".join(said(page))
         assert app.store.load(own).messages[0].text == "我的问题"
         assert len(app.store.load(foreign, who="somebody else").messages) == 1
+
+
+def test_an_address_that_is_only_to_be_read_after_all(postgres: Postgres) -> None:
+    """What was said in memory moves into a copy of one's own."""
+    with installed(DATABASE_URL=postgres.new_database()) as app:
+        foreign = app.store.create(who="y" * 32)
+        app.store.save(foreign, Message("user", "别人的问题"), who="y" * 32)
+        app.database.close()
+        postgres.stop()
+        try:
+            page = ask(opened(foreign), "我的问题")
+        finally:
+            postgres.start()
+        until(lambda: app.outbox.flush(0), seconds=30)
+        page = rerun(page)
+        assert app.outbox.flush(30)
+        own = page.session_state["chat"].conversation_id
+        assert own != foreign
+        assert said(page)[:2] == ["别人的问题", "我的问题"]
+        assert [message.text for message in app.store.load(own).messages] == said(page)
+        assert len(app.store.load(foreign).messages) == 1
+        assert "尚未保存" not in values(rerun(page).caption)
