@@ -333,7 +333,7 @@ class _CitationCheck:
             held = "、".join(one.published or "日期不详" for one in self._index.versions(law.key))
             return self._say(_Finding(Mark.UNKNOWN, f"库中只有{held}公布的版本。", unheld=OTHER_EDITION), law)
         found = self._index.article(version.id, self._citation.article)
-        note = f"按{_named(version)}核对" + ("。" if version == law else "，现行文本已不同。")
+        note = f"按{_named(version)}核对" + ("。" if version == law else "，不是现行文本。")
         if found is None:
             highest = to_chinese(self._index.highest(version.id))
             return self._say(_Finding(Mark.MISSING, f"{note}全文共{highest}条。"), version)
