@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from pathlib import Path
@@ -15,11 +15,12 @@ from core.legal.layouts.markup import Undecodable, decode
 from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
 from core.legal.text.agreement import Agreement, LawWords, compare, contained, pairs
 from core.legal.text.names import law_key
-from core.legal.text.numerals import ArticleNumber, to_chinese
+from core.legal.text.numerals import ArticleNumber, plain, to_chinese
 from core.legal.text.paragraphs import excerpt
 from core.legal.text.quotations import Quotation, quotations, quotes
 from core.legal.text.restatement import Restatement, cited_together, restatements
 from core.legal.text.statute_citations import Citation, find_citations
+from core.legal.text.which_law import Edition, edition_in, is_abroad, is_no_law
 from core.legal.types import Status
 
 _FITS = 0.5
@@ -86,9 +87,13 @@ class Verdict:
     law_id: int | None = None
     misquoted: bool = False
     """It is the quotation that differs, not the restatement."""
+    unheld: str = ""
+    """What it is instead of a law that the library might hold."""
 
     @property
     def meaning(self) -> str:
+        if self.unheld:
+            return self.unheld
         if self.mark is not Mark.DIFFERS:
             return self.mark.meaning
         return "引文与条文不一致" if self.misquoted else "所述内容与条文不符"
@@ -130,7 +135,7 @@ class Verifier:
         if index is None:
             raise NoLegalIndex
         simple = simplified(text)
-        cited = cited_together(simple, [one for one in find_citations(simple, index.is_known) if one.law])
+        cited = cited_together(simple, _of_laws(index, find_citations(simple, index.is_known)))
         books = _Books(index)
         return [
             _CitationCheck(books, _Passage(text, together.citations, quote, said, by), citation).verdict()
@@ -146,6 +151,18 @@ class Verifier:
             raise CorpusError(f"无法读取 {file.name}。", cure="请检查路径和权限。") from error
         except Undecodable:
             raise CorpusError(f"{file.name} 不是文本文件，或编码无法识别。", cure="请另存为 UTF-8 文本。") from None
+
+
+def _of_laws(index: LegalIndex, citations: Iterable[Citation]) -> list[Citation]:
+    """Without contracts, plans and standards, unless the library holds them; and without articles that only may be of the law that was
+    named before, where it has no such article."""
+    laws = [one for one in citations if one.law and (not is_no_law(one.law) or index.is_known(one.law))]
+    return [one for one in laws if not one.carried or _has_article(index, one)]
+
+
+def _has_article(index: LegalIndex, citation: Citation) -> bool:
+    law = index.resolve(citation.law or "")
+    return law is not None and index.article(law.id, citation.article) is not None
 
 
 class _Books:
@@ -179,8 +196,12 @@ class _Finding(NamedTuple):
     mark: Mark
     note: str = ""
     misquoted: bool = False
+    unheld: str = ""
 
 
+ABROAD = "外国或其他法域的法律，未核"
+DRAFT = "草案，不是施行的法律，未核"
+OTHER_EDITION = "库中没有所指的版本，未核"
 _NOTHING_TO_COMPARE = _Finding(Mark.EXISTS)
 
 
@@ -192,16 +213,21 @@ class _CitationCheck:
         self._citation = citation
         self._quote = passage.quotation.text if passage.quotation else None
         self._law = self._index.resolve(citation.law or "")
+        self._edition = citation.edition or self._edition_in_name()
 
     def verdict(self) -> Verdict:
+        if self._edition and self._edition.is_draft:
+            return self._say(_Finding(Mark.UNKNOWN, unheld=DRAFT), self._citation.law or "")
         if self._law is None:
             return self._unknown(self._citation.law or "")
+        if self._edition:
+            return self._of_edition(self._law, self._edition)
         found = self._index.article(self._law.id, self._citation.article)
         if found is None:
             return self._missing(self._law)
         gap = self._gap(self._law, found)
         if gap:
-            return self._say(_Finding(Mark.MISSING, gap), self._law, found)
+            return self._complete_in_another(self._law) or self._say(_Finding(Mark.MISSING, gap), self._law, found)
         finding = self._compared(self._law, found)
         if finding.mark is Mark.DIFFERS:
             return self._of_another_version(self._law) or self._say(finding, self._law, found)
@@ -213,7 +239,7 @@ class _CitationCheck:
     def _unknown(self, name: str) -> Verdict:
         repeal = self._index.repeal(law_key(name))
         if repeal is None:
-            return self._say(_Finding(Mark.UNKNOWN), name)
+            return self._say(_Finding(Mark.UNKNOWN, unheld=ABROAD if is_abroad(name) else ""), name)
         by = self._index.version(repeal.law_id)
         return self._say(_Finding(Mark.NOT_IN_FORCE, f"已由《{by.name}》{repeal.number}废止。"), name)
 
@@ -293,11 +319,55 @@ class _CitationCheck:
 
     # ── Versions ──────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def _edition_in_name(self) -> Edition | None:
+        """公司法（2018年修正） in 《》; 宪法修正案（2018年） is a document of its own."""
+        name = self._citation.law or ""
+        brackets = re.search(r"[(（]([^()（）]*)[)）]$", name)
+        if not brackets or (self._law and self._law.key == law_key(name)):
+            return None
+        return edition_in(plain(brackets[1]))
+
+    def _of_edition(self, law: LawVersion, edition: Edition) -> Verdict:
+        version = self._version(law, edition)
+        if version is None:
+            held = "、".join(one.published or "日期不详" for one in self._index.versions(law.key))
+            return self._say(_Finding(Mark.UNKNOWN, f"库中只有{held}公布的版本。", unheld=OTHER_EDITION), law)
+        found = self._index.article(version.id, self._citation.article)
+        note = f"按{_named(version)}核对" + ("。" if version == law else "，不是现行文本。")
+        if found is None:
+            highest = to_chinese(self._index.highest(version.id))
+            return self._say(_Finding(Mark.MISSING, f"{note}全文共{highest}条。"), version)
+        if gap := self._gap(version, found):
+            return self._say(_Finding(Mark.MISSING, note + gap), version, found)
+        finding = self._compared(version, found)
+        if finding.mark is Mark.DIFFERS and not edition.year:  # 旧刑法 may be an older one than the library holds
+            return self._say(_Finding(Mark.UNKNOWN, note, unheld=OTHER_EDITION), version, found)
+        return self._say(finding._replace(note=note + finding.note), version, found)
+
+    def _version(self, law: LawVersion, edition: Edition) -> LawVersion | None:
+        """The one that was made in the year that is named, or was the law then; the one before today's for 旧 and 原."""
+        versions = self._index.versions(law.key)
+        if not edition.year:
+            return next((one for one in versions if one.begins < law.begins), None)
+        year = str(edition.year)
+        made = [one for one in versions if year in ((one.published or "")[:4], (one.effective or "")[:4])]
+        if made or edition.made:
+            return made[0] if made else None
+        return next((one for one in versions if one.begins and one.begins[:4] <= year), None)
+
     def _other_versions(self, law: LawVersion) -> Iterator[tuple[LawVersion, StoredArticle]]:
         for version in self._index.versions(law.key):
             found = self._index.article(version.id, self._citation.article) if version != law else None
             if found:
                 yield version, found
+
+    def _complete_in_another(self, law: LawVersion) -> Verdict | None:
+        """What a 款 or 项 is missing today may have stood in an older version."""
+        for version, found in self._other_versions(law):
+            if not self._gap(version, found):
+                note = f"只见于{_named(version)}，现行条文没有这一款项。"
+                return self._say(_Finding(Mark.NOT_IN_FORCE, note), version, found)
+        return None
 
     def _of_another_version(self, law: LawVersion) -> Verdict | None:
         """What differs from the law in force may be the words of an older one."""
@@ -331,6 +401,7 @@ class _CitationCheck:
             published=known.published if known else None,
             law_id=known.id if known else None,
             misquoted=finding.misquoted,
+            unheld=finding.unheld,
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from core.base.script import simplified
@@ -167,9 +167,11 @@ ALIASES = {
     "劳动争议解释": "最高人民法院关于审理劳动争议案件适用法律问题的解释(一)",
     "担保解释": "最高人民法院关于适用民法典有关担保制度的解释",
     "担保制度解释": "最高人民法院关于适用民法典有关担保制度的解释",
+    "民法典担保制度解释": "最高人民法院关于适用民法典有关担保制度的解释",
     "民法典担保解释": "最高人民法院关于适用民法典有关担保制度的解释",
     "买卖合同解释": "最高人民法院关于审理买卖合同纠纷案件适用法律问题的解释",
     "商品房买卖合同解释": "最高人民法院关于审理商品房买卖合同纠纷案件适用法律若干问题的解释",
+    "商品房买卖解释": "最高人民法院关于审理商品房买卖合同纠纷案件适用法律若干问题的解释",
     "商品房解释": "最高人民法院关于审理商品房买卖合同纠纷案件适用法律若干问题的解释",
     "建设工程解释": "最高人民法院关于审理建设工程施工合同纠纷案件适用法律问题的解释(一)",
     "建工解释": "最高人民法院关于审理建设工程施工合同纠纷案件适用法律问题的解释(一)",
@@ -185,6 +187,8 @@ ALIASES = {
     "时间效力规定": "最高人民法院关于适用民法典时间效力的若干规定",
     "旅游纠纷规定": "最高人民法院关于审理旅游纠纷案件适用法律若干问题的规定",
     "物业解释": "最高人民法院关于审理物业服务纠纷案件适用法律若干问题的解释",
+    "诉讼时效解释": "最高人民法院关于审理民事案件适用诉讼时效制度若干问题的规定",
+    "城镇房屋租赁合同解释": "最高人民法院关于审理城镇房屋租赁合同纠纷案件具体应用法律若干问题的解释",
     "租赁合同解释": "最高人民法院关于审理城镇房屋租赁合同纠纷案件具体应用法律若干问题的解释",
 }
 
@@ -207,9 +211,20 @@ def spellings(name: str) -> tuple[str, ...]:
         found.append(ALIASES.get(spelling, spelling))
         # 公司法解释三, 公司法司法解释（三）
         found.append(re.sub(r"([一二三四五六七八九十])$", r"(\1)", spelling))
-        short = re.sub(r"^最高人民法院(?:关于)?|^民法典(?=.+编)|\([一二]\)$", "", spelling)
+        short = re.sub(r"^最高人民法院(?:关于)?|^民法典(?=.+编)|\(?[一二]\)?$", "", spelling)
         found.append(ALIASES.get(short, key))
+        found.extend(_interpretations(spelling))
+    found.append(re.sub(r"^(?:我国|中国|现行|新)的?", "", bare))  # 新公司法
+    found.append(f"最高人民法院{bare}")  # which stands before 《关于…》, or does not
     return tuple(dict.fromkeys(found))
+
+
+def _interpretations(name: str) -> Iterator[str]:
+    """公司法解释三: the titles that the third interpretation of a law may have."""
+    if called := re.fullmatch(r"(?P<law>.+法)解释\(?(?P<number>[一二三四五六七])?\)?", name):
+        number = f"({called['number']})" if called["number"] else ""
+        for kind in ("若干问题的规定", "若干问题的解释", "的解释"):
+            yield f"最高人民法院关于适用{called['law']}{kind}{number}"
 
 
 def best_match(query: str, keys: Iterable[tuple[str, float]], limit: int = 10) -> list[str]:

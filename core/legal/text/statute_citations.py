@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from core.base.text import HAN
 from core.legal.text.names import PART
 from core.legal.text.numerals import NUMERAL, ArticleNumber, plain, to_int
+from core.legal.text.which_law import Edition, edition_before, edition_in, place_before
 
 IsKnown = Callable[[str], bool]
 
@@ -35,13 +37,16 @@ _PIECE = re.compile(
 )
 
 # 香港基本法 is not 本法, and 合同法 is not 同法.
+_IN_QUOTES = re.compile(r"[“\"「『〈<](?P<name>[^“”\"「」『』〈〉<>《》]{2,40})[”\"」』〉>]$")
 _HOME = re.compile(r"(?<![基资日])本(?:法典|法|条例|规定|办法|解释|细则|规则|决定|章程)$")
-_SAME = re.compile(r"(?:该|(?<!合)同|上述|前述|此)(?:法典|法律|法|条例|规定|办法|解释|司法解释|细则|规则|决定)$")
+_SAME = re.compile(r"(?:该|(?<!合)同|上述|前述|此)(?P<kind>法典|法律|法|条例|规定|办法|解释|司法解释|细则|规则|决定)$")
 # 《…》（2018修正）的第三条, **《…》** 第三条
-_BETWEEN = re.compile(r"[\s*]*+(?:\([^()]{0,40}\)\s*+)?(?:的|中|之|里|:)?[\s*]*+$")
+_BETWEEN = re.compile(
+    rf"[\s*]*+(?:\((?P<edition>[^()]{{0,40}})\)\s*+)?(?:中的|里的|的|中|之|里|:)?[\s*]*+(?:第\s*{NUMERAL}\s*[编章节]\s*)*$"
+)
 _PART = re.compile(f"{PART}[编篇]?$")
 _RUN = re.compile(rf"[{HAN}\d()《》〈〉<>、\-]{{2,70}}$")
-_LAW_WORD = r"(?:法典|法|条例|规定|办法|细则|规则|解释|决定|通则|准则|批复|意见|修正案)(?:\([一二三四五六七八九十]+\)|[一二三四五])?"
+_LAW_WORD = r"(?:法典|民法总则|法|条例|规定|办法|细则|规则|解释|决定|通则|准则|批复|意见|修正案)(?:\([一二三四五六七八九十]+\)|[一二三四五])?"
 _ENDS_AS_LAW = re.compile(rf"{_LAW_WORD}$")
 _INTRODUCTION = re.compile(
     r"^.*(?:根据|依据|依照|按照|参照|违反|适用|符合|援引|触犯|以及|即|见|由|和|与|及|或|按|依|是|为|了|对|将|因|、|在|的)"
@@ -69,6 +74,23 @@ class Citation:
     """The law that the text itself is part of: 本法, or no name at all."""
     back: int = 0
     """前条 is 1, 前两条 is 2; `article` then has no number."""
+    edition: Edition | None = None
+    """The version that is named with the law."""
+    carried: bool = False
+    """No law is named with it: it may be the one that was named before."""
+
+
+class _Name(NamedTuple):
+    """A law as it is named right before an article."""
+
+    law: str | None
+    start: int
+    home: bool = False
+    """It is 本法."""
+    same: str = ""
+    """It is 该法, 该条例 …: what kind of thing was named before."""
+    edition: Edition | None = None
+    carried: bool = False
 
 
 def may_cite(text: str) -> bool:
@@ -82,27 +104,48 @@ def find_citations(text: str, is_known: IsKnown | None = None, *, in_statute: bo
     called = {found["short"]: found["full"] for found in _CALLED.finditer(simple)}
     known = (lambda name: name in called or bool(is_known and is_known(name))) if called or is_known else None
     found: list[Citation] = []
-    named: str | None = None
+    named: list[_Name] = []
     for references in _all_references(simple):
-        name, start, home = _name_before(simple, references.start(), known)
-        if name == _SAME_LAW:
-            name = named
-        if home and not in_statute:
-            name, home = named, False
-        if name is None and not home:
+        name = _name_before(simple, references.start(), known)
+        if name.same or (name.home and not in_statute):
+            name = _named_before(named, name)
+        if name.law is None and not (name.home or in_statute) and found and _goes_on(simple, found[-1].end, references):
+            name = _Name(named[-1].law, references.start(), edition=named[-1].edition, carried=True)
+        if name.law is None and not name.home:
             if not in_statute or _belongs_to_contract(simple, references.start()):
                 continue
-            home = True
-        if name is not None:
-            name = called.get(name, name)
-            named = name
-        found.extend(_read(references, start, name, home))
+            name = name._replace(home=True)
+        if name.law is not None and not name.carried:
+            name = name._replace(law=called.get(name.law, name.law))
+            named.append(name)
+        found.extend(_read(references, name))
     if in_statute:
         found.extend(_previous(simple))
     return sorted(found, key=lambda citation: (citation.start, citation.end))
 
 
-_SAME_LAW = "该法"
+_FAR = 400
+_SOMETHING_ELSE = re.compile(r"[\n《“「]|合同|协议|章程|约定|公约|规约|附件|甲方|乙方|条款|草案|判决|解释|条例|规定》")
+_BEGINS_ANEW = re.compile(
+    r"(?:^|[\s，。；：、,.;:(（!?]|根据|依据|依照|按照|适用|违反|以及|其中|其|和|及|与|而|但|同时)$"
+)
+
+
+def _goes_on(text: str, end: int, references: re.Match[str]) -> bool:
+    """第二十一条, soon after 《刑法》第二十条 in the same paragraph, with nothing between them that has articles too."""
+    between = text[end : references.start()]
+    return len(between) <= _FAR and not _SOMETHING_ELSE.search(between) and bool(_BEGINS_ANEW.search(between))
+
+
+def _named_before(named: list[_Name], name: _Name) -> _Name:
+    """What 该法 or 该解释 stands for: the last thing of that kind; 本法 in a text that is none, the last of all."""
+    meant = next((one for one in reversed(named) if _is_of_kind(one.law or "", name.same)), None)
+    return _Name(meant.law if meant else None, name.start, edition=meant.edition if meant else None)
+
+
+def _is_of_kind(law: str, kind: str) -> bool:
+    ends = {"法律": ("法", "法典"), "法": ("法", "法典"), "司法解释": ("解释", "规定")}.get(kind, (kind,))
+    return re.sub(r"\([^()]*\)$|[一二三四五]$", "", law).endswith(ends)
 
 
 def _all_references(text: str) -> Iterator[re.Match[str]]:
@@ -116,28 +159,46 @@ def _all_references(text: str) -> Iterator[re.Match[str]]:
             yield match
 
 
-def _name_before(text: str, at: int, known: IsKnown | None) -> tuple[str | None, int, bool]:
-    """The law named right before a place, where that name begins, and whether it is 本法."""
+def _name_before(text: str, at: int, known: IsKnown | None) -> _Name:
     before = text[max(0, at - 160) : at]
     offset = at - len(before)
-    trimmed = _BETWEEN.sub("", before)
+    between = _BETWEEN.search(before)
+    trimmed = before[: between.start()] if between else before
+    edition = edition_in(between["edition"]) if between and between["edition"] else None
     part = _PART.search(trimmed)
     if part and (trimmed[: part.start()].endswith(("》", "法典", "刑法")) or part[0].startswith("侵权责任编")):
         trimmed = trimmed[: part.start()]
     if trimmed.endswith("》"):
         opening = _opening(trimmed)
-        return (trimmed[opening + 1 : -1].strip(), offset + opening, False) if opening >= 0 else (None, at, False)
+        if opening < 0:
+            return _Name(None, at)
+        return _whole_name(trimmed[:opening], trimmed[opening + 1 : -1].strip(), offset, edition)
+    quoted = _IN_QUOTES.search(trimmed)
+    if quoted and (place_before(trimmed[: quoted.start()], "") or (known and known(quoted["name"]))):
+        return _whole_name(trimmed[: quoted.start()], quoted["name"], offset, edition)
     if home := _HOME.search(trimmed):
-        return None, offset + home.start(), True
+        return _Name(None, offset + home.start(), home=True)
     if same := _SAME.search(trimmed):
-        return _SAME_LAW, offset + same.start(), False
+        return _Name(None, offset + same.start(), same=same["kind"])
     for words in dict.fromkeys((before.rstrip(), trimmed)):  # 宪法修正案（2018年）, then 公司法（2023修订）
         run = _RUN.search(words)
         if run and ((known and words != trimmed) or _ENDS_AS_LAW.search(words)):
             start = _start_of_name(run[0], known, guess=words == trimmed)
             if start >= 0:
-                return run[0][start:], offset + run.start() + start, False
-    return None, at, False
+                begin = run.start() + start
+                return _whole_name(words[:begin], words[begin:], offset, edition if words == trimmed else None)
+    return _Name(None, at)
+
+
+def _whole_name(before: str, name: str, offset: int, edition: Edition | None) -> _Name:
+    """With whose law it is, and which version, where that stands before the name."""
+    start = len(before)
+    if place := place_before(before, name):
+        start -= len(place)
+        name = f"{place.rstrip('的“「')}{name}"
+    if earlier := edition_before(before[:start]):
+        start -= len(earlier.words)
+    return _Name(name, offset + start, edition=edition or earlier)
 
 
 def _opening(text: str) -> int:
@@ -169,7 +230,7 @@ def _belongs_to_contract(text: str, at: int) -> bool:
     )
 
 
-def _read(references: re.Match[str], start: int, law: str | None, home: bool) -> Iterator[Citation]:
+def _read(references: re.Match[str], name: _Name) -> Iterator[Citation]:
     """The articles of 第三十八条第一款、第四十六条至第四十八条, each with its own place in the text."""
     pieces = [piece for piece in _PIECE.finditer(references[0]) if piece["number"]]
     current: Citation | None = None
@@ -187,8 +248,9 @@ def _read(references: re.Match[str], start: int, law: str | None, home: bool) ->
                 continue
             if current:
                 yield current
+            start = name.start if current is None else begin - bool(piece["ordinal"])
             current = Citation(
-                start if current is None else begin - bool(piece["ordinal"]), end, law, article, home=home
+                start, end, name.law, article, home=name.home, edition=name.edition, carried=name.carried
             )
         elif current and piece["unit"] == "款":
             current = replace(current, end=end, paragraph=current.paragraph or number)

@@ -36,7 +36,7 @@ def found(text: str) -> list[Restatement | None]:
     ],
 )
 def test_said(text: str) -> None:
-    (one,) = found(text)
+    one, *_ = found(text)
     assert one
     assert one.text == SAID
 
