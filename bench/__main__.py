@@ -11,6 +11,7 @@ from bench.rows import Row, table
 PARTS = {
     "page": "The page",
     "chat": "Chat mode",
+    "stream": "The model's stream",
     "search": "Search",
     "reading": "Reading pages",
     "agent": "Agent mode",
