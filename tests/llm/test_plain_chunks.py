@@ -6,6 +6,7 @@ import functools
 import json
 import operator
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,6 +18,7 @@ from langchain_core.messages import BaseMessageChunk
 from langchain_openai import ChatOpenAI
 
 from core.base.loop import LoopThread
+from core.llm import plain_chunks
 from core.llm.openai_chat import OpenAIChat
 from core.llm.pieces import ThoughtPiece
 from core.llm.plain_chunks import PlainChunks
@@ -45,7 +47,9 @@ def streaming(events: list[Any], connections: list[Any] | None = None) -> Iterat
             self.end_headers()
             self.wfile.write(b"%x\r\n%b\r\n" % (len(body.encode()), body.encode()))
             self.wfile.flush()
-            self.wfile.write(b"0\r\n\r\n")  # alone, after the last event
+            if connections is not None:
+                time.sleep(0.02)  # the body ends a moment after its last event
+            self.wfile.write(b"0\r\n\r\n")
 
         def log_message(self, *_: Any) -> None:
             pass
@@ -163,7 +167,8 @@ def test_what_came_before_a_broken_event_is_kept(loop: LoopThread) -> None:
     assert "".join(heard) == "你好"
 
 
-def test_a_connection_is_used_again(loop: LoopThread) -> None:
+def test_a_connection_is_used_again(loop: LoopThread, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plain_chunks, "LAST_BYTES_SECONDS", 10)
     connections: list[Any] = []
     with streaming([chunk({"content": "你"}), ENDING], connections) as address:
         assert directly(loop, address, times=2).count("你") == 2
