@@ -33,7 +33,8 @@ NOTE = f"""Processor time of one answer of {TOKENS} tokens, from the request to 
 socket of asyncio's; httpx, line by line, with `json.loads`; the openai package; LangChain's ChatOpenAI; then `Model.stream`, which
 reads in bursts (`core/llm/bursts.py`), and the events of both modes without a page. The model is a process of its own and sends
 every token alone, chunked, as services do. The less there is to do, the more a single answer costs: what a process that was
-asleep has to wake up for is then nearly all of it. Ten at once share that."""
+asleep has to wake up for is then nearly all of it. Ten at once share that. On a machine that is busy with other things tokens
+arrive in clumps, by which the bare stream, which reads each for itself, wins most: the limits are for a quiet one."""
 
 Layer = Callable[[], Awaitable[str]]
 
