@@ -1,16 +1,20 @@
-"""`make bench` measures everything; `make bench ARGS=page` one part. The table goes to docs/benchmarks.md."""
+"""`make bench` measures everything; `make bench ARGS=page` one part. The table goes to docs/benchmarks.md.
+
+Each line ends with the change since the last run on this machine. The exit code is 1 if a row is worse than its limit.
+"""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
 
-from bench.report import write_section
+from bench.report import change, write_section
 from bench.rows import Row, table
 
 PARTS = {
     "page": "The page",
     "chat": "Chat mode",
+    "stream": "The model's stream",
     "search": "Search",
     "reading": "Reading pages",
     "agent": "Agent mode",
@@ -28,7 +32,7 @@ def main(wanted: list[str]) -> int:
         rows: list[Row] = []
         module = import_module(f"bench.{part}")
         for row in module.rows():
-            print(" · ".join(filter(None, row.cells())), flush=True)
+            print(" · ".join(filter(None, [*row.cells(), change(row)])), flush=True)
             rows.append(row)
         missed += sum(not row.ok for row in rows)
         write_section(PARTS[part], f"{table(rows)}\n\n{getattr(module, 'NOTE', '')}")

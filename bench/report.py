@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
 from datetime import date
 from pathlib import Path
 
+from bench.rows import Row
+
 REPORT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+RESULTS = Path(__file__).resolve().parent / "results.json"
+"""The last value of every row on this machine, to compare the next with. Not in the repository: another machine's tell nothing."""
 INTRODUCTION = """# Benchmarks
 
 Written by `make bench` and `make load`: figures of one run, each beside its limit and, where there is one, a peer measured in
@@ -24,3 +29,12 @@ def write_section(title: str, text: str) -> None:
     sections[title] = f"Measured {machine}.\n\n{text}"
     whole = "".join(f"\n## {name}\n\n{section.strip()}\n" for name, section in sections.items())
     REPORT.write_text(INTRODUCTION + whole, "utf-8")
+
+
+def change(row: Row) -> str:
+    """Since the last run, which is forgotten for this one."""
+    results: dict[str, float] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    key = f"{row.name}, {row.peer}" if row.peer else row.name
+    before = results.get(key)
+    RESULTS.write_text(json.dumps(results | {key: row.value}, ensure_ascii=False, indent=1), "utf-8")
+    return f"{row.value / before - 1:+.0%}" if before else ""
