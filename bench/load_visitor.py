@@ -28,6 +28,14 @@ RESTING_PATIENCE = 20.0
 """The same for one that rests without showing what was waited for."""
 
 
+class _Counting(ClientConnection):
+    received = 0
+
+    def data_received(self, data: bytes) -> None:
+        self.received += len(data)
+        super().data_received(data)
+
+
 @dataclass
 class Visitor:
     number: int
@@ -37,11 +45,12 @@ class Visitor:
     first_at: float = 0.0
     last_at: float = 0.0
     bytes: int = 0
+    """That came through the websocket, compressed as for a browser."""
     cited: bool = False
     conversation: str = ""
     remark: str = ""
     """The last one in the page: where there is no answer, it says why."""
-    _websocket: ClientConnection = field(init=False)
+    _websocket: _Counting = field(init=False)
     _page: str = ""
     _query: str = ""
     _chat_input: str = ""
@@ -69,7 +78,7 @@ class Visitor:
     async def open(self) -> None:
         """Until the page has been drawn for the first time."""
         cookies = await self._fetch_cookies()
-        self._websocket = await connect(
+        websocket = await connect(
             f"{self.url.replace('http', 'ws', 1)}/_stcore/stream",
             origin=self.url,  # type: ignore[arg-type]
             subprotocols=["streamlit", cookies["_streamlit_xsrf"]],  # type: ignore[list-item]
@@ -77,7 +86,10 @@ class Visitor:
             max_size=None,
             open_timeout=PATIENCE,
             ping_interval=None,
+            create_connection=_Counting,
         )
+        assert isinstance(websocket, _Counting)
+        self._websocket = websocket
         await self._rerun()
         await self._until(lambda: bool(self._chat_input))
 
@@ -110,6 +122,7 @@ class Visitor:
     async def leave(self) -> None:
         self._stop_repeating()
         await self._websocket.close()
+        self.bytes += self._websocket.received
 
     # ── To the server ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -148,7 +161,6 @@ class Visitor:
             while True:
                 data = await self._websocket.recv()
                 assert isinstance(data, bytes)
-                self.bytes += len(data)
                 message = ForwardMsg.FromString(data)
                 self._take(message)
                 if message.HasField("script_finished") and message.script_finished == message.FINISHED_SUCCESSFULLY:

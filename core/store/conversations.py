@@ -156,8 +156,6 @@ class ConversationStore:
         An answer that is still growing is saved again and again with `finished=False`. Coming late, such a save never
         replaces the finished answer.
         """
-        question = title_of(message.text) if message.role == "user" else ""
-        title = case((conversations.c.title == "", question), else_=conversations.c.title)
         row = {
             "id": clean(message.id),
             "role": message.role,
@@ -172,6 +170,8 @@ class ConversationStore:
         with self._database.write() as connection:
             if not finished and connection.execute(_GROW, growing).rowcount:
                 return
+            question = title_of(message.text) if message.role == "user" else ""
+            title = case((conversations.c.title == "", question), else_=conversations.c.title)
             self._change(connection, id, who, updated=self._clock(), title=title)
             same = and_(messages.c.conversation_id == id, messages.c.id == row["id"])
             was_finished = connection.execute(select(messages.c.finished).where(same)).scalar()

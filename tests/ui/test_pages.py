@@ -14,7 +14,7 @@ from core.app import shared_app
 from core.ui.chat.actions import CHAT_ON
 from core.ui.session import ChatState
 from support.base import ROOT
-from support.pages import ask, choose, open_page
+from support.pages import ask, choose, open_page, rerun
 
 HOME = str(ROOT / "Home.py")
 
@@ -66,7 +66,7 @@ def test_only_the_newest_messages_are_drawn_until_asked_for(app: AppTest) -> Non
 
 
 def test_a_new_conversation_forgets_the_old_one(app: AppTest) -> None:
-    app.chat_input[0].set_value("你是谁").run()
+    ask(app, "你是谁")
     assert len(app.chat_message) == 2
     through_home(app).run()
     app.sidebar.button[0].click()
