@@ -12,10 +12,12 @@ FOLDER = Path(__file__).parent
 
 # Popovers and dialogs stand outside of the element that Streamlit tells whether it is dark.
 TELL_ALL_OF_THE_PAGE_WHETHER_IT_IS_DARK = """<script>
-const app = document.querySelector("[data-testid=stApp]");
-const tell = () => document.documentElement.style.colorScheme = getComputedStyle(app).colorScheme;
-new MutationObserver(tell).observe(app, {attributeFilter: ["class"]});
-tell();
+{
+  const app = document.querySelector("[data-testid=stApp]");
+  const tell = () => document.documentElement.style.colorScheme = getComputedStyle(app).colorScheme;
+  new MutationObserver(tell).observe(app, {attributeFilter: ["class"]});
+  tell();
+}
 </script>"""
 
 

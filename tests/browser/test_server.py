@@ -23,6 +23,8 @@ def test_health_and_security_headers(serve: Callable[..., AppServer]) -> None:
         assert "object-src 'none'" in policy
         assert response.headers["X-Content-Type-Options"] == "nosniff"
         assert response.headers["Referrer-Policy"] == "no-referrer"
+    assert f"问源已启动：{server.url}" in server.log
+    assert "Streamlit" not in server.log
 
 
 def test_the_server_ends_at_once_when_told() -> None:
