@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from prometheus_client.parser import text_string_to_metric_families
 
 from support.app_server import AppServer, app_server
+from support.axe import judge
 from support.patience import until
 from support.visitor import Visitor
 
@@ -98,6 +99,7 @@ def test_real_questions_become_figures_that_can_be_filtered_and_saved(dashboard:
     dashboard.settled()
     assert not side_by_side(page, "搜索的次数", "回答的次数")
     assert fits(page)
+    assert judge(dashboard) == []
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, True), (390, False)])

@@ -27,6 +27,8 @@ def test_health_and_security_headers(serve: Callable[..., AppServer]) -> None:
         assert "object-src 'none'" in policy
         assert response.headers["X-Content-Type-Options"] == "nosniff"
         assert response.headers["Referrer-Policy"] == "no-referrer"
+    assert f"问源已启动：{server.url}" in server.log
+    assert "Streamlit" not in server.log
 
 
 def test_the_page_is_chinese_an_app_and_a_search_engine(serve: Callable[..., AppServer]) -> None:

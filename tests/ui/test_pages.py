@@ -14,7 +14,7 @@ from core.app import shared_app
 from core.ui.chat.actions import CHAT_ON
 from core.ui.session import ChatState
 from support.base import ROOT
-from support.pages import ask, choose, open_page, rerun
+from support.pages import ask, choose, open_page
 
 HOME = str(ROOT / "Home.py")
 
