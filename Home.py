@@ -27,5 +27,5 @@ if page == chat:
 else:
     session.chat().interrupt()  # nobody reads along any more
     page_title(page.title)
-sidebar.draw(on_chat_page=page == chat)
+    sidebar.draw(on_chat_page=False)
 page.run()

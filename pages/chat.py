@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.app import shared_app
 from core.ui import keeping, session
-from core.ui.chat import actions, composer, first_screen, render
+from core.ui.chat import actions, composer, first_screen, render, sidebar
 from core.ui.frame import page_title, warning
 
 session.through_router()
@@ -15,6 +15,7 @@ page_title(chat.title)
 typed, stop_button = composer.draw(app)
 actions.hear(typed)
 keeping.show_in_address()
+sidebar.draw(on_chat_page=True)  # after the input: its switches answer first
 
 # What is drawn in a placeholder goes at once when the placeholder is empty; anything else would stay, faded, until the
 # answer is complete.

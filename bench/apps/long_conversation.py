@@ -11,7 +11,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 from core.answer.message import Message
 from core.ui import session
-from core.ui.chat import sidebar
 from core.ui.frame import page_frame
 
 if "chat" not in st.session_state:
@@ -22,5 +21,4 @@ if "chat" not in st.session_state:
     )
 page_frame()
 session.begin()
-sidebar.draw(on_chat_page=True)
 runpy.run_path(str(ROOT / "pages" / "chat.py"))
