@@ -22,13 +22,12 @@ Visit = Callable[..., Visitor]
 EMBEDDED = {"SEARCH_PROVIDER_PRIORITY": "bundled"}
 
 
-def as_asked(serve: Serve, model_server: OpenAIServer) -> AppServer:
-    """With tool calling the question stands last, and its last word says how the model behaves."""
+def calling_tools(serve: Serve, model_server: OpenAIServer, model: str) -> AppServer:
     return serve(
         **EMBEDDED,
         OPENAI_API_KEY="k",
         OPENAI_BASE_URL=model_server.url,
-        LLM_MODEL="openai:as-asked",
+        LLM_MODEL=f"openai:{model}",
         AGENT_STRATEGY="tools",
     )
 
@@ -97,7 +96,8 @@ def test_the_mode_is_confirmed_and_the_toggle_comes_back(serve: Serve, visit: Vi
 
 
 def test_leaving_cancels_the_run(serve: Serve, visit: Visit, model_server: OpenAIServer) -> None:
-    visitor = visit(as_asked(serve, model_server))
+    # With tool calling the question stands last, and its last word says how the model behaves.
+    visitor = visit(calling_tools(serve, model_server, "as-asked"))
     switch(visitor, AGENT_ON)
     visitor.ask("慢慢想 slow")
     visitor.page.get_by_text("第30词").first.wait_for()
@@ -126,7 +126,7 @@ def ask_the_agent(visitor: Visitor, model_server: OpenAIServer, *, calls: int) -
     """It searches the manual so often, then calls a tool that does not exist, then answers."""
     search = [Call("web_search", f'{{"query": "打开联网搜索 {n}"}}') for n in range(calls)]
     model_server.reply = in_turn(*([call] for call in search), [Call("no_such_tool", "{}")], [ANSWER])
-    visitor.ask("怎么打开联网搜索？ reply")
+    visitor.ask("怎么打开联网搜索？")
     answer = visitor.page.get_by_test_id("stChatMessage").last
     expect(answer.get_by_text(f"{calls + 2} 轮")).to_be_visible()
     visitor.settled()
@@ -142,7 +142,7 @@ def height(place: Locator) -> float:
 def test_the_rail_is_light_says_what_failed_and_stays_folded(
     serve: Serve, visit: Visit, model_server: OpenAIServer
 ) -> None:
-    visitor = visit(as_asked(serve, model_server), width=1440)
+    visitor = visit(calling_tools(serve, model_server, "reply"), width=1440)
     page = visitor.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     switch(visitor, AGENT_ON)
@@ -182,7 +182,7 @@ def test_the_rail_is_light_says_what_failed_and_stays_folded(
 def test_on_a_phone_tables_scroll_in_their_own_box_and_words_stay_whole(
     serve: Serve, visit: Visit, model_server: OpenAIServer
 ) -> None:
-    visitor = visit(as_asked(serve, model_server), width=390)
+    visitor = visit(calling_tools(serve, model_server, "reply"), width=390)
     visitor.ask("/mode agent")
     visitor.page.get_by_text(AGENT_ON).last.wait_for()
     visitor.settled()

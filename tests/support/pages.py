@@ -160,7 +160,15 @@ def step(page: AppTest, number: int) -> str:
 
 
 def html(part: Any) -> str:
-    return " ".join(element.proto.body for element in part.get("html"))
+    """Without the page's script."""
+    drawn = (element.proto for element in part.get("html"))
+    return " ".join(proto.body for proto in drawn if not proto.unsafe_allow_javascript)
+
+
+def open_sources(page: AppTest) -> AppTest:
+    """Of the last answer, as a click does."""
+    page.session_state[f"sources-{page.session_state['chat'].messages[-1].id}"] = True
+    return rerun(page)
 
 
 def values(elements: Any) -> str:

@@ -44,7 +44,7 @@ def as_markdown(
 
 
 def answer_as_markdown(message: Message, check: CheckStatutes = unchecked, *, zone: tzinfo | None = None) -> str:
-    """One answer with its references, for the clipboard."""
+    """One answer with what was checked of it, and its references."""
     parts = [disarm(message.text)]
     if claimed := list(claim_lines(message)):
         parts += ["**依据核对**", "\n".join(f"- {plain_line(line)}" for line in claimed)]

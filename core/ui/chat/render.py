@@ -225,8 +225,7 @@ def _edit_question(entry: Message) -> None:
 def _edit(text: str, key: str) -> None:
     with st.form(f"form-{key}", border=False):
         st.text_area("问题", text, key=key, height=160, label_visibility="collapsed")
-        if st.form_submit_button("重新发送", type="primary"):
-            actions.resend(key)
+        if st.form_submit_button("重新发送", type="primary", on_click=actions.resend, args=(key,)):
             st.rerun()
 
 

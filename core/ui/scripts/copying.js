@@ -8,7 +8,7 @@ const items = (list) =>
 const row = (cells) => `| ${Array.from(cells, (cell) => children(cell).trim().replace(/\n/g, "\x3cbr>")).join(" | ")} |`;
 const table = (whole) => {
   const rows = Array.from(whole.rows, (one) => row(one.cells));
-  rows.splice(1, 0, row(Array.from(whole.rows[0]?.cells ?? [], () => document.createTextNode("---"))));
+  rows.splice(1, 0, `|${" --- |".repeat(whole.rows[0]?.cells.length ?? 0)}`);
   return rows.join("\n");
 };
 const quoted = (text) => text.replace(/^/gm, "> ");

@@ -52,8 +52,10 @@ def test_an_answer_stays_when_another_one_is_refused(page: AppTest) -> None:
 @pytest.mark.parametrize("edited", ["改过的问题", "很长" * 20_000])
 def test_a_question_stays_when_its_new_words_are_refused(page: AppTest, edited: str) -> None:
     before = kept(page)
-    page.main.text_area[0].set_value(edited)
-    next(button for button in page.main.button if button.label == "重新发送").click()
+    next(button for button in page.main.button if button.label == "修改问题").click()
+    rerun(page)
+    page.text_area[0].set_value(edited)
+    next(button for button in page.button if button.label == "重新发送").click()
     page = rerun(page)
     assert "没有发送" in values(page.warning)
     assert page.main.text_area[0].value == edited

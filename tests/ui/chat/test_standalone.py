@@ -14,7 +14,7 @@ from core.answer.message import Message
 from core.app import App
 from core.search.types import SearchQuery, SearchResponse
 from core.ui.session import ChatState
-from support.pages import ask, choose, drawn_after, html, open_page, pick, rerun, search, serving, steps
+from support.pages import ask, choose, drawn_after, html, open_page, open_sources, pick, rerun, search, serving, steps
 from support.patience import until
 from support.worlds import FakeEngine, results
 
@@ -49,6 +49,7 @@ def searched(page: AppTest) -> tuple[str, str]:
 
 
 def search_again(page: AppTest, words: str | None = None) -> AppTest:
+    open_sources(page)
     if words is not None:
         page.main.text_input[-1].set_value(words)
     next(button for button in page.main.button if button.label == "重新搜索").click()
@@ -61,7 +62,7 @@ def click(page: AppTest, words: str) -> AppTest:
 
 
 def test_the_ledger_shows_both_and_so_does_the_step(app: App, engine: FakeEngine) -> None:
-    page = conversation()
+    page = open_sources(conversation())
     assert [query.text for query in engine.queries] == [FIRST, QUERY]
     shown = html(page)
     assert f"<b>搜索词</b> {FIRST}" in shown
@@ -82,7 +83,7 @@ def test_other_words_answer_the_same_question_again(app: App, engine: FakeEngine
     assert searched(page) == ("员工 单方解除", FOLLOW_UP)
     assert [message.text for message in messages(page) if message.role == "user"] == [FIRST, FOLLOW_UP]
     assert len(messages(page)) == 4
-    assert page.main.text_input[-1].value == "员工 单方解除"
+    assert open_sources(page).main.text_input[-1].value == "员工 单方解除"
     click(page, "重新回答")
     assert searched(page) == ("员工 单方解除", FOLLOW_UP), "the reader's words stay"
     state: ChatState = page.session_state["chat"]
@@ -117,7 +118,7 @@ def test_an_agent_makes_its_own_queries(app: App) -> None:
     page = choose(conversation(), "Agent")
     assert not page.main.text_input
     ask(page, "怎么打开联网搜索？")
-    assert not page.main.text_input
+    assert not open_sources(page).main.text_input
     assert "重新搜索" in [button.label for button in page.main.button]
 
 
