@@ -157,7 +157,7 @@ def _nothing_yet(span: Span) -> None:
 def _places() -> Iterator[DeltaGenerator]:
     """One place after the other: two in a row, below each other on a phone."""
     while True:
-        yield from st.columns(2, gap="medium")
+        yield from st.columns(2)
 
 
 def _zones(span: Span, now: float) -> str:
