@@ -192,7 +192,7 @@ def _section(view: View, title: str, sentence: str, chart: Spec, table: Table, *
 
 
 def _over_time(view: View) -> None:
-    unfinished = f"最右边浅色的是现在这一{UNITS[view.span.grain]}，还没有结束。"
+    unfinished = f"最右边颜色较淡的是现在这一{UNITS[view.span.grain]}，还没有结束。"
     for title, sentence, name, moments, words, colours in (
         (
             "搜索的次数",
