@@ -157,7 +157,7 @@ def _nothing_yet(span: Span) -> None:
 def _places() -> Iterator[DeltaGenerator]:
     """One place after the other: two in a row, below each other on a phone."""
     while True:
-        yield from st.columns(2, gap="medium")
+        yield from st.columns(2)
 
 
 def _zones(span: Span, now: float) -> str:
@@ -192,7 +192,7 @@ def _section(view: View, title: str, sentence: str, chart: Spec, table: Table, *
 
 
 def _over_time(view: View) -> None:
-    unfinished = f"最右边浅色的是现在这一{UNITS[view.span.grain]}，还没有结束。"
+    unfinished = f"最右边颜色较淡的是现在这一{UNITS[view.span.grain]}，还没有结束。"
     for title, sentence, name, moments, words, colours in (
         (
             "搜索的次数",
