@@ -52,7 +52,7 @@ log = logging.getLogger(__name__)
 AVATARS = {"user": ":material/person:", "assistant": ":material/menu_book:"}
 
 PARTS = {"thinking": "思考", "tools": "工具", "answer": "回答"}
-COPY = Markup('<button type="button" class="wy-copy" title="复制回答和参考文献（Markdown）">复制</button>')
+COPY = Markup('<button type="button" class="wy-copy" title="复制回答（Markdown）">复制</button>')
 """A script of the page makes Markdown of what is drawn: nothing is written out for answers that nobody copies."""
 NOT_CHECKED = Markup(
     '<div class="wy-law wy-dim">法条核验：还没有导入法规库，回答引用的法条没有核对。可以在「'

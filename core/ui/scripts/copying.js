@@ -83,7 +83,8 @@ const say = (place, word) => {
   place.dataset.said = word;
   setTimeout(() => delete place.dataset.said, 1600);
 };
-document.addEventListener("click", (event) => {
+// While the event is on its way down: on its way up Streamlit has put another icon in the place of the one that was clicked.
+const clicked = (event) => {
   const button = event.target.closest?.(".wy-copy");
   const code = event.target.closest?.("[data-testid=stCode] button")?.closest("[data-testid=stCode]");
   if (code) say(code, "已复制");
@@ -92,4 +93,5 @@ document.addEventListener("click", (event) => {
       () => say(button, "已复制"),
       () => say(button, "没有复制成功，请选中文字后复制"),
     );
-});
+};
+document.addEventListener("click", clicked, { capture: true });
