@@ -106,12 +106,12 @@ def test_choices_go_with_the_account_and_not_with_the_browser(app: AppServer, vi
     log_in(here, "zhang")
     here.search_on()
     elsewhere = visit(app)
-    expect(elsewhere.page.get_by_text("已禁用")).to_be_visible()
+    expect(elsewhere.page.get_by_text("联网 已禁用")).to_be_visible()
     log_in(elsewhere, "zhang")
-    expect(elsewhere.page.get_by_text("已启用")).to_be_visible()
+    expect(elsewhere.page.get_by_text("联网 已启用")).to_be_visible()
     another = visit(app)
     log_in(another, "li")
-    expect(another.page.get_by_text("已禁用")).to_be_visible()
+    expect(another.page.get_by_text("联网 已禁用")).to_be_visible()
 
 
 def test_a_hostile_name_is_only_text(app: AppServer, visit: Visit, provider: OidcServer) -> None:
