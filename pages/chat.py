@@ -33,3 +33,5 @@ if chat.refused:
 
 keeping.watch(app)
 app.warm_up()  # the page is painted: now nobody waits for it
+if session.mode() == session.AGENT:
+    render.import_agent()
