@@ -30,19 +30,18 @@ from core.answer.events import (
     ToolStarted,
     Usage,
 )
-from core.answer.message import Message, Mode, message_from_run
 from core.answer.sources import about, how_read
-from core.app import App, build_app
 from core.base.errors import AppError
-from core.run.question import AnswerOptions
-from core.run.service import AnswerService
 from core.search.errors import AllEnginesFailed
 from core.search.types import SearchQuery, SearchResponse, SearchType, Source, host_of
 
 if TYPE_CHECKING:
+    from core.answer.message import Message, Mode
+    from core.app import App
     from core.checks import AnswerCheck
     from core.legal.imports.build import ImportProgress
     from core.legal.library.statutes import LegalArticle
+    from core.run.service import AnswerService
 
 OK, FAILED = 0, 1
 
@@ -72,6 +71,8 @@ def main(arguments: list[str] | None = None) -> int:
         arguments = [os.fsencode(argument).decode("utf-8", "replace") for argument in sys.argv[1:]]
     options = _parser().parse_args(arguments)
     output = Output(as_json=options.json)
+    from core.app import build_app  # brings all services: not for --help, nor for what is misspelled
+
     app = build_app(quiet=True)
     for problem in app.loaded.problems:
         print(f"配置：{problem}", file=sys.stderr, flush=True)
@@ -188,6 +189,8 @@ def _results_text(response: SearchResponse) -> str:
 
 
 def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
+    from core.run.question import AnswerOptions
+
     service: AnswerService = app.agent if options.mode == "agent" else app.chat
 
     def one(question: str) -> int:
@@ -255,6 +258,8 @@ class _Transcript:
 
     @property
     def _message(self) -> Message:
+        from core.answer.message import message_from_run
+
         return message_from_run(self._told, seconds=0.0, model=self._app.model.label, mode=self._mode)
 
 

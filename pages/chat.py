@@ -34,3 +34,5 @@ render.follow_ups(suggestions, chat)
 
 keeping.watch(app)
 app.warm_up()  # the page is painted: now nobody waits for it
+if session.mode() == session.AGENT:
+    render.import_agent()

@@ -76,14 +76,13 @@ def _picked() -> dict[str, str]:
 
 def _draw_group(group: Group, *, changes: int) -> None:
     title = f"{group.title} · 已修改 {changes} 项" if changes else group.title
-    # With a key of its own it stays open while its title changes. Most readers never open it, and each control in it costs
-    # every rerun more than the rest of the sidebar.
+    # Most readers never open it, and its controls would cost every rerun more than the rest of the sidebar.
     fold = st.expander(title, icon=_ICONS[group.title], key=_key(group.title), on_change="rerun")
     if not fold.open:
         return
     with fold:
         for control in group.controls:
-            _draw_control(control)
+            _draw_control(control, group)
         st.button(
             "恢复默认",
             key=f"reset-{group.title}",
@@ -95,7 +94,7 @@ def _draw_group(group: Group, *, changes: int) -> None:
         )
 
 
-def _draw_control(control: Control) -> None:
+def _draw_control(control: Control, group: Group) -> None:
     if control.blocked:
         st.caption(f"{control.title}：{control.blocked}")
         return
@@ -111,15 +110,22 @@ def _draw_control(control: Control) -> None:
         help=control.help,
         persist_state="session",
         on_change=_keep,
-        args=(control,),
+        args=(control, group),
     )
 
 
-def _keep(control: Control) -> None:
+def _stay_open(group: Group) -> None:
+    """With another number of changes in its title Streamlit takes the fold for another one."""
+    st.session_state[_key(group.title)] = True
+
+
+def _keep(control: Control, group: Group) -> None:
+    _stay_open(group)
     preferences.keep({control.name: control.chosen(st.session_state[_key(control.name)])})
 
 
 def _reset(group: Group) -> None:
+    _stay_open(group)
     for control in group.controls:
         st.session_state[_key(control.name)] = control.default
     preferences.keep({control.name: None for control in group.controls})

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, assert_never
 
 import streamlit as st
@@ -443,3 +445,14 @@ def _agent_steps(place: DeltaGenerator, key: str) -> AgentSteps:
     from core.ui.chat.callback_handler import AgentSteps
 
     return AgentSteps(place, key=key)
+
+
+@cache
+def import_agent() -> None:
+    """In the background, once: whoever has chosen Agent mode sees the first question at once."""
+    threading.Thread(target=_import_agent, name="wenyuan-agent", daemon=True).start()
+
+
+def _import_agent() -> None:
+    import core.agent.runner
+    import core.ui.chat.callback_handler  # noqa: F401
