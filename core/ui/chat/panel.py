@@ -62,7 +62,7 @@ def draw_model() -> None:
 
 def _pick_model(control: Control) -> None:
     st.session_state[_key(control.name)] = st.session_state[MODEL_MENU]
-    _keep(control)
+    _remember(control)
 
 
 def _key(name: str) -> str:
@@ -121,6 +121,10 @@ def _stay_open(group: Group) -> None:
 
 def _keep(control: Control, group: Group) -> None:
     _stay_open(group)
+    _remember(control)
+
+
+def _remember(control: Control) -> None:
     preferences.keep({control.name: control.chosen(st.session_state[_key(control.name)])})
 
 
