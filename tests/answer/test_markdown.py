@@ -74,6 +74,7 @@ ALLOWED = {tag: set[str]() for tag in BARE} | {
     "td": {"class"},
     "sup": {"class"},
     "a": {"href", "rel", "target", "title"},
+    "span": {"class", "data-math"},
 }
 HREFS = {"https://flk.npc.gov.cn/detail?id=1&x=2", "https://wenshu.court.gov.cn/", "/help?article=search"}
 
@@ -84,7 +85,10 @@ def assert_harmless(html: str) -> None:
     for tag, attributes in page.tags:
         assert set(attributes) <= ALLOWED[tag], (tag, attributes)
         assert tag != "a" or attributes["href"] in HREFS
-        assert attributes.get("class") in (None, "cite", "right", "center")
+        assert attributes.get("class") in (None, "cite", "right", "center", "wy-math", "wy-named")
+        for inside, about in Page(attributes.get("data-math") or "").tags:
+            assert inside.startswith("m")
+            assert not {"href", "style", "class", "id"} & about.keys()
 
 
 # ── HTML ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -63,7 +63,7 @@ def put_back(page: AppTest) -> str:
 def shown(page: AppTest) -> dict[str, Any]:
     widgets = [*page.sidebar.selectbox, *page.sidebar.select_slider]
     chosen = {widget.key.removeprefix("panel_"): widget.value for widget in widgets}
-    return {"model": page.session_state["panel_model"], **chosen} if page.menu_button else chosen
+    return {"model": page.menu_button(key=MODEL_MENU).label, **chosen} if page.menu_button else chosen
 
 
 def pick(page: AppTest, name: str, value: str) -> AppTest:

@@ -227,8 +227,11 @@ def _edit_question(entry: Message) -> None:
 def _edit(text: str, key: str) -> None:
     with st.form(f"form-{key}", border=False):
         st.text_area("问题", text, key=key, height=160, label_visibility="collapsed")
-        if st.form_submit_button("重新发送", type="primary", on_click=actions.resend, args=(key,)):
-            st.rerun()
+        sent = st.form_submit_button("重新发送", type="primary", on_click=actions.resend, args=(key,))
+    if sent and (refused := session.chat().unsent):
+        st.warning(label(refused), icon=":material/edit_note:")
+    elif sent:
+        st.rerun()
 
 
 def _cost(entry: Message) -> str:

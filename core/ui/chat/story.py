@@ -83,7 +83,7 @@ class Line(ABC):
     def become(self, state: State) -> None:
         self.state, self.changed = state, True
 
-    def html(self) -> Markup:
+    def markup(self) -> Markup:
         facts = Markup(' <span class="facts">· %s</span>') % self.facts if self.facts else Markup()
         row = Markup("<b>%s</b>%s") % (self.title, facts)
         if not (details := self.details):
@@ -482,4 +482,4 @@ def told(events: Iterable[RunEvent], *, app_url: str = "") -> Story:
 
 
 def rail_html(lines: Iterable[Line]) -> Markup:
-    return Markup('<div class="wy-rail">%s</div>') % Markup().join(line.html() for line in lines)
+    return Markup('<div class="wy-rail">%s</div>') % Markup().join(line.markup() for line in lines)

@@ -12,13 +12,14 @@ from pathlib import Path
 import streamlit as st
 
 PARTS = ("dark", "sidebar", "formulas", "copying", "bottom")
+_ONCE = "<script>if (!window.wyScripts) { window.wyScripts = true;\nINSIDE\n}</script>"
 
 
 @cache
 def _script() -> str:
     parts = (Path(__file__).with_name(f"{name}.js").read_text("utf-8") for name in PARTS)
     inside = "\n".join(f"{{\n{part}}}" for part in parts)
-    return f"<script>if (!window.wyScripts) {{ window.wyScripts = true;\n{inside}\n}}</script>"
+    return _ONCE.replace("INSIDE", inside)
 
 
 def draw() -> None:

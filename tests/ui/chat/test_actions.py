@@ -58,7 +58,6 @@ def test_a_question_stays_when_its_new_words_are_refused(page: AppTest, edited: 
     next(button for button in page.button if button.label == "重新发送").click()
     page = rerun(page)
     assert "没有发送" in values(page.warning)
-    assert page.main.text_area[0].value == edited
     assert kept(page) == before
 
 

@@ -18,7 +18,7 @@ from core.store import Conversation
 from core.ui import keeping
 from core.ui.chat import history, render
 from support.base import ROOT
-from support.pages import ask, choose, rerun, serving, values
+from support.pages import ask, choose, put_back, rerun, serving, values
 from support.patience import until
 
 MINE, YOURS = "m" * 32, "y" * 32
@@ -224,7 +224,7 @@ def test_a_question_that_cannot_go_into_a_copy_stays_with_the_reader(app: App, a
         backup.execute("BEGIN IMMEDIATE")
         ask(page, "我的问题")
         assert "正忙" in values(page.warning)
-        assert page.text_area[0].value == "我的问题"
+        assert put_back(page) == "我的问题"
         assert said(page) == ["甲", "关于甲的回答"]
         backup.execute("ROLLBACK")
     assert said(ask(page, "我的问题"))[:3] == ["甲", "关于甲的回答", "我的问题"]
