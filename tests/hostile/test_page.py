@@ -92,7 +92,7 @@ ALLOWED = {
 FORMULA = {"math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "mfrac", "msqrt", "mroot", "mstyle"}
 FORMULA |= {"msub", "msup", "msubsup", "munder", "mover", "munderover", "mtable", "mtr", "mtd", "mpadded", "menclose"}
 FORMULA_ATTRIBUTES = {"display", "displaystyle", "mathvariant", "stretchy", "fence", "form", "width", "columnalign"}
-ATTRIBUTES = {"class", "href", "rel", "target", "title", "value", "start", "id", "open", "data-math"}
+ATTRIBUTES = {"class", "href", "rel", "target", "title", "value", "start", "id", "open", "tabindex", "data-math"}
 
 
 class Drawn(HTMLParser):
