@@ -27,8 +27,10 @@ def test_axe_finds_nothing_on_the_chat_page(serve: Serve, visit: Visit) -> None:
     visitor.ask("怎么打开联网搜索？")
     visitor.answered("参考文献")
     answer = page.get_by_test_id("stChatMessage").last
-    for fold in answer.locator("summary").filter(visible=True).all():
-        fold.click()
+    folded = answer.locator("details:not([open]) > summary").filter(visible=True)
+    while folded.count():
+        folded.first.click()
+        visitor.settled()
     answer.locator("sup.cite a").first.focus()
     expect(answer.locator(".wy-card").first).to_be_visible()
     assert judge(visitor, within="sup.cite:focus-within") == [], "the card of a citation"
@@ -95,7 +97,8 @@ def test_no_mouse_is_needed(serve: Serve, visit: Visit) -> None:
     visitor = visit(serve(**EMBEDDED))
     page = visitor.page
     page.emulate_media(reduced_motion="reduce")
-    page.evaluate("document.activeElement.blur()")
+    expect(page.get_by_test_id("stChatInputTextArea")).to_be_focused()
+    page.evaluate("document.body.tabIndex = -1; document.body.focus()")  # where a page begins that has no such box
     page.keyboard.press("Tab")
     skip = page.get_by_test_id("stSkipToContent")
     expect(skip).to_be_focused()

@@ -28,8 +28,8 @@ def draw(app: App) -> tuple[str | None, DeltaGenerator]:
                 panel.draw_model()
             _remark(available=app.search.available)
             stop = st.empty()
-        typed = st.chat_input(PLACEHOLDER, key=session.CHAT_INPUT, on_submit=actions.submit)
-    return typed, stop
+    # Not in the container: only a box that Streamlit itself puts at the bottom makes the page follow a growing answer.
+    return st.chat_input(PLACEHOLDER, key=session.CHAT_INPUT, on_submit=actions.submit), stop
 
 
 def _about_the_box() -> None:
