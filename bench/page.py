@@ -106,6 +106,47 @@ def time_to_open(browser: Browser, url: str) -> float:
         return time.perf_counter() - started
 
 
+REACTION = """([click, words]) => new Promise(done => {
+    const started = performance.now();
+    const look = () => {
+        if (!document.body.textContent.includes(words)) return;
+        observer.disconnect();
+        done(performance.now() - started);
+    };
+    const observer = new MutationObserver(look);
+    observer.observe(document.body, {subtree: true, childList: true, characterData: true});
+    [...document.querySelectorAll("label, a")].find(one => one.textContent.includes(click)).click();
+})"""
+FIRST_WORDS, MANUAL = "得到每句话都能查到来源的回答", "这是随程序附带的手册"
+ACTIONS = {
+    "switch 联网": (("联网", "联网 已启用"), ("联网", "联网 已禁用")),
+    "switch Agent": (("Agent", "Agent 已启用"), ("Agent", "Agent 已禁用")),
+    "another page": (("帮助", MANUAL),),
+    "back to the chat page": (("对话", FIRST_WORDS),),
+}
+
+
+def reactions(browser: Browser, url: str) -> dict[str, float]:
+    """Milliseconds from the click until the page shows it, in the page's own clock."""
+    times: dict[str, list[float]] = {name: [] for name in ACTIONS}
+    with visiting(browser, url) as (page, _):
+        page.get_by_test_id("stChatInputTextArea").wait_for()
+        for _ in range(9):
+            for name, steps in ACTIONS.items():
+                for step in steps:
+                    times[name].append(page.evaluate(REACTION, step))
+                    page.wait_for_selector(IDLE)
+                    page.wait_for_timeout(150)
+    return {name: statistics.median(found) for name, found in times.items()}
+
+
+def reacting(browser: Browser) -> Iterator[Row]:
+    with app_server(SEARCH_PROVIDER_PRIORITY="bundled") as app, app_server("bench/apps/switches.py") as peer:
+        ours, theirs = reactions(browser, app.url), reactions(browser, peer.url)
+    for name, bare in theirs.items():
+        yield Row(f"reaction: {name}", ours[name], "ms", bare * 1.2, "bare Streamlit", bare)
+
+
 def start_up() -> Row:
     def once() -> float:
         port = free_port()
@@ -138,4 +179,5 @@ def rows() -> Iterator[Row]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield streaming(browser)
         yield from rerun(browser)
+        yield from reacting(browser)
         browser.close()

@@ -10,7 +10,7 @@ import json
 import logging
 from collections.abc import Iterable
 from dataclasses import is_dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, get_args
 
 from pydantic import TypeAdapter
@@ -33,7 +33,6 @@ def encode(message: Message) -> str:
     """Everything but id, role, text and time, which the database keeps in columns of their own."""
     document = {
         "version": VERSION,
-        "events": [{"type": event.type, **_plain(event)} for event in message.events],
         "cited": _plain(message.cited),
         "seconds": message.seconds,
         "model": clean(message.model),
@@ -41,7 +40,30 @@ def encode(message: Message) -> str:
     }
     document |= {"before": clean(message.before)} if message.before else {}
     document |= {"suggestions": _plain(message.suggestions)} if message.suggestions else {}
+    return f'{_json(document)[:-1]},"events":[{",".join(_event(_Told(event)) for event in message.events)}]}}'
+
+
+def _json(document: Any) -> str:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
+class _Told:
+    """An event by its identity: to compare what is in it would cost as much as to write it."""
+
+    def __init__(self, event: RunEvent) -> None:
+        self.event = event
+
+    def __hash__(self) -> int:
+        return id(self.event)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Told) and self.event is other.event
+
+
+@lru_cache(maxsize=512)
+def _event(told: _Told) -> str:
+    """An answer is written once a second while it grows, and what was found for it does not change."""
+    return _json({"type": told.event.type, **_plain(told.event)})
 
 
 def decode(document: object, *, id: str, role: str, text: object, created: object) -> Message:
