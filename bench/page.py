@@ -115,7 +115,8 @@ REACTION = """([click, words]) => new Promise(done => {
     };
     const observer = new MutationObserver(look);
     observer.observe(document.body, {subtree: true, childList: true, characterData: true});
-    [...document.querySelectorAll("label, a")].find(one => one.textContent.includes(click)).click();
+    const wanted = [...document.querySelectorAll("label, a")].find(one => one.textContent.includes(click));
+    (wanted.querySelector("input") ?? wanted).click();
 })"""
 FIRST_WORDS, MANUAL = "得到每句话都能查到来源的回答", "这是随程序附带的手册"
 ACTIONS = {
