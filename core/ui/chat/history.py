@@ -59,7 +59,7 @@ def _search_box() -> None:
         placeholder="搜索对话",
         icon=":material/search:",
         label_visibility="collapsed",
-        live="400ms",
+        live=True,  # a number of milliseconds would be a text, which pandas reads: 70 MB
     )
 
 

@@ -243,6 +243,8 @@ App.warm_up = lambda self: None
 from streamlit.testing.v1 import AppTest
 app = AppTest.from_file({str(ROOT / "Home.py")!r}, default_timeout=30).run()
 assert not app.exception and app.header[0].value == "问源"
+list_of_conversations = AppTest.from_string("from core.ui.chat import history; history._search_box()").run()
+assert not list_of_conversations.exception and list_of_conversations.text_input
 print([name for name in ("altair", "pandas", "pyarrow", "prometheus_client") if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
