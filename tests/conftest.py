@@ -57,13 +57,12 @@ STARTERS = {f"support.{name}" for name in ("app_server", "chrome", "nginx", "pos
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever imports the means to start a server starts one. On a busy machine it gets a second try (CONTRIBUTING.md)."""
+    """Whoever imports the means to start a server starts one. Every test gets a second try (CONTRIBUTING.md)."""
     for item in items:
         module = item.getparent(pytest.Module)
         if module and STARTERS & {getattr(value, "__module__", "") for value in vars(module.obj).values()}:
             item.add_marker(pytest.mark.servers)
-        if item.get_closest_marker("servers") or item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.flaky(reruns=1))
+        item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.fixture(autouse=True)

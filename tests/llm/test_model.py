@@ -68,7 +68,7 @@ def test_the_real_client_streams_and_reports_usage(loop: LoopThread, server: Ope
     pieces = ask(loop, connected(server, "ok"))
     assert said(pieces) == ANSWER
     assert pieces[-1] == TokenUsage(11, 7, estimated=False)
-    assert len(pieces) > 3
+    assert len(pieces) > 2  # pieces that wait for a busy reader are joined
 
 
 def test_usage_is_estimated_where_the_server_gives_none(loop: LoopThread, server: OpenAIServer) -> None:

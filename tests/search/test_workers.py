@@ -28,22 +28,20 @@ def test_a_thread_is_used_again_and_ends_when_nothing_comes() -> None:
 
 
 def test_every_job_is_done_when_threads_end_at_the_moment_of_a_promise() -> None:
-    before = threading.active_count()
     workers = Workers(limit=8, linger=0.0005)
-    done: list[int] = []
+    done = threading.Semaphore(0)
 
     def submit(seed: int) -> None:
         for n in range(200):
-            assert workers.start(lambda: done.append(1), patience=10)
+            assert workers.start(done.release, patience=10)
             time.sleep(0.0005 * ((n + seed) % 3))
 
     threads = [threading.Thread(target=submit, args=(seed,)) for seed in range(6)]
     for thread in threads:
         thread.start()
+    assert all(done.acquire(timeout=20) for _ in range(1200))
     for thread in threads:
         thread.join()
-    assert threads_back_to(before)
-    assert len(done) == 1200
 
 
 def test_a_thread_that_has_been_promised_a_job_does_not_end_before_it_comes() -> None:
