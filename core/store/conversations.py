@@ -14,6 +14,7 @@ from sqlalchemy import (
     Connection,
     Row,
     Select,
+    Update,
     and_,
     bindparam,
     case,
@@ -48,12 +49,22 @@ def _theirs(reader: ColumnElement[str]) -> ColumnElement[bool]:
     return or_(conversations.c.owner == reader, without_owner)
 
 
-# Once a second for every answer that is being written: built once.
-_GROW = update(messages).where(
-    messages.c.conversation_id == bindparam("conversation"),
-    messages.c.id == bindparam("message"),
-    messages.c.finished.is_(False),
-    exists().where(conversations.c.id == bindparam("conversation"), _KEPT, _theirs(bindparam("reader"))),
+# With every question, and once a second for every answer that is being written: built once, which is most of the work.
+_CHANGEABLE = and_(conversations.c.id == bindparam("conversation"), _KEPT, _theirs(bindparam("reader")))
+_EXISTS = select(conversations.c.id).where(conversations.c.id == bindparam("conversation"))
+_PURGE = delete(conversations).where(conversations.c.deleted < bindparam("before"))
+_NEW, _VISITED = insert(conversations), insert(visits)
+_CHANGE = update(conversations).where(_CHANGEABLE)
+_SAID = _CHANGE.values(title=case((conversations.c.title == "", bindparam("question")), else_=conversations.c.title))
+_SAME = and_(messages.c.conversation_id == bindparam("conversation"), messages.c.id == bindparam("message"))
+_FINISHED = select(messages.c.finished).where(_SAME)
+_REPLACE = update(messages).where(_SAME)
+_GROW = _REPLACE.where(messages.c.finished.is_(False), exists().where(_CHANGEABLE))
+_ADD = insert(messages).values(
+    conversation_id=bindparam("conversation"),
+    position=select(func.coalesce(func.max(messages.c.position), 0) + 1)
+    .where(messages.c.conversation_id == bindparam("conversation"))
+    .scalar_subquery(),
 )
 
 # With every run of a page.
@@ -142,13 +153,12 @@ class ConversationStore:
         return id
 
     def _create(self, connection: Connection, id: str, owner: str | None, who: str | None, **values: str) -> None:
-        if connection.execute(select(conversations.c.id).where(conversations.c.id == id)).first() is not None:
+        if connection.execute(_EXISTS, {"conversation": id}).first() is not None:
             return
         now = self._clock()
-        row = {"id": id, "owner": digest(owner), "created": now, "updated": now, **values}
-        connection.execute(insert(conversations).values(row))
+        connection.execute(_NEW, {"id": id, "owner": digest(owner), "created": now, "updated": now, **values})
         if who:
-            connection.execute(insert(visits).values(visitor=digest(who), conversation_id=id))
+            connection.execute(_VISITED, {"visitor": digest(who), "conversation_id": id})
 
     def save(self, id: str, message: Message, *, who: str | None = None, finished: bool = True) -> None:
         """Adds a message, or replaces the one with the same id.
@@ -164,25 +174,17 @@ class ConversationStore:
             "finished": finished,
             "created": message.created,
         }
-        if not _is_id(id):
-            raise ConversationNotFound
-        growing = {**row, "conversation": id, "message": row["id"], "reader": _reader(who)}
+        where = {"conversation": _checked(id), "message": row["id"], "reader": _reader(who)}
         with self._database.write() as connection:
-            if not finished and connection.execute(_GROW, growing).rowcount:
+            if not finished and connection.execute(_GROW, {**row, **where}).rowcount:
                 return
             question = title_of(message.text) if message.role == "user" else ""
-            title = case((conversations.c.title == "", question), else_=conversations.c.title)
-            self._change(connection, id, who, updated=self._clock(), title=title)
-            same = and_(messages.c.conversation_id == id, messages.c.id == row["id"])
-            was_finished = connection.execute(select(messages.c.finished).where(same)).scalar()
+            self._change(connection, id, who, _SAID, updated=self._clock(), question=question)
+            was_finished = connection.execute(_FINISHED, where).scalar()
             if was_finished is None:
-                next_position = select(func.coalesce(func.max(messages.c.position), 0) + 1).where(
-                    messages.c.conversation_id == id
-                )
-                row |= {"conversation_id": id, "position": next_position.scalar_subquery()}
-                connection.execute(insert(messages).values(row))
+                connection.execute(_ADD, {**row, **where})
             elif finished or not was_finished:
-                connection.execute(update(messages).where(same).values(row))
+                connection.execute(_REPLACE, {**row, **where})
 
     def load(
         self,
@@ -257,14 +259,13 @@ class ConversationStore:
                 raise ConversationNotFound
 
     def _purge(self, connection: Connection) -> None:
-        too_old = conversations.c.deleted < self._clock() - UNDO_SECONDS
-        connection.execute(delete(conversations).where(too_old))
+        connection.execute(_PURGE, {"before": self._clock() - UNDO_SECONDS})
 
     def share(self, id: str, *, who: str | None = None) -> str:
         """What opens it for reading; the same again while it is not withdrawn."""
-        token = func.coalesce(conversations.c.share, new_conversation_id())
+        shared = _CHANGE.values(share=func.coalesce(conversations.c.share, new_conversation_id()))
         with self._database.write() as connection:
-            self._change(connection, id, who, share=token)
+            self._change(connection, id, who, shared)
             return str(connection.execute(select(conversations.c.share).where(conversations.c.id == id)).scalar())
 
     def withdraw(self, id: str, *, who: str | None = None) -> None:
@@ -313,10 +314,11 @@ class ConversationStore:
                 titled_so = and_(conversations.c.id == id, conversations.c.title == title_of(asked_first))
                 connection.execute(update(conversations).where(titled_so).values(title=""))
 
-    def _change(self, connection: Connection, id: str, who: str | None, **values: object) -> None:
+    def _change(
+        self, connection: Connection, id: str, who: str | None, change: Update = _CHANGE, **values: object
+    ) -> None:
         """Comes first in every change: it checks who it is, and makes all others who write to the conversation wait."""
-        changed = update(conversations).where(changeable_by(id, who)).values(values)
-        if connection.execute(changed).rowcount:
+        if connection.execute(change, {"conversation": _checked(id), "reader": _reader(who), **values}).rowcount:
             return
         if connection.execute(select(conversations.c.id).where(open_to(id, who))).first() is None:
             raise ConversationNotFound
