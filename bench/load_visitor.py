@@ -59,6 +59,8 @@ class Visitor:
     _enabled: bool = False
     _answer: dict[tuple[int, ...], str] = field(default_factory=dict)
     _repeating: list[asyncio.Task[None]] = field(default_factory=list)
+    _cached: dict[str, ForwardMsg] = field(default_factory=dict)
+    """Large messages, by their hash: as long as a browser says that it has one, the server only names it."""
 
     @property
     def name(self) -> str:
@@ -141,6 +143,7 @@ class Visitor:
             state.widget_states.widgets.append(WidgetState(id=self._search_toggle, bool_value=True))
         state.context_info.timezone, state.context_info.locale = "Asia/Shanghai", "zh-CN"
         state.context_info.url = self.url
+        state.cached_message_hashes.extend(self._cached)
         await self._websocket.send(message.SerializeToString())
 
     async def _repeat(self, fragment: str, seconds: float) -> None:
@@ -161,12 +164,22 @@ class Visitor:
             while True:
                 data = await self._websocket.recv()
                 assert isinstance(data, bytes)
-                message = ForwardMsg.FromString(data)
+                message = self._whole(ForwardMsg.FromString(data))
                 self._take(message)
                 if message.HasField("script_finished") and message.script_finished == message.FINISHED_SUCCESSFULLY:
                     if reached():
                         return
                     limit.reschedule(asyncio.get_running_loop().time() + RESTING_PATIENCE)
+
+    def _whole(self, message: ForwardMsg) -> ForwardMsg:
+        if message.metadata.cacheable:
+            self._cached[message.hash] = message
+        if message.WhichOneof("type") != "ref_hash":
+            return message
+        named = ForwardMsg()
+        named.CopyFrom(self._cached[message.ref_hash])
+        named.metadata.CopyFrom(message.metadata)
+        return named
 
     def _take(self, message: ForwardMsg) -> None:
         match message.WhichOneof("type"):

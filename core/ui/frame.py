@@ -15,13 +15,17 @@ NAME = "问源"
 PURPOSE = "提出问题，得到每句话都能查到来源的回答。"
 LONGEST_NAME = 40
 
+in_a_shell = False
+"""Whether the HTML that a browser loads first has brought style and scripts (core/ui/shell.py)."""
+
 
 def page_frame() -> None:
     """Title, icon, style and scripts of every page. All of it is local: an icon by name would be fetched from a foreign host."""
     st.set_page_config(page_title=NAME, page_icon=str(FOLDER / "icon.svg"), layout="centered")
     st.logo(str(FOLDER / "logo.svg"), size="large", icon_image=str(FOLDER / "icon.svg"))
-    st.html(FOLDER / "style.css")
-    scripts.draw()
+    if not in_a_shell:
+        st.html(FOLDER / "style.css")
+        scripts.draw()
 
 
 def page_title(*names: str) -> None:

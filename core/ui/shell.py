@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from email.utils import formatdate
+from hashlib import sha256
 from pathlib import Path
 
 from markupsafe import Markup
@@ -14,9 +15,10 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import file_util
 
-from core import __version__
+from core.ui import frame, scripts
 from core.ui.frame import FOLDER, NAME, PURPOSE
 
+PARTS = ("style.css", "scripts.js", "page.js")
 LIGHT, DARK = "#fffefb", "#17191c"
 """The backgrounds of .streamlit/config.toml."""
 
@@ -26,8 +28,13 @@ _HEAD = Markup("""<link rel="manifest" href="./manifest.webmanifest" />
     <meta name="description" content="{purpose}" />
     <meta name="theme-color" content="{light}" media="(prefers-color-scheme: light)" />
     <meta name="theme-color" content="{dark}" media="(prefers-color-scheme: dark)" />
-    <script defer src="./page.js?{version}"></script>
-  </head>""").format(name=NAME, purpose=PURPOSE, light=LIGHT, dark=DARK, version=__version__)
+  </head>""").format(name=NAME, purpose=PURPOSE, light=LIGHT, dark=DARK)
+
+_BODY = Markup("""  <link rel="stylesheet" href="./style.css?{version}" />
+    <script src="./scripts.js?{version}"></script>
+    <script src="./page.js?{version}"></script>
+  </body>""")
+"""At its end: Streamlit writes styles of its own into the head, and among equal rules the last one holds."""
 
 _OPENSEARCH = Markup("""<?xml version="1.0" encoding="UTF-8"?>
 <OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
@@ -60,13 +67,19 @@ _MANIFEST = {
 }
 
 
+def _read(name: str) -> str:
+    return scripts.script() if name == "scripts.js" else (FOLDER / name).read_text("utf-8")
+
+
 def shell(original: str) -> str:
-    """Streamlit's index.html in Chinese, with what a browser should know about the site."""
+    """Streamlit's index.html in Chinese, with the look of the app and what a browser should know about the site."""
+    version = sha256("".join(map(_read, PARTS)).encode()).hexdigest()[:12]
     return (
         original.replace('<html lang="en">', '<html lang="zh-CN">')
         .replace("<title>Streamlit</title>", Markup("<title>%s</title>") % NAME)
         .replace("You need to enable JavaScript to run this app.", "这个页面需要 JavaScript，请在浏览器中启用。")
         .replace("</head>", _HEAD, 1)
+        .replace("</body>", _BODY.format(version=version), 1)
     )
 
 
@@ -78,6 +91,7 @@ class Shell:
         self.app = app
         self.document = shell(original.read_text("utf-8"))
         self.written = formatdate(original.stat().st_mtime, usegmt=True)
+        frame.in_a_shell = True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -127,8 +141,19 @@ def _file(name: str) -> Route:
     return Route(f"/{name}", serve)
 
 
+def _part(name: str) -> Route:
+    """For ever: with another content it has another address."""
+    text, kind = _read(name), "text/css" if name.endswith(".css") else "text/javascript"
+
+    async def serve(_: Request) -> Response:
+        return Response(text, media_type=kind, headers={"Cache-Control": "public, max-age=31536000, immutable"})
+
+    return Route(f"/{name}", serve)
+
+
 ROUTES: list[BaseRoute] = [
     Route("/opensearch.xml", _opensearch),
     Route("/manifest.webmanifest", _manifest),
-    *(_file(name) for name in ("page.js", "icon.svg", "icon-192.png", "icon-512.png")),
+    *map(_part, PARTS),
+    *map(_file, ("icon.svg", "icon-192.png", "icon-512.png")),
 ]

@@ -51,7 +51,11 @@ def test_the_page_is_chinese_an_app_and_a_search_engine(serve: Callable[..., App
     described = ElementTree.fromstring(description)
     template = described.find("{*}Url").attrib["template"]  # type: ignore[union-attr]
     assert template == "http://ask.example:81/?q={searchTerms}&search=1"
-    assert "javascript" in get("/page.js")[0]
+    parts = re.findall(r'(?:href|src)="\./(\w+\.(?:css|js)\?\w{12})"', html)
+    assert [part.partition("?")[0] for part in parts] == ["style.css", "scripts.js", "page.js"]
+    for part in parts:
+        with urllib.request.urlopen(f"{server.url}/{part}") as response:
+            assert "immutable" in response.headers["Cache-Control"]
     assert get("/static/nosuch.js")[0].startswith("text/html"), "Streamlit's own"
 
 

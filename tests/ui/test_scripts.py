@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from core.ui import scripts
+import pytest
+
+from core.ui import frame, scripts
 from core.ui.chat import render
 from support.pages import open_page
 
@@ -15,12 +17,24 @@ def test_there_is_one_script_on_a_page() -> None:
     assert [proto.unsafe_allow_javascript for proto in drawn] == [True]
 
 
+def test_what_came_with_the_html_is_not_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def drawn() -> str:
+        return "".join(element.proto.body for element in open_page().get("html"))
+
+    alone = drawn()
+    assert "<script" in alone
+    assert ".wy-answer" in alone
+    monkeypatch.setattr(frame, "in_a_shell", True)
+    served = drawn()
+    assert "<script" not in served
+    assert ".wy-answer" not in served
+
+
 def test_nothing_in_it_looks_like_a_tag() -> None:
     """Streamlit drops the whole script otherwise."""
-    script = scripts._script().removeprefix("<script>").removesuffix("</script>")
-    assert not re.search(r"<[/\w!]", script)
+    assert not re.search(r"<[/\w!]", scripts.script())
 
 
 def test_the_copy_button_is_one_that_the_script_knows() -> None:
     assert 'class="wy-copy"' in render.COPY
-    assert '".wy-copy"' in scripts._script()
+    assert '".wy-copy"' in scripts.script()

@@ -1,4 +1,4 @@
-"""The scripts of the page: one inline script, drawn once per page. Each part is a file beside this one, named below.
+"""The scripts of the page, as one. Each part is a file beside this one, named below.
 
 They listen at the document, because Streamlit draws everything below it again and again.
 """
@@ -12,18 +12,18 @@ from pathlib import Path
 import streamlit as st
 
 PARTS = ("dark", "sidebar", "formulas", "copying", "bottom")
-_ONCE = "<script>if (!window.wyScripts) { window.wyScripts = true;\nINSIDE\n}</script>"
+_INLINE = "<script>if (!window.wyScripts) { window.wyScripts = true;\nINSIDE\n}</script>"
 
 
 @cache
-def _script() -> str:
+def script() -> str:
     parts = (Path(__file__).with_name(f"{name}.js").read_text("utf-8") for name in PARTS)
-    inside = "\n".join(f"{{\n{part}}}" for part in parts)
-    return _ONCE.replace("INSIDE", inside)
+    return "\n".join(f"{{\n{part}}}" for part in parts)
 
 
 def draw() -> None:
-    st.html(_script(), unsafe_allow_javascript=True)
+    """Inline, with every run of a page: a browser takes it once."""
+    st.html(_INLINE.replace("INSIDE", script()), unsafe_allow_javascript=True)
 
 
 _COPY = """<span class="wy-dim wy-copied" hidden>已复制到剪贴板。</span><script>
