@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core import VISITOR_COOKIE, __version__
 from core.base.settings import proxies_named
+from core.ui.compressed import CompressedFiles
 from core.ui.shell import ROUTES, Shell
 from core.ui.uploads import OnlyExpectedUploads
 
@@ -185,6 +186,7 @@ app = st.App(
         Middleware(SecurityHeaders),
         Middleware(BelievedAddresses),
         Middleware(OnlyExpectedUploads),
+        Middleware(CompressedFiles),
         Middleware(Shell),
     ],
     routes=[Route("/healthz", healthz), Route("/metrics", metrics), *ROUTES],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import resource
@@ -9,8 +10,11 @@ import signal
 import time
 import urllib.request
 from collections.abc import Callable
+from email.message import Message
+from urllib.error import HTTPError
 from xml.etree import ElementTree
 
+import pytest
 from playwright.sync_api import expect
 
 from support.app_server import AppServer, app_server
@@ -57,6 +61,27 @@ def test_the_page_is_chinese_an_app_and_a_search_engine(serve: Callable[..., App
         with urllib.request.urlopen(f"{server.url}/{part}") as response:
             assert "immutable" in response.headers["Cache-Control"]
     assert get("/static/nosuch.js")[0].startswith("text/html"), "Streamlit's own"
+
+
+def test_scripts_and_styles_of_streamlit_are_compressed_for_who_can_read_it(serve: Callable[..., AppServer]) -> None:
+    server = serve(SEARCH_PROVIDER_PRIORITY="bundled")
+
+    def get(path: str, **headers: str) -> tuple[Message, bytes]:
+        with urllib.request.urlopen(urllib.request.Request(f"{server.url}/{path}", headers=headers)) as response:
+            return response.headers, response.read()
+
+    html = get("")[1].decode()
+    for path in re.findall(r'="\./(static/(?:js|css)/[\w.-]+)"', html):
+        plain_headers, plain = get(path)
+        headers, body = get(path, **{"Accept-Encoding": "gzip, br"})
+        assert plain_headers["Content-Encoding"] is None
+        assert headers["Content-Encoding"] == "gzip"
+        assert "immutable" in headers["Cache-Control"]
+        assert headers["Content-Security-Policy"]
+        assert gzip.decompress(body) == plain
+        assert get(path, Range="bytes=0-9")[1] == plain[:10]
+    with pytest.raises(HTTPError, match="400"):
+        get("static/../../../../asgi.py", **{"Accept-Encoding": "gzip"})
 
 
 def test_the_server_ends_at_once_when_told() -> None:
