@@ -2,13 +2,14 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 HOST ?= 127.0.0.1
 PORT ?= 8501
+WORKERS ?= 1
 BIN := .venv/bin
 AXE := 4.14.0
 
 .PHONY: run test test-unseen test-fast test-servers test-browser coverage check settings bench load screenshots system-packages
 
 run: .venv/run.stamp
-	@exec $(BIN)/streamlit run asgi.py --server.address $(HOST) --server.port $(PORT)
+	@exec $(BIN)/python -m core run --host $(HOST) --port $(PORT) --workers $(WORKERS)
 
 ifdef ARGS
 test: .venv/dev.stamp system-packages .venv/axe-$(AXE).stamp

@@ -34,6 +34,7 @@ from core.answer.sources import about, how_read
 from core.base.errors import AppError
 from core.search.errors import AllEnginesFailed
 from core.search.types import SearchQuery, SearchResponse, SearchType, Source, host_of
+from core.serve.workers import MOST, run
 
 if TYPE_CHECKING:
     from core.answer.message import Message, Mode
@@ -70,6 +71,8 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments is None:  # LANG=C leaves Chinese arguments undecoded
         arguments = [os.fsencode(argument).decode("utf-8", "replace") for argument in sys.argv[1:]]
     options = _parser().parse_args(arguments)
+    if options.command is run:
+        return run(str(options.host), int(options.port), int(options.workers))
     output = Output(as_json=options.json)
     from core.app import build_app  # brings all services: not for --help, nor for what is misspelled
 
@@ -131,6 +134,14 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--sources", metavar="DIR|URL", nargs="+", help="来源：一个目录，或依次排列的网址")
     check.add_argument("--pairs", metavar="FILE.jsonl", help="逐行核对 statement 与 source；- 表示从标准输入读取")
     check.set_defaults(command=_check, usage=check.error)
+
+    serve = commands.add_parser("run", help="启动页面")
+    serve.add_argument("--host", default="127.0.0.1")
+    serve.add_argument("--port", type=int, default=8501)
+    serve.add_argument(
+        "--workers", type=int, default=1, choices=range(1, MOST + 1), metavar="N", help="用几个进程（需要 nginx）"
+    )
+    serve.set_defaults(command=run)
 
     doctor = commands.add_parser("doctor", help="检查哪些可用、哪些不可用，以及怎么修")
     doctor.set_defaults(command=_doctor)
