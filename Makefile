@@ -9,7 +9,11 @@ AXE := 4.14.0
 .PHONY: run test test-unseen test-fast test-servers test-browser coverage check settings bench load screenshots system-packages
 
 run: .venv/run.stamp
+ifeq ($(WORKERS),1)
+	@exec $(BIN)/streamlit run asgi.py --server.address $(HOST) --server.port $(PORT)
+else
 	@exec $(BIN)/python -m core run --host $(HOST) --port $(PORT) --workers $(WORKERS)
+endif
 
 ifdef ARGS
 test: .venv/dev.stamp system-packages .venv/axe-$(AXE).stamp

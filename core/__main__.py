@@ -71,8 +71,8 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments is None:  # LANG=C leaves Chinese arguments undecoded
         arguments = [os.fsencode(argument).decode("utf-8", "replace") for argument in sys.argv[1:]]
     options = _parser().parse_args(arguments)
-    if options.command is run:
-        return run(str(options.host), int(options.port), int(options.workers))
+    if "workers" in options:  # no service of this process is needed
+        return run(options.host, options.port, options.workers)
     output = Output(as_json=options.json)
     from core.app import build_app  # brings all services: not for --help, nor for what is misspelled
 
@@ -141,7 +141,6 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument(
         "--workers", type=int, default=1, choices=range(1, MOST + 1), metavar="N", help="用几个进程（需要 nginx）"
     )
-    serve.set_defaults(command=run)
 
     doctor = commands.add_parser("doctor", help="检查哪些可用、哪些不可用，以及怎么修")
     doctor.set_defaults(command=_doctor)
