@@ -23,7 +23,7 @@ if page == chat:
     keeping.open_from_address()
     actions.take_from_address()
     actions.submit_unheard()
-    actions.start_pending()  # while the model thinks, there is time to draw
+    actions.start_pending(is_shown=False)  # while the model thinks, there is time to draw
 else:
     session.chat().interrupt()  # nobody reads along any more
     page_title(page.title)

@@ -148,6 +148,36 @@ def reacting(browser: Browser) -> Iterator[Row]:
         yield Row(f"reaction: {name}", ours[name], "ms", bare * 1.2, "bare Streamlit", bare)
 
 
+ECHO = """words => new Promise(done => {
+    let pressed = 0;
+    const look = () => {
+        const shown = [...document.querySelectorAll("[data-testid=stChatMessage]")];
+        if (!pressed || !shown.some(one => one.textContent.includes(words))) return;
+        observer.disconnect();
+        done(performance.now() - pressed);
+    };
+    const observer = new MutationObserver(look);
+    observer.observe(document.body, {subtree: true, childList: true, characterData: true});
+    addEventListener("keydown", event => { if (event.key === "Enter") pressed = performance.now(); }, {capture: true});
+})"""
+
+
+def first_agent_question(browser: Browser) -> Row:
+    """The first one that a server is asked: what Agent mode needs was not imported before the page was painted."""
+
+    def once() -> float:
+        with (
+            app_server(SEARCH_PROVIDER_PRIORITY="bundled") as app,
+            visiting(browser, f"{app.url}/?mode=agent") as (page, _),
+        ):
+            page.get_by_test_id("stChatInputTextArea").fill("离婚冷静期有多长？")
+            page.evaluate(f"void (window.echoed = ({ECHO})('离婚冷静期有多长'))")
+            page.keyboard.press("Enter")
+            return float(page.evaluate("window.echoed"))
+
+    return Row("first Agent question shown after Enter", statistics.median(once() for _ in range(5)), "ms", 300)
+
+
 def start_up() -> Row:
     def once() -> float:
         port = free_port()
@@ -181,4 +211,5 @@ def rows() -> Iterator[Row]:
         yield streaming(browser)
         yield from rerun(browser)
         yield from reacting(browser)
+        yield first_agent_question(browser)
         browser.close()

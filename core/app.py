@@ -87,6 +87,10 @@ class App:
         """Each once: what shares a Redis misses it together."""
         return tuple(dict.fromkeys(filter(None, (*self.search.warnings, self.reader.warning))))
 
+    @property
+    def agent_is_built(self) -> bool:
+        return "agent" in vars(self)
+
     @cached_property
     def agent(self) -> AgentRunner:
         """Built when somebody first asks for Agent mode: it brings LangChain's agents with it."""

@@ -27,6 +27,9 @@ if problem := keeping.problem(app):
 render.history(chat)
 answer = st.empty()
 suggestions = st.empty()
+if chat.pending is not None:
+    render.prepare(answer)
+    actions.start_pending(is_shown=True)
 if chat.run is not None:
     render.live(answer, stop_button, chat)
 render.read_only(chat)

@@ -103,13 +103,16 @@ def _answer(question: Question) -> None:
     chat.pending = replace(question, history=tuple(chat.messages[:-1]))
 
 
-def start_pending() -> None:
-    """Called by the script itself: the run belongs to the script that follows it."""
+def start_pending(*, is_shown: bool) -> None:
+    """Called by the script itself: the run belongs to the script that follows it.
+
+    The first question of Agent mode has to be shown before it is started: LangChain's agents take seconds to import.
+    """
     app, chat = shared_app(), session.chat()
-    question, chat.pending = chat.pending, None
-    if question is None:
-        return
     agent = session.mode() == session.AGENT
+    if chat.pending is None or (agent and not app.agent_is_built and not is_shown):
+        return
+    question, chat.pending = chat.pending, None
     if agent and question.options.fresh:
         session.session_cache().clear()
     service: AnswerService = app.agent if agent else app.chat

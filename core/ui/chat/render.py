@@ -253,6 +253,11 @@ def notice(place: DeltaGenerator, remark: Notice) -> None:
     place.info(label(remark.text), icon=":material/info:")
 
 
+def prepare(place: DeltaGenerator) -> None:
+    with place.container(), st.chat_message("assistant", avatar=AVATARS["assistant"]):
+        Waiting().begin("正在准备 Agent 模式…")
+
+
 def live(place: DeltaGenerator, stop: DeltaGenerator, chat: session.ChatState) -> None:
     """Follows the current run until it is over; a rerun in between starts here again with the same run."""
     run = chat.run
