@@ -28,7 +28,7 @@ Reason = Literal[
     "broken",
     "empty",
 ]
-FileReason = Reason | Literal["kind"]
+FileReason = Reason | Literal["kind", "many"]
 
 
 class ReadingError(AppError):
@@ -73,6 +73,7 @@ class FileError(AppError):
 
     _SENTENCES: ClassVar[dict[FileReason, str]] = {
         "kind": "不是能读的文件：只读 {kinds}。",
+        "many": "没有读：一个问题最多带 {most} 个文件。",
         "binary": "不是文字文件。旧版 Word（.doc）请另存为 .docx。",
         "large": "太大，没有读。",
         "scanned": "只有扫描的图像，没有文字，没有读。请先用别的软件识别文字。",
@@ -83,6 +84,6 @@ class FileError(AppError):
     }
     _OTHERWISE = "不完整或已损坏，没有读。"
 
-    def __init__(self, reason: FileReason, *, name: str, kinds: str = "") -> None:
-        super().__init__(f"「{name}」{self._SENTENCES.get(reason, self._OTHERWISE).format(kinds=kinds)}")
+    def __init__(self, reason: FileReason, *, name: str, **numbers: object) -> None:
+        super().__init__(f"「{name}」{self._SENTENCES.get(reason, self._OTHERWISE).format_map(numbers)}")
         self.reason = reason
