@@ -53,7 +53,7 @@ def draw_waiting() -> None:
     if not chat.attached:
         return
     with st.container(key="waiting-files", horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.caption("会随下一个问题发送：")
+        st.caption("会随下一个问题发送：", width="content")
         for number, file in enumerate(chat.attached):
             st.button(
                 label(file.title),

@@ -43,7 +43,8 @@ def attach(page: AppTest, question: str, *files: tuple[str, bytes]) -> AppTest:
 
 
 def answered(page: AppTest) -> Message:
-    return page.session_state["chat"].messages[-1]
+    message: Message = page.session_state["chat"].messages[-1]
+    return message
 
 
 def prompt(server: OpenAIServer) -> str:
@@ -84,11 +85,11 @@ def test_what_cannot_be_read_is_said_and_the_question_waits_with_the_rest(app: A
     assert "只有扫描的图像" in values(page.warning)
     assert put_back(page) == "违约金怎么算？"
     assert not server.requests
-    assert [button.label for button in page.button if button.key.startswith("detach")] == ["租约.docx"]
+    assert [button.label for button in page.button if "detach" in (button.key or "")] == ["租约.docx"]
     page = ask(page, "违约金怎么算？")
     assert not page.warning
     assert answered(page).cited[0].title == "租约.docx"
-    assert not [button for button in page.button if button.key.startswith("detach")]
+    assert not [button for button in page.button if "detach" in (button.key or "")]
 
 
 def test_a_waiting_file_can_be_left_out(app: App, server: OpenAIServer) -> None:
