@@ -188,5 +188,5 @@ def test_each_field_has_its_own_limit(serve: Serve, tmp_path: Path) -> None:
     server = serve(**LIMITED, DATA_DIR=str(tmp_path / "data"))
     with Wire(server.url, page="legal") as tab:
         choose(tab, "核验文稿")
-        assert tab.upload(3_000_000) == 413
+        assert tab.upload(11_000_000) == 413
         assert tab.upload(1_000_000) == 204

@@ -12,6 +12,8 @@ from support.app_server import AppServer
 from support.visitor import Visitor
 from support.word_files import word_file
 
+pytestmark = pytest.mark.browser
+
 Visit = Callable[..., Visitor]
 
 RENT = "租金为每月 3,500 元，押二付一。"

@@ -22,7 +22,7 @@ from core.reading.files import KINDS
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 from core.ui.legal import frame
-from core.ui.legal.verdicts import coloured, details, mark_html, words
+from core.ui.legal.verdicts import badge, details, mark_html, words
 from core.ui.uploads import upload_fields
 
 TEXT = "draft_text"
@@ -162,7 +162,7 @@ def _draw_draft(
         )
         return
     counts = Counter(verdict.mark for verdict in verdicts)
-    st.markdown("　".join(f"{coloured(mark)} {mark.meaning} {counts[mark]}" for mark in BAD_FIRST if counts[mark]))
+    st.markdown(" ".join(badge(mark, f"{mark.meaning} {counts[mark]}") for mark in BAD_FIRST if counts[mark]))
     st.download_button(
         "下载带批注的 Word",
         data=partial(with_comments, draft, verdicts, reader),
@@ -185,8 +185,8 @@ def _bad_first(verdicts: Sequence[Verdict]) -> list[tuple[int, Verdict]]:
 
 def _list(verdicts: Sequence[tuple[int, Verdict]], key: str) -> None:
     for place, verdict in verdicts[:_LISTED]:
-        said = f"{words(verdict)} · {verdict.meaning}" + (f"：{verdict.note}" if verdict.note else "")
-        with st.expander(f"{coloured(verdict.mark)} {label(said)}", key=f"{key}-{place}"):
+        cited = " · ".join(filter(None, (words(verdict), verdict.note)))
+        with st.expander(f"{badge(verdict.mark, verdict.meaning)} {label(cited)}", key=f"{key}-{place}"):
             draw_html(details(verdict))
     if len(verdicts) > _LISTED:
         st.caption(f"只列出前 {_LISTED} 处；其余请筛选、在原文中查看，或下载。")

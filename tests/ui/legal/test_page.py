@@ -281,14 +281,15 @@ def test_a_draft_is_verified_counted_and_filtered() -> None:
     page = view(legal.DRAFT, **{legal_draft.TEXT: DRAFT})
     assert page.subheader[0].value == "共引用 5 处"
     shown = [expander.label for expander in page.expander]
-    assert shown[0].startswith(":red[≠] 灯塔法第四条 · 引文与条文不一致")
-    assert shown[1].startswith(":red[✗] 《灯塔法》第九条 · 没有这一条")
-    assert ":gray[？] 《月光法》第一条 · 库中没有这部法规" in shown
+    assert shown[0] == ":red-badge[≠ 引文与条文不一致] 灯塔法第四条"
+    assert shown[1].startswith(":red-badge[✗ 没有这一条] 《灯塔法》第九条 · 全文共")
+    assert shown[2] == ":gray-badge[？ 库中没有这部法规] 《月光法》第一条"
+    assert ":blue-badge[○ 条文存在] 《灯塔法》第三条" in shown
     assert "违反本法第二条" in html(page)
     assert "<ins>、第三条之一</ins>" in html(page)
     assert page.button_group[1].options == ["全部 5", "有问题 2", "未核 1", "没有问题 2"]
     page.session_state[legal_draft.SHOWN] = "未核"
-    assert [expander.label[:7] for expander in ran(page).expander] == [":gray[？", "在原文中查看"]
+    assert [expander.label[:7] for expander in ran(page).expander] == [":gray-b", "在原文中查看"]
 
 
 @with_laws
