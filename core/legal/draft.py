@@ -7,12 +7,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.base.text import clean, shorten
-from core.legal.verify import Verdict
+from core.legal.verify import BAD_FIRST, Verdict
 from core.reading import FileError, Reader
 from core.reading.extracted import Remark
 
 PROGRAM = "问源"
 PASTED = "粘贴的文稿"
+MOST_COMMENTS = 1_000
+"""A second's work; twice as many are four times the work, and nobody reads them."""
+NOT_ALL = f"引用太多，只批注了 {MOST_COMMENTS:,} 处，有问题的在先；其余的在表格里。"
 NOT_IN_PLACE = "原来的文件无法加批注，这里只有它的文字，没有保留格式。"
 _ARTICLE_LENGTH = 800
 _FONT = "宋体"
@@ -40,12 +43,15 @@ class Draft:
 
 def with_comments(draft: Draft, verdicts: Iterable[Verdict], reader: Reader) -> bytes:
     """A document of Word's keeps its formatting; of anything else a plain one is made. Raises FileError."""
-    remarks = list(_remarks(verdicts))
+    worst_first = sorted(verdicts, key=lambda one: BAD_FIRST.index(one.mark))
+    remarks = list(_remarks(worst_first[:MOST_COMMENTS]))
+    if len(worst_first) > MOST_COMMENTS:
+        remarks.append(Remark(0, 1, NOT_ALL))
     if draft.word:
         try:
             return reader.with_comments(draft.name, draft.word, remarks, PROGRAM)
         except FileError:
-            remarks = [Remark(0, 1, NOT_IN_PLACE), *remarks]
+            remarks.append(Remark(0, 1, NOT_IN_PLACE))
     return reader.with_comments(draft.name, _plain(draft.text), remarks, PROGRAM)
 
 

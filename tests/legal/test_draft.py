@@ -13,7 +13,7 @@ import pytest
 from docx.document import Document
 from docx.shared import RGBColor
 
-from core.legal.draft import NOT_IN_PLACE, Draft, with_comments
+from core.legal.draft import NOT_ALL, NOT_IN_PLACE, Draft, with_comments
 from core.legal.verify import Author, Mark, Verdict, Verifier
 from core.reading import Reader, ReadingSettings
 from support import invented, word_files
@@ -114,6 +114,13 @@ def test_a_document_that_takes_no_comments_comes_back_as_its_words(verifier: Ver
     made = with_comments(draft, verifier.verify(draft.text), reader)
     assert NOT_IN_PLACE in comments(made)
     assert docx.Document(io.BytesIO(made)).paragraphs[0].text == OPENING
+
+
+def test_of_very_many_citations_the_bad_ones_are_commented(verifier: Verifier, reader: Reader) -> None:
+    draft = Draft.pasted("依《灯塔法》第三条。\n" * 1_100 + "依《灯塔法》第九条。")
+    said = comments(with_comments(draft, verifier.verify(draft.text, Author.PERSON), reader))
+    assert (len(said), said[0][0]) == (1_001, "✗")
+    assert NOT_ALL in said
 
 
 @pytest.mark.servers
