@@ -18,7 +18,7 @@ _SCHEME = "attachment:"
 def accepted_name(name: str, size: int, *, megabytes: int) -> str:
     """As it is shown. Raises FileError for what is not even looked at."""
     shown = shorten(one_line(PurePath(name.replace("\\", "/")).name), MAX_TITLE) or "未命名"
-    if PurePath(shown).suffix.lower().removeprefix(".") not in KINDS:
+    if shown.rpartition(".")[2].lower() not in KINDS:
         raise FileError("kind", name=shown, kinds="、".join(KINDS))
     if size > megabytes * 1024 * 1024:
         raise FileError("large", name=shown)

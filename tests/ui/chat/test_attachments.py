@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +14,7 @@ from core.ui import keeping
 from core.ui.chat.attachments import ABOUT_THEM
 from support import web_pages as pages
 from support.openai_server import OpenAIServer, openai_server
-from support.pages import ask, open_page, put_back, rerun, serving, values
+from support.pages import ask, html, open_page, put_back, rerun, serving, values
 from support.word_files import word_file
 
 RENT = "租金为每月 3,500 元，押二付一。"
@@ -142,3 +143,15 @@ def test_with_search_the_file_comes_first(app: App, server: OpenAIServer) -> Non
     assert (first.number, first.read) == (1, "file")
     assert others
     assert {source.read for source in others} <= {"library", "page", "snippet"}
+
+
+def test_the_name_of_a_file_is_only_a_name(app: App, server: OpenAIServer) -> None:
+    name = "<img src=x onerror=alert(1)>:red[a]![](javascript:alert(2)).txt"
+    page = attach(open_page(), "问", (name, RENT.encode()), ("扫描.pdf", pages.DRAWING))
+    (waiting,) = [button for button in page.button if "detach" in (button.key or "")]
+    assert ":red[" not in waiting.label
+    page = ask(page, "问")
+    drawn = html(page)
+    assert "<img src=x" not in drawn
+    assert "&lt;img src=x" in drawn
+    assert "javascript" not in "".join(re.findall(r'href="[^"]*"', drawn))
