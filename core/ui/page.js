@@ -37,6 +37,7 @@
     'Copy to clipboard': '复制',
     'Copy version to clipboard': '复制版本号',
     'Dark': '深色',
+    'Error: ': '',
     'Expand sidebar': '展开侧栏',
     'Fullscreen': '全屏',
     'Light': '浅色',
@@ -63,8 +64,8 @@
     .replace(/^Remove (.+\.\w{1,8})$/, '移除 $1')
     .replace(/^Cancel upload of (.+)$/, '取消上传 $1')
     .replace(/^Upload or drag and drop files \((.+)\)$/, '附上文件，也可以拖到这里（$1）')
-    .replace(/^(?:Error: )?File must be (.+) or smaller\.$/, '文件超过 $1，没有上传。')
-    .replace(/^(?:Error: )?\S+ files are not allowed\.$/, '不能上传这种文件。')
+    .replace(/^File must be (.+) or smaller\.$/, '文件超过 $1，没有上传。')
+    .replace(/^.+ files are not allowed\.$/, '不能上传这种文件。')
 
   const translateAttributes = element => {
     for (const name of ['aria-label', 'title', 'placeholder', 'alt']) {

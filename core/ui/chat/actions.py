@@ -62,7 +62,7 @@ def _take(typed: str, files: Sequence[UploadedFile] = ()) -> None:
         obey(command)
         session.chat().unsent = unread
     elif unread:
-        chat.unsent = f"{unread}{attachments.WITHOUT}"
+        chat.unsent = unread + attachments.WITHOUT * bool(typed.strip())
         st.session_state[session.CHAT_INPUT] = typed
     elif (typed.strip() or chat.attached) and not ask(typed if typed.strip() else attachments.ABOUT_THEM):
         chat.unsent += IN_THE_BOX
