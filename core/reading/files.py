@@ -25,6 +25,10 @@ def accepted_name(name: str, size: int, *, megabytes: int) -> str:
     return shown
 
 
+def is_file(page: Page) -> bool:
+    return page.address.startswith(_SCHEME)
+
+
 def file_page(name: str, found: Extracted) -> Page:
     """Its address is none of the web. Two files of one name differ in their words, and so in their addresses."""
     page = Page("", "", name, found.text, None, found.kind, datetime.now(UTC), found.instructions, found.is_cut)

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
@@ -101,7 +101,20 @@ def pages_of(app: App, message: Message) -> Callable[[], dict[int, KeptPage]]:
     """The same for a thread that has no session."""
     chat, who = session.chat(), visitor()
     conversation, share = chat.conversation_id, chat.share
-    return lambda: app.read_pages.load(conversation, message.id, who=who, share=share) if conversation else {}
+
+    def load() -> dict[int, KeptPage]:
+        if not conversation:
+            return {}
+        files = {source.url: source.number for source in message.found if source.read == "file"}
+        attached = app.read_pages.attached(conversation, who=who, share=share).values() if files else ()
+        kept = [
+            replace(file, number=files[file.address]) for each in attached for file in each if file.address in files
+        ]
+        return app.read_pages.load(conversation, message.id, who=who, share=share) | {
+            file.number: file for file in kept
+        }
+
+    return load
 
 
 def keep_files(app: App, message: Message, files: Sequence[ReadPage]) -> None:

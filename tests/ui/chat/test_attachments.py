@@ -81,6 +81,19 @@ def test_a_file_is_a_source_of_later_questions_too_also_after_a_reload(app: App,
     assert [message.files for message in kept if message.role == "user"] == [("租约.docx",), (), ()]
 
 
+def test_its_text_is_kept_once_and_shown_with_every_answer(app: App, server: OpenAIServer) -> None:
+    page = ask(attach(open_page(), "违约金怎么算？", ("租约.docx", LEASE)), "那租金呢？")
+    app.outbox.flush(10)
+    chat = page.session_state["chat"]
+    assert [app.read_pages.load(chat.conversation_id, one.id, who=MINE).keys() for one in chat.messages] == [
+        *({1}, set(), set(), set()),
+    ]
+    next(
+        button for button in page.button if button.label == "来源原文" and chat.messages[-1].id in str(button.key)
+    ).click()
+    assert RENT in html(rerun(page))
+
+
 def test_what_cannot_be_read_is_said_and_the_question_waits_with_the_rest(app: App, server: OpenAIServer) -> None:
     page = attach(open_page(), "违约金怎么算？", ("扫描.pdf", pages.DRAWING), ("租约.docx", LEASE))
     assert "只有扫描的图像" in values(page.warning)
