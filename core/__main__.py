@@ -31,7 +31,7 @@ from core.answer.events import (
     Usage,
 )
 from core.answer.sources import about, how_read
-from core.base.errors import AppError
+from core.base.errors import AppError, InputError
 from core.search.errors import AllEnginesFailed
 from core.search.types import SearchQuery, SearchResponse, SearchType, Source, host_of
 from core.serve.workers import MOST, run
@@ -125,8 +125,9 @@ def _parser() -> argparse.ArgumentParser:
     case_search.add_argument("query", help="关键词；- 表示从标准输入逐行读取")
     case_search.add_argument("--type", choices=["民事", "刑事", "行政", "其他"])
     case_search.set_defaults(command=_case_search)
-    verify = law.add_parser("verify", help="核验一份文本引用的每一条法条")
-    verify.add_argument("file", metavar="FILE")
+    verify = law.add_parser("verify", help="核验文稿引用的每一条法条：txt、md、docx、pdf")
+    verify.add_argument("files", metavar="FILE", nargs="+")
+    verify.add_argument("--docx", metavar="DIR", type=Path, help="把带批注的 Word 文件写到这个目录")
     verify.set_defaults(command=_verify)
 
     check = commands.add_parser("check", help="核对：回答里每一处引用，来源是否这样说")
@@ -336,12 +337,36 @@ def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
 
 
 def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.legal.verify import report
+    from core.legal.draft import Draft, with_comments
+    from core.legal.verify import Author, report
 
-    file = Path(options.file)
-    document = {"file": file.name, **report(app.legal.verifier.verify_file(file))}
-    output.document(document, lambda: "\n".join(map(_verdict_text, document["citations"])) or "没有找到法条引用。")
-    return OK
+    def one(file: str) -> int:
+        draft = Draft.read(Path(file).name, _bytes(Path(file)), app.reader)
+        verdicts = app.legal.verifier.verify(draft.text, Author.PERSON)
+        document = {"file": draft.name, **report(verdicts)}
+        lines = [draft.name] * (len(options.files) > 1) + [*map(_verdict_text, document["citations"])]
+        output.document(document, lambda: "\n".join(lines if verdicts else [*lines, "没有找到法条引用。"]))
+        if options.docx:
+            _write(options.docx / f"{Path(draft.name).stem}（批注）.docx", with_comments(draft, verdicts, app.reader))
+        return OK
+
+    return _all(options.files, output, one)
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise InputError(f"无法读取 {file.name}。", cure="请检查路径和权限。") from error
+
+
+def _write(file: Path, content: bytes) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    except OSError as error:
+        raise InputError(f"无法写入 {file}。", cure="请检查目录和权限。") from error
+    _note(f"已写入 {file}")
 
 
 def _verdict_text(verdict: dict[str, Any]) -> str:

@@ -28,7 +28,7 @@ match frame.choose_view():
     case frame.CASES:
         cases.draw_search(app.legal)
     case frame.DRAFT:
-        draft.draw(app.legal)
+        draft.draw(app.legal, app.reader)
     case frame.CLAIMS:
         claims.draw(app)
     case frame.IMPORT:

@@ -146,7 +146,8 @@ def test_every_upload_has_been_asked_for() -> None:
         str(path.relative_to(ROOT))
         for path in FILES
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Attribute) and node.attr in {"file_uploader", "camera_input", "audio_input"}
+        if isinstance(node, ast.Attribute)
+        and node.attr in {"file_uploader", "camera_input", "audio_input", "chat_input"}
     }
     assert callers == {"core/ui/uploads.py"}
 

@@ -83,7 +83,7 @@ class ReadPageTool(AgentTool):
     name: str = "read_page"
     description: str = (
         "打开搜索找到的网页，阅读其中与问题有关的段落。摘要只有几行：要引用具体的数字、条件或原话之前，先用此工具读这条来源。"
-        "只能写搜索结果里的编号，或用户自己写出的网址。"
+        "只能写搜索结果或附件的编号，或用户自己写出的网址。"
     )
     args_schema: Any = ReadPageInput
     _under_way: dict[int, asyncio.Event] = PrivateAttr(default_factory=dict)
@@ -94,7 +94,7 @@ class ReadPageTool(AgentTool):
     async def ause(self, sources: str, focus: str = "") -> Result:
         wanted = Wanted.read_from(sources, focus)
         named = [self._named(page) for page in wanted.pages[:AT_ONCE]]
-        allowed = [source for source in named if source is not None and _is_page(source)]
+        allowed = [source for source in named if source is not None and _can_be_read(source)]
         if not allowed:
             return failure(self._refusal(named)), None
         chosen = tuple(dict.fromkeys(allowed))
@@ -154,7 +154,7 @@ class ReadPageTool(AgentTool):
         return f"没有打开任何网页。{self._rule()}"
 
     def _rule(self) -> str:
-        numbers = "、".join(str(source.number) for source in self.context.evidence.sources if _is_page(source))
+        numbers = "、".join(str(source.number) for source in self.context.evidence.sources if _can_be_read(source))
         links = "、".join(self.context.links[:AT_ONCE])
         may = [f"编号 {numbers}"] * bool(numbers) + [f"用户写出的 {links}"] * bool(links)
         if not may:
@@ -162,8 +162,9 @@ class ReadPageTool(AgentTool):
         return f"可以读的只有：{'；'.join(may)}。一次最多 {AT_ONCE} 个。"
 
 
-def _is_page(source: Source) -> bool:
-    return source.read in {"snippet", "page"} and is_web_address(source.url)
+def _can_be_read(source: Source) -> bool:
+    """A page; or a file that the user brought along, of which a prompt holds only some passages."""
+    return source.read == "file" or (source.read in {"snippet", "page"} and is_web_address(source.url))
 
 
 def _sentences(read: Sequence[Source], unread: Sequence[Source]) -> Iterator[str]:
@@ -186,5 +187,6 @@ def _summary(read: Sequence[Source], unread: Sequence[Source]) -> str:
 
 def read_page(context: ToolContext) -> BaseTool | None:
     """Only where there can be anything to read."""
-    offered = context.reader is not None and context.reader.pages and (context.search.available or context.links)
+    anything = context.search.available or context.links or context.evidence.sources
+    offered = context.reader is not None and context.reader.pages and anything
     return ReadPageTool(context=context) if offered else None

@@ -44,7 +44,7 @@ from core.llm.tokens import estimate_tokens
 from core.run.evidence import within_budget
 from core.run.prompts import Preview, answer_prompt, chat_system
 from core.run.question import Question
-from core.run.reading import reading, to_read
+from core.run.reading import attached, reading, to_read
 from core.run.service import AnswerService
 from core.search.errors import NoEngine
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED
@@ -58,6 +58,7 @@ FROM_WHAT_WAS_FOUND = "下面的回答根据已经找到的内容写成。"
 REPHRASE = "可以换一种问法，或切换到 Chat 模式。"
 CANCELLED = "已停止。"
 NOT_AWAITED = "没有等到结果。"
+ATTACHED = "（用户附上了下面的文件，这是其中与问题有关的段落。）"
 READ_FIRST = "（用户要求先读下面的网页，程序已经打开过。）"
 EMPTY_HANDED = "没有找到可以引用的资料，也没有写出回答。可以换一种问法、缩小问题的范围，或切换到 Chat 模式。"
 
@@ -136,6 +137,8 @@ class _Work:
         self._model = question.model
         self._question = question.text
         self._to_read_first = question.options.read
+        self._attached = list(attached(question.evidence, question.options.files))
+        self._files = question.evidence.sources
         self._history = remember(question.history, settings.agent.history_tokens)
         self._deadline = Deadline(settings.agent.max_execution_time)
         self._acting = acting_part(self._deadline)
@@ -163,6 +166,8 @@ class _Work:
 
     async def run(self) -> None:
         try:
+            for event in self._attached:
+                self._emit(event)
             if not self._search.available:
                 self._emit(Notice(NoEngine.kind, f"{NoEngine()}这次回答没有联网搜索。"))
             answer = await self._answer()
@@ -214,7 +219,7 @@ class _Work:
         if self._runner.reader is not None:
             self._runner.reader.warm_up()
         chat = await self._model.achat()
-        asked = self._question + await self._read_first()
+        asked = self._question + self._brought_along() + await self._read_first()
         strategies = self._runner.strategies(self._model.choice)
         ways = strategies.to_try(chat, with_tools=bool(self._tools))
         for strategy in ways:
@@ -228,6 +233,9 @@ class _Work:
                     # This way was accepted, so it was the way that was refused before, not the question.
                     strategies.keep_from(strategy)
         raise AssertionError("there is always a way to try")
+
+    def _brought_along(self) -> str:
+        return f"\n\n{ATTACHED}\n{self._described(self._files)}" if self._files else ""
 
     async def _read_first(self) -> str:
         """What the reader wants to be read is there before the agent's first thought, below the question."""
@@ -295,7 +303,7 @@ class _Work:
         """The model cannot keep to the format: the program searches, and the model only has to write."""
         search: BaseTool | None = next((tool for tool in self._tools if tool.name in PLAIN_SEARCHES), None)
         try:
-            if search and not self._evidence.sources:
+            if search and len(self._evidence.sources) == len(self._files):
                 await within(search.arun(self._question, callbacks=[self._translator]), self._time_to_act)
         except TimeoutError:
             log.info("the plain search took too long")

@@ -40,6 +40,7 @@ def encode(message: Message) -> str:
     }
     document |= {"before": clean(message.before)} if message.before else {}
     document |= {"suggestions": _plain(message.suggestions)} if message.suggestions else {}
+    document |= {"files": _plain(message.files)} if message.files else {}
     return f'{_json(document)[:-1]},"events":[{",".join(_event(_Told(event)) for event in message.events)}]}}'
 
 
@@ -72,6 +73,7 @@ def decode(document: object, *, id: str, role: str, text: object, created: objec
     cited: tuple[Source, ...] = ()
     seconds, model, mode, before = 0.0, "", "", ""
     suggestions: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     shown = text if isinstance(text, str) else ""
     time = float(created) if isinstance(created, int | float) else 0.0
     try:
@@ -80,6 +82,7 @@ def decode(document: object, *, id: str, role: str, text: object, created: objec
         seconds, model, mode = float(found["seconds"]), str(found["model"]), str(found.get("mode", ""))
         before = str(found.get("before", ""))
         suggestions = tuple(map(_text, found.get("suggestions", ())))
+        files = tuple(map(_text, found.get("files", ())))
         cited = tuple(_readers()["source"].validate_python(source) for source in found["cited"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         log.warning("a stored message is damaged; what is left of it is shown")
@@ -87,7 +90,7 @@ def decode(document: object, *, id: str, role: str, text: object, created: objec
         shown = shown or NO_TEXT
     known: Role = "user" if role == "user" else "note" if role == "note" else "assistant"
     by: Mode = "agent" if mode == "agent" or (not mode and _told_by_agent(events)) else "chat"
-    return Message(known, shown, events, cited, seconds, str(id), model, by, time, before, suggestions)
+    return Message(known, shown, events, cited, seconds, str(id), model, by, time, before, suggestions, files)
 
 
 def _told_by_agent(events: Iterable[RunEvent]) -> bool:

@@ -71,7 +71,7 @@ class ReadingStarted(_Event):
 
 @dataclass(frozen=True, slots=True)
 class PageRead(_Event):
-    """How opening one page ended."""
+    """How opening one page ended. A file that the reader brought along was opened before the question was sent."""
 
     type = "page_read"
     source: Source
@@ -81,7 +81,7 @@ class PageRead(_Event):
 
     @property
     def ok(self) -> bool:
-        return self.source.read == "page"
+        return self.source.read in {"page", "file"}
 
     def to_json(self) -> dict[str, Any]:
         source = self.source

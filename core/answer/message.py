@@ -58,6 +58,8 @@ class Message:
     """The text that a rewriting has replaced, as long as it may be wanted back."""
     suggestions: tuple[str, ...] = ()
     """What the model suggests to ask next."""
+    files: tuple[str, ...] = ()
+    """The names of what was attached to a question."""
 
     @property
     def found(self) -> tuple[Source, ...]:

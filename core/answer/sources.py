@@ -8,6 +8,9 @@ from core.search.types import Source, host_of
 
 OFFICIAL, CITED, NOT_CITED = "官方", "已引用", "未引用"
 NO_DATE = "日期不详"
+ATTACHED = "附件"
+_UNDATED = frozenset({"library", "file"})
+"""The program's own library says elsewhere which version it holds; of a reader's own file only they know its day."""
 
 
 def how_read(source: Source) -> str:
@@ -17,20 +20,20 @@ def how_read(source: Source) -> str:
         case "snippet":
             return f"仅摘要（{source.unread}）" if source.unread else "仅摘要"
         case "file":
-            return "文件"
+            return f"{ATTACHED} · {source.characters:,} 字"
         case "library":
             return ""
 
 
 def about(source: Source, *, accessed: str = "") -> str:
     """`accessed`: the day on which it was read, for whoever takes the answer away."""
-    visited = f"访问日期 {accessed}" if accessed and source.read != "library" else ""
+    visited = f"访问日期 {accessed}" if accessed and source.read not in _UNDATED else ""
     return " · ".join(filter(None, (when(source), how_read(source), visited)))
 
 
 def when(source: Source) -> str:
-    """The day of publication. The program's own library has no days: it says which version it holds elsewhere."""
-    return source.published or ("" if source.read == "library" else NO_DATE)
+    """The day of publication."""
+    return source.published or ("" if source.read in _UNDATED else NO_DATE)
 
 
 def is_official(url: str, domains: Iterable[str]) -> bool:

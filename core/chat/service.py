@@ -34,7 +34,7 @@ from core.run.evidence import within_budget
 from core.run.history import newest
 from core.run.prompts import FOLDER, Preview, answer_prompt, chat_system, fill
 from core.run.question import Question
-from core.run.reading import reading, to_read
+from core.run.reading import attached, reading, to_read
 from core.run.service import AnswerService
 from core.run.standalone import NOTHING_SPENT, Rewriter
 from core.search.engines.native import NativeEngine, not_supported
@@ -113,6 +113,7 @@ class _Answering:
         if (
             options.search
             and not options.query
+            and not options.files
             and self._may_search_itself
             and await asyncio.to_thread(self._search.hand_over, NATIVE, user=options.user)
         ):
@@ -123,8 +124,10 @@ class _Answering:
                 return
             except ModelCannotSearch:
                 refused = await self._refused(time.monotonic() - started)
-        context = ""
-        sources: tuple[Source, ...] = ()
+        for event in attached(self._evidence, options.files):
+            yield event
+        files = self._evidence.sources
+        sources, context = self._handed_over(files)
         if options.search:
             if self._service.reader is not None:
                 self._service.reader.warm_up()
@@ -132,10 +135,10 @@ class _Answering:
             yield SearchStarted(self._query.text, self._asked)
             found, failure = await self._find(refused)
             wanted = (*self._evidence.number_again(options.read), *self._evidence.number_links(self._links()))
-            numbered = (*wanted, *self._evidence.number(found.results[: self._settings.search.result_count]))
+            numbered = (*files, *wanted, *self._evidence.number(found.results[: self._settings.search.result_count]))
             sources, _ = within_budget(tuple(dict.fromkeys(numbered)), self._settings)
-            yield SearchFinished(found.told, sources, asked=self._asked)
-            for notice in [failure] if failure else _remarks(found):
+            yield SearchFinished(found.told, sources[len(files) :], asked=self._asked)
+            for notice in [failure] if failure else _remarks(found, besides=bool(files)):
                 yield notice
             async for event in self._read(sources, besides=len(wanted)):
                 yield event
@@ -280,8 +283,8 @@ def _without_search(error: SearchError) -> str:
     return f"{error.message}本次回答没有使用搜索结果。{error.cure}也可以先关闭联网搜索。"
 
 
-def _remarks(found: SearchResponse) -> Iterator[Notice]:
-    """What the reader should know about a search that did not fail."""
+def _remarks(found: SearchResponse, *, besides: bool) -> Iterator[Notice]:
+    """What the reader should know about a search that did not fail. `besides`: there are files of their own."""
     if found.failure:
         yield Notice("web_failed", f"{found.failure}{found.cure}")
     if found.stale:
@@ -291,7 +294,8 @@ def _remarks(found: SearchResponse) -> Iterator[Notice]:
     if found.skipped:
         yield Notice("partial", f"有 {found.skipped} 条搜索结果无法读取，已经跳过，其余的照常使用。")
     if found.provider and not found.results:
-        yield Notice("empty", "没有找到相关的搜索结果，以下回答没有来源可以引用。可以换几个关键词再问。")
+        left = "以下回答只能引用附件" if besides else "以下回答没有来源可以引用"
+        yield Notice("empty", f"没有找到相关的搜索结果，{left}。可以换几个关键词再问。")
 
 
 def _turns(history: Sequence[Message], budget: int) -> list[tuple[str, str]]:

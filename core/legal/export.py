@@ -19,6 +19,8 @@ from core.legal.types import CourtCase, Status
 from core.legal.verify import Verdict, report
 
 UNKNOWN = "未知"
+Checked = tuple[str, Sequence[Verdict]]
+"""The name of a draft, and what was found in it."""
 
 
 def citation_with_text(article: LegalArticle) -> str:
@@ -149,8 +151,10 @@ def _record(document: dict[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False) + "\n"
 
 
-def verdicts_json(verdicts: Sequence[Verdict]) -> str:
-    return as_json(report(verdicts))
+def verdicts_json(drafts: Sequence[Checked]) -> str:
+    """Of one draft as it always was; of several, each with its name."""
+    reports = [{"file": name, **report(verdicts)} for name, verdicts in drafts]
+    return as_json(reports[0] if len(reports) == 1 else {"drafts": reports})
 
 
 # ── CSV ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -169,5 +173,6 @@ _COLUMNS: dict[str, Callable[[Verdict], str | None]] = {
 }
 
 
-def verdicts_csv(verdicts: Iterable[Verdict]) -> str:
-    return as_csv(_COLUMNS, ([value(verdict) for value in _COLUMNS.values()] for verdict in verdicts))
+def verdicts_csv(drafts: Iterable[Checked]) -> str:
+    rows = ([name, *(value(one) for value in _COLUMNS.values())] for name, verdicts in drafts for one in verdicts)
+    return as_csv(["文稿", *_COLUMNS], rows)

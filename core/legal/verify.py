@@ -6,12 +6,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.base.script import simplified
-from core.legal.errors import CorpusError, NoLegalIndex
-from core.legal.layouts.markup import Undecodable, decode
+from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
 from core.legal.text.agreement import Agreement, LawWords, compare, contained, pairs
 from core.legal.text.names import law_key
@@ -56,6 +54,10 @@ class Mark(StrEnum):
             Mark.NOT_IN_FORCE: "不是现行有效的条文",
             Mark.UNKNOWN: "库中没有这部法规",
         }[self]
+
+
+PROBLEMS = (Mark.DIFFERS, Mark.MISSING, Mark.NOT_IN_FORCE)
+BAD_FIRST = (*PROBLEMS, Mark.UNKNOWN, Mark.EXISTS, Mark.AGREES)
 
 
 class Author(Enum):
@@ -142,15 +144,6 @@ class Verifier:
             for together, quote, said in zip(cited, quotations(simple, cited), restatements(simple, cited), strict=True)
             for citation in together.citations
         ]
-
-    def verify_file(self, file: Path, by: Author = Author.PERSON) -> list[Verdict]:
-        """Of a text file, in whatever encoding."""
-        try:
-            return self.verify(decode(file.read_bytes()), by)
-        except OSError as error:
-            raise CorpusError(f"无法读取 {file.name}。", cure="请检查路径和权限。") from error
-        except Undecodable:
-            raise CorpusError(f"{file.name} 不是文本文件，或编码无法识别。", cure="请另存为 UTF-8 文本。") from None
 
 
 def _of_laws(index: LegalIndex, citations: Iterable[Citation]) -> list[Citation]:

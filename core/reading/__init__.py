@@ -3,17 +3,19 @@
     reader = Reader.from_settings(settings)
     page = reader.read("https://example.com/news", deadline=Deadline(reader.timeout))  # or raises ReadingError
     for passage in passages(page, question, around=snippet, budget=1_200): ...
+    page = reader.read_file("合同.docx", body)  # or raises FileError
 
 Everything that comes from outside is hostile: the address (download.py), the bytes (worker.py), the text (page.py).
 """
 
-from core.reading.errors import ReadingError
+from core.reading.errors import FileError, ReadingError
 from core.reading.page import Page, PageKind
 from core.reading.passages import Passage, passages
 from core.reading.reader import Outcome, Reader, Render
 from core.reading.settings import ReadingSettings
 
 __all__ = [
+    "FileError",
     "Outcome",
     "Page",
     "PageKind",

@@ -28,6 +28,7 @@ Reason = Literal[
     "broken",
     "empty",
 ]
+FileReason = Reason | Literal["kind", "many"]
 
 
 class ReadingError(AppError):
@@ -53,7 +54,7 @@ class ReadingError(AppError):
         "binary": ("不是文字", "{host} 给出的不是文字内容。"),
         "script": ("需要脚本", "{host} 的这个网页要运行脚本才有内容。"),
         "scanned": ("没有文字层", "{host} 的这份 PDF 只有图像，没有文字。"),
-        "locked": ("有密码", "{host} 的这份 PDF 有密码。"),
+        "locked": ("有密码", "{host} 的这份文件有密码。"),
         "broken": ("内容损坏", "{host} 给出的内容不完整或已损坏。"),
         "empty": ("没有正文", "{host} 的这个网页里没有找到正文。"),
     }
@@ -63,3 +64,26 @@ class ReadingError(AppError):
         super().__init__(sentence.format(host=host))
         self.reason = reason
         self.host = host
+
+
+class FileError(AppError):
+    """A file that a reader has brought along was not read."""
+
+    kind = "file"
+
+    _SENTENCES: ClassVar[dict[FileReason, str]] = {
+        "kind": "不是能读的文件：只读 {kinds}。",
+        "many": "没有读：一个问题最多带 {most} 个文件。",
+        "binary": "不是文字文件。旧版 Word（.doc）请另存为 .docx。",
+        "large": "太大，没有读。",
+        "scanned": "只有扫描的图像，没有文字，没有读。请先用别的软件识别文字。",
+        "locked": "有密码，没有读。请去掉密码再试。",
+        "empty": "里没有文字。",
+        "complex": "结构过于复杂，没有读完。请另存为 txt 再试。",
+        "timeout": "没有在规定时间内读完。请稍后再试。",
+    }
+    _OTHERWISE = "不完整或已损坏，没有读。"
+
+    def __init__(self, reason: FileReason, *, name: str, **numbers: object) -> None:
+        super().__init__(f"「{name}」{self._SENTENCES.get(reason, self._OTHERWISE).format_map(numbers)}")
+        self.reason = reason

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from core.base.text import clean, is_blank, one_line, shorten
 from core.reading.decode import decode
+from core.reading.docx import is_docx, read_docx
 from core.reading.extracted import Extracted, NotReadable
 from core.reading.html import read_html
 from core.reading.instructions import count_instructions
@@ -19,8 +20,13 @@ from core.reading.pdf import read_pdf
 from core.reading.plain import read_feed, read_text
 
 _HEAD = 1_024
+_ZIP = b"PK\x03\x04"
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""Word documents of before 2007; and newer ones that are encrypted."""
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _NOT_TEXT = (
-    b"PK\x03\x04",
+    _ZIP,
+    _OLE,
     b"\x89PNG",
     b"GIF8",
     b"\xff\xd8\xff",
@@ -42,6 +48,10 @@ GARBAGE_SHARE = 0.1
 def extract(body: bytes, content_type: str) -> Extracted:
     if b"%PDF-" in body[:_HEAD]:
         found = read_pdf(body, max_text=MAX_TEXT)
+    elif body.startswith(_ZIP) and is_docx(body):
+        found = read_docx(body)
+    elif body.startswith(_OLE) and _ENCRYPTED in body:
+        raise NotReadable("locked")
     elif body.startswith(_NOT_TEXT) or (b"\0" in body[:_HEAD] and not body.startswith(_UTF_16)):
         raise NotReadable("binary")
     else:

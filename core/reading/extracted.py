@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from core.reading.errors import Reason
 from core.reading.page import PageKind
@@ -16,6 +17,14 @@ class Extracted:
     published: str | None = None
     instructions: int = 0
     is_cut: bool = False
+
+
+class Remark(NamedTuple):
+    """What is to be said of a place in the text of a document."""
+
+    start: int
+    end: int
+    words: str
 
 
 class NotReadable(Exception):

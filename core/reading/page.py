@@ -11,7 +11,7 @@ from core.base.text import clean
 from core.reading.instructions import count_instructions
 from core.search.types import SearchResult
 
-PageKind = Literal["html", "pdf", "feed", "text"]
+PageKind = Literal["html", "pdf", "docx", "feed", "text"]
 MAX_TEXT = 400_000
 """Characters: a book, and more than any question needs."""
 MAX_TITLE = 200

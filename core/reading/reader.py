@@ -17,11 +17,12 @@ from core.base.redis import RedisLink
 from core.base.settings import Settings
 from core.reading.cache import CachedPage, PageCache
 from core.reading.download import Downloaded, Downloader, Place
-from core.reading.errors import ReadingError
-from core.reading.extracted import Extracted, NotReadable
+from core.reading.errors import FileError, ReadingError
+from core.reading.extracted import Extracted, NotReadable, Remark
+from core.reading.files import accepted_name, file_page
 from core.reading.page import Page
 from core.reading.settings import ReadingSettings
-from core.reading.workers import ExtractionWorkers
+from core.reading.workers import FILE_SECONDS, ExtractionWorkers
 from core.search.workers import Workers
 
 log = logging.getLogger(__name__)
@@ -29,6 +30,8 @@ log = logging.getLogger(__name__)
 Outcome = Page | ReadingError
 
 MAX_PROCESSES = 4
+FILE_PATIENCE = 20.0
+"""Seconds for one file, with the start of a process on a busy machine."""
 
 
 class Render(Protocol):
@@ -49,6 +52,10 @@ class Reader:
         self.pages = settings.pages
         """How many results of a search are read; 0: nothing is."""
         self.timeout = settings.timeout
+        self.files = settings.files
+        """How many a reader may bring along to a question."""
+        self.megabytes = settings.file_megabytes
+        """Of each of them."""
         self._scripts = settings.scripts
         self._render = render
         self._cache = cache
@@ -99,6 +106,23 @@ class Reader:
             return self._workers.extract(body, content_type, deadline)
         except NotReadable as error:
             raise ReadingError(error.reason) from None
+
+    def read_file(self, name: str, body: bytes) -> Page:
+        """What a reader has brought along. Raises FileError."""
+        shown = accepted_name(name, len(body), megabytes=self.megabytes)
+        try:
+            return file_page(
+                shown, self._workers.extract(body, "text/plain", Deadline(FILE_PATIENCE), seconds=FILE_SECONDS)
+            )
+        except NotReadable as error:
+            raise FileError(error.reason, name=shown) from None
+
+    def with_comments(self, name: str, body: bytes, remarks: Sequence[Remark], author: str) -> bytes:
+        """A Word document as it was, and comments at these places of its text. Raises FileError."""
+        try:
+            return self._workers.commented(body, remarks, author, Deadline(FILE_PATIENCE))
+        except NotReadable as error:
+            raise FileError(error.reason, name=name) from None
 
     def read_all(
         self,

@@ -1,8 +1,9 @@
 """The child process in which strangers' bytes are taken apart: `python -m core.reading.worker`.
 
 Everything is imported first. Then the process gives up what it could be misused for: it can open no file and no socket,
-start no program and take no more than its share of memory. Every task has a second of processor time, after which the
-kernel ends the process, wherever in a C library it may be. It ends by itself when its socket is closed.
+start no program and take no more than its share of memory. Every task has a second of processor time, a reader's own file
+some more, after which the kernel ends the process, wherever in a C library it may be. It ends by itself when its socket is
+closed.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ import socket
 from contextlib import suppress
 from dataclasses import asdict
 from encodings.aliases import aliases
+from typing import Any
 
+from core.reading.docx import commented
 from core.reading.extract import extract
-from core.reading.extracted import NotReadable
+from core.reading.extracted import NotReadable, Remark
 from core.reading.frames import receive, send
 
-CPU_SECONDS = 1.0
 MEMORY = 1_000_000_000
 """Addresses, not pages: what the libraries map counts too."""
 _SAMPLE = "<html><head><title>t</title></head><body><article><p>{}</p></article></body></html>".format("一句话。" * 100)
@@ -39,10 +41,11 @@ def main() -> None:
     send(parent, b"ready")
     while task := receive(parent):
         head, body = task
-        signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
-        answer = _answer(body, json.loads(head)["content_type"])
+        wanted = json.loads(head)
+        signal.setitimer(signal.ITIMER_PROF, wanted["seconds"])
+        answer, made = _answer(body, wanted)
         signal.setitimer(signal.ITIMER_PROF, 0)
-        send(parent, json.dumps(answer).encode())
+        send(parent, json.dumps(answer).encode(), made)
 
 
 def _decoder_loaded() -> None:
@@ -64,15 +67,18 @@ def _give_up_the_world() -> None:
             resource.setrlimit(kind, (most, most))
 
 
-def _answer(body: bytes, content_type: str) -> dict[str, object]:
+def _answer(body: bytes, wanted: dict[str, Any]) -> tuple[dict[str, object], bytes]:
+    """What was read, or a document that was made."""
     try:
-        return asdict(extract(body, content_type))
+        if "remarks" in wanted:
+            return {}, commented(body, (Remark(*remark) for remark in wanted["remarks"]), wanted["author"])
+        return asdict(extract(body, wanted["content_type"])), b""
     except NotReadable as error:
-        return {"reason": error.reason}
+        return {"reason": error.reason}, b""
     except (MemoryError, RecursionError):
-        return {"reason": "complex"}
+        return {"reason": "complex"}, b""
     except Exception:  # libraries stumble over strangers' bytes in ways of their own
-        return {"reason": "broken"}
+        return {"reason": "broken"}, b""
 
 
 if __name__ == "__main__":

@@ -9,14 +9,19 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from core.base.http import Cancelled, Deadline
 from core.base.settings import harmless_environment
-from core.reading.extracted import Extracted, NotReadable
+from core.reading.extracted import Extracted, NotReadable, Remark
 from core.reading.frames import receive, send
 
+PAGE_SECONDS = 1.0
+FILE_SECONDS = 5.0
+"""Of processor time: a reader waits for one file of their own, and knows what is in it."""
+Answer = tuple[dict[str, Any], bytes]
 TASKS = 200
 """After so many a worker is replaced, and whatever its libraries have leaked goes with it."""
 _WHERE_CORE_IS = Path(__file__).resolve().parents[2]
@@ -39,15 +44,25 @@ class ExtractionWorkers:
         for worker in [self._idle.get() for _ in range(self._count)]:
             self._idle.put(worker or self._started())
 
-    def extract(self, body: bytes, content_type: str, deadline: Deadline) -> Extracted:
+    def extract(
+        self, body: bytes, content_type: str, deadline: Deadline, *, seconds: float = PAGE_SECONDS
+    ) -> Extracted:
         """Raises NotReadable; takes no longer than the deadline, whatever is in the bytes."""
+        return Extracted(**self._ask({"content_type": content_type, "seconds": seconds}, body, deadline)[0])
+
+    def commented(self, body: bytes, remarks: Sequence[Remark], author: str, deadline: Deadline) -> bytes:
+        """A Word document with comments. Raises NotReadable."""
+        wanted = {"remarks": remarks, "author": author, "seconds": FILE_SECONDS}
+        return self._ask(wanted, body, deadline)[1]
+
+    def _ask(self, wanted: Mapping[str, Any], body: bytes, deadline: Deadline) -> Answer:
         try:
             worker = self._idle.get(timeout=deadline.patience())
         except (queue.Empty, TimeoutError):
             raise _late(deadline) from None
         try:
             worker = worker if worker and not self._closed else self._started()
-            return worker.extract(body, content_type, deadline)
+            return worker.ask(wanted, body, deadline)
         finally:
             self._idle.put(self._kept(worker))
 
@@ -92,14 +107,14 @@ class _Worker:
         self.is_usable = True
         self.tasks = 0
 
-    def extract(self, body: bytes, content_type: str, deadline: Deadline) -> Extracted:
+    def ask(self, wanted: Mapping[str, Any], body: bytes, deadline: Deadline) -> Answer:
         self._await_ready(deadline)
         self.tasks += 1
         self.is_usable = False
         try:
             deadline.hold(self._socket.fileno())
             self._socket.settimeout(deadline.patience())
-            send(self._socket, json.dumps({"content_type": content_type}).encode(), body)
+            send(self._socket, json.dumps(wanted).encode(), body)
             answer = receive(self._socket, patience=deadline.patience)
         except TimeoutError:
             raise _late(deadline) from None
@@ -110,7 +125,10 @@ class _Worker:
         if answer is None:
             raise self._death(deadline)
         self.is_usable = True
-        return _extracted(json.loads(answer[0]))
+        told = json.loads(answer[0])
+        if "reason" in told:
+            raise NotReadable(told["reason"])
+        return told, answer[1]
 
     def _await_ready(self, deadline: Deadline) -> None:
         """A worker that is still starting stays: killed for that, on a busy machine none would ever start."""
@@ -142,9 +160,3 @@ class _Worker:
 
 def _late(deadline: Deadline) -> Exception:
     return Cancelled() if deadline.cancelled else NotReadable("timeout")
-
-
-def _extracted(answer: dict[str, Any]) -> Extracted:
-    if "reason" in answer:
-        raise NotReadable(answer["reason"])
-    return Extracted(**answer)

@@ -55,6 +55,20 @@ class Evidence:
         self._by_address[canonical(result.url)] = source
         return source
 
+    def attach(self, files: Sequence[Page]) -> tuple[Source, ...]:
+        """What the reader has brought along, as sources that were read in full."""
+        with self._lock:
+            return tuple(self._by_address.get(canonical(file.address)) or self._attached(file) for file in files)
+
+    def _attached(self, file: Page) -> Source:
+        begins = shorten(one_line(file.text[:SNIPPET_LENGTH]), SNIPPET_LENGTH)
+        source = Source(
+            len(self._by_address) + 1, file.title, file.address, begins, read="file", characters=file.length
+        )
+        self._pages[source.number] = file
+        self._by_address[canonical(file.address)] = source
+        return source
+
     def number_again(self, sources: Sequence[Source]) -> tuple[Source, ...]:
         """Sources of another run, as sources of this one."""
         return self.number(
@@ -134,13 +148,20 @@ def _with_passages(sources: Sequence[Source], settings: Settings, pages: Mapping
     for _ in range(TRIES):
         if not read or characters < SHORTEST_PASSAGES:
             return ""
-        texts = {source.number: quoted(pages[source.number], question, source.snippet, characters) for source in read}
+        texts = {
+            source.number: quoted(pages[source.number], question, _found_by(source), characters) for source in read
+        }
         block = _block(sources, settings, texts)
         tokens = estimate_tokens(block)
         if tokens <= budget:
             return block
         characters = int(characters * budget / tokens * 0.95)
     return ""
+
+
+def _found_by(source: Source) -> str:
+    """What an engine quoted for the query; of a reader's own file there is only its beginning."""
+    return "" if source.read == "file" else source.snippet
 
 
 def quoted(page: Page, question: str, snippet: str, characters: int) -> str:

@@ -6,6 +6,7 @@ import asyncio
 from functools import partial
 
 from core.base.loop import LoopThread
+from core.reading.files import is_file
 from core.run.run import Run
 from core.store import Outbox, ReadPages
 
@@ -36,6 +37,8 @@ class Keeper:
                 return
 
     def _keep_pages(self, run: Run, conversation_id: str, who: str | None) -> None:
-        if self._pages is not None and run.pages:
-            save = partial(self._pages.save, conversation_id, run.id, dict(run.pages), who=who)
+        """Without what the reader attached: that is kept with the question."""
+        pages = {number: page for number, page in run.pages.items() if not is_file(page)}
+        if self._pages is not None and pages:
+            save = partial(self._pages.save, conversation_id, run.id, pages, who=who)
             self._outbox.keep_with(conversation_id, save, who=who)

@@ -11,6 +11,7 @@ from core.base.settings import Settings
 from core.base.text import clean, is_blank
 from core.base.visitors import COMMAND_LINE, Visitor
 from core.llm.model import Model
+from core.reading import Page
 from core.run.choices import AS_CONFIGURED, Choices
 from core.run.evidence import Evidence
 from core.search.cache import SessionCache
@@ -28,6 +29,8 @@ class AnswerOptions:
     """Whose limits count."""
     read: tuple[Source, ...] = ()
     """Sources of an earlier answer whose pages the reader wants to be read first."""
+    files: tuple[Page, ...] = ()
+    """What the reader has brought along, to this question and to earlier ones of the conversation."""
     query: str = ""
     """Chat mode: what the reader wants to be searched for. Empty: the question, made to stand alone."""
     session_cache: SessionCache | None = None

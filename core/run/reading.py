@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import suppress
 
 from core.answer.events import Notice, PageRead, ReadingStarted, RunEvent
 from core.base.http import Cancelled, Deadline
-from core.reading import Outcome, Reader
+from core.reading import Outcome, Page, Reader
 from core.run.evidence import Evidence
 from core.search.results import is_web_address
 from core.search.types import Source
@@ -60,5 +60,14 @@ async def reading(
         deadline.cancel()
 
 
+def attached(evidence: Evidence, files: Sequence[Page]) -> Iterator[RunEvent]:
+    """Of files that were read before the question was sent."""
+    for file, source in zip(files, evidence.attach(files), strict=True):
+        yield PageRead(source, instructions=file.instructions)
+        if file.instructions:
+            yield _suspicious(source)
+
+
 def _suspicious(source: Source) -> Notice:
-    return Notice("instructions", f"来源 [{source.number}]：该网页含疑似指令的文字，已作为普通资料处理。")
+    what = "附件" if source.read == "file" else "网页"
+    return Notice("instructions", f"来源 [{source.number}]：该{what}含疑似指令的文字，已作为普通资料处理。")

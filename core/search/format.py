@@ -11,13 +11,14 @@ from core.search.types import Source
 OPEN_FENCE = "<sources>"
 CLOSE_FENCE = "</sources>"
 
+ATTACHED = "（附件，用户提供的文件）"
 NOTHING_FOUND = "（已执行搜索，但没有找到相关结果。请根据自己的知识回答，并说明没有找到可引用的来源；不要编造来源。）"
 SEARCH_FAILED = "（本次搜索没有成功，没有任何搜索结果。请根据自己的知识回答，并说明未能联网核实；不要编造来源。）"
 
 
 def without_web(why: str, *, inside: bool) -> str:
     """For the model, in the words that the reader sees. `inside`: what is built in has found something all the same."""
-    return f"（{why}以下来源来自程序内置的资料，不是网页。）" if inside else f"（{why}）\n{SEARCH_FAILED}"
+    return f"（{why}以下来源来自程序内置的资料或用户的附件，不是网页。）" if inside else f"（{why}）\n{SEARCH_FAILED}"
 
 
 # Retrieved text must not be able to close the fence it stands in, nor open a second one.
@@ -43,12 +44,12 @@ def sources_block(sources: Sequence[Source], *, snippet_length: int, passages: M
 
 def _entry(source: Source, snippet_length: int, passages: str | None) -> Iterator[str]:
     yield f"[{source.number}] {inert(source.title)}"
-    yield f"URL: {inert(source.url)}"
+    yield f"URL: {ATTACHED if source.read == 'file' else inert(source.url)}"
     if passages is None:
         yield f"摘要: {shorten(inert(source.snippet), snippet_length) or _nothing(source)}"
     else:
         yield f"正文节选: {inert(passages)}"
-    if source.published or source.read != "library":
+    if source.published or source.read not in {"library", "file"}:
         yield f"日期: {inert(source.published or '不详')}"
 
 

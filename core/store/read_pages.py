@@ -6,6 +6,7 @@ import hashlib
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, Row, and_, delete, insert, select
 
@@ -30,6 +31,11 @@ class KeptPage:
     hash: str
     """SHA-256 of the text."""
     fetched: float
+
+    def as_page(self) -> Page:
+        """What a reader had attached, to be read again. What looked like instructions was told the first time."""
+        read = datetime.fromtimestamp(self.fetched, UTC)
+        return Page(self.address, self.address, self.title, self.text, None, "text", read, instructions=0, is_cut=False)
 
 
 class ReadPages:
@@ -69,6 +75,28 @@ class ReadPages:
         with self._database.read() as connection:
             found = map(_page, connection.execute(kept))
             return {page.number: page for page in found if page is not None}
+
+    def attached(self, id: str, *, who: str | None, share: str = "") -> dict[str, list[KeptPage]]:
+        """What readers have attached to the questions of a conversation, by the id of the message."""
+        kept = (
+            select(read_pages)
+            .join(
+                messages,
+                and_(
+                    messages.c.conversation_id == read_pages.c.conversation_id, messages.c.id == read_pages.c.message_id
+                ),
+            )
+            .where(
+                messages.c.role == "user", read_pages.c.conversation_id == conversations.c.id, open_to(id, who, share)
+            )
+            .order_by(messages.c.position, read_pages.c.number)
+        )
+        found: dict[str, list[KeptPage]] = {}
+        with self._database.read() as connection:
+            for row in connection.execute(kept):
+                if page := _page(row):
+                    found.setdefault(row.message_id, []).append(page)
+        return found
 
 
 def _with(id: str, message_id: str) -> ColumnElement[bool]:

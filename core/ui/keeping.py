@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import streamlit as st
 
@@ -15,6 +16,7 @@ from core.answer.message import Message
 from core.app import App, shared_app
 from core.base.errors import AppError
 from core.base.visitors import LOOPBACK, Visitor, neighbourhood
+from core.reading import Page as ReadPage
 from core.store import UNDO_SECONDS, Conversation, KeptPage, Page, new_conversation_id, title_of
 from core.store.errors import ConversationNotFound
 from core.ui import session
@@ -99,7 +101,40 @@ def pages_of(app: App, message: Message) -> Callable[[], dict[int, KeptPage]]:
     """The same for a thread that has no session."""
     chat, who = session.chat(), visitor()
     conversation, share = chat.conversation_id, chat.share
-    return lambda: app.read_pages.load(conversation, message.id, who=who, share=share) if conversation else {}
+
+    def load() -> dict[int, KeptPage]:
+        if not conversation:
+            return {}
+        files = {source.url: source.number for source in message.found if source.read == "file"}
+        attached = app.read_pages.attached(conversation, who=who, share=share).values() if files else ()
+        kept = [
+            replace(file, number=files[file.address]) for each in attached for file in each if file.address in files
+        ]
+        return app.read_pages.load(conversation, message.id, who=who, share=share) | {
+            file.number: file for file in kept
+        }
+
+    return load
+
+
+def keep_files(app: App, message: Message, files: Sequence[ReadPage]) -> None:
+    """With the question that they were attached to, for the questions after it, too."""
+    chat = session.chat()
+    if files and chat.conversation_id is not None:
+        chat.files[message.id] = tuple(files)
+        save = partial(app.read_pages.save, chat.conversation_id, message.id, dict(enumerate(files, 1)), who=visitor())
+        app.outbox.keep_with(chat.conversation_id, save, who=visitor())
+
+
+def files(app: App) -> dict[str, tuple[ReadPage, ...]]:
+    """What was attached to questions of this conversation, by the question's id, the newest last."""
+    chat = session.chat()
+    if chat.has_kept_files and chat.conversation_id is not None:
+        with _tolerant(chat):
+            kept = app.read_pages.attached(chat.conversation_id, who=visitor(), share=chat.share)
+            chat.files = {id: tuple(file.as_page() for file in each) for id, each in kept.items()} | chat.files
+            chat.has_kept_files = False
+    return chat.files
 
 
 def problem(app: App) -> str:
@@ -162,6 +197,7 @@ def _show(app: App, chat: session.ChatState, page: Page) -> None:
     chat.unread, chat.reading_problem, chat.read_only = False, "", not page.changeable
     chat.title, chat.has_older = page.conversation.title, page.has_more
     chat.messages = _joined(page.messages, _waiting(app, chat), said)
+    chat.has_kept_files = True
     st.session_state[session.MODE] = session.AGENT if page.conversation.mode == "agent" else session.CHAT
     if chat.share and page.changeable:  # one's own
         chat.share = ""

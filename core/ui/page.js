@@ -27,6 +27,7 @@
   const WORDS = {
     'App pages': '页面',
     'Clear caches': '清除缓存',
+    'Click to retry upload': '点击重新上传',
     'Chat message from assistant': '回答',
     'Chat message from user': '提问',
     'Choose an option': '请选择',
@@ -36,6 +37,7 @@
     'Copy to clipboard': '复制',
     'Copy version to clipboard': '复制版本号',
     'Dark': '深色',
+    'Error: ': '',
     'Expand sidebar': '展开侧栏',
     'Fullscreen': '全屏',
     'Light': '浅色',
@@ -52,10 +54,18 @@
     'Skip to main content': '跳到正文',
     'System': '系统',
     'Theme': '主题',
+    'Upload failed': '上传失败',
+    'Upload files': '附上文件',
+    'file upload': '附上文件',
   }
   const translated = words => WORDS[words] ?? words
     .replace(/^Help for (.*?)(?: :gray\[.*\])?$/, '$1的说明')
     .replace(/ :gray\[(.*?)\]/g, '，$1')
+    .replace(/^Remove (.+\.\w{1,8})$/, '移除 $1')
+    .replace(/^Cancel upload of (.+)$/, '取消上传 $1')
+    .replace(/^Upload or drag and drop files \((.+)\)$/, '附上文件，也可以拖到这里（$1）')
+    .replace(/^File must be (.+) or smaller\.$/, '文件超过 $1，没有上传。')
+    .replace(/^.+ files are not allowed\.$/, '不能上传这种文件。')
 
   const translateAttributes = element => {
     for (const name of ['aria-label', 'title', 'placeholder', 'alt']) {
@@ -76,23 +86,24 @@
   }
   // Texts only where they are Streamlit's own: an answer may say "Close".
   const OWN = [
-    ['[data-testid="stMainMenuPopover"], [data-testid="stSkipToContent"]', WORDS],
-    ['[data-testid="stDialog"]', SENTENCES],
+    ['[data-testid="stMainMenuPopover"], [data-testid="stSkipToContent"]', translated],
+    ['[data-testid^="stTooltip"], [data-testid="stFileChip"] [role="alert"]', translated],
+    ['[data-testid="stDialog"]', words => SENTENCES[words] ?? words],
   ]
-  const translateTexts = (place, dictionary) => {
+  const translateTexts = (place, inChinese) => {
     const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT)
     while (texts.nextNode()) {
       const words = texts.currentNode.data
-      if (dictionary[words]) texts.currentNode.data = dictionary[words]
+      if (inChinese(words) !== words) texts.currentNode.data = inChinese(words)
     }
   }
   const translate = added => {
     const NAMED = '[aria-label], [title], [placeholder], [alt]'
     if (added.matches(NAMED)) translateAttributes(added)
     added.querySelectorAll(NAMED).forEach(translateAttributes)
-    for (const [places, dictionary] of OWN) {
-      if (added.closest(places)) translateTexts(added, dictionary)
-      else added.querySelectorAll(places).forEach(place => translateTexts(place, dictionary))
+    for (const [places, inChinese] of OWN) {
+      if (added.closest(places)) translateTexts(added, inChinese)
+      else added.querySelectorAll(places).forEach(place => translateTexts(place, inChinese))
     }
   }
 

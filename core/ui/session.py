@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from core.answer.message import Message, new_id
+from core.reading import Page
 from core.run.mending import Mended
 from core.run.question import Question
 from core.run.run import Run
@@ -73,6 +74,12 @@ class ChatState:
     """Another version of the answer with this id, for the reader to decide on."""
     unfold: str = ""
     """The answer whose fold 依据核对 stays open: with other figures in its title Streamlit takes it for another one."""
+    attached: tuple[Page, ...] = ()
+    """What was read and waits for a question to be accepted that takes it along."""
+    files: dict[str, tuple[Page, ...]] = field(default_factory=dict)
+    """What was attached to questions of the conversation, by the question's id, the newest last."""
+    has_kept_files: bool = False
+    """The database may hold others; nobody has looked yet."""
     remarks: dict[str, str] = field(default_factory=dict)
     """What is to be said below an answer about something that was tried with it, by the answer's id."""
 
@@ -103,7 +110,9 @@ class ChatState:
 
     def cut_from(self, message: Message) -> None:
         """Forgets this message and everything after it."""
-        del self.messages[self.messages.index(message) :]
+        gone = self.messages[self.messages.index(message) :]
+        del self.messages[-len(gone) :]
+        self.files = {id: files for id, files in self.files.items() if id not in {one.id for one in gone}}
 
 
 def chat() -> ChatState:

@@ -7,6 +7,7 @@ session ends. Here only a session that was shown a field may upload, as much as 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -14,6 +15,7 @@ import streamlit as st
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.elements.widgets.chat import ChatInputValue
 from streamlit.runtime import get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -22,8 +24,6 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 _PUT = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
 _FRAMING = 10_000
 """What a form with one file adds to it."""
-_AT_ONCE = 2
-_KEPT = 2
 _FIELD = "upload_field"
 
 
@@ -32,22 +32,45 @@ class _Field:
 
     def __init__(self) -> None:
         self.megabytes = 0
+        self.files = 0
+        """So many at once; and no more of them are kept."""
         self.under_way = 0
 
 
+Typed = str | ChatInputValue | None
 _fields: WeakValueDictionary[str, _Field] = WeakValueDictionary()
 """By the id of the session."""
 
 
 def upload_field(label: str, *, megabytes: int, **options: Any) -> UploadedFile | None:
     """`st.file_uploader` for one file."""
+    _expect(megabytes, 1)
+    file: UploadedFile | None = st.file_uploader(label, max_upload_size=megabytes, **options)
+    return file
+
+
+def upload_fields(label: str, *, megabytes: int, files: int, **options: Any) -> list[UploadedFile]:
+    """`st.file_uploader` for several."""
+    _expect(megabytes, files)
+    return list(st.file_uploader(label, max_upload_size=megabytes, accept_multiple_files=True, **options))
+
+
+def chat_field(placeholder: str, *, megabytes: int, files: int, file_type: Sequence[str], **options: Any) -> Typed:
+    """`st.chat_input` with files; without where there may be none."""
+    if files:
+        _expect(megabytes, files)
+        options |= {"accept_file": "multiple", "file_type": file_type, "max_upload_size": megabytes}
+    typed: Typed = st.chat_input(placeholder, **options)
+    return typed
+
+
+def _expect(megabytes: int, files: int) -> None:
+    """One more than are wanted is taken, so that somebody can say that there were too many."""
     context = get_script_run_ctx()
     assert context is not None
     field = st.session_state.setdefault(_FIELD, _Field())
-    field.megabytes = megabytes
+    field.megabytes, field.files = megabytes, files + 1
     _fields[context.session_id] = field
-    file: UploadedFile | None = st.file_uploader(label, max_upload_size=megabytes, **options)
-    return file
 
 
 class OnlyExpectedUploads:
@@ -72,7 +95,7 @@ class OnlyExpectedUploads:
             await self.app(scope, receive, send)
         finally:
             field.under_way -= 1
-            _keep_newest(upload[1])
+            _keep_newest(upload[1], field.files)
 
 
 def _refusal(field: _Field | None, length: str | None) -> PlainTextResponse | None:
@@ -82,14 +105,14 @@ def _refusal(field: _Field | None, length: str | None) -> PlainTextResponse | No
         return PlainTextResponse("上传的文件没有写明大小。", 411)
     if int(length) > field.megabytes * 1024 * 1024 + _FRAMING:
         return PlainTextResponse(f"文件超过了 {field.megabytes} MB 的上限。", 413)
-    if field.under_way == _AT_ONCE:
+    if field.under_way >= field.files:
         return PlainTextResponse("还有文件正在上传，请稍候。", 429)
     return None
 
 
-def _keep_newest(session_id: str) -> None:
+def _keep_newest(session_id: str, files: int) -> None:
     """Streamlit would keep what a field has held before, too, for as long as the session lasts."""
     kept = get_instance().uploaded_file_mgr
     assert isinstance(kept, MemoryUploadedFileManager)
-    for file_id in list(kept.file_storage.get(session_id, {}))[:-_KEPT]:
+    for file_id in list(kept.file_storage.get(session_id, {}))[:-files]:
         kept.remove_file(session_id, file_id)

@@ -14,6 +14,8 @@ from core.answer.export import answer_as_markdown
 from core.answer.message import Message, message_from_run
 from core.answer.sources import how_read
 from core.llm.tokens import estimate_tokens
+from core.reading.extracted import Extracted
+from core.reading.files import file_page
 from core.run.question import AnswerOptions
 from core.search.results import addresses_in
 from core.search.types import SearchResult, Source, host_of
@@ -393,3 +395,18 @@ def test_endless_input_is_read_in_no_time(written: str) -> None:
 )
 def test_links_as_people_type_them(text: str, addresses: list[str]) -> None:
     assert list(addresses_in(text)) == addresses
+
+
+def test_a_file_of_the_user_is_there_first_and_can_be_read_again_for_something_else() -> None:
+    lease = file_page("租约.docx", Extracted("docx", "押金为两个月租金。" + "无关的话。" * 2_000 + f"{PAYS_NOTHING}。"))
+    events, prompts = asked(
+        read_step({"sources": "1", "focus": "押金"}),
+        final("不需要[1]。"),
+        engines=[],
+        options=AnswerOptions(files=(lease,)),
+    )
+    assert PAYS_NOTHING in prompts[0]
+    assert "押金为两个月租金" not in prompts[0]
+    assert "押金为两个月租金" in observed(prompts)
+    assert [event.source.read for event in of(events, PageRead)] == ["file"]
+    assert [source.title for source in answer(events).sources] == ["租约.docx"]

@@ -73,6 +73,8 @@ def test_an_event_comes_back_as_it_was(kind: type[RunEvent], data: st.DataObject
 
 def test_a_message_comes_back_as_it_was() -> None:
     assert again(FULL) == FULL
+    question = Message("user", "问", files=("合同.docx", "a.txt"))
+    assert again(question) == question
     assert again(FULL).created == FULL.created
     assert [type(event) for event in again(FULL).events] == [type(event) for event in FULL.events]
 

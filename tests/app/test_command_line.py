@@ -13,15 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import docx
 import pytest
 
 from core.__main__ import main
 from core.answer.claims import NOTHING_LOOKED_UP
-from support import invented
+from support import invented, web_pages
 from support.base import ROOT
 from support.openai_server import ANSWER, openai_server
 from support.patience import until
 from support.web import Web, web
+from support.word_files import word_file
 
 __all__ = ["web"]
 
@@ -301,6 +303,18 @@ def test_a_draft_is_verified_line_by_line(laws: Core, tmp_path: Path) -> None:
     assert len(document["citations"]) == 2
     draft.write_text("没有引用。", "utf-8")
     assert laws("law", "verify", str(draft)).stdout == "没有找到法条引用。\n"
+
+
+def test_word_documents_are_verified_and_given_back_with_comments(laws: Core, tmp_path: Path) -> None:
+    draft, other, out = tmp_path / "起诉状.docx", tmp_path / "扫描.pdf", tmp_path / "out"
+    draft.write_bytes(word_file("依《灯塔法》第九十九条。"))
+    other.write_bytes(web_pages.DRAWING)
+    told = laws("law", "verify", str(draft), str(other), "--docx", str(out))
+    assert (told.returncode, told.stdout) == (1, "起诉状.docx\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n")
+    assert "「扫描.pdf」只有扫描的图像" in told.stderr
+    (file,) = out.iterdir()
+    assert file.name == "起诉状（批注）.docx"
+    assert [comment.text for comment in docx.Document(str(file)).comments] == ["✗ 没有这一条。全文共六条。"]
 
 
 @pytest.mark.parametrize(

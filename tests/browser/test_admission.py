@@ -156,10 +156,19 @@ def choose(tab: Wire, view: str) -> None:
 
 def test_a_session_without_a_field_takes_no_upload(serve: Serve) -> None:
     server = serve(**LIMITED)
-    with Wire(server.url) as chat, Wire(server.url, page="legal") as laws:
+    with Wire(server.url, page="help") as manual, Wire(server.url, page="legal") as laws:
         before = memory(server)
-        assert [tab.upload(45_000_000) for _ in range(6) for tab in (chat, laws)] == [403] * 12
+        assert [tab.upload(45_000_000) for _ in range(6) for tab in (manual, laws)] == [403] * 12
         assert memory(server) - before < 45
+
+
+def test_the_chat_takes_what_may_be_attached_and_keeps_no_more(serve: Serve) -> None:
+    server = serve(**LIMITED)
+    with Wire(server.url) as chat:
+        assert chat.upload(11_000_000) == 413
+        before = memory(server)
+        assert [chat.upload(10_000_000) for _ in range(20)] == [204] * 20
+        assert memory(server) - before < 12 * 10
 
 
 def test_a_field_takes_what_it_is_for_and_keeps_no_more(serve: Serve) -> None:
@@ -179,5 +188,5 @@ def test_each_field_has_its_own_limit(serve: Serve, tmp_path: Path) -> None:
     server = serve(**LIMITED, DATA_DIR=str(tmp_path / "data"))
     with Wire(server.url, page="legal") as tab:
         choose(tab, "核验文稿")
-        assert tab.upload(3_000_000) == 413
+        assert tab.upload(11_000_000) == 413
         assert tab.upload(1_000_000) == 204

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+import docx
 import pytest
 from playwright.sync_api import Dialog, expect
 
@@ -16,6 +17,7 @@ from support import invented
 from support.app_server import AppServer
 from support.axe import judge
 from support.visitor import Visitor
+from support.word_files import word_file
 
 pytestmark = pytest.mark.browser
 
@@ -107,17 +109,27 @@ def test_versions_of_an_article_side_by_side(server: AppServer, visit: Visit) ->
     assert judge(visitor) == [], "an article"
 
 
-def test_a_draft_is_verified_and_a_click_shows_the_article(server: AppServer, visit: Visit) -> None:
+def test_drafts_are_verified_and_come_back_with_comments(server: AppServer, visit: Visit, tmp_path: Path) -> None:
     visitor = visit(server, path="/legal", width=390, dark=True)
     page = visitor.page
     go(visitor, "核验文稿")
     page.get_by_role("textbox", name="文稿").fill(
         "根据《灯塔法》第三条规定：“守塔人可以在日落前点灯。”另见《灯塔法》第九条、《月光法》第一条。"
     )
-    page.get_by_role("button", name="核验").click()
-    expect(page.get_by_text("共引用 3 处")).to_be_visible()
+    draft = tmp_path / "起诉状.docx"
+    draft.write_bytes(word_file("依《灯塔法》第九十九条起诉。"))
+    page.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files([draft])
+    expect(page.get_by_test_id("stFileUploader").get_by_text("起诉状.docx")).to_be_visible()
+    page.get_by_role("button", name="核验", exact=True).click()
+    expect(page.get_by_text("粘贴的文稿：共引用 3 处")).to_be_visible()
     for count in ("✗ 没有这一条 1", "≠ 与条文不一致 1", "？ 库中没有这部法规 1"):
-        expect(page.get_by_test_id("stMain").get_by_text(count)).to_be_visible()
+        expect(page.get_by_test_id("stMain").get_by_text(count).first).to_be_visible()
+    for group in ("全部 4", "有问题 3", "未核 1"):
+        expect(page.get_by_test_id("stMain").get_by_text(group, exact=True)).to_be_visible()
+    with page.expect_download() as word:
+        page.get_by_text("下载带批注的 Word").last.click()
+    assert word.value.suggested_filename == "起诉状（批注）.docx"
+    assert [comment.text[:6] for comment in docx.Document(str(word.value.path())).comments] == ["✗ 没有这一"]
     page.locator("summary").filter(has_text="≠").click()
     expect(page.locator(".wy-diff del").filter(visible=True)).to_have_text("可以")
     expect(page.locator(".wy-diff ins").filter(visible=True)).to_have_text("应当")
@@ -125,7 +137,7 @@ def test_a_draft_is_verified_and_a_click_shows_the_article(server: AppServer, vi
     page.get_by_text("导出", exact=True).click()
     with page.expect_download() as download:
         page.get_by_text("CSV").click()
-    assert "✗,没有这一条" in Path(download.value.path()).read_text("utf-8-sig")
+    assert "起诉状.docx,✗,没有这一条" in Path(download.value.path()).read_text("utf-8-sig")
     assert judge(visitor) == [], "verdicts, and a popover"
 
 

@@ -14,6 +14,8 @@ from core.agent.parser import ReactParser
 from core.answer.events import Answer, SearchFinished, ToolFinished, ToolStarted
 from core.answer.markdown import render_html
 from core.answer.message import Message
+from core.reading.extracted import Extracted
+from core.reading.files import accepted_name, file_page
 from core.run.evidence import Evidence, within_budget
 from core.run.prompts import instructions
 from core.run.question import AnswerOptions
@@ -99,6 +101,18 @@ def test_nor_what_was_read_of_a_page(text: str) -> None:
     for place, line in enumerate(lines[1:-1]):
         starts = (f"[{place // 4 + 1}] 题", "URL: https://", ("正文节选: ", "摘要: "), "日期: 不详")
         assert line.startswith(starts[place % 4])
+    assert not re.search(r"<\s*/?\s*sources?", "".join(lines[1:-1]), re.IGNORECASE)
+
+
+@pytest.mark.parametrize("text", ATTACKS.values(), ids=ATTACKS)
+def test_nor_a_file_that_was_attached_nor_its_name(text: str) -> None:
+    evidence = Evidence()
+    name = accepted_name(f"{text[:150]}.txt", 1, megabytes=1)
+    sources = evidence.attach([file_page(name, Extracted("text", f"{text} {text}"))])
+    _, block = within_budget(sources, loaded().values, pages=evidence.pages, question=text[:50])
+    lines = block.splitlines()
+    assert (lines[0], lines[-1], len(lines)) == ("<sources>", "</sources>", 5)
+    assert [line[: line.find(" ")] for line in lines[1:-1]] in (["[1]", "URL:", "正文节选:"], ["[1]", "URL:", "摘要:"])
     assert not re.search(r"<\s*/?\s*sources?", "".join(lines[1:-1]), re.IGNORECASE)
 
 

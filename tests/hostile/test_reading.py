@@ -18,8 +18,7 @@ import pytest
 from core.base.http import Deadline
 from core.base.http.connections import environment
 from core.reading import Page, Reader, ReadingSettings
-from core.reading.worker import CPU_SECONDS
-from core.reading.workers import ExtractionWorkers
+from core.reading.workers import PAGE_SECONDS, ExtractionWorkers
 from support import web_pages as pages
 from support.faults import head, message, self_signed, send_and_close
 from support.hostile_page import Canary, canary
@@ -74,7 +73,7 @@ def outcome_of(reader: Reader, web: Web, address: str) -> Page | str:
     (outcome,) = reader.read_all([address], deadline=Deadline(60))
     after = processor_time(worker._process.pid)
     assert before is not None
-    assert after is None or after - before <= CPU_SECONDS + 0.25  # with taking the page in and handing the text out
+    assert after is None or after - before <= PAGE_SECONDS + 0.25  # with taking the page in and handing the text out
     if isinstance(outcome, Page):
         assert outcome.length <= 400_000
         return outcome

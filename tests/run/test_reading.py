@@ -8,6 +8,8 @@ import pytest
 
 from core.answer.events import Answer, Notice, PageRead, ReadingStarted, RunEvent
 from core.answer.message import message_from_run
+from core.reading.extracted import Extracted
+from core.reading.files import file_page
 from core.run.question import AnswerOptions
 from core.search.types import SearchResult, host_of
 from core.store.conversations import new_conversation_id
@@ -185,3 +187,36 @@ def test_the_same_page_is_read_once_for_two_questions(web: Web) -> None:
             assert isinstance(page, PageRead)
             assert page.source.read == "page"
     assert len(web.requests) == 1
+
+
+# ── Files ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+LEASE = file_page(
+    "租约.docx", Extracted("docx", "押二付一。" + "无关的话。" * 2_000 + "水表由居民付费更换。", instructions=1)
+)
+
+
+def with_file(*results: SearchResult, search: bool, **environ: str) -> tuple[list[RunEvent], str]:
+    environ = {"READING_PAGES": "0"} | environ
+    options = AnswerOptions(search=search, files=(LEASE,))
+    with world(says=[["要付费[1]。"]], engines=[FakeEngine("fake", list(results))], **environ) as (app, model):
+        return list(app.chat.stream(QUESTION, options=options)), str(model.asked[0][-1].content)
+
+
+@pytest.mark.parametrize("search", [False, True])
+def test_a_file_is_the_first_source_and_its_passages_are_handed_over(*, search: bool) -> None:
+    events, prompt = with_file(*found("https://a.example/"), search=search)
+    message = message_from_run(events, seconds=0)
+    assert [source.title for source in message.found] == ["租约.docx", "标题1"][: 1 + search]
+    assert [(source.number, source.read) for source in message.cited] == [(1, "file")]
+    assert "水表由居民付费更换。" in prompt
+    assert "attachment:" not in prompt
+    assert len(prompt) < 6_000
+    assert not message.looked_nothing_up
+    assert any("该附件含疑似指令的文字" in notice.text for notice in message.notices)
+
+
+def test_a_search_that_finds_nothing_leaves_the_file() -> None:
+    events, prompt = with_file(search=True)
+    assert any("以下回答只能引用附件" in event.text for event in events if isinstance(event, Notice))
+    assert "水表由居民付费更换。" in prompt

@@ -100,3 +100,30 @@ def test_nobody_reads_what_belongs_to_somebody_else(database: Database) -> None:
     assert pages.load(id, "a", who="别人") == pages.load(id, "a", who=None) == {}
     with pytest.raises(ConversationNotFound):
         pages.load("no id", "a", who=None)
+
+
+def test_what_was_attached_to_questions_is_found_with_them(database: Database, answered: tuple[str, str]) -> None:
+    store, pages, (id, answer) = ConversationStore(database), ReadPages(database), answered
+    store.save(id, Message("user", "再问", id="q2"))
+    pages.save(id, answer, {1: page("网页")}, who=None)
+    pages.save(id, "q2", {1: page("丙")}, who=None)
+    pages.save(id, "q", {2: page("乙"), 1: page("甲")}, who=None)
+    found = pages.attached(id, who=None)
+    assert [(message, [one.text for one in each]) for message, each in found.items()] == [
+        ("q", ["甲", "乙"]),
+        ("q2", ["丙"]),
+    ]
+    assert found["q2"][0].as_page().text == "丙"
+    copy = store.copy(id, who="另一人")
+    assert set(pages.attached(copy, who="另一人")) == {"q", "q2"}
+    store.truncate_from(id, "q2")
+    assert set(pages.attached(id, who=None)) == {"q"}
+
+
+def test_nobody_sees_what_another_has_attached(database: Database) -> None:
+    store, pages, id = ConversationStore(database), ReadPages(database), new_conversation_id()
+    store.create("我", id=id)
+    store.save(id, Message("user", "问", id="q"), who="我")
+    pages.save(id, "q", {1: page("字")}, who="我")
+    assert set(pages.attached(id, who="我")) == {"q"}
+    assert pages.attached(id, who="别人") == pages.attached(id, who=None) == {}

@@ -22,10 +22,11 @@ from support.base import ROOT, loaded
 from support.worlds import FakeEngine, results
 
 
-def open_page() -> AppTest:
+def open_page(**query: str) -> AppTest:
     """With the groups of the settings panel open: what nobody has opened is not drawn."""
     page = AppTest.from_file(str(ROOT / "Home.py"), default_timeout=30)
     page.session_state["panel_搜索设置"] = page.session_state["panel_模型与智能体"] = True
+    page.query_params.update(query)
     page.run()
     assert not page.exception
     return page

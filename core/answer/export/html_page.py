@@ -11,6 +11,7 @@ from core.answer.export.said import (
     LABELS,
     UNTITLED,
     CheckStatutes,
+    attached,
     claim_lines,
     day,
     origin,
@@ -84,6 +85,7 @@ def _section(message: Message, anchor: str, zone: tzinfo | None, check: CheckSta
     if message.role == "user":
         when = shown_moment(message.created, zone)
         inside = Markup('<div class="question">%s</div>') % clean(message.text)
+        inside += Markup('<p class="remark">%s</p>') % attached(message) if message.files else Markup()
     else:
         when = origin(message, zone)
         text = render_standalone(message.text, message.found, anchor=anchor)

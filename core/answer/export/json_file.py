@@ -1,6 +1,7 @@
 """JSON, version 1; fields may be added, none changes its meaning without a new version:
     {"format": "wenyuan-conversation", "version": 1, "title", "exported",
      "messages": [{"id", "role": "user"|"assistant", "label": "问"|"答", "text", "created",
+        (of a question with attachments:) "files": [name],
         (of an answer:) "model", "seconds", "complete",
         "references": [{"number", "title", "url", "domain", "snippet", "summary" (the same), "published", "read", "accessed"}],
         "check": null or {"version", "statements": [{"text", "verdict", ("by": "model",) "score", "reason", "evidence", "citations", …}], "uncited": […],
@@ -60,7 +61,7 @@ def _message_json(message: Message, zone: tzinfo | None, check: CheckStatutes) -
         "created": moment(message.created, zone).isoformat(timespec="seconds"),
     }
     if message.role == "user":
-        return common
+        return common | ({"files": [one_line(name) for name in message.files]} if message.files else {})
     return common | {
         "model": clean(message.model),
         "seconds": round(message.seconds, 1),
@@ -77,7 +78,7 @@ def _reference_json(source: Source, accessed: str) -> dict[str, Any]:
     return {
         "number": source.number,
         "title": one_line(source.title),
-        "url": clean(source.url),
+        "url": "" if source.read == "file" else clean(source.url),
         "domain": host_of(source.url),
         "summary": one_line(source.snippet),
         "snippet": one_line(source.snippet),

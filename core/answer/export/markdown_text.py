@@ -10,6 +10,7 @@ from core.answer.export.said import (
     SUMMARY_LENGTH,
     UNTITLED,
     CheckStatutes,
+    attached,
     claim_lines,
     day,
     origin,
@@ -34,6 +35,7 @@ def as_markdown(
         parts.append(f"## {LABELS[message.role]}")
         if message.role == "user":
             parts += [f"*{shown_moment(message.created, zone)}*", disarm(message.text)]
+            parts += [plain_line(attached(message))] * bool(message.files)
         else:
             parts += [
                 f"*{plain_line(origin(message, zone))}*",

@@ -26,6 +26,7 @@ from core.answer.events import (
     Usage,
 )
 from core.answer.message import Message
+from core.answer.sources import ATTACHED
 from core.base.text import one_line
 
 if TYPE_CHECKING:
@@ -71,6 +72,11 @@ def day(message: Message, zone: tzinfo | None) -> str:
 def origin(message: Message, zone: tzinfo | None) -> str:
     parts = [message.model or "模型未记录", shown_moment(message.created, zone)]
     return " · ".join([*parts, f"{message.seconds:.1f} 秒"] if message.seconds else parts)
+
+
+def attached(message: Message) -> str:
+    """Of a question; empty without."""
+    return f"{ATTACHED}：{'、'.join(map(one_line, message.files))}" if message.files else ""
 
 
 def _search_line(search: SearchFinished) -> str:

@@ -23,6 +23,7 @@ from core.answer.export.said import (
     LABELS,
     UNTITLED,
     CheckStatutes,
+    attached,
     claim_lines,
     day,
     origin,
@@ -68,6 +69,8 @@ def as_word(
         if message.role == "user":
             _remark(document, shown_moment(message.created, zone))
             add_paragraph(document, message.text)
+            if message.files:
+                _remark(document, attached(message))
         else:
             _answer(document, message, f"m{number}", zone, check)
     file = BytesIO()

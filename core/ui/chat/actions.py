@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.answer.message import Message
 from core.app import shared_app
 from core.base.errors import AppError, InputError
+from core.reading import Page
 from core.run.question import AnswerOptions, Question
 from core.run.service import AnswerService
 from core.search.errors import NoEngine
 from core.search.types import Source
 from core.store.errors import ConversationNotFound, StoreError
 from core.ui import keeping, preferences, session
-from core.ui.chat import panel, search_switch
+from core.ui.chat import attachments, panel, search_switch
 from core.ui.chat.commands import Command, help_text, parse
 from core.ui.escape import label
 from core.ui.settings import own_key
+from core.ui.uploads import Typed
 
 AGENT_DECIDES = "Agent 模式下由 AI 自动决策搜索"
 AGENT_ON = "已切换到 Agent 模式：AI 会自己决定是否搜索、搜索什么、搜索几次，每一步都会显示出来。"
@@ -31,49 +35,68 @@ NO_ENGINE = f"没有可用的搜索引擎，联网搜索无法打开。{NoEngine
 
 def submit() -> None:
     """Enter was pressed in the chat box."""
-    _take(st.session_state[session.CHAT_INPUT] or "")
+    _take(*attachments.said(st.session_state[session.CHAT_INPUT]))
 
 
-def hear(typed: str | None) -> None:
+def hear(typed: Typed) -> None:
     """What was typed into a page that has outlived its session: the server was restarted, or another one took over.
 
     It begins a new session, in which nothing has a callback yet; the run after this one takes it.
     """
-    if typed and st.session_state[session.FIRST_RUN]:
-        st.session_state[session.UNHEARD] = typed
+    text, _ = attachments.said(typed)  # files went to the session before this one, and with it
+    if text and st.session_state[session.FIRST_RUN]:
+        st.session_state[session.UNHEARD] = text
         st.rerun()
 
 
 def submit_unheard() -> None:
-    _take(st.session_state.pop(session.UNHEARD, ""))
+    if typed := st.session_state.pop(session.UNHEARD, ""):
+        _take(typed)
 
 
-def _take(typed: str) -> None:
+def _take(typed: str, files: Sequence[UploadedFile] = ()) -> None:
+    chat = session.chat()
+    unread = attachments.read(files)
     command = parse(typed)
     if command:
         obey(command)
-    elif typed.strip() and not ask(typed):
-        session.chat().unsent += IN_THE_BOX
+        session.chat().unsent = unread
+    elif unread:
+        chat.unsent = unread + attachments.WITHOUT * bool(typed.strip())
+        st.session_state[session.CHAT_INPUT] = typed
+    elif (typed.strip() or chat.attached) and not ask(typed if typed.strip() else attachments.ABOUT_THEM):
+        chat.unsent += IN_THE_BOX
         st.session_state[session.CHAT_INPUT] = typed
 
 
 def ask(text: str) -> bool:
     """Replaces what is still being answered. False: it is refused."""
-    question = _accepted(text)
+    chat = session.chat()
+    files = chat.attached
+    question = _accepted(text, files=files)
     if question is None:
         return False
-    session.chat().interrupt()
-    _say(question)
+    chat.interrupt()
+    chat.attached = ()
+    _say(question, files)
     return True
 
 
-def _accepted(text: str, *, fresh: bool = False, read: tuple[Source, ...] = (), query: str = "") -> Question | None:
+def _accepted(
+    text: str,
+    *,
+    files: Sequence[Page] = (),
+    fresh: bool = False,
+    read: tuple[Source, ...] = (),
+    query: str = "",
+) -> Question | None:
     """None: it is refused, stays with the reader and changes nothing."""
     chat = session.chat()
     options = AnswerOptions(
         search=session.search_enabled() or bool(read or query),
         fresh=fresh,
         read=read,
+        files=attachments.evidence(shared_app(), files),
         query=query,
         user=keeping.identity(),
         session_cache=session.session_cache(),
@@ -90,10 +113,11 @@ def _accepted(text: str, *, fresh: bool = False, read: tuple[Source, ...] = (), 
     return question
 
 
-def _say(question: Question) -> None:
-    message = Message("user", question.text)
+def _say(question: Question, files: Sequence[Page]) -> None:
+    message = Message("user", question.text, files=tuple(file.title for file in files))
     session.chat().messages.append(message)
     keeping.keep(shared_app(), message)
+    keeping.keep_files(shared_app(), message, files)
     _answer(question)
 
 
@@ -160,7 +184,8 @@ def answer_again(*, fresh: bool = False, read: tuple[Source, ...] = (), query: s
     asked = chat.last_question()
     if asked is None:
         return
-    question = _accepted(asked.text, fresh=fresh, read=read, query=query or _searched_before(asked))
+    files = keeping.files(shared_app()).get(asked.id, ())
+    question = _accepted(asked.text, files=files, fresh=fresh, read=read, query=query or _searched_before(asked))
     if question is not None:
         chat.interrupt()
         after = chat.messages.index(asked) + 1
@@ -188,12 +213,13 @@ def resend(key: str) -> None:
     edited = st.session_state[key]
     chat = session.chat()
     asked = chat.last_question()
-    question = _accepted(edited) if edited.strip() else None
+    files = keeping.files(shared_app()).get(asked.id, ()) if asked else ()
+    question = _accepted(edited, files=files) if edited.strip() else None
     if asked is not None and question is not None:
         chat.interrupt()
         keeping.forget_from(shared_app(), asked)
         chat.cut_from(asked)
-        _say(question)
+        _say(question, files)
 
 
 def obey(command: Command) -> None:

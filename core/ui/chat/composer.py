@@ -6,10 +6,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.app import App
+from core.reading.files import KINDS
 from core.ui import session
-from core.ui.chat import actions, panel, search_switch
+from core.ui.chat import actions, attachments, panel, search_switch
 from core.ui.escape import label
 from core.ui.settings import own_key
+from core.ui.uploads import Typed, chat_field
 
 PLACEHOLDER = "问一个问题，Enter 发送，Shift+Enter 换行"
 FROM_A_LINK = "输入框里的问题来自打开的链接，还没有发送。看过之后，按 Enter 或点箭头提问。"
@@ -17,7 +19,7 @@ STATES = {True: "已启用", False: "已禁用"}
 AGENT_TOGGLE = "agent_toggle"
 
 
-def draw(app: App) -> tuple[str | None, DeltaGenerator]:
+def draw(app: App) -> tuple[Typed, DeltaGenerator]:
     """What was typed, and the place for the stop button."""
     with st.bottom.container(key="composer", gap="xsmall"):
         _about_the_box()
@@ -29,7 +31,15 @@ def draw(app: App) -> tuple[str | None, DeltaGenerator]:
             _remark(available=app.search.available)
             stop = st.empty()
     # Not in the container: only a box that Streamlit itself puts at the bottom makes the page follow a growing answer.
-    return st.chat_input(PLACEHOLDER, key=session.CHAT_INPUT, on_submit=actions.submit), stop
+    typed = chat_field(
+        PLACEHOLDER,
+        key=session.CHAT_INPUT,
+        on_submit=actions.submit,
+        files=app.reader.files,
+        megabytes=app.reader.megabytes,
+        file_type=KINDS,
+    )
+    return typed, stop
 
 
 def _about_the_box() -> None:
@@ -38,6 +48,7 @@ def _about_the_box() -> None:
         st.caption(FROM_A_LINK)
     if chat.unsent:
         st.warning(label(chat.unsent), icon=":material/edit_note:")
+    attachments.draw_waiting()
 
 
 def _search_switch(*, available: bool) -> None:

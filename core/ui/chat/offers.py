@@ -25,7 +25,7 @@ def after(answer: Message) -> None:
 
     The embedded model has nothing to say without sources, so below its answers always.
     """
-    unsourced = answer.mode == "chat" and answer.whole and not answer.searches
+    unsourced = answer.mode == "chat" and answer.whole and not (answer.searches or answer.found)
     answers = [message for message in session.chat().messages if message.role == "assistant"]
     wanted = shared_app().model.choice.embedded or (answers == [answer] and search_switch.undecided())
     if unsourced and wanted and _possible():

@@ -39,7 +39,7 @@ from core.answer.message import Message
 from core.app import shared_app
 from core.run.run import Run
 from core.ui import keeping, session
-from core.ui.chat import actions, claims, export_menu, offers, panel, sharing, source_panel, source_texts
+from core.ui.chat import actions, attachments, claims, export_menu, offers, panel, sharing, source_panel, source_texts
 from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_references
 from core.ui.chat.steps import Steps, draw_steps
 from core.ui.chat.story import search_failed
@@ -87,7 +87,7 @@ def message(entry: Message, *, is_last: bool) -> None:
         return
     with st.chat_message(entry.role, avatar=AVATARS[entry.role]):
         if entry.role == "user":
-            draw_html(Markup('<div class="wy-question">%s</div>') % entry.text)
+            draw_html(Markup('<div class="wy-question">%s</div>') % entry.text + attachments.chips(entry.files))
             unkept(entry)
             if is_last:
                 unanswered()

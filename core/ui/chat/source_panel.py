@@ -54,7 +54,7 @@ def _title(sources: Sequence[Source]) -> str:
         sites.setdefault(place_name(source.url, app_url()) or source.title, source.url)
     named = list(sites.items())[:SITES]
     badges = [f":gray-badge[{label(site)}]{_official(url)}" for site, url in named]
-    more = [f"等 {len(sites)} 个网站"] if len(sites) > len(named) else []
+    more = [f"等 {len(sites)} 处"] if len(sites) > len(named) else []
     return " ".join([f"{len(sources)} 个来源", *badges, *more])
 
 

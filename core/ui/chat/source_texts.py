@@ -25,7 +25,7 @@ from core.ui.escape import draw_html, label
 
 
 def offer(entry: Message, *, is_last: bool) -> None:
-    sources = [source for source in entry.found if source.read != "file"]
+    sources = entry.found
     if sources and st.button("来源原文", key=f"texts-{entry.id}", icon=":material/menu_book:"):
         _show(entry, sources, is_last=is_last)
 
@@ -54,7 +54,7 @@ def _text(entry: Message, source: Source) -> None:
     if page is None:
         st.info("没有保存这个来源的文字：还没有存好、已经损坏，或管理员没有开启保存。", icon=":material/info:")
         return
-    st.caption(_when_read(page, "网页" if source.read == "page" else "库里的文字"))
+    st.caption(_when_read(page, source))
     check = claims.check_of(entry)
     marked = places(check, source.number, page.text) if check else []
     anchor = f"text-{entry.id}-{source.number}"
@@ -77,9 +77,10 @@ def _how_many(marked: Sequence[Place], anchor: str) -> Markup:
     )
 
 
-def _when_read(page: KeptPage, what: str) -> str:
+def _when_read(page: KeptPage, source: Source) -> str:
     moment = datetime.fromtimestamp(page.fetched, clock.reader_zone())
-    return f"以下是 {moment:%Y-%m-%d %H:%M} 读到的文字，共 {len(page.text):,} 字，校验值 {page.hash[:12]}。{what}现在可能已经不同。"
+    what = {"page": "网页现在可能已经不同。", "library": "库里的文字现在可能已经不同。"}.get(source.read, "")
+    return f"以下是 {moment:%Y-%m-%d %H:%M} 读到的文字，共 {len(page.text):,} 字，校验值 {page.hash[:12]}。{what}"
 
 
 def _unread(source: Source, *, is_last: bool) -> None:

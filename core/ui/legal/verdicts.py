@@ -41,6 +41,11 @@ def coloured(mark: Mark) -> str:
     return f":{colour}[{mark}]" if colour else mark.value
 
 
+def badge(mark: Mark, said: str) -> str:
+    """For a label of Streamlit's: the mark and what it means, where there are many to look through."""
+    return f":{_COLOURS.get(mark, 'blue')}-badge[{mark} {label(said)}]"
+
+
 def mark_html(mark: Mark) -> Markup:
     return Markup('<b class="wy-mark %s">%s</b>') % (_COLOURS.get(mark, ""), mark)
 

@@ -447,3 +447,23 @@ def test_checked_statutes_stand_between_text_and_references() -> None:
 def test_without_an_index_an_export_says_nothing_about_statutes() -> None:
     assert "法条核验" not in as_markdown("题", TALK, check=lambda text: StatuteCheck((), indexed=False))
     assert json.loads(as_json("题", TALK))["messages"][1]["statutes"] == []
+
+
+FILE = Source(
+    3, "合同](http://evil.example) <b>.docx", "attachment:0123/合同.docx", "开头", read="file", characters=1_200
+)
+ATTACHED = (replace(QUESTION, files=(FILE.title,)), replace(ANSWER, text="见[3]。", events=(), cited=(FILE,)))
+
+
+def test_what_was_attached_is_named_with_the_question_and_is_a_source_without_a_link() -> None:
+    markdown, page = as_markdown("题", ATTACHED, zone=SHANGHAI), as_html("题", ATTACHED, zone=SHANGHAI)
+    for text in (markdown, page):
+        assert text.count("附件：合同") == 1
+        assert "附件 · 1,200 字" in text
+        assert "attachment:" not in text
+        assert "访问日期" not in text
+    assert links(markdown) == []
+    assert "<b>" not in page
+    question, answer = json.loads(as_json("题", ATTACHED, zone=SHANGHAI))["messages"]
+    assert question["files"] == [FILE.title]
+    assert [(one["url"], one["read"]) for one in answer["references"]] == [("", "file")]

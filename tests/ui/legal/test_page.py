@@ -13,15 +13,15 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from core.app import shared_app
-from core.legal.verify import Mark
 from core.ui.legal import cases as legal_cases
 from core.ui.legal import draft as legal_draft
 from core.ui.legal import frame as legal
 from core.ui.legal import laws as legal_laws
-from support import invented
+from support import invented, web_pages
 from support.base import ROOT
 from support.pages import html, values
 from support.patience import until
+from support.word_files import word_file
 
 ATTACK = "<script>alert(1)</script>![x](http://evil.example/y)[l](javascript:alert(2)):red[r]"
 HOSTILE = (
@@ -281,13 +281,32 @@ def test_a_draft_is_verified_counted_and_filtered() -> None:
     page = view(legal.DRAFT, **{legal_draft.TEXT: DRAFT})
     assert page.subheader[0].value == "共引用 5 处"
     shown = [expander.label for expander in page.expander]
-    assert shown[0] == "○ 《灯塔法》第三条"
-    assert shown[1].startswith(":red[✗] 《灯塔法》第九条")
-    assert shown[2] == ":gray[？] 《月光法》第一条"
+    assert shown[0] == ":red-badge[≠ 引文与条文不一致] 灯塔法第四条"
+    assert shown[1].startswith(":red-badge[✗ 没有这一条] 《灯塔法》第九条 · 全文共")
+    assert shown[2] == ":gray-badge[？ 库中没有这部法规] 《月光法》第一条"
+    assert ":blue-badge[○ 条文存在] 《灯塔法》第三条" in shown
     assert "违反本法第二条" in html(page)
     assert "<ins>、第三条之一</ins>" in html(page)
-    page.session_state["draft_marks"] = [Mark.MISSING]
-    assert [expander.label[:7] for expander in ran(page).expander] == [":red[✗]", "在原文中查看"]
+    assert page.button_group[1].options == ["全部 5", "有问题 2", "未核 1", "没有问题 2"]
+    page.session_state[legal_draft.SHOWN] = "未核"
+    assert [expander.label[:7] for expander in ran(page).expander] == [":gray-b", "在原文中查看"]
+
+
+@with_laws
+def test_several_drafts_of_several_kinds_at_once() -> None:
+    page = view(legal.DRAFT, **{legal_draft.TEXT: DRAFT})
+    files = {"起诉状.docx": word_file(DRAFT), "扫描.pdf": web_pages.DRAWING, "空.txt": "没有".encode()}
+    page.file_uploader[0].set_value([(name, body, "") for name, body in files.items()])
+    next(button for button in page.button if button.label == "核验").click()
+    page = ran(page)
+    assert [one.value for one in page.subheader] == [
+        "粘贴的文稿：共引用 5 处",
+        "起诉状\\.docx：共引用 5 处",
+        "空\\.txt：共引用 0 处",
+    ]
+    assert "只有扫描的图像" in values(page.warning)
+    assert "没有找到法条的引用" in values(page.info)
+    assert [one.proto.label for one in page.get("download_button")].count("下载带批注的 Word") == 2
 
 
 @with_laws

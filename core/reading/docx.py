@@ -1,0 +1,205 @@
+"""Word documents (.docx): what they say, and the same document with comments. Only in a worker: the file is a stranger's."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import docx
+from docx.opc.constants import CONTENT_TYPE, RELATIONSHIP_TYPE
+from docx.opc.packuri import PackURI
+from docx.oxml import parse_xml
+from docx.oxml.ns import qn
+from docx.parts.comments import CommentsPart
+from docx.text.run import Run
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from core.base.text import clean
+from core.reading.extracted import Extracted, NotReadable, Remark
+
+MAX_PARTS = 3_000
+MAX_UNPACKED = 100_000_000
+"""Bytes of all parts together, most of them pictures."""
+MAX_PART = 40_000_000
+"""Bytes of one part that is read: a text of several books."""
+_MAIN = re.compile(r"word/document\d*\.xml")
+_BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_NOT_TEXT = frozenset({"pPr", "rPr", "tblPr", "trPr", "tcPr", "sectPr", "instrText", "del", "moveFrom", "Fallback"})
+_NOTES = {"footnoteReference": "word/footnotes.xml", "endnoteReference": "word/endnotes.xml"}
+_EMPTY_COMMENTS = b'<w:comments xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"/>'
+
+
+class _Piece(NamedTuple):
+    text: str
+    written: Element | None = None
+    """The element that has these words, where they can be cut."""
+    run: Element | None = None
+    """Where a comment on them is hung up."""
+
+
+def is_docx(body: bytes) -> bool:
+    try:
+        return any(map(_MAIN.fullmatch, zipfile.ZipFile(io.BytesIO(body)).namelist()))
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+        return False
+
+
+def read_docx(body: bytes) -> Extracted:
+    """Paragraphs, rows of tables, and footnotes at the end; without what was deleted while changes were tracked."""
+    archive = _opened(body)
+    main = next(filter(_MAIN.fullmatch, archive.namelist()))
+    return Extracted("docx", "".join(piece.text for piece in _laid_out(_parsed(archive, main), archive)))
+
+
+def commented(body: bytes, remarks: Iterable[Remark], author: str) -> bytes:
+    """The same document, formatted as it is. Places are those of the text that was read."""
+    archive = _opened(body)
+    document = docx.Document(io.BytesIO(body))
+    pieces = list(_laid_out(document.element, archive))
+    text, places = "".join(piece.text for piece in pieces), _Places(pieces)
+    before = len(text) - len(text.lstrip())  # what was read begins with its first word
+    _provide_comments(document)
+    for remark in sorted(remarks, reverse=True):  # from the end: what is cut off moves nothing that comes before it
+        if runs := places.runs(remark.start + before, remark.end + before):
+            document.add_comment([Run(run, document._body) for run in runs], remark.words, author, author[:1])
+    saved = io.BytesIO()
+    document.save(saved)
+    return saved.getvalue()
+
+
+def _opened(body: bytes) -> zipfile.ZipFile:
+    """zipfile gives no more of a part than is declared, so that what is declared can be believed."""
+    archive = zipfile.ZipFile(io.BytesIO(body))
+    parts = archive.infolist()
+    if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED:
+        raise NotReadable("large")
+    if any(part.flag_bits & 1 for part in parts):
+        raise NotReadable("locked")
+    return archive
+
+
+def _parsed(archive: zipfile.ZipFile, name: str) -> Element:
+    if archive.getinfo(name).file_size > MAX_PART:
+        raise NotReadable("large")
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True)
+    root = etree.fromstring(archive.read(name), parser)
+    if root.getroottree().docinfo.doctype:  # no program writes one; it is there to declare entities
+        raise NotReadable("broken")
+    return root
+
+
+def _laid_out(root: Element, archive: zipfile.ZipFile) -> Iterator[_Piece]:
+    yield from _pieces(root)
+    number = 0
+    for kind, part in _NOTES.items():
+        notes = _notes(archive, part)
+        for reference in root.iter(f"{{*}}{kind}"):
+            if note := notes.get(_id(reference)):
+                number += 1
+                yield _Piece(f"注 {number}：", run=_run(reference))
+                yield from (piece._replace(written=None, run=_run(reference)) for piece in note)
+
+
+def _notes(archive: zipfile.ZipFile, part: str) -> dict[str, list[_Piece]]:
+    if part not in archive.namelist():
+        return {}
+    return {_id(note): list(_pieces(note)) for note in _parsed(archive, part)}
+
+
+def _id(element: Element) -> str:
+    return str(element.get(qn("w:id"), ""))
+
+
+def _pieces(element: Element) -> Iterator[_Piece]:
+    for child in element.iterchildren("*"):
+        name = etree.QName(child).localname
+        if name == "t":
+            yield _Piece(clean(child.text or ""), child, _run(child))
+        elif name in _BREAKS:
+            yield _Piece(_BREAKS[name])
+        elif name == "tr":
+            yield from _row(child)
+        elif name not in _NOT_TEXT:
+            yield from _pieces(child)
+            if name == "p":
+                yield _Piece("\n")
+
+
+def _row(row: Element) -> Iterator[_Piece]:
+    """A row is a line: cells between tabs, the paragraphs of a cell between blanks."""
+    for number, cell in enumerate(row.iterchildren("{*}tc")):
+        if number:
+            yield _Piece("\t")
+        inside = list(_pieces(cell))
+        while inside and inside[-1].text == "\n":
+            inside.pop()
+        yield from (_Piece(" ") if piece.text == "\n" else piece for piece in inside)
+    yield _Piece("\n")
+
+
+def _run(element: Element) -> Element | None:
+    parent = element.getparent()
+    return parent if parent is not None and parent.tag == qn("w:r") else None
+
+
+# ── Comments ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _provide_comments(document: Any) -> None:
+    """What python-docx would make by itself with a file of its own, which a worker cannot open."""
+    part = document.part
+    try:
+        part.part_related_by(RELATIONSHIP_TYPE.COMMENTS)
+    except KeyError:
+        name = PackURI("/word/comments.xml")
+        empty: Any = parse_xml(_EMPTY_COMMENTS)
+        comments = CommentsPart(name, CONTENT_TYPE.WML_COMMENTS, empty, part.package)
+        part.relate_to(comments, RELATIONSHIP_TYPE.COMMENTS)
+
+
+class _Places:
+    """Where each piece begins, and what stands between two characters."""
+
+    def __init__(self, pieces: Iterable[_Piece]) -> None:
+        self._pieces = [piece for piece in pieces if piece.text]
+        self._starts = [0, *accumulate(len(piece.text) for piece in self._pieces)]
+
+    def runs(self, start: int, end: int) -> list[Any]:
+        """The first and the last run of a place, cut at its borders; none where there is nothing to hang a comment on."""
+        touched = range(bisect_right(self._starts, start) - 1, bisect_left(self._starts, end))
+        anchored = [index for index in touched if self._pieces[index].run is not None]
+        if not anchored:
+            return []
+        first, last = self._pieces[anchored[0]], self._pieces[anchored[-1]]
+        _cut(last, end - self._starts[anchored[-1]])
+        rest = _cut(first, start - self._starts[anchored[0]])
+        if rest is None:
+            return [first.run, last.run]
+        return [rest, rest if last is first else last.run]
+
+
+def _cut(piece: _Piece, at: int) -> Element | None:
+    """The run that has the words from there on, formatted as before; None where there is nothing to cut."""
+    written, run = piece.written, piece.run
+    if written is None or run is None or not 0 < at < len(piece.text):
+        return None
+    words = written.text or ""
+    here = at if piece.text.startswith(words) else next(n for n in range(len(words) + 1) if len(clean(words[:n])) >= at)
+    rest = etree.SubElement(run, run.tag, run.attrib)
+    run.addnext(rest)
+    if (properties := run.find(qn("w:rPr"))) is not None:
+        rest.append(deepcopy(properties))
+    following = list(written.itersiblings())
+    tail = etree.SubElement(rest, written.tag)
+    written.text, tail.text = words[:here], words[here:]
+    for one in (written, tail):
+        one.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
+    rest.extend(following)
+    return rest

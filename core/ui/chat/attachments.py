@@ -1,0 +1,82 @@
+"""Files at the input: read when they are sent, waiting until a question is accepted that takes them along."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+from markupsafe import Markup
+from streamlit.elements.widgets.chat import ChatInputValue
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from core.answer.sources import ATTACHED
+from core.app import App, shared_app
+from core.reading import FileError, Page, Reader
+from core.ui import keeping, session
+from core.ui.escape import label
+from core.ui.uploads import Typed
+
+MOST = 10
+"""Of a conversation, that go along with one question: its own, and the newest of those before."""
+ABOUT_THEM = "请概括附件的主要内容。"
+"""What is asked where files were sent without a word."""
+WITHOUT = "问题还没有发送，还在输入框里；再发送一次，就不带读不出的文件提问。"
+
+
+def said(typed: Typed) -> tuple[str, Sequence[UploadedFile]]:
+    if isinstance(typed, ChatInputValue):
+        return typed.text, typed.files
+    return typed or "", ()
+
+
+def read(files: Sequence[UploadedFile]) -> str:
+    """Those that can be read wait for the question; why others cannot, in sentences."""
+    chat, problems = session.chat(), list[str]()
+    for file in files:
+        try:
+            chat.attached = _added(chat.attached, shared_app().reader, file)
+        except FileError as error:
+            problems.append(str(error))
+    return "".join(problems)
+
+
+def _added(waiting: Sequence[Page], reader: Reader, file: UploadedFile) -> tuple[Page, ...]:
+    if len(waiting) >= reader.files:
+        raise FileError("many", name=file.name, most=reader.files)
+    page = reader.read_file(file.name, file.getvalue())
+    return tuple({known.address: known for known in (*waiting, page)}.values())
+
+
+def draw_waiting() -> None:
+    """Above the box: what the next question takes along."""
+    chat = session.chat()
+    if not chat.attached:
+        return
+    with st.container(key="waiting-files", horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.caption("会随下一个问题发送：", width="content")
+        for number, file in enumerate(chat.attached):
+            st.button(
+                label(file.title),
+                key=f"detach-{number}",
+                icon=":material/close:",
+                help="不带这个文件",
+                on_click=_detach,
+                args=(file,),
+            )
+
+
+def _detach(file: Page) -> None:
+    chat = session.chat()
+    chat.attached = tuple(one for one in chat.attached if one is not file)
+
+
+def evidence(app: App, own: Sequence[Page]) -> tuple[Page, ...]:
+    """The question's own files, then those that were attached before it, the newest first."""
+    before = [file for files in reversed(keeping.files(app).values()) for file in files]
+    return tuple({file.address: file for file in (*own, *before)}.values())[:MOST]
+
+
+def chips(names: Sequence[str]) -> Markup:
+    """In the bubble of a question."""
+    each = (Markup('<span class="wy-file"><span>%s</span> %s</span>') % (ATTACHED, name) for name in names)
+    return Markup('<div class="wy-files">%s</div>') % Markup().join(each) if names else Markup()
