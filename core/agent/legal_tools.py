@@ -6,7 +6,7 @@ A look-up is told as a search, so that it is numbered, cited, shown, stored and 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
@@ -17,13 +17,14 @@ from pydantic import BaseModel, BeforeValidator, Field
 from core.agent.tools import AgentTool, Observation, Result, ToolContext
 from core.answer.events import SearchFinished
 from core.base.text import one_line, shorten
-from core.legal.address import case_address, law_address
+from core.legal.address import case_address
 from core.legal.desk import LegalDesk
 from core.legal.library.cases import CaseResponse
 from core.legal.library.statutes import LegalArticle, RegulationResponse
+from core.legal.sources import article_source, in_force, mentioned
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.text.numerals import parse_article_number
-from core.legal.types import CASES, LAWS, LIBRARIES, CaseType, CourtCase, Status
+from core.legal.types import CASES, LAWS, LIBRARIES, CaseType, CourtCase
 from core.search.format import NOTHING_FOUND, sources_block
 from core.search.results import SNIPPET_LENGTH, canonical
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType, host_of
@@ -147,7 +148,7 @@ class RegulationSearchTool(LegalTool):
         service = self.desk.regulations_for(self.context.user, self.context.session_cache)
         answer = service.search(_wording(query, law_name or "", article or ""))
         articles = enumerate(answer.results if answer.origin == "index" else (), 1)
-        held = [(_article_result(self.desk.public_url, one, rank), _article_details(one)) for rank, one in articles]
+        held = [(article_source(self.desk.public_url, one, rank), _article_details(one)) for rank, one in articles]
         return self.found(LAWS, asked, answer, held, note=answer.note)
 
 
@@ -162,47 +163,12 @@ def _wording(query: str, law_name: str, article: str) -> str:
     return f"{cited} {query}" if query and query not in cited else cited
 
 
-def _article_result(public_url: str, article: LegalArticle, rank: int) -> SearchResult:
-    """The address has a version only where the reader would otherwise be shown another one."""
-    other = article.status in {Status.AMENDED, Status.NOT_YET}
-    version = article.published if other else None
-    url = public_url + law_address(article.law_name, article.article_number, version)
-    remark = f"（{article.published or '日期不详'} 公布，{article.status}）" if other else ""
-    return SearchResult(
-        title=f"《{article.law_name}》{article.article_number or ''}{remark}",
-        url=url,
-        snippet=shorten(one_line(article.content), SNIPPET_LENGTH),
-        source=host_of(url),
-        published=article.published,
-        engine=LAWS,
-        rank=rank,
-        read="library",
-        text=_article_text(article) if article.article_number else "",
-    )
-
-
-def _article_text(article: LegalArticle) -> str:
-    """All that the library says of it, for whoever compares: the model reads as much of that as there is room for."""
-    lines = [f"《{article.law_name}》{article.article_number}{_force(article)}", article.content]
-    return "\n".join([*lines, *_mentioned(article)])
-
-
-def _force(article: LegalArticle) -> str:
-    since = f"{article.effective_date} 起施行" if article.effective_date else "施行日期未知"
-    return f"（{since}，{article.status}）"
-
-
-def _mentioned(article: LegalArticle) -> Iterator[str]:
-    for reference in article.references:
-        yield f"【提到的《{reference.law_name}》{reference.article_number}：{reference.content or '库中没有'}】"
-
-
 def _article_details(article: LegalArticle) -> str:
-    parts = [_force(article)]
+    parts = [in_force(article)]
     if article.excerpt and article.excerpt != article.content:
         parts.append(f"所查的款项：{article.excerpt}全条：")
     parts.append(shorten(one_line(article.content), ARTICLE_LENGTH))
-    return "".join([*parts, *_mentioned(article)])
+    return "".join([*parts, *mentioned(article)])
 
 
 # ── Cases ─────────────────────────────────────────────────────────────────────────────────────────────────────────

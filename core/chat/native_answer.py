@@ -42,8 +42,12 @@ _SEARCH_FAILED = Notice(
 class NativeAnswer:
     """Takes the pieces of the stream, gives the events of the run."""
 
-    def __init__(self, query: SearchQuery, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, query: SearchQuery, held: tuple[Source, ...] = (), *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`held`: numbered sources that the model was given; its pages are numbered after them."""
         self._query = query
+        self._held = held
         self._clock = clock
         self._begun = clock()
         self._seconds = 0.0
@@ -67,7 +71,7 @@ class NativeAnswer:
                 yield from self.broken_off()
                 yield from self._remarks()
                 yield from cut_off(piece.cut_off)
-                yield Answer(self._text, cited_sources(self._text, self._sources()))
+                yield Answer(self._text, cited_sources(self._text, (*self._held, *self._sources())))
                 yield Usage(piece.input, piece.output, piece.estimated, reasoning=piece.reasoning)
 
     def broken_off(self) -> Iterator[RunEvent]:
@@ -103,7 +107,7 @@ class NativeAnswer:
         for page in pages:
             for result in clean_results([page], engine=NATIVE, limit=1):
                 key = canonical(result.url)
-                known = self._pages.setdefault(key, replace(result, rank=len(self._pages) + 1))
+                known = self._pages.setdefault(key, replace(result, rank=len(self._held) + len(self._pages) + 1))
                 if known.title == known.source:  # a page that nobody has named yet goes by its host
                     self._pages[key] = replace(known, title=result.title)
 

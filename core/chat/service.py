@@ -32,6 +32,7 @@ from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
 from core.run.choices import AS_CONFIGURED, Choices
 from core.run.evidence import within_budget
 from core.run.history import newest
+from core.run.laws import LookUp, articles
 from core.run.prompts import FOLDER, Preview, answer_prompt, chat_system, fill
 from core.run.question import Question
 from core.run.reading import reading, to_read
@@ -47,6 +48,7 @@ from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, Sou
 log = logging.getLogger(__name__)
 
 FOLLOW_UP_SECONDS = 20.0
+CITE_ARTICLES = "（下面是本地法规库中的条文。引用条文时在句末写它的编号，如 [1]；引用网页仍然写链接。）"
 _RESTING = (NATIVE, Outcome.SKIPPED)
 _LIST_MARK = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.、)）:：])\s*")
 
@@ -57,6 +59,8 @@ class ChatService(AnswerService):
     cannot_search: set[ModelChoice] = field(default_factory=set)
     """Models that readers have chosen and that turned out to have no search of their own."""
     rewriter: Rewriter = field(default_factory=Rewriter)
+    look_up: LookUp | None = None
+    """Asks the law library, which is a source beside the web."""
 
     def events(self, question: Question) -> AsyncIterator[RunEvent]:
         return _Answering(self, question).events()
@@ -103,6 +107,9 @@ class _Answering:
         self._evidence = question.evidence
         self._model = question.model
         self._spent: TokenUsage = NOTHING_SPENT
+        self._sources: tuple[Source, ...] = ()
+        self._context = ""
+        """What the model is told of them, or why there are none."""
         self._query = SearchQuery(
             question.text, language=self._settings.search.language, time_range=question.options.choices.time_range
         )
@@ -123,28 +130,12 @@ class _Answering:
                 return
             except ModelCannotSearch:
                 refused = await self._refused(time.monotonic() - started)
-        context = ""
-        sources: tuple[Source, ...] = ()
         if options.search:
-            if self._service.reader is not None:
-                self._service.reader.warm_up()
-            await self._rewrite()
-            yield SearchStarted(self._query.text, self._asked)
-            found, failure = await self._find(refused)
-            wanted = (*self._evidence.number_again(options.read), *self._evidence.number_links(self._links()))
-            numbered = (*wanted, *self._evidence.number(found.results[: self._settings.search.result_count]))
-            sources, _ = within_budget(tuple(dict.fromkeys(numbered)), self._settings)
-            yield SearchFinished(found.told, sources, asked=self._asked)
-            for notice in [failure] if failure else _remarks(found):
-                yield notice
-            async for event in self._read(sources, besides=len(wanted)):
-                yield event
-            sources, context = self._handed_over(sources)
-            if found.failure:
-                context = "\n".join(filter(None, (without_web(found.failure, inside=bool(sources)), context)))
-            context = context or NOTHING_FOUND
+            async with aclosing(self._gather(refused)) as gathering:  # type: ignore[type-var]
+                async for event in gathering:
+                    yield event
         answer: list[str] = []
-        async for piece in self._model.stream(self._prompt(context)):
+        async for piece in self._model.stream(self._prompt(self._context)):
             if isinstance(piece, TextPiece):
                 answer.append(piece.text)
                 yield TextDelta(piece.text)
@@ -154,9 +145,40 @@ class _Answering:
                 text = "".join(answer)
                 for notice in cut_off(piece.cut_off):
                     yield notice
-                yield Answer(text, cited_sources(text, sources))
+                yield Answer(text, cited_sources(text, self._sources))
                 spent = piece + self._spent
                 yield Usage(spent.input, spent.output, spent.estimated, reasoning=spent.reasoning)
+
+    async def _gather(self, refused: Attempt | None) -> AsyncIterator[RunEvent]:
+        """Articles of the library and results of the web, then what the pages of these say."""
+        if self._service.reader is not None:
+            self._service.reader.warm_up()
+        await self._rewrite()
+        web = asyncio.create_task(self._find(refused))
+        try:
+            laws = await articles(self._service.look_up, self._query.text, self._evidence)
+            for event in laws:
+                yield event
+            yield SearchStarted(self._query.text, self._asked)
+            found, failure = await web
+        finally:
+            web.cancel()
+        held = self._evidence.sources
+        wanted = (
+            *self._evidence.number_again(self._question.options.read),
+            *self._evidence.number_links(self._links()),
+        )
+        numbered = (*wanted, *self._evidence.number(found.results[: self._settings.search.result_count]))
+        sources, _ = self._handed_over(tuple(dict.fromkeys((*held, *numbered))))
+        yield SearchFinished(found.told, sources[len(held) :], asked=self._asked)
+        for notice in [failure] if failure else _remarks(found):
+            yield _with_articles(notice) if held else notice
+        async for event in self._read(sources, besides=len(wanted)):
+            yield event
+        self._sources, told = self._handed_over(sources)
+        if found.failure:
+            told = "\n".join(filter(None, (without_web(found.failure, inside=bool(sources)), told)))
+        self._context = told or NOTHING_FOUND
 
     async def _rewrite(self) -> None:
         """From here on the query may be other words than the question."""
@@ -198,17 +220,23 @@ class _Answering:
 
     async def _answer_searching(self) -> AsyncIterator[RunEvent]:
         """The model searches by itself while it answers. ModelCannotSearch, before any event: it does not."""
+        laws = list(await articles(self._service.look_up, self._query.text, self._evidence))
+        held, given = self._handed_over(self._evidence.sources)
         stream = self._model.stream_searching(
-            self._prompt(_wishes(self._query), system="chat_native"),
+            self._prompt(
+                "\n".join(filter(None, (_wishes(self._query), given and CITE_ARTICLES, given))), system="chat_native"
+            ),
             effective_query(self._query, self._settings),
             required=self._question.options.fresh,
         )
-        answer = NativeAnswer(self._query)
+        answer = NativeAnswer(self._query, held)
         async with aclosing(stream) as pieces:  # type: ignore[type-var]
             try:
                 async for piece in pieces:
+                    while laws:
+                        yield laws.pop(0)
                     for event in answer.take(piece):
-                        yield event
+                        yield _with_articles(event) if held and isinstance(event, Notice) else event
             except ModelError:
                 for event in answer.broken_off():
                     yield event
@@ -278,6 +306,14 @@ def _wishes(query: SearchQuery) -> str:
 def _without_search(error: SearchError) -> str:
     """What happened, what the program did instead, what the reader can do."""
     return f"{error.message}本次回答没有使用搜索结果。{error.cure}也可以先关闭联网搜索。"
+
+
+def _with_articles(notice: Notice) -> Notice:
+    """What is said of an answer without sources is not true where the library has some."""
+    text = notice.text
+    for without in ("本次回答没有使用搜索结果。", "以下回答没有使用搜索结果。", "以下回答没有来源可以引用。"):
+        text = text.replace(without, "以下回答只有本地法规库的条文可以引用，没有网页。")
+    return replace(notice, text=text)
 
 
 def _remarks(found: SearchResponse) -> Iterator[Notice]:

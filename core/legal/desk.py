@@ -9,16 +9,20 @@ from datetime import date
 from functools import lru_cache
 
 from core.base.settings import Settings
+from core.base.text import one_line
 from core.base.visitors import Visitor
 from core.legal.imports.job import Importer
 from core.legal.library.cases import CaseService
 from core.legal.library.index import LegalLibrary
+from core.legal.library.relevance import LONGEST_QUESTION, answers
 from core.legal.library.statutes import Fallback, RegulationService
+from core.legal.sources import article_source
 from core.legal.text.statute_citations import find_citations
+from core.legal.types import LAWS
 from core.legal.verify import Author, Mark, Verdict, Verifier
 from core.search.cache import SessionCache
 from core.search.service import SearchService
-from core.search.types import SearchQuery, SearchResponse, SearchType
+from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchType
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,8 @@ class StatuteCheck:
 
 
 CHECKS_KEPT = 512
+ARTICLES = 3
+"""Beside the results of the web; one who wants more looks on the page 法规与案例."""
 
 
 class LegalDesk:
@@ -76,6 +82,26 @@ class LegalDesk:
             return StatuteCheck((), indexed=False) if cites else None
         verdicts = _different(self.verifier.verify(text, Author.MODEL))
         return StatuteCheck(tuple(verdicts)) if verdicts else None
+
+    def articles_for(self, question: str) -> SearchResponse | None:
+        """What the library itself has to say to a question, as a search; None for one that it does not answer well."""
+        index = self.library.index()
+        if index is None or not answers(index, question):
+            return None
+        found = RegulationService(self.library).search(one_line(question)[:LONGEST_QUESTION], ARTICLES)
+        results = tuple(article_source(self.public_url, one, rank) for rank, one in enumerate(found.results, 1))
+        return (
+            SearchResponse(
+                SearchQuery(question, type=SearchType.REGULATION),
+                results,
+                (Attempt(LAWS, Outcome.OK, found.search_time),),
+                provider=LAWS,
+                search_time=found.search_time,
+                notes=(found.note,) if found.note else (),
+            )
+            if results
+            else None
+        )
 
     def regulations_for(self, user: Visitor | None, session_cache: SessionCache | None = None) -> RegulationService:
         """`user` is whose limit counts a search of the web."""

@@ -259,6 +259,16 @@ class LegalIndex:
         }
         return sorted(found, key=lambda article: -fitting[article.id])[:limit]
 
+    def closeness(self, question: str) -> tuple[float, float]:
+        """How well the best article fits a question, and how common its words are in laws; neither grows with the library."""
+        weighted = search_terms(question)
+        asked = [term for term, weight in weighted.items() if weight == 1.0]
+        best = max(self._hits(ARTICLE_FIELDS, weighted, 1).values(), default=0.0)
+        held = sum(version.article_count for version in self._versions.values())
+        times = (self._searcher.doc_freq("body", term) + self._searcher.doc_freq("title", term) for term in asked)
+        common = sum(map(math.log1p, times)) / max(len(asked), 1)
+        return best / math.log1p(max(self._searcher.num_docs, 1)), common / math.log1p(max(held, 1))
+
     def _fit(self, article: StoredArticle, asked: list[str]) -> float:
         """What BM25 does not see: how many of the words are there at all, the rank of the law, and whether it counts."""
         law = self.version(article.law_id)

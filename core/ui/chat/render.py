@@ -393,7 +393,8 @@ class LiveView:
                 if not self._tools:
                     self._waiting.begin(FOR_THE_MODEL)
             case SearchFinished(sources=sources):
-                self._answer.sources = sources if event.amends else (*self._answer.sources, *sources)
+                now = {known.number: known for known in (*self._answer.sources, *sources)}
+                self._answer.sources = tuple(now.values())
                 self._show_sources()
                 if not event.amends and self._mode == "chat":
                     self._waiting.begin(FOR_THE_MODEL)
