@@ -32,6 +32,13 @@ from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, Sea
 NATIVE = NativeEngine.name
 _QUERY_LENGTH = 200
 
+ARTICLE_LINK = "https://laws.invalid/"
+"""With a number behind it: how such a model, which cites with links, cites a source that it was given."""
+CITE_ARTICLES = (
+    "（下面是本地法规库中的条文，各有编号。引用条文时在句末写带编号的链接，"
+    f"如引用 [1] 写 ([本地法规库]({ARTICLE_LINK}1))；引用网页仍然写网页的链接。）"
+)
+
 _NOT_SEARCHED = Notice("not_searched", "模型认为这个问题不需要搜索，没有联网，以下回答没有来源可以引用。")
 _NO_SOURCES = Notice("empty", "模型搜索过网页，但没有给出来源，以下回答没有来源可以引用。")
 _SEARCH_FAILED = Notice(
@@ -113,6 +120,8 @@ class NativeAnswer:
 
     def _number_of(self, url: str) -> int | None:
         url = plain_url(url)
+        if url.startswith(ARTICLE_LINK):
+            return next((source.number for source in self._held if url == f"{ARTICLE_LINK}{source.number}"), None)
         page = self._pages.get(canonical(url)) if host_of(url) else None
         return page.rank if page else None
 

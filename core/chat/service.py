@@ -25,7 +25,7 @@ from core.answer.events import (
 from core.answer.message import Message
 from core.base.settings import ModelChoice
 from core.base.text import ago, one_line, shorten
-from core.chat.native_answer import NATIVE, NativeAnswer
+from core.chat.native_answer import CITE_ARTICLES, NATIVE, NativeAnswer
 from core.llm.errors import ModelCannotSearch, ModelError
 from core.llm.model import Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
@@ -48,7 +48,6 @@ from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, Sou
 log = logging.getLogger(__name__)
 
 FOLLOW_UP_SECONDS = 20.0
-CITE_ARTICLES = "（下面是本地法规库中的条文。引用条文时在句末写它的编号，如 [1]；引用网页仍然写链接。）"
 _RESTING = (NATIVE, Outcome.SKIPPED)
 _LIST_MARK = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.、)）:：])\s*")
 

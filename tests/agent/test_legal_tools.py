@@ -381,6 +381,29 @@ def test_a_model_that_cannot_keep_to_the_format_still_gets_the_law(data_dir: Pat
     assert answer(events).sources[0].title.endswith("第四条")
 
 
+def test_such_a_model_gets_the_law_and_the_web(data_dir: Path) -> None:
+    with agent(["胡言"], ["乱语"], ["处警告[1]，网上也说[2]。"], environ=environ(data_dir)) as world:
+        events = world.ask("灯塔法第四条")
+        prompt = world.prompts[-1]
+    laws, web = of(events, SearchFinished)
+    assert (laws.response.provider, web.response.provider) == ("laws", "fake")
+    assert [source.number for source in (*laws.sources, *web.sources)][:3] == [1, 2, 3]
+    assert "违反本法第二条" in prompt
+    assert "标题1" in prompt
+    assert [source.number for source in answer(events).sources] == [1, 2]
+
+
+def test_such_a_model_is_told_that_the_web_failed_beside_the_law(data_dir: Path) -> None:
+    engines = [FakeEngine("fake", EngineTimeout())]
+    with agent(["胡言"], ["乱语"], ["处警告[1]。"], engines=engines, environ=environ(data_dir)) as world:
+        events = world.ask("灯塔法第四条")
+        prompt = world.prompts[-1]
+    assert "联网搜索没有成功" in prompt
+    assert "违反本法第二条" in prompt
+    assert not of(events, ToolFinished)[0].ok
+    assert answer(events).sources[0].title.endswith("第四条")
+
+
 def test_the_next_question_remembers_what_was_looked_up(data_dir: Path) -> None:
     says = (action("regulation_search", "浮标法第二条"), final("由船长登记[1]。"), final("好。"))
     with agent(*says, environ=environ(data_dir)) as world:
