@@ -72,6 +72,14 @@ class LegalDesk:
         """Whether there is anything to look up in: an index, or the web."""
         return self.library.available or self.searches_web
 
+    @property
+    def holdings(self) -> str:
+        """What the library has and how old it is, in one line; empty before the first import."""
+        index = self.library.index()
+        if index is None or not (laws := len(index.laws())):
+            return ""
+        return f"法规库：{laws:,} 部，截至 {index.newest() or '日期不详'}"
+
     def check(self, text: str) -> StatuteCheck | None:
         """None for a text that cites no statute. The same text is looked up once a day and index: pages draw it often."""
         return self._checked(text, self.library.version, date.today())

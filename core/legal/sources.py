@@ -39,7 +39,7 @@ def _article_text(article: LegalArticle) -> str:
 
 def in_force(article: LegalArticle) -> str:
     since = f"{article.effective_date} 起施行" if article.effective_date else "施行日期未知"
-    return f"（{since}，{article.status}）"
+    return f"（{since}，{article.status}）{article.later}"
 
 
 def mentioned(article: LegalArticle) -> Iterator[str]:

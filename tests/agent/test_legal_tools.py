@@ -395,13 +395,13 @@ def test_such_a_model_gets_the_law_and_the_web(data_dir: Path) -> None:
 
 def test_such_a_model_is_told_that_the_web_failed_beside_the_law(data_dir: Path) -> None:
     engines = [FakeEngine("fake", EngineTimeout())]
-    with agent(["胡言"], ["乱语"], ["处警告[1]。"], engines=engines, environ=environ(data_dir)) as world:
-        events = world.ask("灯塔法第四条")
+    with agent(["胡言"], ["乱语"], ["由船长登记[1]。"], engines=engines, environ=environ(data_dir)) as world:
+        events = world.ask("浮标法第二条")
         prompt = world.prompts[-1]
     assert "联网搜索没有成功" in prompt
-    assert "违反本法第二条" in prompt
+    assert "浮标由船长登记" in prompt
     assert not of(events, ToolFinished)[0].ok
-    assert answer(events).sources[0].title.endswith("第四条")
+    assert answer(events).sources[0].title.endswith("第二条")
 
 
 def test_the_next_question_remembers_what_was_looked_up(data_dir: Path) -> None:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import tantivy
 
 from core.legal.errors import EmbeddingError
+from core.legal.text.amendments import amended_law
 from core.legal.text.asked_laws import familiarity
 from core.legal.text.lay_words import search_terms
 from core.legal.text.names import best_match, law_key, spellings
@@ -205,6 +206,28 @@ class LegalIndex:
             return None
         newest = self.versions(key)[0].published if key in self._by_key else None
         return None if newest and newest >= repeal.since else repeal
+
+    def amended_later(self, law: LawVersion) -> LawVersion | None:
+        """What the library holds of a later change that is not in this text: an amendment, or a version that is still to come."""
+        versions = [other for other in self.versions(law.key) if self.status(other) is Status.NOT_YET]
+        later = [*versions, *self._amendments.get(law.key, ())]
+        newest = max(later, key=lambda other: other.published or "", default=None)
+        return newest if newest and law.published and (newest.published or "") > law.published else None
+
+    @cached_property
+    def _amendments(self) -> dict[str, list[LawVersion]]:
+        found: dict[str, list[LawVersion]] = defaultdict(list)
+        for version in self._versions.values():
+            if amended := next(filter(None, map(self.resolve, amended_law(version.name))), None):
+                found[amended.key].append(version)
+        return found
+
+    def newest(self) -> str:
+        """The day of the last publication that the library knows of: how old it is."""
+        today = self._today().isoformat()
+        return max(
+            (law.published for law in self._versions.values() if law.published and law.published <= today), default=""
+        )
 
     # ── Articles ──────────────────────────────────────────────────────────────────────────────────────────────────
 
