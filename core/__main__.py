@@ -113,14 +113,18 @@ def _parser() -> argparse.ArgumentParser:
         case.add_parser("import", help="导入案例：目录、压缩包、JSONL 或网址"),
     ]
     for command in imports:
-        command.add_argument("path", metavar="PATH_OR_URL")
-        command.set_defaults(command=_import)
+        command.add_argument("path", metavar="PATH_OR_URL", nargs="?", default="")
+        command.add_argument("--update", action="store_true", help="只导入有变化的；不写路径时，从以前导入的各处重新取")
+        command.set_defaults(command=_import, usage=command.error)
     law_search = law.add_parser("search", help="按法名、条号或内容检索")
     law_search.add_argument("query", help="如 劳动合同法第三十八条；- 表示从标准输入逐行读取")
     law_search.set_defaults(command=_law_search)
     case_search = case.add_parser("search", help="按关键词或案号检索")
     case_search.add_argument("query", help="关键词；- 表示从标准输入逐行读取")
     case_search.add_argument("--type", choices=["民事", "刑事", "行政", "其他"])
+    case_search.add_argument("--cause", default="", help="案由，如 民间借贷纠纷")
+    case_search.add_argument("--court", default="", help="法院名称或其中几个字，如 北京")
+    case_search.add_argument("--year", type=int, help="裁判年份")
     case_search.set_defaults(command=_case_search)
     verify = law.add_parser("verify", help="核验一份文本引用的每一条法条")
     verify.add_argument("file", metavar="FILE")
@@ -277,9 +281,23 @@ def _source_text(source: Source) -> str:
 def _import(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.legal.imports.load import law_import
 
-    document = law_import(app.legal.library, options.path, on_progress=_progress())
-    output.document(document, lambda: json.dumps(document, ensure_ascii=False, indent=2))
+    if not options.path and not options.update:
+        options.usage("请给出路径或网址，或用 --update 更新以前导入的")
+    document = law_import(app.legal.library, options.path, update=options.update, on_progress=_progress())
+    output.document(document, lambda: _import_report(document, update=options.update))
     return OK
+
+
+def _import_report(document: dict[str, Any], *, update: bool) -> str:
+    if not update:
+        return json.dumps(document, ensure_ascii=False, indent=2)
+    lines = [f"有变化的法规：{len(document['changed']):,} 部" if document["changed"] else "没有变化。"]
+    for change in document["changed"]:
+        days = " → ".join(change[day] for day in ("before", "after") if change[day])
+        lines.append(f"{change['change']}　《{change['lawName']}》{f'（{days}）' if days else ''}")
+    return "\n".join(
+        lines + [f"{one['source']}：{one['problem']}" for one in document.get("sources", ()) if "problem" in one]
+    )
 
 
 def _progress() -> Callable[[ImportProgress], None]:
@@ -312,11 +330,15 @@ def _article_text(article: LegalArticle) -> str:
 
 
 def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
+    from core.legal.types import CaseFilter
+
+    wanted = CaseFilter(cause=options.cause, court=options.court, year=options.year)
+
     def one(text: str) -> int:
-        response = app.legal.cases.search(text, options.type)
+        response = app.legal.cases.search(text, options.type, wanted=wanted)
         document = response.to_json()
         lines = (
-            f"{case['caseNumber'] or '（无案号）'} {case['caseName']}\n{case['summary']}"
+            f"{case['caseNumber'] or '（无案号）'} {case['caseName']}\n{case['gist'] or case['summary']}"
             for case in document["results"]
         )
         output.document(document, lambda: "\n\n".join(lines) or "没有找到。")

@@ -19,6 +19,7 @@ from core.answer.events import SearchFinished
 from core.base.text import one_line, shorten
 from core.legal.address import case_address
 from core.legal.desk import LegalDesk
+from core.legal.export import parts_of_case
 from core.legal.library.cases import CaseResponse
 from core.legal.library.statutes import LegalArticle, RegulationResponse
 from core.legal.sources import article_source, in_force, mentioned
@@ -200,7 +201,7 @@ class CaseInput(BaseModel):
 class CaseSearchTool(LegalTool):
     name: str = "case_search"
     description: str = (
-        "查司法案例和裁判文书：按关键词或案号查找判决、裁定和典型案例，返回案号、法院、日期、案情和裁判要点。"
+        "查司法案例和裁判文书：按关键词或案号查找判决、裁定和典型案例，返回案号、法院、日期、案由、裁判要旨和案情。"
         "要了解法院怎么判、有没有类似案件时使用此工具；查法条用 regulation_search，其他内容用 web_search。"
     )
     args_schema: Any = CaseInput
@@ -222,7 +223,7 @@ def _case_result(public_url: str, case: CourtCase, rank: int) -> SearchResult:
     return SearchResult(
         title=f"{case.name} {case.number}" if case.number and case.number not in case.name else case.name,
         url=url,
-        snippet=shorten(one_line(case.summary or case.verdict or case.text), SNIPPET_LENGTH),
+        snippet=shorten(one_line(case.gist or case.summary or case.verdict or case.text), SNIPPET_LENGTH),
         source=host_of(url),
         published=case.date,
         engine=CASES,
@@ -233,20 +234,19 @@ def _case_result(public_url: str, case: CourtCase, rank: int) -> SearchResult:
 
 
 def _case_text(case: CourtCase) -> str:
-    known = {**_case_facts(case), "案情": case.summary, "裁判要点": case.verdict, "全文": case.text}
+    known = {**_case_facts(case), **dict(parts_of_case(case)), "全文": case.text}
     return "\n".join([case.name, *(f"{name}：{value}" for name, value in known.items() if value)])
 
 
 def _case_facts(case: CourtCase) -> dict[str, str | None]:
-    return {"案号": case.number, "法院": case.court, "日期": case.date, "类型": case.type}
+    return {"案号": case.number, "法院": case.court, "日期": case.date, "类型": case.type, "案由": case.cause}
 
 
 def _case_details(case: CourtCase, *, whole: bool) -> str:
     """Only what the source says; of a case that was asked for by its number, the document itself."""
     known = {
         **_case_facts(case),
-        "案情": shorten(one_line(case.summary or ""), CASE_LENGTH),
-        "裁判要点": shorten(one_line(case.verdict or ""), CASE_LENGTH),
+        **{title: shorten(one_line(text), CASE_LENGTH) for title, text in parts_of_case(case)},
         "全文": one_line(case.text) if whole else "",
     }
     return "；".join(f"{name}：{value}" for name, value in known.items() if value)

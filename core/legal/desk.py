@@ -35,6 +35,7 @@ class StatuteCheck:
 
 
 CHECKS_KEPT = 512
+JUDGMENTS_KEPT = 32
 ARTICLES = 3
 """Beside the results of the web; one who wants more looks on the page 法规与案例."""
 
@@ -46,6 +47,7 @@ class LegalDesk:
         self.verifier = Verifier(self.library)
         self.importer = Importer(self.library)
         self._checked = lru_cache(maxsize=CHECKS_KEPT)(self._check)
+        self._judged = lru_cache(maxsize=JUDGMENTS_KEPT)(self._judge)
         self._use(search)
 
     def searching(self, search: SearchService) -> LegalDesk:
@@ -90,6 +92,13 @@ class LegalDesk:
             return StatuteCheck((), indexed=False) if cites else None
         verdicts = _different(self.verifier.verify(text, Author.MODEL))
         return StatuteCheck(tuple(verdicts)) if verdicts else None
+
+    def cited_in(self, judgment: str) -> tuple[Verdict, ...]:
+        """The articles that a judgment cites, each checked; looked up once like an answer's."""
+        return self._judged(judgment, self.library.version, date.today())
+
+    def _judge(self, judgment: str, index: str | None, day: date) -> tuple[Verdict, ...]:
+        return tuple(_different(self.verifier.verify(judgment, Author.PERSON))) if index else ()
 
     def articles_for(self, question: str) -> SearchResponse | None:
         """What the library itself has to say to a question, as a search; None for one that it does not answer well."""

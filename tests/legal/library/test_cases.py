@@ -50,7 +50,15 @@ def test_fields_of_the_answer_are_null_where_the_text_says_nothing(library: Lega
     document = CaseService(library).search("浮标漂走").to_json()
     assert document["origin"] == "index"
     first = document["results"][0]
-    assert {key for key, value in first.items() if value is None} == {"caseNumber", "court", "date", "verdict", "url"}
+    assert {key for key, value in first.items() if value is None} == {
+        "caseNumber",
+        "court",
+        "date",
+        "cause",
+        "gist",
+        "verdict",
+        "url",
+    }
     assert (first["caseName"], first["caseType"]) == ("浮标漂走了谁负责", "行政")
 
 
