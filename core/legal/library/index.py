@@ -354,7 +354,7 @@ class LegalIndex:
 
     def _case_scores(self, weighted: dict[str, float], limit: int, allowed: set[int] | None) -> dict[int, float]:
         """A filter may leave few of the best: then more are looked through."""
-        depth = limit
+        depth = limit if allowed is None else limit * max(1, self._searcher.num_docs // max(len(allowed), 1))
         while True:
             scores = self._hits(CASE_FIELDS, weighted, depth)
             fitting = {id: score for id, score in scores.items() if allowed is None or id in allowed}
