@@ -29,7 +29,16 @@ from core.base.text import terms
 from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
 from core.legal.layouts import corpora
 from core.legal.layouts.items import Skipped
-from core.legal.library.index import DATABASE, FORMAT, MANIFEST, TEXT, TEXT_SCHEMA, connect_read_only, current_folder
+from core.legal.library.index import (
+    CASE_TEXT,
+    DATABASE,
+    FORMAT,
+    MANIFEST,
+    TEXT,
+    TEXT_SCHEMA,
+    connect_read_only,
+    current_folder,
+)
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.text.dates import stated_force
 from core.legal.text.names import law_key
@@ -168,7 +177,9 @@ def _clear(folder: Path, keep: str | None) -> None:
 
 
 def _put_in_use(folder: Path, new: Path) -> None:
-    _flush(new / DATABASE, *(new / TEXT).iterdir(), new / TEXT, new)
+    _flush(
+        new / DATABASE, *(path for text in (TEXT, CASE_TEXT) for path in ((new / text), *(new / text).iterdir())), new
+    )
     draft = folder / f"{MANIFEST}.new"
     draft.write_text(json.dumps({"format": FORMAT, "folder": new.name}), "utf-8")
     _flush(draft)
@@ -249,13 +260,17 @@ class _Import:
                 store.add_case(item)
 
     def _write_text(self, database: sqlite3.Connection) -> None:
-        (self._new / TEXT).mkdir()
-        index = tantivy.Index(TEXT_SCHEMA, path=str(self._new / TEXT))
+        articles, cases = database.execute(
+            "SELECT (SELECT count(*) FROM article), (SELECT count(*) FROM court_case)"
+        ).fetchone()
+        self._write(TEXT, _articles(database), 0, articles + cases)
+        self._write(CASE_TEXT, _cases(database), articles, articles + cases)
+
+    def _write(self, folder: str, documents: Iterator[tantivy.Document], before: int, total: int) -> None:
+        (self._new / folder).mkdir()
+        index = tantivy.Index(TEXT_SCHEMA, path=str(self._new / folder))
         writer = index.writer(_WRITER_HEAP, num_threads=1)
-        total = database.execute(
-            "SELECT (SELECT count(*) FROM article) + (SELECT count(*) FROM court_case)"
-        ).fetchone()[0]
-        for done, document in enumerate(_documents(database), start=1):
+        for done, document in enumerate(documents, start=before + 1):
             writer.add_document(document)
             if done % 500 == 0 or done == total:
                 self._report("建立索引", done, total)
@@ -332,13 +347,16 @@ def _changes(before: Held, after: Held) -> Iterator[Change]:
         yield Change(name, "废止", published or None)
 
 
-def _documents(database: sqlite3.Connection) -> Iterator[tantivy.Document]:
+def _articles(database: sqlite3.Connection) -> Iterator[tantivy.Document]:
     titles: dict[str, str] = {}
     for identity, name, path, text in database.execute(
         "SELECT a.id, l.name, a.path, a.text FROM article a JOIN law l ON l.id = a.law_id"
     ):
         title = titles.setdefault(name, _terms(name.replace("中华人民共和国", "")))
         yield tantivy.Document(id=identity, title=title, path=_terms(path), body=_terms(text))
+
+
+def _cases(database: sqlite3.Connection) -> Iterator[tantivy.Document]:
     for identity, name, cause, gist, text in database.execute("SELECT id, name, cause, gist, text FROM court_case"):
         title = _terms("\n".join(filter(None, (name, cause, gist))))
         yield tantivy.Document(id=identity, case_title=title, case_body=_terms(text))

@@ -40,7 +40,8 @@ log = logging.getLogger(__name__)
 
 MANIFEST = "current.json"
 DATABASE = "laws.sqlite3"
-TEXT = "text"
+TEXT, CASE_TEXT = "text", "case_text"
+"""Two indexes, because BM25 compares a text with the average of all: cases would change how articles are found."""
 FORMAT = 1
 
 ARTICLE_FIELDS = {"body": 1.0, "title": 0.2, "path": 0.4}
@@ -116,9 +117,11 @@ class LegalIndex:
         self._today = today
         self._lock = threading.Lock()
         self._database = connect_read_only(folder / DATABASE)
-        text = tantivy.Index.open(str(folder / TEXT))
-        text.config_reader(num_warmers=0, reload_policy="manual")
-        self._searcher = text.searcher()
+        self._searcher = _searcher(folder / TEXT)
+        apart = (
+            folder / CASE_TEXT
+        ).is_dir()  # in indexes of earlier versions of this program cases stand among articles
+        self._case_searcher = _searcher(folder / CASE_TEXT) if apart else self._searcher
         self._current: tuple[str, dict[str, LawVersion]] = ("", {})
         self._versions = {version.id: version for version in self._load_versions()}
         self._by_key: dict[str, list[LawVersion]] = defaultdict(list)
@@ -293,10 +296,10 @@ class LegalIndex:
         weighted = search_terms(question)
         asked = [term for term, weight in weighted.items() if weight == 1.0]
         best = max(self._hits(ARTICLE_FIELDS, weighted, 1).values(), default=0.0)
-        held = sum(version.article_count for version in self._versions.values())
         times = (self._searcher.doc_freq("body", term) + self._searcher.doc_freq("title", term) for term in asked)
         common = sum(map(math.log1p, times)) / max(len(asked), 1)
-        return best / math.log1p(max(self._searcher.num_docs, 1)), common / math.log1p(max(held, 1))
+        size = math.log1p(max(self._searcher.num_docs, 1))
+        return best / size, common / size
 
     def _fit(self, article: StoredArticle, asked: list[str]) -> float:
         """What BM25 does not see: how many of the words are there at all, the rank of the law, and whether it counts."""
@@ -322,8 +325,9 @@ class LegalIndex:
             for term, weight in weighted.items()
             for name, boost in fields.items()
         ]
-        hits = self._searcher.search(tantivy.Query.boolean_query(terms), limit, count=False).hits
-        ids = self._searcher.fast_field_values("id", [address for _, address in hits])
+        searcher = self._case_searcher if fields is CASE_FIELDS else self._searcher
+        hits = searcher.search(tantivy.Query.boolean_query(terms), limit, count=False).hits
+        ids = searcher.fast_field_values("id", [address for _, address in hits])
         return {int(identity): score for identity, (score, _) in zip(ids, hits, strict=True) if identity is not None}
 
     # ── Cases ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -354,7 +358,7 @@ class LegalIndex:
 
     def _case_scores(self, weighted: dict[str, float], limit: int, allowed: set[int] | None) -> dict[int, float]:
         """A filter may leave few of the best: then more are looked through."""
-        depth = limit if allowed is None else limit * max(1, self._searcher.num_docs // max(len(allowed), 1))
+        depth = limit if allowed is None else limit * max(1, self._case_searcher.num_docs // max(len(allowed), 1))
         while True:
             scores = self._hits(CASE_FIELDS, weighted, depth)
             fitting = {id: score for id, score in scores.items() if allowed is None or id in allowed}
@@ -447,6 +451,12 @@ def _text_schema() -> tantivy.Schema:
 
 
 TEXT_SCHEMA = _text_schema()
+
+
+def _searcher(folder: Path) -> tantivy.Searcher:
+    text = tantivy.Index.open(str(folder))
+    text.config_reader(num_warmers=0, reload_policy="manual")
+    return text.searcher()
 
 
 def _term(field: str, term: str) -> tantivy.Query:
