@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.base.errors import AppError
 from core.base.http import Deadline
-from core.legal.errors import CorpusError, EmbeddingError, NoLegalIndex
+from core.legal.errors import CorpusError, EmbeddingError, ImportBusy, ImportCancelled, NoLegalIndex
 from core.legal.imports.build import OnProgress, changes, checksum, held, import_source
 from core.legal.imports.download import OnBytes, download
 from core.legal.imports.embed import embed_library
@@ -78,7 +79,9 @@ class _Import:
         """A source that is gone, or not there today, leaves what came from it as it is."""
         try:
             return self.of(origin, known)
-        except CorpusError as error:
+        except (ImportBusy, ImportCancelled):
+            raise
+        except AppError as error:
             return {"source": origin, "problem": str(error), "upToDate": True}
 
     def of(self, path_or_url: str, known: str | None = None) -> dict[str, Any]:
