@@ -22,7 +22,7 @@ from core.answer.events import (
     Usage,
     cut_off,
 )
-from core.answer.message import Message
+from core.answer.message import Message, sources_in
 from core.base.settings import ModelChoice
 from core.base.text import ago, one_line, shorten
 from core.chat.native_answer import CITE_ARTICLES, NATIVE, NativeAnswer
@@ -162,14 +162,14 @@ class _Answering:
             found, failure = await web
         finally:
             web.cancel()
-        held = self._evidence.sources
+        held = sources_in(laws)
         wanted = (
             *self._evidence.number_again(self._question.options.read),
             *self._evidence.number_links(self._links()),
         )
         numbered = (*wanted, *self._evidence.number(found.results[: self._settings.search.result_count]))
         sources, _ = self._handed_over(tuple(dict.fromkeys((*held, *numbered))))
-        yield SearchFinished(found.told, sources[len(held) :], asked=self._asked)
+        yield SearchFinished(found.told, tuple(one for one in sources if one not in held), asked=self._asked)
         for notice in [failure] if failure else _remarks(found):
             yield _with_articles(notice) if held else notice
         async for event in self._read(sources, besides=len(wanted)):
@@ -220,15 +220,15 @@ class _Answering:
     async def _answer_searching(self) -> AsyncIterator[RunEvent]:
         """The model searches by itself while it answers. ModelCannotSearch, before any event: it does not."""
         laws = list(await articles(self._service.look_up, self._query.text, self._evidence))
-        held, given = self._handed_over(self._evidence.sources)
+        held = sources_in(laws)
+        given = self._handed_over(held)[1]
+        context = "\n".join(filter(None, (_wishes(self._query), CITE_ARTICLES if given else "", given)))
         stream = self._model.stream_searching(
-            self._prompt(
-                "\n".join(filter(None, (_wishes(self._query), given and CITE_ARTICLES, given))), system="chat_native"
-            ),
+            self._prompt(context, system="chat_native"),
             effective_query(self._query, self._settings),
             required=self._question.options.fresh,
         )
-        answer = NativeAnswer(self._query, held)
+        answer = NativeAnswer(self._query, self._evidence.sources)
         async with aclosing(stream) as pieces:  # type: ignore[type-var]
             try:
                 async for piece in pieces:
