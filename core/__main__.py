@@ -32,6 +32,7 @@ from core.answer.events import (
 )
 from core.answer.sources import about, how_read
 from core.base.errors import AppError
+from core.legal.types import LIBRARIES, CaseFilter
 from core.search.errors import AllEnginesFailed
 from core.search.types import SearchQuery, SearchResponse, SearchType, Source, host_of
 
@@ -225,7 +226,8 @@ class _Transcript:
         self._told.append(event)
         match event:
             case SearchFinished(response=response, amends=False):
-                note = f"搜索：{response.provider or '未成功'} · {len(response.results)} 条"
+                provider = LIBRARIES.get(response.provider, response.provider)
+                note = f"搜索：{provider or '未成功'} · {len(response.results)} 条"
                 print(f"{note} · {response.search_time:.1f} 秒", file=sys.stderr)
             case ReadingStarted(sources=sources):
                 print(f"正在阅读 {len(sources)} 个网页…", file=sys.stderr)
@@ -240,7 +242,8 @@ class _Transcript:
                 if self._message.looked_nothing_up:
                     print(NOTHING_LOOKED_UP, file=sys.stderr)
                 if (checked := self._app.check_statutes(text)) and checked.indexed:
-                    print("\n法条核验", *(_verdict_text(verdict.to_json()) for verdict in checked.verdicts), sep="\n")
+                    verdicts = (_verdict_text(verdict.to_json()) for verdict in checked.verdicts)
+                    print("\n法条核验", *verdicts, self._app.legal.holdings, sep="\n")
                 if self._check is not None:
                     _print_check(self._check)
                 if sources:
@@ -330,8 +333,6 @@ def _article_text(article: LegalArticle) -> str:
 
 
 def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.legal.types import CaseFilter
-
     wanted = CaseFilter(cause=options.cause, court=options.court, year=options.year)
 
     def one(text: str) -> int:
