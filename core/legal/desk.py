@@ -48,6 +48,7 @@ class LegalDesk:
         self.importer = Importer(self.library)
         self._checked = lru_cache(maxsize=CHECKS_KEPT)(self._check)
         self._judged = lru_cache(maxsize=JUDGMENTS_KEPT)(self._judge)
+        self._held = lru_cache(maxsize=1)(self._hold)
         self._use(search)
 
     def searching(self, search: SearchService) -> LegalDesk:
@@ -76,7 +77,10 @@ class LegalDesk:
 
     @property
     def holdings(self) -> str:
-        """What the library has and how old it is, in one line; empty before the first import."""
+        """What the library has and how old it is, in one line; empty before the first import. Every legal answer says it."""
+        return self._held(self.library.version, date.today())
+
+    def _hold(self, version: str | None, day: date) -> str:
         index = self.library.index()
         if index is None or not (laws := len(index.laws())):
             return ""

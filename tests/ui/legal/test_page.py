@@ -36,7 +36,15 @@ HOSTILE = (
             {"number": "第二条", "path": [ATTACK], "text": "航标灯。"},
         ],
     },
-    {"type": "case", "caseName": ATTACK, "court": ATTACK, "cause": ATTACK, "gist": ATTACK, "text": f"{ATTACK}航标灯", "url": "javascript:alert(3)"},
+    {
+        "type": "case",
+        "caseName": ATTACK,
+        "court": ATTACK,
+        "cause": ATTACK,
+        "gist": ATTACK,
+        "text": f"{ATTACK}航标灯",
+        "url": "javascript:alert(3)",
+    },
 )
 
 
