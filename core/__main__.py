@@ -296,7 +296,7 @@ def _import_report(document: dict[str, Any], *, update: bool) -> str:
         return json.dumps(document, ensure_ascii=False, indent=2)
     lines = [f"有变化的法规：{len(document['changed']):,} 部" if document["changed"] else "没有变化。"]
     for change in document["changed"]:
-        days = " → ".join(change[day] for day in ("before", "after") if change[day])
+        days = " → ".join(dict.fromkeys(change[day] for day in ("before", "after") if change[day]))
         lines.append(f"{change['change']}　《{change['lawName']}》{f'（{days}）' if days else ''}")
     return "\n".join(
         lines + [f"{one['source']}：{one['problem']}" for one in document.get("sources", ()) if "problem" in one]

@@ -32,7 +32,7 @@ def law_import(
     `update`: only what changed; without a path, from everywhere the library came from. `passing`: the file will be gone.
     """
     work = _Import(library, update, public_only, passing, on_progress, on_bytes, until)
-    report = work.of(path_or_url) if path_or_url else work.of_all()
+    report = work.of(path_or_url, work.known(path_or_url)) if path_or_url else work.of_all()
     try:
         return report | {"vectors": embed_library(library, on_progress=on_progress, until=until)}
     except EmbeddingError as error:  # the laws are imported all the same
@@ -48,6 +48,12 @@ class _Import:
     on_progress: OnProgress
     on_bytes: OnBytes
     until: Deadline | None
+
+    def known(self, path_or_url: str) -> str | None:
+        """The checksum of what an update finds again."""
+        index = self.library.index() if self.update else None
+        place = path_or_url if _is_address(path_or_url) else str(Path(path_or_url).absolute())
+        return index.origins().get(place) if index else None
 
     def of_all(self) -> dict[str, Any]:
         """In the order in which they were imported, because later ones stand over earlier ones: what comes after a source that
@@ -84,9 +90,9 @@ class _Import:
         except AppError as error:
             return {"source": origin, "problem": str(error), "upToDate": True}
 
-    def of(self, path_or_url: str, known: str | None = None) -> dict[str, Any]:
+    def of(self, path_or_url: str, known: str | None) -> dict[str, Any]:
         """`known`: the checksum of what need not be read again."""
-        if not path_or_url.startswith(("http://", "https://")):
+        if not _is_address(path_or_url):
             path = Path(path_or_url).absolute()
             return self._read(path, "" if self.passing else str(path), known)
         fetched = self.library.folder / "download"
@@ -112,3 +118,7 @@ class _Import:
             until=self.until,
         )
         return summary.to_json()
+
+
+def _is_address(path_or_url: str) -> bool:
+    return path_or_url.startswith(("http://", "https://"))

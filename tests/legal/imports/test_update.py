@@ -68,6 +68,8 @@ def test_where_nothing_changed_the_index_stays_the_same(library: LegalLibrary, s
     before = library.version
     report = law_import(library, "", update=True)
     assert (report["upToDate"], report["changed"]) == (True, [])
+    assert law_import(library, str(source), update=True)["upToDate"]
+    invented.jsonl(source, SAME, OLD, CASE)
     report = law_import(library, str(source), update=True)
     assert (report["unchanged"], report["changed"]) == (3, [])
     assert library.version == before
