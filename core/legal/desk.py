@@ -110,18 +110,15 @@ class LegalDesk:
         if index is None or not answers(index, question):
             return None
         found = RegulationService(self.library).search(one_line(question)[:LONGEST_QUESTION], ARTICLES)
-        results = tuple(article_source(self.public_url, one, rank) for rank, one in enumerate(found.results, 1))
-        return (
-            SearchResponse(
-                SearchQuery(question, type=SearchType.REGULATION),
-                results,
-                (Attempt(LAWS, Outcome.OK, found.search_time),),
-                provider=LAWS,
-                search_time=found.search_time,
-                notes=(found.note,) if found.note else (),
-            )
-            if results
-            else None
+        if not found.results:
+            return None
+        return SearchResponse(
+            SearchQuery(question, type=SearchType.REGULATION),
+            tuple(article_source(self.public_url, one, rank) for rank, one in enumerate(found.results, 1)),
+            (Attempt(LAWS, Outcome.OK, found.search_time),),
+            provider=LAWS,
+            search_time=found.search_time,
+            notes=(found.note,) if found.note else (),
         )
 
     def regulations_for(self, user: Visitor | None, session_cache: SessionCache | None = None) -> RegulationService:
