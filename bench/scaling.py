@@ -60,7 +60,7 @@ def _lognormal(mean: float, spread: float, chance: random.Random) -> float:
 
 def first_tokens(readers: int, measured: Measured, assumed: Assumed, seed: int) -> list[float]:
     """Seconds beyond the model's, of every question that the readers of one process ask within half an hour."""
-    chance = random.Random(seed)  # noqa: S311 (a simulation)
+    chance = random.Random(seed)
     # When, what (0: a question, 1: tokens), whose, tokens left.
     coming: list[tuple[float, int, int, float]] = [
         (chance.uniform(0, assumed.think_seconds), 0, reader, 0.0) for reader in range(readers)

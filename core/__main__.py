@@ -32,6 +32,7 @@ from core.answer.events import (
 )
 from core.answer.sources import about, how_read
 from core.base.errors import AppError, InputError
+from core.legal.types import LIBRARIES, CaseFilter
 from core.search.errors import AllEnginesFailed
 from core.search.types import SearchQuery, SearchResponse, SearchType, Source, host_of
 from core.serve.workers import MOST, run
@@ -116,14 +117,18 @@ def _parser() -> argparse.ArgumentParser:
         case.add_parser("import", help="导入案例：目录、压缩包、JSONL 或网址"),
     ]
     for command in imports:
-        command.add_argument("path", metavar="PATH_OR_URL")
-        command.set_defaults(command=_import)
+        command.add_argument("path", metavar="PATH_OR_URL", nargs="?", default="")
+        command.add_argument("--update", action="store_true", help="只导入有变化的；不写路径时，从以前导入的各处重新取")
+        command.set_defaults(command=_import, usage=command.error)
     law_search = law.add_parser("search", help="按法名、条号或内容检索")
     law_search.add_argument("query", help="如 劳动合同法第三十八条；- 表示从标准输入逐行读取")
     law_search.set_defaults(command=_law_search)
     case_search = case.add_parser("search", help="按关键词或案号检索")
     case_search.add_argument("query", help="关键词；- 表示从标准输入逐行读取")
     case_search.add_argument("--type", choices=["民事", "刑事", "行政", "其他"])
+    case_search.add_argument("--cause", default="", help="案由，如 民间借贷纠纷")
+    case_search.add_argument("--court", default="", help="法院名称或其中几个字，如 北京")
+    case_search.add_argument("--year", type=int, help="裁判年份")
     case_search.set_defaults(command=_case_search)
     verify = law.add_parser("verify", help="核验文稿引用的每一条法条：txt、md、docx、pdf")
     verify.add_argument("files", metavar="FILE", nargs="+")
@@ -232,7 +237,8 @@ class _Transcript:
         self._told.append(event)
         match event:
             case SearchFinished(response=response, amends=False):
-                note = f"搜索：{response.provider or '未成功'} · {len(response.results)} 条"
+                provider = LIBRARIES.get(response.provider, response.provider)
+                note = f"搜索：{provider or '未成功'} · {len(response.results)} 条"
                 print(f"{note} · {response.search_time:.1f} 秒", file=sys.stderr)
             case ReadingStarted(sources=sources):
                 print(f"正在阅读 {len(sources)} 个网页…", file=sys.stderr)
@@ -247,7 +253,8 @@ class _Transcript:
                 if self._message.looked_nothing_up:
                     print(NOTHING_LOOKED_UP, file=sys.stderr)
                 if (checked := self._app.check_statutes(text)) and checked.indexed:
-                    print("\n法条核验", *(_verdict_text(verdict.to_json()) for verdict in checked.verdicts), sep="\n")
+                    verdicts = (_verdict_text(verdict.to_json()) for verdict in checked.verdicts)
+                    print("\n法条核验", *verdicts, self._app.legal.holdings, sep="\n")
                 if self._check is not None:
                     _print_check(self._check)
                 if sources:
@@ -288,9 +295,23 @@ def _source_text(source: Source) -> str:
 def _import(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.legal.imports.load import law_import
 
-    document = law_import(app.legal.library, options.path, on_progress=_progress())
-    output.document(document, lambda: json.dumps(document, ensure_ascii=False, indent=2))
+    if not options.path and not options.update:
+        options.usage("请给出路径或网址，或用 --update 更新以前导入的")
+    document = law_import(app.legal.library, options.path, update=options.update, on_progress=_progress())
+    output.document(document, lambda: _import_report(document, update=options.update))
     return OK
+
+
+def _import_report(document: dict[str, Any], *, update: bool) -> str:
+    if not update:
+        return json.dumps(document, ensure_ascii=False, indent=2)
+    lines = [f"有变化的法规：{len(document['changed']):,} 部" if document["changed"] else "没有变化。"]
+    for change in document["changed"]:
+        days = " → ".join(dict.fromkeys(change[day] for day in ("before", "after") if change[day]))
+        lines.append(f"{change['change']}　《{change['lawName']}》{f'（{days}）' if days else ''}")
+    return "\n".join(
+        lines + [f"{one['source']}：{one['problem']}" for one in document.get("sources", ()) if "problem" in one]
+    )
 
 
 def _progress() -> Callable[[ImportProgress], None]:
@@ -323,11 +344,13 @@ def _article_text(article: LegalArticle) -> str:
 
 
 def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
+    wanted = CaseFilter(cause=options.cause, court=options.court, year=options.year)
+
     def one(text: str) -> int:
-        response = app.legal.cases.search(text, options.type)
+        response = app.legal.cases.search(text, options.type, wanted=wanted)
         document = response.to_json()
         lines = (
-            f"{case['caseNumber'] or '（无案号）'} {case['caseName']}\n{case['summary']}"
+            f"{case['caseNumber'] or '（无案号）'} {case['caseName']}\n{case['gist'] or case['summary']}"
             for case in document["results"]
         )
         output.document(document, lambda: "\n\n".join(lines) or "没有找到。")

@@ -78,6 +78,9 @@ class App:
     redis: RedisLink | None = None
     _warmed: threading.Event = field(default_factory=threading.Event)
 
+    def __post_init__(self) -> None:
+        self.chat.look_up = lambda question: self.legal.articles_for(question)  # noqa: PLW0108 (built when first asked)
+
     @property
     def settings(self) -> Settings:
         return self.loaded.values

@@ -15,10 +15,12 @@ st.query_params.from_dict(asked)  # a link inside the page brings new ones; the 
 if "law" in asked:
     page_title(asked["law"], asked.get("article", ""))
     laws.draw_law(app.legal, asked["law"], asked.get("article", ""), asked.get("version", ""))
+    frame.holdings(app.legal)
     st.stop()
 if "case" in asked:
     page_title(asked["case"])
     cases.draw_case(app.legal, asked["case"])
+    frame.holdings(app.legal)
     st.stop()
 
 st.header("法规与案例", anchor=False)
@@ -33,3 +35,4 @@ match frame.choose_view():
         claims.draw(app)
     case frame.IMPORT:
         imports.draw(app)
+frame.holdings(app.legal)

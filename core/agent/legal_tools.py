@@ -6,7 +6,7 @@ A look-up is told as a search, so that it is numbered, cited, shown, stored and 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
@@ -17,13 +17,15 @@ from pydantic import BaseModel, BeforeValidator, Field
 from core.agent.tools import AgentTool, Observation, Result, ToolContext
 from core.answer.events import SearchFinished
 from core.base.text import one_line, shorten
-from core.legal.address import case_address, law_address
+from core.legal.address import case_address
 from core.legal.desk import LegalDesk
+from core.legal.export import parts_of_case
 from core.legal.library.cases import CaseResponse
 from core.legal.library.statutes import LegalArticle, RegulationResponse
+from core.legal.sources import article_source, in_force, mentioned
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.text.numerals import parse_article_number
-from core.legal.types import CASES, LAWS, LIBRARIES, CaseType, CourtCase, Status
+from core.legal.types import CASES, LAWS, LIBRARIES, CaseType, CourtCase
 from core.search.format import NOTHING_FOUND, sources_block
 from core.search.results import SNIPPET_LENGTH, canonical
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType, host_of
@@ -147,7 +149,7 @@ class RegulationSearchTool(LegalTool):
         service = self.desk.regulations_for(self.context.user, self.context.session_cache)
         answer = service.search(_wording(query, law_name or "", article or ""))
         articles = enumerate(answer.results if answer.origin == "index" else (), 1)
-        held = [(_article_result(self.desk.public_url, one, rank), _article_details(one)) for rank, one in articles]
+        held = [(article_source(self.desk.public_url, one, rank), _article_details(one)) for rank, one in articles]
         return self.found(LAWS, asked, answer, held, note=answer.note)
 
 
@@ -162,47 +164,12 @@ def _wording(query: str, law_name: str, article: str) -> str:
     return f"{cited} {query}" if query and query not in cited else cited
 
 
-def _article_result(public_url: str, article: LegalArticle, rank: int) -> SearchResult:
-    """The address has a version only where the reader would otherwise be shown another one."""
-    other = article.status in {Status.AMENDED, Status.NOT_YET}
-    version = article.published if other else None
-    url = public_url + law_address(article.law_name, article.article_number, version)
-    remark = f"（{article.published or '日期不详'} 公布，{article.status}）" if other else ""
-    return SearchResult(
-        title=f"《{article.law_name}》{article.article_number or ''}{remark}",
-        url=url,
-        snippet=shorten(one_line(article.content), SNIPPET_LENGTH),
-        source=host_of(url),
-        published=article.published,
-        engine=LAWS,
-        rank=rank,
-        read="library",
-        text=_article_text(article) if article.article_number else "",
-    )
-
-
-def _article_text(article: LegalArticle) -> str:
-    """All that the library says of it, for whoever compares: the model reads as much of that as there is room for."""
-    lines = [f"《{article.law_name}》{article.article_number}{_force(article)}", article.content]
-    return "\n".join([*lines, *_mentioned(article)])
-
-
-def _force(article: LegalArticle) -> str:
-    since = f"{article.effective_date} 起施行" if article.effective_date else "施行日期未知"
-    return f"（{since}，{article.status}）"
-
-
-def _mentioned(article: LegalArticle) -> Iterator[str]:
-    for reference in article.references:
-        yield f"【提到的《{reference.law_name}》{reference.article_number}：{reference.content or '库中没有'}】"
-
-
 def _article_details(article: LegalArticle) -> str:
-    parts = [_force(article)]
+    parts = [in_force(article)]
     if article.excerpt and article.excerpt != article.content:
         parts.append(f"所查的款项：{article.excerpt}全条：")
     parts.append(shorten(one_line(article.content), ARTICLE_LENGTH))
-    return "".join([*parts, *_mentioned(article)])
+    return "".join([*parts, *mentioned(article)])
 
 
 # ── Cases ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -234,7 +201,7 @@ class CaseInput(BaseModel):
 class CaseSearchTool(LegalTool):
     name: str = "case_search"
     description: str = (
-        "查司法案例和裁判文书：按关键词或案号查找判决、裁定和典型案例，返回案号、法院、日期、案情和裁判要点。"
+        "查司法案例和裁判文书：按关键词或案号查找判决、裁定和典型案例，返回案号、法院、日期、案由、裁判要旨和案情。"
         "要了解法院怎么判、有没有类似案件时使用此工具；查法条用 regulation_search，其他内容用 web_search。"
     )
     args_schema: Any = CaseInput
@@ -256,7 +223,7 @@ def _case_result(public_url: str, case: CourtCase, rank: int) -> SearchResult:
     return SearchResult(
         title=f"{case.name} {case.number}" if case.number and case.number not in case.name else case.name,
         url=url,
-        snippet=shorten(one_line(case.summary or case.verdict or case.text), SNIPPET_LENGTH),
+        snippet=shorten(one_line(case.gist or case.summary or case.verdict or case.text), SNIPPET_LENGTH),
         source=host_of(url),
         published=case.date,
         engine=CASES,
@@ -267,20 +234,19 @@ def _case_result(public_url: str, case: CourtCase, rank: int) -> SearchResult:
 
 
 def _case_text(case: CourtCase) -> str:
-    known = {**_case_facts(case), "案情": case.summary, "裁判要点": case.verdict, "全文": case.text}
+    known = {**_case_facts(case), **dict(parts_of_case(case)), "全文": case.text}
     return "\n".join([case.name, *(f"{name}：{value}" for name, value in known.items() if value)])
 
 
 def _case_facts(case: CourtCase) -> dict[str, str | None]:
-    return {"案号": case.number, "法院": case.court, "日期": case.date, "类型": case.type}
+    return {"案号": case.number, "法院": case.court, "日期": case.date, "类型": case.type, "案由": case.cause}
 
 
 def _case_details(case: CourtCase, *, whole: bool) -> str:
     """Only what the source says; of a case that was asked for by its number, the document itself."""
     known = {
         **_case_facts(case),
-        "案情": shorten(one_line(case.summary or ""), CASE_LENGTH),
-        "裁判要点": shorten(one_line(case.verdict or ""), CASE_LENGTH),
+        **{title: shorten(one_line(text), CASE_LENGTH) for title, text in parts_of_case(case)},
         "全文": one_line(case.text) if whole else "",
     }
     return "；".join(f"{name}：{value}" for name, value in known.items() if value)

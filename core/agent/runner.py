@@ -35,6 +35,7 @@ from core.base.http import Deadline
 from core.base.settings import ModelChoice
 from core.base.text import clean_piece
 from core.legal.desk import LegalDesk
+from core.legal.types import LAWS
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.errors import ModelError, ModelNotFound, ModelRefused
 from core.llm.model import Prompt
@@ -42,12 +43,13 @@ from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.reasoning import without_thinking
 from core.llm.tokens import estimate_tokens
 from core.run.evidence import within_budget
+from core.run.laws import WITHOUT_WEB, articles
 from core.run.prompts import Preview, answer_prompt, chat_system
 from core.run.question import Question
 from core.run.reading import attached, reading, to_read
 from core.run.service import AnswerService
 from core.search.errors import NoEngine
-from core.search.format import NOTHING_FOUND, SEARCH_FAILED
+from core.search.format import NOTHING_FOUND, SEARCH_FAILED, without_web
 from core.search.results import addresses_in
 from core.search.types import Source
 
@@ -304,11 +306,19 @@ class _Work:
         search: BaseTool | None = next((tool for tool in self._tools if tool.name in PLAIN_SEARCHES), None)
         try:
             if search and len(self._evidence.sources) == len(self._files):
-                await within(search.arun(self._question, callbacks=[self._translator]), self._time_to_act)
+                await within(self._search_plainly(search), self._time_to_act)
         except TimeoutError:
             log.info("the plain search took too long")
             self._translator.close_steps(NOT_AWAITED)
         return await self._write()
+
+    async def _search_plainly(self, search: BaseTool) -> None:
+        """A question that the law library answers well has its articles beside what the web finds."""
+        legal = self._runner.legal
+        if legal and search.name == "web_search":
+            for event in await articles(legal.articles_for, self._question, self._evidence):
+                self._emit(event)
+        await search.arun(self._question, callbacks=[self._translator])
 
     async def _after_failure(self, kind: str, message: str) -> str | None:
         if self._translator.answer or not self._evidence.sources:
@@ -370,10 +380,13 @@ class _Work:
 
     def _plain_prompt(self) -> Prompt:
         """As in Chat mode: the sources, or why there are none, then the question."""
-        nothing = NOTHING_FOUND if self._translator.tool_succeeded else SEARCH_FAILED
+        sources, searched = self._evidence.sources, self._translator.tool_succeeded
+        told = self._described(sources) or (NOTHING_FOUND if searched else SEARCH_FAILED)
+        if sources and not searched and all(source.engine == LAWS for source in sources):
+            told = f"{without_web(WITHOUT_WEB, inside=True)}\n{told}"
         return answer_prompt(
             self._question,
-            self._described(self._evidence.sources) or nothing,
+            told,
             system=chat_system(self._settings.chat.prompt, question=self._question, model=self._model.choice),
             today=self._runner.today(),
             before=self._history,

@@ -32,6 +32,13 @@ from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, Sea
 NATIVE = NativeEngine.name
 _QUERY_LENGTH = 200
 
+ARTICLE_LINK = "https://laws.invalid/"
+"""With a number behind it: how such a model, which cites with links, cites a source that it was given."""
+CITE_ARTICLES = (
+    "（下面是本地法规库中的条文，各有编号。引用条文时在句末写带编号的链接，"
+    f"如引用 [1] 写 ([本地法规库]({ARTICLE_LINK}1))；引用网页仍然写网页的链接。）"
+)
+
 _NOT_SEARCHED = Notice("not_searched", "模型认为这个问题不需要搜索，没有联网，以下回答没有来源可以引用。")
 _NO_SOURCES = Notice("empty", "模型搜索过网页，但没有给出来源，以下回答没有来源可以引用。")
 _SEARCH_FAILED = Notice(
@@ -42,8 +49,12 @@ _SEARCH_FAILED = Notice(
 class NativeAnswer:
     """Takes the pieces of the stream, gives the events of the run."""
 
-    def __init__(self, query: SearchQuery, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, query: SearchQuery, held: tuple[Source, ...] = (), *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`held`: numbered sources that the model was given; its pages are numbered after them."""
         self._query = query
+        self._held = held
         self._clock = clock
         self._begun = clock()
         self._seconds = 0.0
@@ -67,7 +78,7 @@ class NativeAnswer:
                 yield from self.broken_off()
                 yield from self._remarks()
                 yield from cut_off(piece.cut_off)
-                yield Answer(self._text, cited_sources(self._text, self._sources()))
+                yield Answer(self._text, cited_sources(self._text, (*self._held, *self._sources())))
                 yield Usage(piece.input, piece.output, piece.estimated, reasoning=piece.reasoning)
 
     def broken_off(self) -> Iterator[RunEvent]:
@@ -103,12 +114,14 @@ class NativeAnswer:
         for page in pages:
             for result in clean_results([page], engine=NATIVE, limit=1):
                 key = canonical(result.url)
-                known = self._pages.setdefault(key, replace(result, rank=len(self._pages) + 1))
+                known = self._pages.setdefault(key, replace(result, rank=len(self._held) + len(self._pages) + 1))
                 if known.title == known.source:  # a page that nobody has named yet goes by its host
                     self._pages[key] = replace(known, title=result.title)
 
     def _number_of(self, url: str) -> int | None:
         url = plain_url(url)
+        if url.startswith(ARTICLE_LINK):
+            return next((source.number for source in self._held if url == f"{ARTICLE_LINK}{source.number}"), None)
         page = self._pages.get(canonical(url)) if host_of(url) else None
         return page.rank if page else None
 

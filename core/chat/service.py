@@ -22,16 +22,17 @@ from core.answer.events import (
     Usage,
     cut_off,
 )
-from core.answer.message import Message
+from core.answer.message import Message, sources_in
 from core.base.settings import ModelChoice
 from core.base.text import ago, one_line, shorten
-from core.chat.native_answer import NATIVE, NativeAnswer
+from core.chat.native_answer import CITE_ARTICLES, NATIVE, NativeAnswer
 from core.llm.errors import ModelCannotSearch, ModelError
 from core.llm.model import Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
 from core.run.choices import AS_CONFIGURED, Choices
 from core.run.evidence import within_budget
 from core.run.history import newest
+from core.run.laws import LookUp, articles
 from core.run.prompts import FOLDER, Preview, answer_prompt, chat_system, fill
 from core.run.question import Question
 from core.run.reading import attached, reading, to_read
@@ -57,6 +58,8 @@ class ChatService(AnswerService):
     cannot_search: set[ModelChoice] = field(default_factory=set)
     """Models that readers have chosen and that turned out to have no search of their own."""
     rewriter: Rewriter = field(default_factory=Rewriter)
+    look_up: LookUp | None = None
+    """Asks the law library, which is a source beside the web."""
 
     def events(self, question: Question) -> AsyncIterator[RunEvent]:
         return _Answering(self, question).events()
@@ -103,6 +106,10 @@ class _Answering:
         self._evidence = question.evidence
         self._model = question.model
         self._spent: TokenUsage = NOTHING_SPENT
+        self._files: tuple[Source, ...] = ()
+        self._sources: tuple[Source, ...] = ()
+        self._context = ""
+        """What the model is told of them, or why there are none."""
         self._query = SearchQuery(
             question.text, language=self._settings.search.language, time_range=question.options.choices.time_range
         )
@@ -126,28 +133,14 @@ class _Answering:
                 refused = await self._refused(time.monotonic() - started)
         for event in attached(self._evidence, options.files):
             yield event
-        files = self._evidence.sources
-        sources, context = self._handed_over(files)
+        self._files = self._evidence.attach(options.files)
+        self._sources, self._context = self._handed_over(self._files)
         if options.search:
-            if self._service.reader is not None:
-                self._service.reader.warm_up()
-            await self._rewrite()
-            yield SearchStarted(self._query.text, self._asked)
-            found, failure = await self._find(refused)
-            wanted = (*self._evidence.number_again(options.read), *self._evidence.number_links(self._links()))
-            numbered = (*files, *wanted, *self._evidence.number(found.results[: self._settings.search.result_count]))
-            sources, _ = within_budget(tuple(dict.fromkeys(numbered)), self._settings)
-            yield SearchFinished(found.told, sources[len(files) :], asked=self._asked)
-            for notice in [failure] if failure else _remarks(found, besides=bool(files)):
-                yield notice
-            async for event in self._read(sources, besides=len(wanted)):
-                yield event
-            sources, context = self._handed_over(sources)
-            if found.failure:
-                context = "\n".join(filter(None, (without_web(found.failure, inside=bool(sources)), context)))
-            context = context or NOTHING_FOUND
+            async with aclosing(self._gather(refused)) as gathering:  # type: ignore[type-var]
+                async for event in gathering:
+                    yield event
         answer: list[str] = []
-        async for piece in self._model.stream(self._prompt(context)):
+        async for piece in self._model.stream(self._prompt(self._context)):
             if isinstance(piece, TextPiece):
                 answer.append(piece.text)
                 yield TextDelta(piece.text)
@@ -157,9 +150,40 @@ class _Answering:
                 text = "".join(answer)
                 for notice in cut_off(piece.cut_off):
                     yield notice
-                yield Answer(text, cited_sources(text, sources))
+                yield Answer(text, cited_sources(text, self._sources))
                 spent = piece + self._spent
                 yield Usage(spent.input, spent.output, spent.estimated, reasoning=spent.reasoning)
+
+    async def _gather(self, refused: Attempt | None) -> AsyncIterator[RunEvent]:
+        """Articles of the library and results of the web, then what the pages of these say."""
+        if self._service.reader is not None:
+            self._service.reader.warm_up()
+        await self._rewrite()
+        web = asyncio.create_task(self._find(refused))
+        try:
+            laws = await articles(self._service.look_up, self._query.text, self._evidence)
+            for event in laws:
+                yield event
+            yield SearchStarted(self._query.text, self._asked)
+            found, failure = await web
+        finally:
+            web.cancel()
+        held = (*self._files, *sources_in(laws))
+        wanted = (
+            *self._evidence.number_again(self._question.options.read),
+            *self._evidence.number_links(self._links()),
+        )
+        numbered = (*wanted, *self._evidence.number(found.results[: self._settings.search.result_count]))
+        sources, _ = self._handed_over(tuple(dict.fromkeys((*held, *numbered))))
+        yield SearchFinished(found.told, tuple(one for one in sources if one not in held), asked=self._asked)
+        for notice in [failure] if failure else _remarks(found):
+            yield _beside(notice, held) if held else notice
+        async for event in self._read(sources, besides=len(wanted)):
+            yield event
+        self._sources, told = self._handed_over(sources)
+        if found.failure:
+            told = "\n".join(filter(None, (without_web(found.failure, inside=bool(sources)), told)))
+        self._context = told or NOTHING_FOUND
 
     async def _rewrite(self) -> None:
         """From here on the query may be other words than the question."""
@@ -201,17 +225,23 @@ class _Answering:
 
     async def _answer_searching(self) -> AsyncIterator[RunEvent]:
         """The model searches by itself while it answers. ModelCannotSearch, before any event: it does not."""
+        laws = list(await articles(self._service.look_up, self._query.text, self._evidence))
+        held = sources_in(laws)
+        given = self._handed_over(held)[1]
+        context = "\n".join(filter(None, (_wishes(self._query), CITE_ARTICLES if given else "", given)))
         stream = self._model.stream_searching(
-            self._prompt(_wishes(self._query), system="chat_native"),
+            self._prompt(context, system="chat_native"),
             effective_query(self._query, self._settings),
             required=self._question.options.fresh,
         )
-        answer = NativeAnswer(self._query)
+        answer = NativeAnswer(self._query, self._evidence.sources)
         async with aclosing(stream) as pieces:  # type: ignore[type-var]
             try:
                 async for piece in pieces:
+                    while laws:
+                        yield laws.pop(0)
                     for event in answer.take(piece):
-                        yield event
+                        yield _beside(event, held) if held and isinstance(event, Notice) else event
             except ModelError:
                 for event in answer.broken_off():
                     yield event
@@ -283,8 +313,19 @@ def _without_search(error: SearchError) -> str:
     return f"{error.message}本次回答没有使用搜索结果。{error.cure}也可以先关闭联网搜索。"
 
 
-def _remarks(found: SearchResponse, *, besides: bool) -> Iterator[Notice]:
-    """What the reader should know about a search that did not fail. `besides`: there are files of their own."""
+def _beside(notice: Notice, held: Sequence[Source]) -> Notice:
+    """What is said of an answer without sources is not true where there are files of the reader's own, or articles."""
+    kinds = {"附件": any(source.read == "file" for source in held)}
+    kinds["本地法规库的条文"] = any(source.read != "file" for source in held)
+    what = "和".join(kind for kind, there in kinds.items() if there)
+    text = notice.text
+    for without in ("本次回答没有使用搜索结果。", "以下回答没有使用搜索结果。", "以下回答没有来源可以引用。"):
+        text = text.replace(without, f"以下回答只有{what}可以引用，没有网页。")
+    return replace(notice, text=text)
+
+
+def _remarks(found: SearchResponse) -> Iterator[Notice]:
+    """What the reader should know about a search that did not fail."""
     if found.failure:
         yield Notice("web_failed", f"{found.failure}{found.cure}")
     if found.stale:
@@ -294,8 +335,7 @@ def _remarks(found: SearchResponse, *, besides: bool) -> Iterator[Notice]:
     if found.skipped:
         yield Notice("partial", f"有 {found.skipped} 条搜索结果无法读取，已经跳过，其余的照常使用。")
     if found.provider and not found.results:
-        left = "以下回答只能引用附件" if besides else "以下回答没有来源可以引用"
-        yield Notice("empty", f"没有找到相关的搜索结果，{left}。可以换几个关键词再问。")
+        yield Notice("empty", "没有找到相关的搜索结果，以下回答没有来源可以引用。可以换几个关键词再问。")
 
 
 def _turns(history: Sequence[Message], budget: int) -> list[tuple[str, str]]:

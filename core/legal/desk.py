@@ -9,16 +9,20 @@ from datetime import date
 from functools import lru_cache
 
 from core.base.settings import Settings
+from core.base.text import one_line
 from core.base.visitors import Visitor
 from core.legal.imports.job import Importer
 from core.legal.library.cases import CaseService
 from core.legal.library.index import LegalLibrary
+from core.legal.library.relevance import LONGEST_QUESTION, answers
 from core.legal.library.statutes import Fallback, RegulationService
+from core.legal.sources import article_source
 from core.legal.text.statute_citations import find_citations
+from core.legal.types import LAWS
 from core.legal.verify import Author, Mark, Verdict, Verifier
 from core.search.cache import SessionCache
 from core.search.service import SearchService
-from core.search.types import SearchQuery, SearchResponse, SearchType
+from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchType
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,9 @@ class StatuteCheck:
 
 
 CHECKS_KEPT = 512
+JUDGMENTS_KEPT = 32
+ARTICLES = 3
+"""Beside the results of the web; one who wants more looks on the page 法规与案例."""
 
 
 class LegalDesk:
@@ -40,6 +47,8 @@ class LegalDesk:
         self.verifier = Verifier(self.library)
         self.importer = Importer(self.library)
         self._checked = lru_cache(maxsize=CHECKS_KEPT)(self._check)
+        self._judged = lru_cache(maxsize=JUDGMENTS_KEPT)(self._judge)
+        self._held = lru_cache(maxsize=1)(self._hold)
         self._use(search)
 
     def searching(self, search: SearchService) -> LegalDesk:
@@ -66,6 +75,17 @@ class LegalDesk:
         """Whether there is anything to look up in: an index, or the web."""
         return self.library.available or self.searches_web
 
+    @property
+    def holdings(self) -> str:
+        """What the library has and how old it is, in one line; empty before the first import. Every legal answer says it."""
+        return self._held(self.library.version, date.today())
+
+    def _hold(self, version: str | None, day: date) -> str:
+        index = self.library.index()
+        if index is None or not (laws := len(index.laws())):
+            return ""
+        return f"法规库：{laws:,} 部，截至 {index.newest() or '日期不详'}"
+
     def check(self, text: str) -> StatuteCheck | None:
         """None for a text that cites no statute. The same text is looked up once a day and index: pages draw it often."""
         return self._checked(text, self.library.version, date.today())
@@ -76,6 +96,30 @@ class LegalDesk:
             return StatuteCheck((), indexed=False) if cites else None
         verdicts = _different(self.verifier.verify(text, Author.MODEL))
         return StatuteCheck(tuple(verdicts)) if verdicts else None
+
+    def cited_in(self, judgment: str) -> tuple[Verdict, ...]:
+        """The articles that a judgment cites, each checked; looked up once like an answer's."""
+        return self._judged(judgment, self.library.version, date.today())
+
+    def _judge(self, judgment: str, index: str | None, day: date) -> tuple[Verdict, ...]:
+        return tuple(_different(self.verifier.verify(judgment, Author.PERSON))) if index else ()
+
+    def articles_for(self, question: str) -> SearchResponse | None:
+        """What the library itself has to say to a question, as a search; None for one that it does not answer well."""
+        index = self.library.index()
+        if index is None or not answers(index, question):
+            return None
+        found = RegulationService(self.library).search(one_line(question)[:LONGEST_QUESTION], ARTICLES)
+        if not found.results:
+            return None
+        return SearchResponse(
+            SearchQuery(question, type=SearchType.REGULATION),
+            tuple(article_source(self.public_url, one, rank) for rank, one in enumerate(found.results, 1)),
+            (Attempt(LAWS, Outcome.OK, found.search_time),),
+            provider=LAWS,
+            search_time=found.search_time,
+            notes=(found.note,) if found.note else (),
+        )
 
     def regulations_for(self, user: Visitor | None, session_cache: SessionCache | None = None) -> RegulationService:
         """`user` is whose limit counts a search of the web."""

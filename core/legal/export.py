@@ -46,7 +46,14 @@ def _facts(
 
 def facts_of_case(case: CourtCase) -> list[str]:
     facts = {"案号": case.number, "法院": case.court, "日期": case.date, "类型": case.type}
-    return [str(value) if value else f"{name}{UNKNOWN}" for name, value in facts.items()]
+    cause = [case.cause] if case.cause else []
+    return [*(str(value) if value else f"{name}{UNKNOWN}" for name, value in facts.items()), *cause]
+
+
+def parts_of_case(case: CourtCase) -> list[tuple[str, str]]:
+    """What a reader wants first: the rule that the court drew from the case, then its result, then what happened."""
+    parts = (("裁判要旨", case.gist), ("裁判结果", case.verdict), ("案情", case.summary))
+    return [(title, text) for title, text in parts if text]
 
 
 # ── Markdown ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -95,9 +102,8 @@ def case_markdown(case: CourtCase) -> str:
 
 def _case_body(case: CourtCase) -> Iterable[str]:
     yield f"*{plain_line(' · '.join([*facts_of_case(case), case.source]))}*"
-    for title, text in (("案情", case.summary), ("裁判要点", case.verdict)):
-        if text:
-            yield f"**{title}**　{_paragraphs(text)}"
+    for title, text in parts_of_case(case):
+        yield f"**{title}**　{_paragraphs(text)}"
     if case.url:
         yield f"<{link_address(case.url)}>"
 

@@ -71,6 +71,22 @@ class CaseType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class CaseFilter:
+    """What a case must be. A case of which that is not known is not found."""
+
+    type: CaseType | None = None
+    cause: str = ""
+    """A part of the 案由; of a case without one, of its name."""
+    court: str = ""
+    """A part of its name: 北京 finds 北京市高级人民法院."""
+    year: int | None = None
+    """Of the decision."""
+
+    def __bool__(self) -> bool:
+        return bool(self.type or self.cause or self.court or self.year)
+
+
+@dataclass(frozen=True, slots=True)
 class CourtCase:
     """None where the source does not say; nothing here is guessed."""
 
@@ -79,6 +95,10 @@ class CourtCase:
     court: str | None = None
     date: str | None = None
     type: CaseType | None = None
+    cause: str | None = None
+    """案由."""
+    gist: str | None = None
+    """裁判要旨: the rule that the court drew from the case."""
     summary: str | None = None
     verdict: str | None = None
     url: str | None = None
@@ -95,6 +115,8 @@ class CourtCase:
             "court": self.court,
             "date": self.date,
             "caseType": self.type.value if self.type else None,
+            "cause": self.cause,
+            "gist": self.gist,
             "summary": self.summary,
             "verdict": self.verdict,
             "url": self.url,

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from core.base.settings import Settings
 from core.base.text import one_line, shorten
+from core.legal.types import LAWS, LIBRARIES
 from core.llm.tokens import estimate_tokens
 from core.reading import Outcome, Page, ReadingError, passages
 from core.search.format import sources_block
@@ -17,6 +18,8 @@ from core.search.types import SearchResult, Source, host_of
 BETWEEN_PASSAGES = " …… "
 SHORTEST_PASSAGES = 200
 """Characters of a page: a snippet has as many."""
+LONGEST_ARTICLE = 1_000
+"""Characters: an article of a law is shown whole, and hardly any is longer."""
 TRIES = 8
 
 
@@ -124,7 +127,7 @@ def within_budget(
     """
     kept = tuple(sources)
     while kept:
-        block = _block(kept, settings, {})
+        block = _block(kept, settings, _articles(kept, settings, pages or {}))
         if len(kept) == 1 or estimate_tokens(block) <= settings.chat.source_tokens:
             return kept, described(kept, settings, pages=pages or {}, question=question)
         kept = kept[:-1]
@@ -133,16 +136,28 @@ def within_budget(
 
 def described(sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page], question: str) -> str:
     """All of these as a model reads them: passages of what was read, as far as the budget goes, and snippets."""
-    return _with_passages(sources, settings, pages, question) or _block(sources, settings, {})
+    return _with_passages(sources, settings, pages, question) or _block(
+        sources, settings, _articles(sources, settings, pages)
+    )
 
 
 def _block(sources: Sequence[Source], settings: Settings, texts: Mapping[int, str]) -> str:
-    return sources_block(sources, snippet_length=settings.search.snippet_length, passages=texts)
+    """The addresses of a library are long, and the model has no use for them."""
+    named = [replace(source, url=LIBRARIES.get(source.engine, source.url)) for source in sources]
+    return sources_block(named, snippet_length=settings.search.snippet_length, passages=texts)
+
+
+def _articles(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page]) -> dict[int, str]:
+    """A rule is read whole, because half of it may say the opposite, unless all of them would take more than half of the room."""
+    laws = [source.number for source in sources if source.engine == LAWS and source.number in pages]
+    longest = min(LONGEST_ARTICLE, settings.chat.source_tokens // (2 * max(len(laws), 1)))
+    return {number: shorten(one_line(pages[number].text), longest) for number in laws}
 
 
 def _with_passages(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page], question: str) -> str:
     """Empty, where there is no room for anything worth reading. What a library holds was chosen by the library."""
     read = [source for source in sources if source.number in pages and source.read != "library"]
+    articles = _articles(sources, settings, pages)
     budget = settings.chat.source_tokens
     characters = budget // max(len(read), 1)
     for _ in range(TRIES):
@@ -151,7 +166,7 @@ def _with_passages(sources: Sequence[Source], settings: Settings, pages: Mapping
         texts = {
             source.number: quoted(pages[source.number], question, _found_by(source), characters) for source in read
         }
-        block = _block(sources, settings, texts)
+        block = _block(sources, settings, articles | texts)
         tokens = estimate_tokens(block)
         if tokens <= budget:
             return block

@@ -17,8 +17,8 @@ SEARCH_FAILED = "（本次搜索没有成功，没有任何搜索结果。请根
 
 
 def without_web(why: str, *, inside: bool) -> str:
-    """For the model, in the words that the reader sees. `inside`: what is built in has found something all the same."""
-    return f"（{why}以下来源来自程序内置的资料或用户的附件，不是网页。）" if inside else f"（{why}）\n{SEARCH_FAILED}"
+    """For the model, in the words that the reader sees. `inside`: what is at hand without the web has found something all the same."""
+    return f"（{why}以下来源来自本机的资料或用户的附件，不是网页。）" if inside else f"（{why}）\n{SEARCH_FAILED}"
 
 
 # Retrieved text must not be able to close the fence it stands in, nor open a second one.

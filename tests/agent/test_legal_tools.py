@@ -169,7 +169,7 @@ class TestCases:
         for words in (
             "案号：（2021）闽民终345号",
             "类型：民事",
-            "裁判要点：塔主对守塔人的过失负责。",
+            "裁判要旨：塔主对守塔人的过失负责。",
             "以下来自本地案例库",
         ):
             assert words in read
@@ -379,6 +379,29 @@ def test_a_model_that_cannot_keep_to_the_format_still_gets_the_law(data_dir: Pat
         events = world.ask("灯塔法第四条")
     assert of(events, ToolStarted)[0].tool == "regulation_search"
     assert answer(events).sources[0].title.endswith("第四条")
+
+
+def test_such_a_model_gets_the_law_and_the_web(data_dir: Path) -> None:
+    with agent(["胡言"], ["乱语"], ["处警告[1]，网上也说[2]。"], environ=environ(data_dir)) as world:
+        events = world.ask("灯塔法第四条")
+        prompt = world.prompts[-1]
+    laws, web = of(events, SearchFinished)
+    assert (laws.response.provider, web.response.provider) == ("laws", "fake")
+    assert [source.number for source in (*laws.sources, *web.sources)][:3] == [1, 2, 3]
+    assert "违反本法第二条" in prompt
+    assert "标题1" in prompt
+    assert [source.number for source in answer(events).sources] == [1, 2]
+
+
+def test_such_a_model_is_told_that_the_web_failed_beside_the_law(data_dir: Path) -> None:
+    engines = [FakeEngine("fake", EngineTimeout())]
+    with agent(["胡言"], ["乱语"], ["由船长登记[1]。"], engines=engines, environ=environ(data_dir)) as world:
+        events = world.ask("浮标法第二条")
+        prompt = world.prompts[-1]
+    assert "联网搜索没有成功" in prompt
+    assert "浮标由船长登记" in prompt
+    assert not of(events, ToolFinished)[0].ok
+    assert answer(events).sources[0].title.endswith("第二条")
 
 
 def test_the_next_question_remembers_what_was_looked_up(data_dir: Path) -> None:

@@ -215,7 +215,7 @@ def test_statutes_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
         events = lines(core("ask", "守塔人要做什么？", "--json", DATA_DIR=str(tmp_path / "data"), **model))
         unchecked = core("ask", "守塔人要做什么？", **model)
     assert told.stdout.endswith(
-        "法条核验\n○ 《灯塔法》第三条：条文存在\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n"
+        "法条核验\n○ 《灯塔法》第三条：条文存在\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n法规库：7 部，截至 2022-04-04\n"
     )
     assert [event["type"] for event in events[-2:]] == ["answer", "usage"]
     assert "法条核验" not in unchecked.stdout

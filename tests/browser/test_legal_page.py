@@ -145,7 +145,15 @@ def test_a_case_in_full(server: AppServer, visit: Visit) -> None:
     visitor = visit(server, path="/legal")
     go(visitor, "查案例")
     look_up(visitor, "查案例", "渔船搁浅")
+    visitor.page.get_by_label("法院").first.fill("海天")
+    visitor.page.keyboard.press("Enter")
+    visitor.settled()
+    expect(visitor.page.get_by_text("找到 1 个")).to_be_visible()
+    visitor.page.mouse.move(0, 0)  # else it judges the tab under the mouse
+    visitor.settled()
+    assert judge(visitor) == [], "filters of cases"
     follow(visitor, "甲某诉乙灯塔公司海上侵权纠纷案")
+    expect(visitor.page.get_by_text("裁判要旨", exact=True)).to_be_visible()
     visitor.page.get_by_text("全文", exact=True).click()
     expect(visitor.page.get_by_text("守塔人擅自熄灯，船舶搁浅的")).to_be_visible()
     assert named(visitor) == {"case": "（2021）闽民终345号"}

@@ -18,6 +18,7 @@ from core.base.visitors import Visitor
 from core.llm.model import Model, build_chat_model
 from core.run.question import AnswerOptions
 from core.search.types import Outcome, Source
+from support import invented
 from support.base import loaded
 from support.openai_server import ANSWER, DISCONNECT, OpenAIServer, in_turn, openai_server
 from support.responses import Cite, Failed, Open, Refuse, Remark, Search
@@ -388,3 +389,23 @@ def test_a_recorded_answer(server: OpenAIServer, shared: Path) -> None:
     assert set(message.cited) < set(message.found)
     assert len(message.found) == 21
     assert only(events, Usage) == Usage(31073, 4416, reasoning=3712)
+
+
+def test_articles_of_the_library_are_numbered_before_the_pages(server: OpenAIServer, tmp_path: Path) -> None:
+    invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
+    server.searching = in_turn(
+        [
+            Search("灯塔", [GOV]),
+            "日落前点灯([本地法规库](https://laws.invalid/1))。网上也说",
+            link(GOV, "gov.example"),
+            "。" * 9,
+        ]
+    )
+    with app(server, DATA_DIR=str(tmp_path / "data")) as running:
+        events = ask(running, question="灯塔法第三条")
+    laws, web = (event for event in events if isinstance(event, SearchFinished) and not event.amends)
+    assert laws.response.provider == "laws"
+    assert [source.number for source in web.sources] == [len(laws.sources) + 1]
+    assert "守塔人应当在日落前点灯" in json.dumps(server.requests[0], ensure_ascii=False)
+    assert only(events, Answer).text.startswith("日落前点灯[1]。")
+    assert only(events, Answer).sources == (laws.sources[0], *web.sources)

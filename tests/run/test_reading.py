@@ -218,5 +218,5 @@ def test_a_file_is_the_first_source_and_its_passages_are_handed_over(*, search: 
 
 def test_a_search_that_finds_nothing_leaves_the_file() -> None:
     events, prompt = with_file(search=True)
-    assert any("以下回答只能引用附件" in event.text for event in events if isinstance(event, Notice))
+    assert any("以下回答只有附件可以引用" in event.text for event in events if isinstance(event, Notice))
     assert "水表由居民付费更换。" in prompt

@@ -28,6 +28,7 @@ from core.answer.events import (
 from core.answer.message import Message
 from core.answer.sources import ATTACHED
 from core.base.text import one_line
+from core.legal.types import LIBRARIES
 
 if TYPE_CHECKING:
     from core.legal.desk import StatuteCheck
@@ -81,7 +82,11 @@ def attached(message: Message) -> str:
 
 def _search_line(search: SearchFinished) -> str:
     response = search.response
-    found = f"{response.provider}，找到 {len(response.results)} 条" if response.provider else "没有成功"
+    found = (
+        f"{LIBRARIES.get(response.provider, response.provider)}，找到 {len(response.results)} 条"
+        if response.provider
+        else "没有成功"
+    )
     cached = "，来自缓存" if response.from_cache else ""
     asked = f"（原话「{one_line(search.asked)}」）" if search.asked else ""
     return f"搜索「{one_line(response.query.text)}」{asked}：{found}，{response.search_time:.1f} 秒{cached}"

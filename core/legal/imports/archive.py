@@ -22,14 +22,16 @@ from typing import IO, Any
 from core.legal.errors import CorpusError
 
 MAX_FILE = 32_000_000
-MAX_JSONL = 100_000_000
-"""A file of many records is held in memory while it is read; larger ones are to be split."""
+MAX_LINE = 8_000_000
+"""Of a file of many records, which is read line by line and never held in memory."""
 MAX_TOTAL = 2_000_000_000
 MAX_FILES = 200_000
 MAX_RATIO = 400
 """Text of laws packs to a tenth; sorted by folder and under xz to a twentieth."""
 _RATIO_COUNTS_FROM = 50_000_000
-_READABLE = (".md", ".jsonl", ".json", ".sqlite3")
+_RECORDS = (".jsonl", ".csv")
+_READABLE = (".md", ".json", ".sqlite3", *_RECORDS)
+_UNREADABLE = (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,19 @@ class SourceFile:
     path: PurePosixPath
     data: bytes
     problem: str = ""
+    stream: IO[bytes] | None = None
+    """Of a file of many records, until the next file is asked for."""
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines of a file of many records. One that cannot be read to its end is a CorpusError."""
+        stream = self.stream or io.BytesIO(self.data)
+        try:
+            while line := stream.readline(MAX_LINE + 1):
+                if len(line) > MAX_LINE:
+                    raise _too_much(f"{self.path.name} 有一行超过 {MAX_LINE // 1_000_000} MB")
+                yield line
+        except _UNREADABLE as error:
+            raise _broken(self.path.name, error) from error
 
 
 Wanted = Callable[[PurePosixPath], bool]
@@ -50,10 +65,12 @@ def source_files(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
         raise CorpusError(f"找不到 {source.name}。", cure="请检查路径。")
     try:
         yield from _opened(source, lambda path: path.suffix in _READABLE and wanted(path))
-    except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError) as error:
-        raise CorpusError(
-            f"{source.name} 读到一半就无法继续（{type(error).__name__}）。", cure="文件可能不完整，请重新下载。"
-        ) from error
+    except _UNREADABLE as error:
+        raise _broken(source.name, error) from error
+
+
+def _broken(name: str, error: Exception) -> CorpusError:
+    return CorpusError(f"{name} 读到一半就无法继续（{type(error).__name__}）。", cure="文件可能不完整，请重新下载。")
 
 
 def _opened(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
@@ -69,7 +86,9 @@ def _opened(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
 def _single(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
     path = PurePosixPath(source.name)
     if wanted(path):
-        yield _read(path, source.stat().st_size, lambda: source.open("rb"))
+        size = source.stat().st_size
+        _Limits(packed=0).add(size)
+        yield from _read(path, size, lambda: source.open("rb"))
 
 
 def _folder(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
@@ -82,7 +101,7 @@ def _folder(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
             if wanted(path) and file.is_file() and not file.is_symlink():
                 size = file.stat().st_size
                 count.add(size)
-                yield _read(path, size, lambda file=file: file.open("rb"))  # type: ignore[misc]
+                yield from _read(path, size, lambda file=file: file.open("rb"))  # type: ignore[misc]
 
 
 def _zip(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
@@ -94,7 +113,7 @@ def _zip(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
             path = PurePosixPath(_zip_name(member))
             if not member.is_dir() and wanted(path):
                 count.add(member.file_size)
-                yield _read(path, member.file_size, lambda member=member: archive.open(member))  # type: ignore[misc]
+                yield from _read(path, member.file_size, lambda member=member: archive.open(member))  # type: ignore[misc]
 
 
 def _zip_name(member: zipfile.ZipInfo) -> str:
@@ -121,20 +140,27 @@ def _tar(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
             count.add(0)
             path = PurePosixPath(member.name)
             if member.isreg() and wanted(path):
-                yield _read(path, member.size, lambda member=member: archive.extractfile(member))  # type: ignore[misc]
+                yield from _read(path, member.size, lambda member=member: archive.extractfile(member))  # type: ignore[misc]
 
 
-def _read(path: PurePosixPath, size: int, open_file: Callable[[], IO[bytes] | None]) -> SourceFile:
-    limit = MAX_JSONL if path.suffix == ".jsonl" else MAX_FILE
-    too_large = SourceFile(path, b"", f"超过 {limit // 1_000_000} MB")
-    if size > limit:
+def _read(path: PurePosixPath, size: int, open_file: Callable[[], IO[bytes] | None]) -> Iterator[SourceFile]:
+    if path.suffix in _RECORDS:
+        with open_file() or io.BytesIO() as stream:
+            yield SourceFile(path, b"", stream=stream)
+    else:
+        yield _whole(path, size, open_file)
+
+
+def _whole(path: PurePosixPath, size: int, open_file: Callable[[], IO[bytes] | None]) -> SourceFile:
+    too_large = SourceFile(path, b"", f"超过 {MAX_FILE // 1_000_000} MB")
+    if size > MAX_FILE:
         return too_large
     try:
         with open_file() or io.BytesIO() as stream:
-            data = stream.read(limit + 1)
+            data = stream.read(MAX_FILE + 1)
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, NotImplementedError, OSError) as error:
         return SourceFile(path, b"", f"无法读出（{type(error).__name__}）")
-    return SourceFile(path, data) if len(data) <= limit else too_large
+    return SourceFile(path, data) if len(data) <= MAX_FILE else too_large
 
 
 class _Limits:

@@ -19,17 +19,26 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import tantivy
 from filelock import FileLock, Timeout
 
 from core.base.http import Deadline
 from core.base.text import terms
-from core.legal.errors import ImportBusy, ImportCancelled
+from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
 from core.legal.layouts import corpora
 from core.legal.layouts.items import Skipped
-from core.legal.library.index import DATABASE, FORMAT, MANIFEST, TEXT, TEXT_SCHEMA, connect_read_only, current_folder
+from core.legal.library.index import (
+    CASE_TEXT,
+    DATABASE,
+    FORMAT,
+    MANIFEST,
+    TEXT,
+    TEXT_SCHEMA,
+    connect_read_only,
+    current_folder,
+)
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.text.dates import stated_force
 from core.legal.text.names import law_key
@@ -45,9 +54,10 @@ CREATE TABLE repeal (key TEXT PRIMARY KEY, law_id INTEGER, number INTEGER, suffi
 CREATE TABLE court_case (id INTEGER PRIMARY KEY, name TEXT, number TEXT, number_key TEXT, court TEXT, date TEXT, type TEXT,
                          summary TEXT, verdict TEXT, url TEXT, source TEXT, text TEXT);
 CREATE INDEX case_number ON court_case (number_key);
-CREATE INDEX case_name ON court_case (name);
 CREATE TABLE import (id INTEGER PRIMARY KEY, name TEXT, layout TEXT, imported TEXT);
 """
+_ADDED = {"court_case": ("cause", "gist", "import_id"), "import": ("origin", "sha256")}
+"""Columns that indexes of earlier versions of this program do not have."""
 _WRITER_HEAP = 60_000_000
 _MAX_REASONS = 1_000
 
@@ -58,6 +68,18 @@ class ImportProgress:
     """读取, then 建立索引, then 计算向量 where a model for that is configured."""
     done: int
     total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    law: str
+    what: Literal["新增", "修改", "文字有变化", "废止"]
+    before: str | None = None
+    """The day of publication of the newest version that was held; `after`, of the one that is held now."""
+    after: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"lawName": self.law, "change": self.what, "before": self.before, "after": self.after}
 
 
 @dataclass(slots=True)
@@ -71,6 +93,8 @@ class ImportSummary:
     cases: int = 0
     unchanged: int = 0
     """Versions that the index had in the same words."""
+    changes: list[Change] = field(default_factory=list)
+    """What became of laws that the index had before, and laws that it did not have; nothing after the first import."""
     skipped: list[Skipped] = field(default_factory=list)
     skipped_count: int = 0
     seconds: float = 0.0
@@ -88,6 +112,7 @@ class ImportSummary:
             "articles": self.articles,
             "cases": self.cases,
             "unchanged": self.unchanged,
+            "changed": [change.to_json() for change in self.changes],
             "skipped": self.skipped_count,
             "reasons": [{"path": entry.path, "reason": entry.reason} for entry in self.skipped],
             "seconds": round(self.seconds, 2),
@@ -98,9 +123,19 @@ OnProgress = Callable[[ImportProgress], None]
 
 
 def import_source(
-    folder: Path, source: Path, *, on_progress: OnProgress = lambda _: None, until: Deadline | None = None
+    folder: Path,
+    source: Path,
+    *,
+    origin: str = "",
+    update: bool = False,
+    on_progress: OnProgress = lambda _: None,
+    until: Deadline | None = None,
 ) -> ImportSummary:
-    """Adds a source to the index in `folder` (`LegalLibrary.folder`)."""
+    """Adds a source to the index in `folder` (`LegalLibrary.folder`).
+
+    `origin`: where an update will find it again, an address or a path. `update`: what the index has in the same words stays as it is, and an
+    index to which nothing would be added stays in use.
+    """
     started = time.perf_counter()
     until = until or Deadline(float("inf"))
     folder.mkdir(parents=True, exist_ok=True)
@@ -110,14 +145,16 @@ def import_source(
         new = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:8]}"
         new.mkdir()
         try:
-            summary = _Import(source, new, on_progress, until).run(folder / old / DATABASE if old else None)
+            work = _Import(source, origin, new, on_progress, until, update=update)
+            summary = work.run(folder / old / DATABASE if old else None)
             if until.cancelled:
                 raise ImportCancelled
-            _put_in_use(folder, new)
+            if work.wrote:
+                _put_in_use(folder, new)
         except BaseException:
             shutil.rmtree(new, ignore_errors=True)
             raise
-        _clear(folder, keep=new.name)
+        _clear(folder, keep=new.name if work.wrote else old)
     summary.seconds = time.perf_counter() - started
     return summary
 
@@ -140,7 +177,9 @@ def _clear(folder: Path, keep: str | None) -> None:
 
 
 def _put_in_use(folder: Path, new: Path) -> None:
-    _flush(new / DATABASE, *(new / TEXT).iterdir(), new / TEXT, new)
+    _flush(
+        new / DATABASE, *(path for text in (TEXT, CASE_TEXT) for path in ((new / text), *(new / text).iterdir())), new
+    )
     draft = folder / f"{MANIFEST}.new"
     draft.write_text(json.dumps({"format": FORMAT, "folder": new.name}), "utf-8")
     _flush(draft)
@@ -158,11 +197,17 @@ def _flush(*paths: Path) -> None:
 
 
 class _Import:
-    def __init__(self, source: Path, new: Path, on_progress: OnProgress, until: Deadline) -> None:
+    def __init__(
+        self, source: Path, origin: str, new: Path, on_progress: OnProgress, until: Deadline, *, update: bool
+    ) -> None:
         self._source = source
+        self._origin = origin
         self._new = new
         self._on_progress = on_progress
         self._until = until
+        self._update = update
+        self.wrote = False
+        """Whether there is an index to put in use."""
 
     def run(self, old: Path | None) -> ImportSummary:
         survey = corpora.survey(self._source)
@@ -175,10 +220,25 @@ class _Import:
                     before.backup(database)
             else:
                 database.executescript(_SCHEMA)
+            _add_columns(database)
+            known = _held(database)
             database.execute("BEGIN")
-            self._read(survey, _Store(database, summary, self._source.name), summary)
+            store = _Store(
+                database,
+                summary,
+                self._source.name,
+                origin=self._origin,
+                sha256=checksum(self._source),
+                update=self._update,
+            )
+            self._read(survey, store, summary)
             database.execute("COMMIT")
-            self._write_text(database)
+            if not (summary.laws or summary.cases):
+                raise _nothing_in(summary)
+            summary.changes = changes(known, _held(database))
+            self.wrote = store.wrote or not self._update
+            if self.wrote:
+                self._write_text(database)
         return summary
 
     def _read(self, survey: corpora.Survey, store: _Store, summary: ImportSummary) -> None:
@@ -189,7 +249,9 @@ class _Import:
             done += 1
             self._report("读取", done, survey.files)
 
-        for item in corpora.read(self._source, survey, on_file):
+        for number, item in enumerate(corpora.read(self._source, survey, on_file), start=1):
+            if survey.files == 1 and number % 1_000 == 0:
+                self._report("读取", number, 0)
             if isinstance(item, Skipped):
                 summary.skip(item)
             elif isinstance(item, Law):
@@ -198,13 +260,17 @@ class _Import:
                 store.add_case(item)
 
     def _write_text(self, database: sqlite3.Connection) -> None:
-        (self._new / TEXT).mkdir()
-        index = tantivy.Index(TEXT_SCHEMA, path=str(self._new / TEXT))
+        articles, cases = database.execute(
+            "SELECT (SELECT count(*) FROM article), (SELECT count(*) FROM court_case)"
+        ).fetchone()
+        self._write(TEXT, _articles(database), 0, articles + cases)
+        self._write(CASE_TEXT, _cases(database), articles, articles + cases)
+
+    def _write(self, folder: str, documents: Iterator[tantivy.Document], before: int, total: int) -> None:
+        (self._new / folder).mkdir()
+        index = tantivy.Index(TEXT_SCHEMA, path=str(self._new / folder))
         writer = index.writer(_WRITER_HEAP, num_threads=1)
-        total = database.execute(
-            "SELECT (SELECT count(*) FROM article) + (SELECT count(*) FROM court_case)"
-        ).fetchone()[0]
-        for done, document in enumerate(_documents(database), start=1):
+        for done, document in enumerate(documents, start=before + 1):
             writer.add_document(document)
             if done % 500 == 0 or done == total:
                 self._report("建立索引", done, total)
@@ -217,15 +283,83 @@ class _Import:
         self._on_progress(ImportProgress(stage, done, max(total, done)))
 
 
-def _documents(database: sqlite3.Connection) -> Iterator[tantivy.Document]:
+def _nothing_in(summary: ImportSummary) -> CorpusError:
+    """What cannot be read at all is no import, and must not become the index in use."""
+    first = summary.skipped[0] if summary.skipped else None
+    why = f"第一处：{first.path}，{first.reason}。" if first else ""
+    return CorpusError(
+        f"{summary.source} 里没有一部法规或一个案例可以导入，{summary.skipped_count:,} 处无法读取。{why}",
+        cure="请对照手册「怎么导入法律文本」检查格式。",
+    )
+
+
+def _add_columns(database: sqlite3.Connection) -> None:
+    for table, columns in _ADDED.items():
+        known = {row[1] for row in database.execute(f"PRAGMA table_info({table})")}
+        for column in columns:
+            if column not in known:
+                database.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+    database.execute("UPDATE court_case SET import_id = 0 WHERE import_id IS NULL")
+    database.execute("DROP INDEX IF EXISTS case_name")
+    database.execute("CREATE INDEX IF NOT EXISTS case_identity ON court_case (name, number_key, source, import_id)")
+    database.execute("CREATE INDEX IF NOT EXISTS case_facts ON court_case (type, cause, court, date)")
+
+
+class Held(NamedTuple):
+    versions: dict[str, list[tuple[str, str, str]]]
+    """By key, of each version: published, name, fingerprint; the newest first."""
+    repealed: set[str]
+
+
+def _held(database: sqlite3.Connection) -> Held:
+    versions: dict[str, list[tuple[str, str, str]]] = {}
+    for key, *version in database.execute("SELECT key, coalesce(published, ''), name, fingerprint FROM law"):
+        versions.setdefault(key, []).append((version[0], version[1], version[2]))
+    for known in versions.values():
+        known.sort(reverse=True)
+    return Held(versions, {row[0] for row in database.execute("SELECT key FROM repeal")})
+
+
+def changes(before: Held, after: Held) -> list[Change]:
+    """Nothing after a first import: everything would be new."""
+    return list(_changes(before, after)) if before.versions else []
+
+
+def held(folder: Path) -> Held:
+    """What the index in use in this folder has."""
+    name = current_folder(folder)
+    if name is None:
+        return Held({}, set())
+    with closing(connect_read_only(folder / name / DATABASE)) as database:
+        return _held(database)
+
+
+def _changes(before: Held, after: Held) -> Iterator[Change]:
+    for key, versions in sorted(after.versions.items()):
+        (published, name, fingerprint), known = versions[0], before.versions.get(key)
+        if known is None:
+            yield Change(name, "新增", None, published or None)
+        elif fingerprint not in {version[2] for version in known}:
+            what: Literal["修改", "文字有变化"] = "修改" if published > known[0][0] else "文字有变化"
+            yield Change(name, what, known[0][0] or None, published or None)
+    for key in sorted((after.repealed - before.repealed) & before.versions.keys()):
+        published, name, _ = before.versions[key][0]
+        yield Change(name, "废止", published or None)
+
+
+def _articles(database: sqlite3.Connection) -> Iterator[tantivy.Document]:
     titles: dict[str, str] = {}
     for identity, name, path, text in database.execute(
         "SELECT a.id, l.name, a.path, a.text FROM article a JOIN law l ON l.id = a.law_id"
     ):
         title = titles.setdefault(name, _terms(name.replace("中华人民共和国", "")))
         yield tantivy.Document(id=identity, title=title, path=_terms(path), body=_terms(text))
-    for identity, name, text in database.execute("SELECT id, name, text FROM court_case"):
-        yield tantivy.Document(id=identity, case_title=_terms(name), case_body=_terms(text))
+
+
+def _cases(database: sqlite3.Connection) -> Iterator[tantivy.Document]:
+    for identity, name, cause, gist, text in database.execute("SELECT id, name, cause, gist, text FROM court_case"):
+        title = _terms("\n".join(filter(None, (name, cause, gist))))
+        yield tantivy.Document(id=identity, case_title=title, case_body=_terms(text))
 
 
 def _terms(text: str) -> str:
@@ -235,11 +369,24 @@ def _terms(text: str) -> str:
 class _Store:
     """Writes one source over what the index holds: the same version of a law is replaced, others stand beside it."""
 
-    def __init__(self, database: sqlite3.Connection, summary: ImportSummary, name: str) -> None:
+    def __init__(
+        self,
+        database: sqlite3.Connection,
+        summary: ImportSummary,
+        name: str,
+        *,
+        origin: str,
+        sha256: str | None,
+        update: bool,
+    ) -> None:
         self._database = database
         self._summary = summary
+        self._update = update
+        self.wrote = False
+        """Whether anything is other than it was."""
         self._import = database.execute(
-            "INSERT INTO import (name, layout, imported) VALUES (?, ?, datetime('now'))", (name, summary.layout)
+            "INSERT INTO import (name, layout, imported, origin, sha256) VALUES (?, ?, datetime('now'), ?, ?)",
+            (name, summary.layout, origin or None, sha256),
         ).lastrowid
 
     def add_law(self, law: Law) -> None:
@@ -253,6 +400,8 @@ class _Store:
             if old.import_id == self._import and len(law.articles) < old.article_count:
                 return  # two files of one source hold this version, and the other one is fuller
             law = _with_what_was_known(law, old)
+            if self._update and _says_no_more(law, fingerprint, old):
+                return
             self._forget(old.id)
         self._insert(law, key, fingerprint)
 
@@ -261,6 +410,7 @@ class _Store:
             self._database.execute(f"DELETE FROM {table} WHERE {column} = ?", (law_id,))  # noqa: S608 (names from the line above)
 
     def _insert(self, law: Law, key: str, fingerprint: str) -> None:
+        self.wrote = True
         count = sum(article.number.number > 0 for article in law.articles)
         law_id = self._database.execute(
             "INSERT INTO law (name, key, kind, issuer, published, effective, repealed, source, article_count, fingerprint,"
@@ -286,17 +436,28 @@ class _Store:
         self._summary.cases += 1
         numbers = find_case_numbers(case.number or "")
         key = numbers[0].canonical() if numbers else None
-        self._database.execute(
-            "DELETE FROM court_case WHERE name = ? AND (number_key IS ? OR source = ?)", (case.name, key, case.source)
+        values = (
+            *(case.name, case.number, key, case.court, case.date, case.type.value if case.type else None),
+            *(case.cause, case.gist, case.summary, case.verdict, case.url, case.source, case.text),
         )
-        self._database.execute(
-            "INSERT INTO court_case (name, number, number_key, court, date, type, summary, verdict, url, source, text)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                *(case.name, case.number, key, case.court, case.date, case.type.value if case.type else None),
-                *(case.summary, case.verdict, case.url, case.source, case.text),
-            ),
-        )
+        if self._update and self._database.execute(_KNOWN_CASE, values).fetchone():
+            self._summary.unchanged += 1
+            return
+        self.wrote = True
+        if key:
+            self._database.execute("DELETE FROM court_case WHERE name = ? AND number_key = ?", (case.name, key))
+        else:  # many judgments of one table are called alike
+            self._database.execute(_EARLIER_CASE, (case.name, case.source, self._import))
+        self._database.execute(_NEW_CASE, (*values, self._import))
+
+
+_CASE_VALUES = (
+    *("name", "number", "number_key", "court", "date", "type"),
+    *("cause", "gist", "summary", "verdict", "url", "source", "text"),
+)
+_EARLIER_CASE = "DELETE FROM court_case WHERE name = ? AND number_key IS NULL AND source = ? AND import_id < ?"
+_KNOWN_CASE = f"SELECT 1 FROM court_case WHERE {' AND '.join(f'{name} IS ?' for name in _CASE_VALUES)}"  # noqa: S608 (the names above)
+_NEW_CASE = f"INSERT INTO court_case ({', '.join(_CASE_VALUES)}, import_id) VALUES ({'?, ' * len(_CASE_VALUES)}?)"  # noqa: S608
 
 
 class _Old(NamedTuple):
@@ -319,6 +480,12 @@ def _same_version(law: Law, fingerprint: str, old: _Old) -> bool:
         return True
     undated = law.published is None and len(law.articles) == old.article_count
     return undated or (law.effective is not None and law.effective == old.effective)
+
+
+def _says_no_more(law: Law, fingerprint: str, old: _Old) -> bool:
+    """Whether all that a source says of this version is known already."""
+    known = (old.fingerprint, old.published, old.effective, bool(old.repealed))
+    return (fingerprint, law.published, law.effective, law.repealed) == known
 
 
 def _with_what_was_known(law: Law, old: _Old) -> Law:
@@ -345,6 +512,14 @@ def repealed_laws(text: str) -> list[str]:
         if "废止" in sentence
         for name in _NAMED.findall(sentence)
     ]
+
+
+def checksum(source: Path) -> str | None:
+    """None for a folder."""
+    if not source.is_file():
+        return None
+    with source.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _fingerprint(law: Law) -> str:

@@ -46,12 +46,15 @@ class ImportJob:
     def cancelled(self) -> bool:
         return self._until.cancelled
 
-    def run(self, library: LegalLibrary, path_or_url: str) -> None:
+    def run(self, library: LegalLibrary, path_or_url: str, *, passing: bool = False) -> None:
+        """Without a path or an address: whatever changed where the library came from."""
         try:
             self.summary = law_import(
                 library,
                 path_or_url,
+                update=not path_or_url,
                 public_only=True,
+                passing=passing,
                 on_progress=self._on_progress,
                 on_bytes=lambda done, total: self._on_progress(ImportProgress(DOWNLOAD, done, total or 0)),
                 until=self._until,
@@ -83,6 +86,10 @@ class Importer:
             raise CorpusError("这不是网址，没有导入。", cure="请输入以 http:// 或 https:// 开头的网址。")
         return self._start(title or url, url)
 
+    def update(self) -> ImportJob:
+        """Once more from everywhere the library came from; only what changed there."""
+        return self._start("更新法规库", "")
+
     def from_upload(self, name: str, content: IO[bytes]) -> ImportJob:
         folder = Path(tempfile.mkdtemp(prefix="wenyuan-upload-"))
         file = folder / safe_name(name.replace("\\", "/"))
@@ -101,7 +108,7 @@ class Importer:
             self.job = job = ImportJob(title)
 
         def work() -> None:
-            job.run(self._library, path_or_url)
+            job.run(self._library, path_or_url, passing=remove is not None)
             if remove is not None:
                 shutil.rmtree(remove, ignore_errors=True)
 

@@ -1,14 +1,16 @@
-"""Importing from wherever the texts are: a folder, an archive, a file or a web address."""
+"""Importing from wherever the texts are: a folder, an archive, a file or a web address; and once more from there."""
 
 from __future__ import annotations
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.base.errors import AppError
 from core.base.http import Deadline
-from core.legal.errors import EmbeddingError
-from core.legal.imports.build import OnProgress, import_source
+from core.legal.errors import CorpusError, EmbeddingError, ImportBusy, ImportCancelled, NoLegalIndex
+from core.legal.imports.build import OnProgress, changes, checksum, held, import_source
 from core.legal.imports.download import OnBytes, download
 from core.legal.imports.embed import embed_library
 from core.legal.library.index import LegalLibrary
@@ -18,37 +20,105 @@ def law_import(
     library: LegalLibrary,
     path_or_url: str,
     *,
+    update: bool = False,
     public_only: bool = False,
+    passing: bool = False,
     on_progress: OnProgress = lambda _: None,
     on_bytes: OnBytes = lambda _done, _total: None,
     until: Deadline | None = None,
 ) -> dict[str, Any]:
-    """Laws and cases alike. The report of the import can be written as JSON."""
-    report = _import(library, path_or_url, public_only, on_progress, on_bytes, until)
+    """Laws and cases alike. The report of the import can be written as JSON.
+
+    `update`: only what changed; without a path, from everywhere the library came from. `passing`: the file will be gone.
+    """
+    work = _Import(library, update, public_only, passing, on_progress, on_bytes, until)
+    report = work.of(path_or_url, work.known(path_or_url)) if path_or_url else work.of_all()
     try:
         return report | {"vectors": embed_library(library, on_progress=on_progress, until=until)}
     except EmbeddingError as error:  # the laws are imported all the same
         return report | {"vectors": None, "problem": str(error)}
 
 
-def _import(
-    library: LegalLibrary,
-    path_or_url: str,
-    public_only: bool,
-    on_progress: OnProgress,
-    on_bytes: OnBytes,
-    until: Deadline | None,
-) -> dict[str, Any]:
-    if not path_or_url.startswith(("http://", "https://")):
-        summary = import_source(library.folder, Path(path_or_url), on_progress=on_progress, until=until)
+@dataclass(frozen=True, slots=True)
+class _Import:
+    library: LegalLibrary
+    update: bool
+    public_only: bool
+    passing: bool
+    on_progress: OnProgress
+    on_bytes: OnBytes
+    until: Deadline | None
+
+    def known(self, path_or_url: str) -> str | None:
+        """The checksum of what an update finds again."""
+        index = self.library.index() if self.update else None
+        place = path_or_url if _is_address(path_or_url) else str(Path(path_or_url).absolute())
+        return index.origins().get(place) if index else None
+
+    def of_all(self) -> dict[str, Any]:
+        """In the order in which they were imported, because later ones stand over earlier ones: what comes after a source that
+        changed is imported again, too."""
+        index = self.library.index()
+        if index is None:
+            raise NoLegalIndex
+        origins = index.origins()
+        if not origins:
+            raise CorpusError("没有记下法规库是从哪里导入的，没有更新。", cure="请给出路径或网址，之后就会记得。")
+        before, reports = held(self.library.folder), []
+        changed = False
+        for origin, known in origins.items():
+            report = self._again(origin, None if changed else known)
+            changed = changed or not report.get("upToDate")
+            reports.append(report)
+        found = changes(before, held(self.library.folder))
+        return {
+            "sources": reports,
+            "upToDate": not changed,
+            "seconds": round(sum(report.get("seconds", 0.0) for report in reports), 2),
+            "changed": [change.to_json() for change in found],
+        } | {
+            name: sum(report.get(name, 0) for report in reports)
+            for name in ("laws", "articles", "cases", "unchanged", "skipped")
+        }
+
+    def _again(self, origin: str, known: str | None) -> dict[str, Any]:
+        """A source that is gone, or not there today, leaves what came from it as it is."""
+        try:
+            return self.of(origin, known)
+        except (ImportBusy, ImportCancelled):
+            raise
+        except AppError as error:
+            return {"source": origin, "problem": str(error), "upToDate": True}
+
+    def of(self, path_or_url: str, known: str | None) -> dict[str, Any]:
+        """`known`: the checksum of what need not be read again."""
+        if not _is_address(path_or_url):
+            path = Path(path_or_url).absolute()
+            return self._read(path, "" if self.passing else str(path), known)
+        fetched = self.library.folder / "download"
+        got = download(path_or_url, fetched, public_only=self.public_only, on_bytes=self.on_bytes, until=self.until)
+        aside = self.library.folder / f"{got.sha256[:16]}-{got.path.name}"  # folders are cleared when an import begins
+        got.path.replace(aside)
+        try:
+            report = self._read(aside, path_or_url, known)
+        finally:
+            aside.unlink(missing_ok=True)
+            shutil.rmtree(fetched, ignore_errors=True)
+        return report | {"source": path_or_url, "bytes": got.size, "sha256": got.sha256}
+
+    def _read(self, path: Path, origin: str, known: str | None) -> dict[str, Any]:
+        if known and checksum(path) == known:
+            return {"source": path.name, "upToDate": True, "changed": []}
+        summary = import_source(
+            self.library.folder,
+            path,
+            origin=origin,
+            update=self.update,
+            on_progress=self.on_progress,
+            until=self.until,
+        )
         return summary.to_json()
-    fetched = library.folder / "download"
-    got = download(path_or_url, fetched, public_only=public_only, on_bytes=on_bytes, until=until)
-    aside = library.folder / f"{got.sha256[:16]}-{got.path.name}"  # folders are cleared when an import begins
-    got.path.replace(aside)
-    try:
-        summary = import_source(library.folder, aside, on_progress=on_progress, until=until)
-    finally:
-        aside.unlink(missing_ok=True)
-        shutil.rmtree(fetched, ignore_errors=True)
-    return summary.to_json() | {"source": path_or_url, "bytes": got.size, "sha256": got.sha256}
+
+
+def _is_address(path_or_url: str) -> bool:
+    return path_or_url.startswith(("http://", "https://"))

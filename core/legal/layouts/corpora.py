@@ -5,6 +5,7 @@
 | LawRefBook   | 社会法/劳动合同法(2012-12-28).md …, 案例/…, db.sqlite3 (github.com/LawRefBook/Laws)              |
 | just-laws    | docs/<field>/<law>/README.md, long codes split over several files (github.com/ImCa0/just-laws)  |
 | JSONL        | one law or one case per line (see `core.legal.layouts.jsonl`)                                            |
+| CSV          | a table of cases (see `core.legal.layouts.table`)                                               |
 
 A file that cannot be read costs only itself: it becomes a `Skipped` with the reason.
 """
@@ -18,10 +19,10 @@ from types import ModuleType
 
 from core.legal.errors import CorpusError
 from core.legal.imports.archive import SourceFile, source_files
-from core.legal.layouts import jsonl, justlaws, lawrefbook
+from core.legal.layouts import jsonl, justlaws, lawrefbook, table
 from core.legal.layouts.items import Item
 
-_LAYOUTS: tuple[ModuleType, ...] = (lawrefbook, justlaws, jsonl)
+_LAYOUTS: tuple[ModuleType, ...] = (lawrefbook, justlaws, jsonl, table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def survey(source: Path) -> Survey:
     if not files[layout]:
         raise CorpusError(
             f"没有在 {source.name} 中找到认识的法规或案例。",
-            cure="支持 LawRefBook/Laws 和 just-laws 的目录结构，以及文档中说明的 JSONL。",
+            cure="支持 LawRefBook/Laws 和 just-laws 的目录结构，以及手册「怎么导入法律文本」里说明的 JSONL 和 CSV。",
         )
     return Survey(layout, files[layout], tuple(entry for entry in metadata if layout.is_metadata(entry.path)))
 

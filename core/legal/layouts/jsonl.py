@@ -4,15 +4,14 @@ A law (`name` and `articles` are needed, the rest may be left out):
     {"type": "law", "name": "某某条例", "kind": "行政法规", "issuer": "国务院", "published": "2020-01-01",
      "effective": "2020-03-01", "status": "有效", "source": "某某网",
      "articles": [{"number": "第一条", "path": ["第一章 总则"], "text": "…"}]}
-A case (`caseName` and `text` or `summary` are needed; the names are those of the search result):
+A case (`caseName` and `text` or `summary` are needed; all names are in `core.legal.layouts.case_records`):
     {"type": "case", "caseNumber": "（2023）京01民终1234号", "caseName": "…", "court": "…", "date": "2023-05-06",
-     "caseType": "民事", "summary": "…", "verdict": "…", "url": "https://…", "text": "…"}
+     "caseType": "民事", "cause": "民间借贷纠纷", "gist": "…", "summary": "…", "verdict": "…", "url": "https://…", "text": "…"}
 `kind` is one of 宪法 法律 司法解释 行政法规 部门规章 地方性法规 其他; `caseType` one of 民事 刑事 行政 其他.
 """
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
@@ -21,12 +20,11 @@ from typing import Any
 from core.base.dates import iso_day
 from core.base.text import clean, one_line
 from core.legal.imports.archive import SourceFile
+from core.legal.layouts.case_records import case_of
 from core.legal.layouts.items import Item, Skipped
 from core.legal.layouts.markup import Undecodable, decode
-from core.legal.text.case_numbers import find_case_numbers
 from core.legal.text.numerals import ArticleNumber, parse_article_number
-from core.legal.types import Article, CaseType, CourtCase, Kind, Law, Status
-from core.search.types import host_of
+from core.legal.types import Article, Kind, Law, Status
 
 NAME = "JSONL"
 
@@ -41,9 +39,7 @@ def is_metadata(path: PurePosixPath) -> bool:
 
 def read(files: Iterable[SourceFile], metadata: Iterable[SourceFile]) -> Iterator[Item]:
     for entry in files:
-        if entry.problem:
-            yield Skipped(str(entry.path), entry.problem)
-        for number, line in enumerate(io.BytesIO(entry.data), start=1):
+        for number, line in enumerate(entry.lines(), start=1):
             if line.strip():
                 yield _read_line(line, entry.path.name, number)
 
@@ -51,7 +47,7 @@ def read(files: Iterable[SourceFile], metadata: Iterable[SourceFile]) -> Iterato
 def _read_line(line: bytes, file: str, number: int) -> Item:
     try:
         record = json.loads(decode(line))
-        return _law(record, file) if "articles" in record else _case(record, file)
+        return _law(record, file) if "articles" in record else case_of(record, file)
     except Undecodable:
         reason = "编码无法识别"
     except json.JSONDecodeError:
@@ -85,29 +81,6 @@ def _article(record: dict[str, Any]) -> Article:
         number=parse_article_number(str(number)) if number else ArticleNumber(0),
         text=clean(_text(record, "text")),
         path=tuple(one_line(str(title)) for title in record.get("path") or ()),
-    )
-
-
-def _case(record: dict[str, Any], file: str) -> CourtCase:
-    number = one_line(record.get("caseNumber") or "")
-    numbers = find_case_numbers(number)
-    summary = clean(record.get("summary") or "") or None
-    text = clean(record.get("text") or "")
-    if not text and not summary:
-        raise ValueError("text")
-    url = one_line(record.get("url") or "")
-    declared = record.get("caseType")
-    return CourtCase(
-        name=_text(record, "caseName"),
-        number=number or None,
-        court=one_line(record.get("court") or "") or None,
-        date=iso_day(record.get("date")),
-        type=CaseType(declared) if declared else numbers[0].type if numbers else None,
-        summary=summary,
-        verdict=clean(record.get("verdict") or "") or None,
-        url=url if host_of(url) and url.startswith(("http://", "https://")) else None,
-        source=one_line(record.get("source") or file),
-        text=text or summary or "",
     )
 
 

@@ -12,7 +12,7 @@ from core.legal.text.case_numbers import CaseNumber, find_case_numbers
 from core.legal.types import CaseType, CourtCase
 
 _FACTS = ("基本案情", "案情", "案情回顾", "简要案情", "案情简介", "申请人请求", "原告诉讼请求")
-_HOLDING = ("裁判要旨", "裁判要点", "裁判结果", "处理结果", "法院裁判", "裁判", "判决结果", "审理结果")
+_GIST = ("裁判要旨", "裁判要点")
 _RESULT = ("裁判结果", "处理结果", "判决结果", "审理结果", "法院裁判", "裁判")
 _SECTIONS = re.compile(
     "案情|裁判|关键词|适用|解析|解读|意义|法条|理由|分析|结果|请求|法官|说法|提示|要点|要旨|典型|相关"
@@ -44,7 +44,8 @@ def parse_case(text: str, folders: Sequence[str], *, source: str) -> CourtCase:
         date=day,
         type=number.type if number else _FOLDER_TYPES.get(folders[1] if len(folders) > 2 else ""),
         summary=_first(sections, _FACTS),
-        verdict=_first(sections, _HOLDING),
+        gist=_first(sections, _GIST),
+        verdict=_first(sections, _RESULT),
         source=source,
         text=everything.strip(),
     )

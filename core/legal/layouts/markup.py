@@ -28,7 +28,7 @@ class Undecodable(ValueError):
     """The bytes are in no encoding that Chinese text is written in."""
 
 
-def decode(data: bytes) -> str:
+def decode(data: bytes, *, keep_blanks: bool = False) -> str:
     """UTF-8, or what older files are written in; one kind of blank, nothing invisible."""
     for mark, encoding in (
         (codecs.BOM_UTF16_LE, "utf-16"),
@@ -44,7 +44,7 @@ def decode(data: bytes) -> str:
             continue
         if "\x00" in text:
             break
-        return _BLANKS.sub(" ", clean(text))
+        return text if keep_blanks else _BLANKS.sub(" ", clean(text))
     raise Undecodable
 
 

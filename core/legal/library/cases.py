@@ -6,14 +6,17 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
+from core.base.script import simplified
 from core.base.text import one_line
 from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.statutes import AnsweredBy, Fallback
 from core.legal.text.case_numbers import find_case_numbers
-from core.legal.types import CaseType, CourtCase
+from core.legal.types import CaseFilter, CaseType, CourtCase
 from core.search.errors import QueryError
 from core.search.types import SearchResponse, SearchResult
+
+ANY = CaseFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +42,26 @@ class CaseService:
         self._library = library
         self._fallback = fallback
 
-    def search(self, keyword: str, case_type: CaseType | str | None = None, limit: int = 10) -> CaseResponse:
-        """Cases that fit; a 案号 finds its case whatever its brackets and widths."""
+    def search(
+        self, keyword: str, case_type: CaseType | str | None = None, limit: int = 10, wanted: CaseFilter = ANY
+    ) -> CaseResponse:
+        """Cases that fit; a 案号 finds its case whatever its brackets and widths. A filter alone brings the newest.
+
+        `case_type` is a short way to a filter by that.
+        """
         started = time.perf_counter()
         query = one_line(keyword)
-        if not query:
+        wanted = replace(wanted, type=CaseType(case_type)) if case_type else wanted
+        if not (query or wanted):
             raise QueryError
-        wanted = CaseType(case_type) if case_type else None
         index = self._library.index()
         if index is None and self._fallback is None:
             raise NoLegalIndex
         found = _find(index, query, wanted, limit) if index else []
-        if found or self._fallback is None:
+        if found or self._fallback is None or not query:
             response = CaseResponse(query, tuple(found), "index")
         else:
-            web = self._fallback(f"{query} {wanted.value}案件" if wanted else query, limit)
+            web = self._fallback(_in_words(query, wanted), limit)
             response = CaseResponse(query, tuple(map(_from_web, web.results)), "web", web=web)
         return replace(response, search_time=time.perf_counter() - started)
 
@@ -67,12 +75,20 @@ class CaseService:
         return numbered or index.cases_by_name(number_or_name)
 
 
-def _find(index: LegalIndex, query: str, wanted: CaseType | None, limit: int) -> list[CourtCase]:
+def _find(index: LegalIndex, query: str, wanted: CaseFilter, limit: int) -> list[CourtCase]:
+    """A number is the name of one case: what else it should be does not matter any more, but for its type."""
     numbers = find_case_numbers(query)
     if numbers:
         named = [case for number in numbers for case in index.cases_by_number(number.canonical())]
-        return [case for case in named if wanted is None or case.type is wanted][:limit]
-    return index.search_cases(query, wanted, limit)
+        return [case for case in named if wanted.type is None or case.type is wanted.type][:limit]
+    return index.search_cases(simplified(query), limit, wanted)
+
+
+def _in_words(query: str, wanted: CaseFilter) -> str:
+    """For the web, which has no such fields."""
+    year = f"{wanted.year}年" if wanted.year else ""
+    kind = f"{wanted.type}案件" if wanted.type else ""
+    return " ".join(filter(None, (query, wanted.cause, wanted.court, year, kind)))
 
 
 def _from_web(result: SearchResult) -> CourtCase:

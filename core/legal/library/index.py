@@ -26,11 +26,12 @@ from typing import TYPE_CHECKING, Any
 import tantivy
 
 from core.legal.errors import EmbeddingError
+from core.legal.text.amendments import amended_law
 from core.legal.text.asked_laws import familiarity
 from core.legal.text.lay_words import search_terms
 from core.legal.text.names import best_match, law_key, spellings
 from core.legal.text.numerals import ArticleNumber
-from core.legal.types import CaseType, CourtCase, Kind, Status
+from core.legal.types import CaseFilter, CaseType, CourtCase, Kind, Status
 
 if TYPE_CHECKING:
     from core.legal.library.vectors import Neighbours, Vectors
@@ -39,7 +40,8 @@ log = logging.getLogger(__name__)
 
 MANIFEST = "current.json"
 DATABASE = "laws.sqlite3"
-TEXT = "text"
+TEXT, CASE_TEXT = "text", "case_text"
+"""Two indexes, because BM25 compares a text with the average of all: cases would change how articles are found."""
 FORMAT = 1
 
 ARTICLE_FIELDS = {"body": 1.0, "title": 0.2, "path": 0.4}
@@ -57,6 +59,12 @@ _MEANING = 1.0
 """What the greatest likeness weighs beside the best hit of the words."""
 _MARGIN = 90
 """More are asked for than are wanted: hits in old versions are dropped, and the prior moves others up."""
+
+
+_CASE_MARGIN = 20
+_LEAST_COVERAGE = 1 / 3
+"""A case that has fewer of the words is about something else."""
+_MOST_FACETS = 500
 
 
 Near = Callable[[str, int], Mapping[int, float]]
@@ -109,9 +117,11 @@ class LegalIndex:
         self._today = today
         self._lock = threading.Lock()
         self._database = connect_read_only(folder / DATABASE)
-        text = tantivy.Index.open(str(folder / TEXT))
-        text.config_reader(num_warmers=0, reload_policy="manual")
-        self._searcher = text.searcher()
+        self._searcher = _searcher(folder / TEXT)
+        apart = (
+            folder / CASE_TEXT
+        ).is_dir()  # in indexes of earlier versions of this program cases stand among articles
+        self._case_searcher = _searcher(folder / CASE_TEXT) if apart else self._searcher
         self._current: tuple[str, dict[str, LawVersion]] = ("", {})
         self._versions = {version.id: version for version in self._load_versions()}
         self._by_key: dict[str, list[LawVersion]] = defaultdict(list)
@@ -206,6 +216,28 @@ class LegalIndex:
         newest = self.versions(key)[0].published if key in self._by_key else None
         return None if newest and newest >= repeal.since else repeal
 
+    def amended_later(self, law: LawVersion) -> LawVersion | None:
+        """What the library holds of a later change that is not in this text: an amendment, or a version that is still to come."""
+        versions = [other for other in self.versions(law.key) if self.status(other) is Status.NOT_YET]
+        later = [*versions, *self._amendments.get(law.key, ())]
+        newest = max(later, key=lambda other: other.published or "", default=None)
+        return newest if newest and law.published and (newest.published or "") > law.published else None
+
+    @cached_property
+    def _amendments(self) -> dict[str, list[LawVersion]]:
+        found: dict[str, list[LawVersion]] = defaultdict(list)
+        for version in self._versions.values():
+            if amended := next(filter(None, map(self.resolve, amended_law(version.name))), None):
+                found[amended.key].append(version)
+        return found
+
+    def newest(self) -> str:
+        """The day of the last publication that the library knows of: how old it is."""
+        today = self._today().isoformat()
+        return max(
+            (law.published for law in self._versions.values() if law.published and law.published <= today), default=""
+        )
+
     # ── Articles ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _articles(self, condition: str, *values: Any) -> list[StoredArticle]:
@@ -259,6 +291,16 @@ class LegalIndex:
         }
         return sorted(found, key=lambda article: -fitting[article.id])[:limit]
 
+    def closeness(self, question: str) -> tuple[float, float]:
+        """How well the best article fits a question, and how common its words are in laws; neither grows with the library."""
+        weighted = search_terms(question)
+        asked = [term for term, weight in weighted.items() if weight == 1.0]
+        best = max(self._hits(ARTICLE_FIELDS, weighted, 1).values(), default=0.0)
+        times = (self._searcher.doc_freq("body", term) + self._searcher.doc_freq("title", term) for term in asked)
+        common = sum(map(math.log1p, times)) / max(len(asked), 1)
+        size = math.log1p(max(self._searcher.num_docs, 1))
+        return best / size, common / size
+
     def _fit(self, article: StoredArticle, asked: list[str]) -> float:
         """What BM25 does not see: how many of the words are there at all, the rank of the law, and whether it counts."""
         law = self.version(article.law_id)
@@ -283,8 +325,9 @@ class LegalIndex:
             for term, weight in weighted.items()
             for name, boost in fields.items()
         ]
-        hits = self._searcher.search(tantivy.Query.boolean_query(terms), limit, count=False).hits
-        ids = self._searcher.fast_field_values("id", [address for _, address in hits])
+        searcher = self._case_searcher if fields is CASE_FIELDS else self._searcher
+        hits = searcher.search(tantivy.Query.boolean_query(terms), limit, count=False).hits
+        ids = searcher.fast_field_values("id", [address for _, address in hits])
         return {int(identity): score for identity, (score, _) in zip(ids, hits, strict=True) if identity is not None}
 
     # ── Cases ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -295,15 +338,67 @@ class LegalIndex:
     def cases_by_name(self, name: str) -> list[CourtCase]:
         return self._cases("name = ?", name)
 
-    def search_cases(self, text: str, case_type: CaseType | None, limit: int) -> list[CourtCase]:
-        scores = self._hits(CASE_FIELDS, search_terms(text), limit if case_type is None else 20 * limit)
-        found = self._cases(f"id IN ({','.join('?' * len(scores))})", *scores)
-        fitting = [case for case in found if case_type is None or case.type is case_type]
-        return sorted(fitting, key=lambda case: -scores[case.id])[:limit]
+    def search_cases(self, text: str, limit: int, wanted: CaseFilter | None = None) -> list[CourtCase]:
+        """Cases that fit the words and the filter, best first; without words the newest."""
+        condition, values = self._wanted(wanted or CaseFilter())
+        if not text.strip():
+            return self._cases(f"{condition} ORDER BY date DESC LIMIT ?", *values, limit)
+        allowed = None
+        if wanted:
+            rows = self._rows(f"SELECT id FROM court_case WHERE {condition}", *values)  # noqa: S608 (conditions from below)
+            allowed = {row[0] for row in rows}
+        weighted = search_terms(text)
+        scores = self._case_scores(weighted, limit + _CASE_MARGIN, allowed)
+        asked = [term for term, weight in weighted.items() if weight == 1.0]
+        best = sorted(scores, key=lambda id: -scores[id])[: limit + _CASE_MARGIN]
+        found = self._cases(f"id IN ({','.join('?' * len(best))})", *best)
+        covered = {case.id: _covered(case, asked) for case in found}
+        fitting = [case for case in found if covered[case.id] >= _LEAST_COVERAGE]
+        return sorted(fitting, key=lambda case: -scores[case.id] * (1 + _COVERAGE * covered[case.id]))[:limit]
+
+    def _case_scores(self, weighted: dict[str, float], limit: int, allowed: set[int] | None) -> dict[int, float]:
+        """A filter may leave few of the best: then more are looked through."""
+        depth = limit if allowed is None else limit * max(1, self._case_searcher.num_docs // max(len(allowed), 1))
+        while True:
+            scores = self._hits(CASE_FIELDS, weighted, depth)
+            fitting = {id: score for id, score in scores.items() if allowed is None or id in allowed}
+            if len(fitting) >= min(limit, len(allowed or fitting)) or len(scores) < depth:
+                return fitting
+            depth *= 20
+
+    def _wanted(self, wanted: CaseFilter) -> tuple[str, list[str]]:
+        conditions = {
+            "type = ?": wanted.type and wanted.type.value,
+            "instr(court, ?)": wanted.court,
+            "substr(date, 1, 4) = ?": wanted.year and str(wanted.year),
+            "instr(coalesce(cause, name), ?)" if self._has_causes else "instr(name, ?)": wanted.cause,
+        }
+        given = {condition: value for condition, value in conditions.items() if value}
+        return " AND ".join(given) or "true", list(given.values())
+
+    @cached_property
+    def _has_causes(self) -> bool:
+        return "cause" in self._columns("court_case")
+
+    @cached_property
+    def case_facets(self) -> dict[str, list[str]]:
+        """What can be chosen: 案由 and courts, the most frequent first, and years, the newest first."""
+        columns = {"cause": "cause" if self._has_causes else "NULL", "court": "court", "year": "substr(date, 1, 4)"}
+        found = {}
+        for name, column in columns.items():
+            order = "1 DESC" if name == "year" else "count(*) DESC"
+            rows = self._rows(
+                f"SELECT {column} FROM court_case WHERE {column} IS NOT NULL GROUP BY 1 ORDER BY {order} LIMIT ?",  # noqa: S608 (names from above)
+                _MOST_FACETS,
+            )
+            found[name] = [row[0] for row in rows]
+        return found
 
     def _cases(self, condition: str, *values: Any) -> list[CourtCase]:
+        added = "cause, gist" if self._has_causes else "NULL, NULL"
         rows = self._rows(
-            f"SELECT name, number, court, date, type, summary, verdict, url, source, text, id FROM court_case WHERE {condition}",  # noqa: S608 (the conditions stand in this file)
+            f"SELECT name, number, court, date, type, {added}, summary, verdict, url, source, text, id"  # noqa: S608 (the conditions stand in this file)
+            f" FROM court_case WHERE {condition}",
             *values,
         )
         return [_case(*row) for row in rows]
@@ -312,6 +407,19 @@ class LegalIndex:
         """The day of the last import."""
         return str(self._rows("SELECT max(imported) FROM import")[0][0] or "")[:10]
 
+    def origins(self) -> dict[str, str | None]:
+        """Where the library was imported from, in that order, each with the checksum of its last import; not every one is known."""
+        if "origin" not in self._columns("import"):
+            return {}
+        rows = self._rows(
+            "SELECT origin, sha256, max(id) FROM import WHERE origin IS NOT NULL GROUP BY origin ORDER BY 3"
+        )
+        return {row[0]: row[1] for row in rows}
+
+    def _columns(self, table: str) -> set[str]:
+        """Indexes of earlier versions of this program have fewer."""
+        return {row[1] for row in self._rows(f"PRAGMA table_info({table})")}
+
     def counts(self) -> dict[str, int]:
         """What the index holds: laws, versions, articles, cases."""
         articles, cases = self._rows("SELECT (SELECT count(*) FROM article), (SELECT count(*) FROM court_case)")[0]
@@ -319,9 +427,14 @@ class LegalIndex:
 
 
 def _case(*row: Any) -> CourtCase:
-    name, number, court, day, kind, summary, verdict, url, source, text, identity = row
-    case_type = CaseType(kind) if kind else None
-    return CourtCase(name, number, court, day, case_type, summary, verdict, url, source, text, identity)
+    name, number, court, day, kind, *rest = row
+    return CourtCase(name, number, court, day, CaseType(kind) if kind else None, *rest)
+
+
+def _covered(case: CourtCase, asked: list[str]) -> float:
+    """The share of the words that are in the case at all."""
+    words = "\n".join(filter(None, (case.name, case.cause, case.gist, case.text)))
+    return sum(term in words for term in asked) / max(len(asked), 1)
 
 
 def _path(stored: str) -> tuple[str, ...]:
@@ -338,6 +451,12 @@ def _text_schema() -> tantivy.Schema:
 
 
 TEXT_SCHEMA = _text_schema()
+
+
+def _searcher(folder: Path) -> tantivy.Searcher:
+    text = tantivy.Index.open(str(folder))
+    text.config_reader(num_warmers=0, reload_policy="manual")
+    return text.searcher()
 
 
 def _term(field: str, term: str) -> tantivy.Query:

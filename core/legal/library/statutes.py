@@ -89,6 +89,8 @@ class LegalArticle:
     references: tuple[Reference, ...] = ()
     url: str | None = None
     law_id: int | None = None
+    later: str = ""
+    """Of a text that the library knows to have been amended since."""
 
     def citation(self) -> str:
         """As lawyers write it: 《中华人民共和国劳动合同法》第三十八条第一款."""
@@ -115,6 +117,7 @@ class LegalArticle:
             "articleCount": self.article_count,
             "references": [reference.to_json() for reference in self.references],
             "url": self.url,
+            "amendedLater": self.later or None,
         }
 
 
@@ -315,6 +318,7 @@ def article_result(index: LegalIndex, stored: StoredArticle, citation: Citation 
         excerpt=excerpt(stored.text, citation.paragraph, citation.item) if citation else None,
         references=tuple(_references(index, stored)),
         law_id=law.id,
+        later=amended_since(index, law),
     )
 
 
@@ -335,7 +339,19 @@ def _law_result(index: LegalIndex, law: LawVersion) -> LegalArticle:
         issuer=law.issuer,
         article_count=law.article_count,
         law_id=law.id,
+        later=amended_since(index, law),
     )
+
+
+def amended_since(index: LegalIndex, law: LawVersion) -> str:
+    """Of a version in force that the library knows to have been amended later than its text; else nothing."""
+    later = index.amended_later(law) if index.status(law) is Status.IN_FORCE else None
+    if later is None:
+        return ""
+    if later.key == law.key:
+        since = f"，{later.effective} 起施行" if later.effective else ""
+        return f"这是 {law.published} 公布的文本；修改后的文本已于 {later.published} 公布{since}。"
+    return f"这是 {law.published} 公布的文本；《{later.name}》（{later.published} 公布）之后改过它。"
 
 
 def _from_web(result: SearchResult) -> LegalArticle:

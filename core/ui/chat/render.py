@@ -37,6 +37,7 @@ from core.answer.events import (
 )
 from core.answer.message import Message
 from core.app import shared_app
+from core.legal.types import LAWS
 from core.run.run import Run
 from core.ui import keeping, session
 from core.ui.chat import actions, attachments, claims, export_menu, offers, panel, sharing, source_panel, source_texts
@@ -171,21 +172,22 @@ def failed_search(entry: Message) -> None:
 
 
 def statutes(entry: Message) -> None:
-    """法条核验, where the answer cites any statute."""
-    check = shared_app().check_statutes(entry.text)
-    if check is None:
-        return
-    if not check.indexed:
+    """法条核验, where the answer cites any statute; and how old the library is that it or the answer relies on."""
+    app = shared_app()
+    check = app.check_statutes(entry.text)
+    if check is not None and not check.indexed:
         draw_html(NOT_CHECKED)
-        return
-    from core.ui.legal import verdicts
+    elif check is not None or any(source.engine == LAWS for source in entry.found):
+        from core.ui.legal import verdicts
 
-    try:
-        with st.container(horizontal=True, gap="small", vertical_alignment="top"):
-            draw_html(Markup('<div class="wy-check-title">法条核验</div>'), width="content")
-            verdicts.draw(check.verdicts, key=f"statutes-{entry.id}")
-    except Exception:
-        log.exception("the checked statutes of an answer could not be drawn")
+        try:
+            if check is not None:
+                with st.container(horizontal=True, gap="small", vertical_alignment="top"):
+                    draw_html(Markup('<div class="wy-check-title">法条核验</div>'), width="content")
+                    verdicts.draw(check.verdicts, key=f"statutes-{entry.id}")
+            draw_html(Markup('<div class="wy-dim">%s</div>') % app.legal.holdings)
+        except Exception:
+            log.exception("the checked statutes of an answer could not be drawn")
 
 
 def footer(entry: Message, *, is_last: bool) -> None:
@@ -398,7 +400,8 @@ class LiveView:
                 if not self._tools:
                     self._waiting.begin(FOR_THE_MODEL)
             case SearchFinished(sources=sources):
-                self._answer.sources = sources if event.amends else (*self._answer.sources, *sources)
+                now = {known.number: known for known in (*self._answer.sources, *sources)}
+                self._answer.sources = tuple(now.values())
                 self._show_sources()
                 if not event.amends and self._mode == "chat":
                     self._waiting.begin(FOR_THE_MODEL)

@@ -35,6 +35,7 @@ from core.answer.events import (
 from core.answer.source_html import references_html, results_html
 from core.answer.sources import how_read
 from core.base.text import clean, one_line, shorten
+from core.legal.types import LAWS
 from core.search.types import SearchResponse, Source, host_of
 from core.ui.chat import ledger
 
@@ -176,8 +177,12 @@ class SearchLine(Line):
         self.become("failed" if search_failed(found.response) else "done")
 
     @property
+    def in_library(self) -> bool:
+        return self.found is not None and self.found.response.provider == LAWS
+
+    @property
     def title(self) -> str:
-        return f"搜索「{shorten(one_line(self._query), 40)}」"
+        return f"{'查法规' if self.in_library else '搜索'}「{shorten(one_line(self._query), 40)}」"
 
     @property
     def facts(self) -> str:
@@ -456,12 +461,12 @@ class Story:
     def totals(self) -> str:
         """已搜索 2 次 · 阅读 3 页; empty where nothing but thoughts is told."""
         calls = [line.tool for line in self.lines if isinstance(line, ToolLine)]
-        searches = sum(isinstance(line, SearchLine) for line in self.lines) + calls.count("web_search")
+        searched = [line.in_library for line in self.lines if isinstance(line, SearchLine)]
         readings = [line.reading if isinstance(line, ToolLine) else line for line in self.lines]
         pages = sum(reading.read for reading in readings if isinstance(reading, ReadingLine))
         counted = {
-            "已搜索 {} 次": searches,
-            "查法规 {} 次": calls.count("regulation_search"),
+            "已搜索 {} 次": searched.count(False) + calls.count("web_search"),
+            "查法规 {} 次": searched.count(True) + calls.count("regulation_search"),
             "查案例 {} 次": calls.count("case_search"),
             "阅读 {} 页": pages,
         }

@@ -1,4 +1,4 @@
-"""查案例: by keyword and type; a case with what its source really says about it."""
+"""查案例: by keyword, 案由, court, year and type; a case with what its source really says about it, and the articles it cites."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from core.legal import export
 from core.legal.desk import LegalDesk
 from core.legal.errors import NoLegalIndex
 from core.legal.library.cases import CaseResponse
-from core.legal.types import CaseType, CourtCase
+from core.legal.types import CaseFilter, CaseType, CourtCase
 from core.search.types import host_of
 from core.ui import keeping
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning
-from core.ui.legal import frame
+from core.ui.legal import frame, verdicts
 from core.ui.legal.verdicts import article_html
 
 QUERY = "case_query"
 TYPE = "case_type"
+CAUSE, COURT, YEAR = "case_cause", "case_court", "case_year"
 ALL = "全部"
 _FIRST_WORDS = 160
 
@@ -46,18 +47,48 @@ def draw_search(desk: LegalDesk) -> None:
         persist_state="session",
         label_visibility="collapsed",
     )
-    if not query or not query.strip():
+    wanted = _filters(desk, None if chosen == ALL else CaseType(str(chosen)))
+    if not (query or "").strip() and not wanted:
         _draw_start(desk)
         return
     try:
         with st.spinner("正在查找…"):
             response = desk.cases_for(keeping.identity()).search(
-                shorten(query, frame.LONGEST_QUERY), None if chosen == ALL else str(chosen), frame.RESULTS
+                shorten(query or "", frame.LONGEST_QUERY), limit=frame.RESULTS, wanted=wanted
             )
     except AppError as error:
         warning(str(error))
         return
     _draw_results(response)
+
+
+def _filters(desk: LegalDesk, case_type: CaseType | None) -> CaseFilter:
+    """Only what some case of the library can be found by."""
+    index = desk.library.index()
+    facets = index.case_facets if index else {}
+    if not any(facets.values()):
+        return CaseFilter(case_type)
+    with st.container(horizontal=True):
+        cause = _choice("案由", facets["cause"], CAUSE)
+        court = _choice("法院", facets["court"], COURT)
+        year = _choice("年份", facets["year"], YEAR)
+    return CaseFilter(case_type, cause, court, int(year) if year.isdecimal() else None)
+
+
+def _choice(name: str, values: list[str], key: str) -> str:
+    """What is typed and not in the list is taken as a part of the name; empty: all."""
+    chosen = st.selectbox(
+        name,
+        values,
+        index=None,
+        key=key,
+        persist_state="session",
+        placeholder=f"{name}：不限",
+        label_visibility="collapsed",
+        accept_new_options=name != "年份",
+        disabled=not values,
+    )
+    return str(chosen or "").strip()
 
 
 def _draw_start(desk: LegalDesk) -> None:
@@ -85,7 +116,8 @@ def _draw_results(response: CaseResponse) -> None:
 
 
 def _draw_result(case: CourtCase) -> None:
-    words = shorten(one_line(case.verdict or case.summary or case.text), _FIRST_WORDS)
+    first = export.parts_of_case(case)
+    words = shorten(one_line(f"{first[0][0]}：{first[0][1]}" if first else case.text), _FIRST_WORDS)
     with st.container(gap="xxsmall"):
         frame.link(case.name, {"case": case.number or case.name})
         facts = frame.facts(export.facts_of_case(case))
@@ -102,10 +134,17 @@ def draw_case(desk: LegalDesk, number_or_name: str) -> None:
         st.header(label(number_or_name), anchor=False)
         st.info("本地案例库中没有这个案例。可以导入更多案例，或按关键词再查一次。", icon=":material/search_off:")
     for case in found:
-        _draw_whole(case)
+        _draw_whole(desk, case)
 
 
-def _draw_whole(case: CourtCase) -> None:
+def _draw_cited(desk: LegalDesk, case: CourtCase) -> None:
+    """The articles that the judgment cites, as they are in the library, each with its mark."""
+    if cited := desk.cited_in(case.text):
+        st.subheader("引用的法条", anchor=False)
+        verdicts.draw(cited, key=f"cited-{case.id}")
+
+
+def _draw_whole(desk: LegalDesk, case: CourtCase) -> None:
     st.header(label(case.name), anchor=False)
     draw_html(frame.facts([*export.facts_of_case(case), case.source]))
     if case.url:
@@ -113,10 +152,10 @@ def _draw_whole(case: CourtCase) -> None:
             '<div class="wy-law"><a href="%s" target="_blank" rel="noopener noreferrer nofollow">原文（%s）</a></div>'
         )
         draw_html(original % (case.url, host_of(case.url)))
-    for title, text in (("裁判要点", case.verdict), ("案情", case.summary)):
-        if text:
-            st.subheader(title, anchor=False)
-            draw_html(Markup('<div class="wy-law">%s</div>') % article_html(text))
+    for title, text in export.parts_of_case(case):
+        st.subheader(title, anchor=False)
+        draw_html(Markup('<div class="wy-law">%s</div>') % article_html(text))
+    _draw_cited(desk, case)
     whole = st.expander("全文", icon=":material/article:", key=f"whole-{case.id}", on_change="rerun")
     if whole.open:
         with whole:

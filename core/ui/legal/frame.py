@@ -9,6 +9,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from core.base.text import one_line, shorten
+from core.legal.desk import LegalDesk
 from core.search.types import SearchResponse
 from core.ui.chat import ledger
 from core.ui.chat.answer import draw_results
@@ -84,6 +85,12 @@ def from_web(response: SearchResponse, holdings: str) -> None:
     draw_results(response.results)
     with st.expander("搜索账本", icon=":material/receipt_long:"):
         draw_html(ledger.entry(response))
+
+
+def holdings(desk: LegalDesk) -> None:
+    """The last line of every part of the page."""
+    if held := desk.holdings:
+        st.caption(held)
 
 
 def nothing_imported(*, web: bool) -> None:

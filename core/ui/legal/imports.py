@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import streamlit as st
 from markupsafe import Markup
@@ -23,6 +25,7 @@ UPLOAD = "import_upload"
 PROBLEM = "import_problem"
 _POLL_SECONDS = 0.5
 _SHOWN_REASONS = 100
+_SHOWN_CHANGES = 500
 _REFUSED = {
     "local": "这里只允许在运行问源的电脑上导入：导入的内容会成为所有人查询和核验的依据。管理员可以设置 LEGAL_IMPORT_BY，或运行 python -m core law import 路径。",
     "login": "登录之后才能导入：导入的内容会成为所有人查询和核验的依据。",
@@ -49,6 +52,13 @@ def draw(app: App) -> None:
         return
     if problem := st.session_state.pop(PROBLEM, ""):
         warning(problem)
+    if index is not None and index.origins():
+        st.button(
+            "检查更新",
+            icon=":material/sync:",
+            help="从以前导入的网址和路径再取一次，只导入有变化的，并列出哪些法规变了。",
+            on_click=_update,
+        )
     _draw_sources()
 
 
@@ -83,15 +93,15 @@ def _draw_sources() -> None:
     with st.form("upload", border=True, clear_on_submit=True):
         megabytes = st.get_option("server.maxUploadSize")
         upload_field(
-            f"zip、tar（gz、xz、bz2）或 JSONL，最大 {megabytes} MB",
+            f"zip、tar（gz、xz、bz2）、JSONL 或 CSV，最大 {megabytes} MB",
             megabytes=megabytes,
-            type=["zip", "tar", "gz", "tgz", "xz", "bz2", "jsonl"],
+            type=["zip", "tar", "gz", "tgz", "xz", "bz2", "jsonl", "csv"],
             key=UPLOAD,
-            help="LawRefBook/Laws、just-laws 的目录结构，或手册「怎么导入法律文本」里说明的 JSONL。",
+            help="LawRefBook/Laws、just-laws 的目录结构，或手册「怎么导入法律文本」里说明的 JSONL 和 CSV。",
         )
         st.form_submit_button("上传并导入", icon=":material/upload:", on_click=_import_upload)
     with st.form("address", border=True, clear_on_submit=True):
-        st.text_input("压缩包或 JSONL 的网址", key=ADDRESS, placeholder="https://", max_chars=2000)
+        st.text_input("压缩包、JSONL 或 CSV 的网址", key=ADDRESS, placeholder="https://", max_chars=2000)
         st.form_submit_button("下载并导入", icon=":material/cloud_download:", on_click=_import_typed_address)
 
 
@@ -101,6 +111,15 @@ def _import_address(url: str, title: str = "") -> None:
     try:
         if may_import(app):
             app.legal.importer.from_address(url, title)
+    except AppError as error:
+        st.session_state[PROBLEM] = str(error)
+
+
+def _update() -> None:
+    app = shared_app()
+    try:
+        if may_import(app):
+            app.legal.importer.update()
     except AppError as error:
         st.session_state[PROBLEM] = str(error)
 
@@ -146,11 +165,9 @@ def _said(progress: ImportProgress) -> str:
     return f"{progress.stage} {progress.done:,} / {progress.total:,}" if progress.total else f"{progress.stage}…"
 
 
-def _draw_outcome(job: ImportJob) -> None:
-    if job.summary is None:
-        warning(f"{job.title}：{job.problem}")
-        return
-    found = job.summary
+def _outcome(title: str, found: Mapping[str, Any]) -> str:
+    if found.get("upToDate"):
+        return "没有变化，法规库已经是最新的。"
     parts = [f"{found['laws']:,} 部法规（{found['articles']:,} 条）"] if found["laws"] else []
     parts += [f"{found['cases']:,} 个案例"] if found["cases"] else []
     parts += [f"其中 {found['unchanged']:,} 部与原有文本相同"] if found["unchanged"] else []
@@ -158,10 +175,34 @@ def _draw_outcome(job: ImportJob) -> None:
         f"跳过 {found['skipped']:,} 处" if found["skipped"] else "没有跳过任何内容",
         f"用时 {found['seconds']:.1f} 秒",
     ]
-    st.success(f"已导入 {label(job.title)}：{'，'.join(parts)}。", icon=":material/check_circle:")
+    return f"已导入 {label(title)}：{'，'.join(parts)}。"
+
+
+def _draw_changes(changes: Sequence[Mapping[str, Any]]) -> None:
+    with st.expander(f"有变化的法规（{len(changes):,}）", icon=":material/difference:"):
+        heads = Markup("<tr><th>法规</th><th>变化</th><th>原来公布于</th><th>现在公布于</th></tr>")
+        row = Markup("<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>")
+        rows = Markup().join(
+            row % (one["lawName"], one["change"], one["before"] or "–", one["after"] or "–")
+            for one in changes[:_SHOWN_CHANGES]
+        )
+        draw_html(Markup('<table class="wy-ledger" tabindex="0">%s%s</table>') % (heads, rows))
+
+
+def _draw_outcome(job: ImportJob) -> None:
+    if job.summary is None:
+        warning(f"{job.title}：{job.problem}")
+        return
+    found = job.summary
+    st.success(f"{_outcome(job.title, found)}", icon=":material/check_circle:")
+    for source in found.get("sources", ()):
+        if "problem" in source:
+            warning(f"{source['source']}：{source['problem']}")
+    if found.get("changed"):
+        _draw_changes(found["changed"])
     if "sha256" in found:
         st.caption(f"下载了 {found['bytes'] / 1e6:.1f} MB，SHA-256：{found['sha256']}")
-    if found["skipped"]:
+    if found.get("reasons"):
         with st.expander(f"跳过了什么和原因（{found['skipped']:,}）", icon=":material/rule:"):
             rows = Markup().join(
                 Markup("<tr><td>%(path)s</td><td>%(reason)s</td></tr>") % entry

@@ -17,7 +17,7 @@ from core.legal import export
 from core.legal.address import law_query
 from core.legal.desk import LegalDesk
 from core.legal.library.index import LawVersion, LegalIndex, StoredArticle
-from core.legal.library.statutes import LegalArticle, RegulationResponse, article_result
+from core.legal.library.statutes import LegalArticle, RegulationResponse, amended_since, article_result
 from core.legal.text.numerals import ArticleNumber, parse_article_number, to_chinese
 from core.legal.text.paragraphs import excerpt, paragraphs
 from core.legal.types import Status
@@ -172,6 +172,8 @@ def _draw_contents(place: _Place) -> None:
     status = index.status(law)
     count = [f"共 {law.article_count:,} 条"] if law.article_count else []
     draw_html(frame.facts([*export.facts_of_law(law, status), *count, law.source]))
+    if later := amended_since(index, law):
+        warning(later)
     _draw_versions(place, None)
     blocks = list(_blocks(index.articles(law.id)))
     shown = 0
@@ -238,6 +240,8 @@ def _draw_article(place: _Place, article: LegalArticle, number: ArticleNumber) -
     frame.link(f"《{law.name}》", place.query(), icon=":material/menu_book:")
     st.header(label(f"《{short_name(law.name)}》{article.article_number}"), anchor=False)
     draw_html(frame.facts([*export.facts_of_article(article), *article.path, article.source]))
+    if article.later:
+        warning(article.later)
     draw_html(Markup('<div class="wy-law wy-article">%s</div>') % article_html(article.content))
     _draw_neighbours(place, number)
     if article.references:

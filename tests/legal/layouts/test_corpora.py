@@ -100,7 +100,7 @@ class TestLawRefBook:
         cases = {item.name: item for item in items if isinstance(item, CourtCase)}
         case = cases["甲某诉乙灯塔公司海上侵权纠纷案"]
         assert (case.number, case.court, case.date) == ("（2021）闽民终345号", "海天省高级人民法院", "2021-09-08")
-        assert (case.type, case.verdict) == (CaseType.CIVIL, "塔主对守塔人的过失负责。")
+        assert (case.type, case.gist) == (CaseType.CIVIL, "塔主对守塔人的过失负责。")
         assert case.summary == "某夜大雾，守塔人熄灯，甲某的渔船搁浅。"
         bare = cases["浮标漂走了谁负责"]
         assert (bare.number, bare.court, bare.date, bare.verdict) == (None, None, None, None)

@@ -19,7 +19,7 @@ from core.legal.imports import build
 from core.legal.imports.build import ImportProgress, import_source, repealed_laws
 from core.legal.library.index import MANIFEST, LegalIndex, LegalLibrary
 from core.legal.text.numerals import ArticleNumber
-from core.legal.types import CaseType, Status
+from core.legal.types import CaseFilter, CaseType, Status
 from support import invented
 from support.base import ROOT
 
@@ -177,8 +177,8 @@ class TestSearch:
         assert index.before(law.id, ArticleNumber(1), 1) is None
 
     def test_cases(self, index: LegalIndex) -> None:
-        assert [case.type for case in index.search_cases("渔船搁浅", CaseType.CIVIL, 5)] == [CaseType.CIVIL]
-        assert index.search_cases("渔船搁浅", CaseType.CRIMINAL, 5) == []
+        assert [case.type for case in index.search_cases("渔船搁浅", 5, CaseFilter(CaseType.CIVIL))] == [CaseType.CIVIL]
+        assert index.search_cases("渔船搁浅", 5, CaseFilter(CaseType.CRIMINAL)) == []
         assert index.cases_by_number("（2021）闽民终345号")
 
 

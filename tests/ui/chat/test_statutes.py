@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,15 @@ def test_it_stands_between_the_answer_and_its_references(laws: None, events: Any
         shown = html(page.chat_message[-1])
         assert shown.index("日落前点灯") < shown.index(">法条核验<") < shown.index(">参考文献<")
         assert "浮标由船长登记。" in shown
+        assert "法规库：7 部，截至 2022-04-04" in shown
         rerun(page)
+
+
+def test_an_answer_with_an_article_as_its_source_says_how_old_the_library_is(laws: None) -> None:
+    article = replace(SOURCE, engine="laws", read="library", url="/legal?law=灯塔法")
+    shown = html(answered("要点灯[1]。", (SearchFinished(BY_AGENT[1].response, (article,)),)).chat_message[-1])
+    assert "法规库：7 部，截至 2022-04-04" in shown
+    assert "法规库：" not in html(answered("你好[1]。").chat_message[-1])
 
 
 def test_an_answer_without_statutes_has_none(laws: None) -> None:

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from core.app import shared_app
+from core.legal.imports.load import law_import
 from core.ui.legal import cases as legal_cases
 from core.ui.legal import draft as legal_draft
 from core.ui.legal import frame as legal
@@ -35,7 +36,15 @@ HOSTILE = (
             {"number": "第二条", "path": [ATTACK], "text": "航标灯。"},
         ],
     },
-    {"type": "case", "caseName": ATTACK, "court": ATTACK, "text": f"{ATTACK}航标灯", "url": "javascript:alert(3)"},
+    {
+        "type": "case",
+        "caseName": ATTACK,
+        "court": ATTACK,
+        "cause": ATTACK,
+        "gist": ATTACK,
+        "text": f"{ATTACK}航标灯",
+        "url": "javascript:alert(3)",
+    },
 )
 
 
@@ -271,6 +280,55 @@ def test_a_case_without_a_number_is_known_by_its_name() -> None:
     assert opened(case="浮标漂走了谁负责").header[0].value == "浮标漂走了谁负责"
 
 
+JUDGMENTS = [
+    {
+        "caseName": f"借款案{n}",
+        "court": court,
+        "cause": cause,
+        "date": f"{2020 + n}-01-01",
+        "gist": f"要旨{n}。",
+        "text": text,
+    }
+    for n, (court, cause, text) in enumerate(
+        [
+            ("海角市人民法院", "民间借贷纠纷", "返还借款。依照《灯塔法》第三条、《灯塔法》第九十九条判决。"),
+            ("海天市人民法院", "民间借贷纠纷", "返还借款。"),
+            ("海天市人民法院", "金融借款合同纠纷", "返还借款。"),
+        ]
+    )
+]
+
+
+@with_laws
+def test_cases_by_cause_court_and_year_and_what_a_case_cites(tmp_path: Path) -> None:
+    invented.library(Path(os.environ["DATA_DIR"]), invented.jsonl(tmp_path / "firm.jsonl", *JUDGMENTS))
+    page = view(
+        legal.CASES, **{legal_cases.QUERY: "返还借款", legal_cases.COURT: "海天", legal_cases.CAUSE: "民间借贷纠纷"}
+    )
+    assert list(links(page)) == ["借款案1"]
+    assert "裁判要旨：要旨1。" in html(page)
+    assert "2021-01-01 · 类型未知 · 民间借贷纠纷" in html(page)
+    page = view(legal.CASES, **{legal_cases.YEAR: "2022"})
+    assert list(links(page)) == ["借款案2"]
+    page = opened(case="借款案0")
+    assert values(page.subheader) == "裁判要旨 引用的法条"
+    assert "在「法规与案例」页打开" in html(page)
+    assert "没有这一条" in html(page)
+
+
+@with_laws
+def test_every_part_says_what_the_library_holds_and_how_old_it_is() -> None:
+    line = "法规库：7 部，截至 2022-04-04"
+    for page in (
+        opened(),
+        view(legal.CASES),
+        view(legal.IMPORT),
+        opened(law="灯塔法"),
+        opened(case="浮标漂走了谁负责"),
+    ):
+        assert line in values(page.caption)
+
+
 # ── Drafts ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 DRAFT = "根据《灯塔法》第三条、第九条，《月光法》第一条，以及灯塔法第四条规定：“违反本法第二条规定的，处罚款。”"
@@ -333,6 +391,25 @@ def test_what_was_imported_is_counted_and_what_was_skipped_is_listed() -> None:
     page = view(legal.IMPORT)
     assert "1 部法规（1 条），跳过 1 处" in page.success[0].value
     assert "<td>灯.jsonl:2</td><td>不是 JSON</td>" in html(page)
+
+
+def test_an_update_lists_the_laws_that_changed(tmp_path: Path) -> None:
+    law = {"name": "灯塔法", "published": "2020-01-01", "articles": [{"number": "第一条", "text": "由人看守。"}]}
+    source = invented.jsonl(tmp_path / "laws.jsonl", law)
+    desk = shared_app().legal
+    law_import(desk.library, str(source))
+    invented.jsonl(
+        source, {**law, "published": "2024-01-01", "articles": [{"number": "第一条", "text": "由机器看守。"}]}
+    )
+    for said in ("1 部法规（1 条）", "没有变化"):
+        page = view(legal.IMPORT)
+        next(button for button in page.button if button.label == "检查更新").click()
+        ran(page)
+        until(lambda: not (desk.importer.job and desk.importer.job.running))
+        page = view(legal.IMPORT)
+        assert said in page.success[0].value
+        changed = "<td>灯塔法</td><td>修改</td><td>2020-01-01</td><td>2024-01-01</td>" in html(page)
+        assert changed == (said != "没有变化")
 
 
 def test_an_address_that_is_none_is_refused_with_a_sentence() -> None:

@@ -1,0 +1,47 @@
+"""Articles of the library as sources of an answer: numbered, cited, kept and checked like what comes from the web."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.base.text import one_line, shorten
+from core.legal.address import law_address
+from core.legal.library.statutes import LegalArticle
+from core.legal.types import LAWS, Status
+from core.search.results import SNIPPET_LENGTH
+from core.search.types import SearchResult, host_of
+
+
+def article_source(public_url: str, article: LegalArticle, rank: int) -> SearchResult:
+    """The address has a version only where the reader would otherwise be shown another one."""
+    other = article.status in {Status.AMENDED, Status.NOT_YET}
+    version = article.published if other else None
+    url = public_url + law_address(article.law_name, article.article_number, version)
+    remark = f"（{article.published or '日期不详'} 公布，{article.status}）" if other else ""
+    return SearchResult(
+        title=f"《{article.law_name}》{article.article_number or ''}{remark}",
+        url=url,
+        snippet=shorten(one_line(article.content), SNIPPET_LENGTH),
+        source=host_of(url),
+        published=article.published,
+        engine=LAWS,
+        rank=rank,
+        read="library",
+        text=_article_text(article) if article.article_number else "",
+    )
+
+
+def _article_text(article: LegalArticle) -> str:
+    """All that the library says of it, for whoever compares: the model reads as much of that as there is room for."""
+    lines = [f"《{article.law_name}》{article.article_number}{in_force(article)}", article.content]
+    return "\n".join([*lines, *mentioned(article)])
+
+
+def in_force(article: LegalArticle) -> str:
+    since = f"{article.effective_date} 起施行" if article.effective_date else "施行日期未知"
+    return f"（{since}，{article.status}）{article.later}"
+
+
+def mentioned(article: LegalArticle) -> Iterator[str]:
+    for reference in article.references:
+        yield f"【提到的《{reference.law_name}》{reference.article_number}：{reference.content or '库中没有'}】"

@@ -1,0 +1,16 @@
+"""Which law another one amends, as its name says: 刑法修正案（十二）, 关于修改《…》的决定."""
+
+from __future__ import annotations
+
+import re
+
+_DECISION = re.compile(r"(?P<issuer>.*?)关于修改(?:部分)?[《〈](?P<law>[^《》]+)[》〉](?:部分条款)?的决定")
+_AMENDMENT = re.compile(r"(?P<law>.+?(?:法典|法))修正案(?:[（(][^（）()]*[）)])?")
+
+
+def amended_law(name: str) -> tuple[str, ...]:
+    """Names under which the amended law may be known; none for what amends no single law."""
+    if found := _DECISION.fullmatch(name):
+        return found["law"], f"{found['issuer']}{found['law']}"
+    found = _AMENDMENT.fullmatch(name)
+    return (found["law"],) if found else ()

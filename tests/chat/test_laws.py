@@ -1,0 +1,99 @@
+"""Chat mode with an imported law library: its articles are sources beside the web's, and no proof that the web was searched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.answer.events import Answer, Checked, Notice, RunEvent, SearchFinished
+from core.answer.message import message_from_run
+from core.answer.source_html import references_html
+from core.legal.types import LAWS
+from core.run.question import AnswerOptions
+from core.search.errors import EngineTimeout
+from core.ui.chat.story import search_failed, told
+from support import everyday_laws, invented
+from support.worlds import FakeEngine, results, world
+
+SEARCH = AnswerOptions(search=True)
+QUESTION = "公司延长工作时间不支付工资报酬，违法吗"
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("laws")
+    invented.library(folder / "data", invented.jsonl(folder / "laws.jsonl", *everyday_laws.LAWS))
+    return folder / "data"
+
+
+def searches(events: list[RunEvent]) -> list[SearchFinished]:
+    return [event for event in events if isinstance(event, SearchFinished)]
+
+
+def test_articles_come_first_with_their_whole_text_and_then_the_web(data_dir: Path) -> None:
+    says = "延长工作时间的，支付不低于工资的百分之一百五十的工资报酬[1]。网上也这么说[4]。"
+    with world(says=[[says]], engines=[FakeEngine("fake", results(5))], DATA_DIR=str(data_dir)) as (app, model):
+        events = list(app.chat.stream(QUESTION, options=SEARCH))
+    laws, web = searches(events)
+    assert laws.response.provider == LAWS
+    assert [source.number for source in (*laws.sources, *web.sources)] == list(range(1, 9))
+    assert laws.sources[0].title == "《中华人民共和国劳动法》第四十四条"
+    prompt = str(model.asked[0][-1].content)
+    assert "休息日安排劳动者工作又不能安排补休的，支付不低于工资的百分之二百" in prompt
+    assert "URL: 本地法规库" in prompt
+    assert "第5条摘要" in prompt
+    (answer,) = (event for event in events if isinstance(event, Answer))
+    assert [source.number for source in answer.sources] == [1, 4]
+    assert answer.sources[0].read == "library"
+    assert "本地法规库" in references_html(answer.sources, app_url="http://localhost:8501")
+    (check,) = (event.check for event in events if isinstance(event, Checked))
+    assert check.statements[0].citations[0].check.verdict.value == "supported"
+    assert [line.title for line in told(events).shown] == [f"查法规「{QUESTION}」", f"搜索「{QUESTION}」"]
+    assert told(events).totals == "已搜索 1 次 · 查法规 1 次"
+    assert len(message_from_run(events, seconds=1.0).found) == 8
+
+
+@pytest.mark.parametrize("question", ["今天天气怎么样", "Python 怎么排序"])
+def test_other_questions_are_answered_as_without_a_library(data_dir: Path, question: str) -> None:
+    with world(says=[["好[1]"]], engines=[FakeEngine("fake", results(5))], DATA_DIR=str(data_dir)) as (app, _):
+        (found,) = searches(list(app.chat.stream(question, options=SEARCH)))
+    assert found.response.provider == "fake"
+
+
+def test_a_failed_web_search_is_one_although_the_articles_are_used(data_dir: Path) -> None:
+    engines = [FakeEngine("fake", EngineTimeout())]
+    with world(says=[["按条文[1]。"]], engines=engines, DATA_DIR=str(data_dir)) as (app, model):
+        events = list(app.chat.stream("休息日安排劳动者工作，要支付多少工资报酬", options=SEARCH))
+    laws, web = searches(events)
+    assert [search_failed(found.response) for found in (laws, web)] == [False, True]
+    (notice,) = (event for event in events if isinstance(event, Notice))
+    assert "没有网页" in notice.text
+    assert "没有使用搜索结果" not in notice.text
+    prompt = str(model.asked[0][-1].content)
+    assert "不是网页" in prompt
+    assert "百分之二百" in prompt
+    (answer,) = (event for event in events if isinstance(event, Answer))
+    assert answer.sources == laws.sources[:1]
+
+
+def test_long_articles_leave_room_for_the_web(tmp_path: Path) -> None:
+    long = [{"number": f"第{n}条", "text": "违约金的数额由法院酌情减少。" * 200} for n in "一二三"]
+    law = invented.jsonl(tmp_path / "law.jsonl", {"name": "违约金法", "articles": long})
+    invented.library(tmp_path / "data", law)
+    with world(says=[["好"]], engines=[FakeEngine("fake", results(5))], DATA_DIR=str(tmp_path / "data")) as (
+        app,
+        model,
+    ):
+        laws, web = searches(list(app.chat.stream("违约金法怎么规定违约金", options=SEARCH)))
+    assert len(laws.sources) == 3
+    assert web.sources
+    assert "标题1" in str(model.asked[0][-1].content)
+
+
+def test_a_broken_library_breaks_no_answer(tmp_path: Path) -> None:
+    library = invented.library(tmp_path, invented.jsonl(tmp_path / "laws.jsonl", *everyday_laws.LAWS))
+    (library.folder / str(library.version) / "laws.sqlite3").write_bytes(b"not a database")
+    with world(says=[["好[1]"]], engines=[FakeEngine("fake", results(5))], DATA_DIR=str(tmp_path)) as (app, _):
+        events = list(app.chat.stream(QUESTION, options=SEARCH))
+    assert [found.response.provider for found in searches(events)] == ["fake"]
