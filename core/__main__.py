@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from core.checks import AnswerCheck
     from core.legal.imports.build import ImportProgress
     from core.legal.library.statutes import LegalArticle
+    from core.legal.text.as_of import Period
     from core.run.service import AnswerService
 
 OK, FAILED = 0, 1
@@ -117,6 +118,7 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(command=_import)
     law_search = law.add_parser("search", help="按法名、条号或内容检索")
     law_search.add_argument("query", help="如 劳动合同法第三十八条；- 表示从标准输入逐行读取")
+    law_search.add_argument("--as-of", type=_period, metavar="日期", help="按那时施行的版本，如 2019-05-01 或 2019")
     law_search.set_defaults(command=_law_search)
     case_search = case.add_parser("search", help="按关键词或案号检索")
     case_search.add_argument("query", help="关键词；- 表示从标准输入逐行读取")
@@ -297,10 +299,20 @@ def _progress() -> Callable[[ImportProgress], None]:
     return tell
 
 
+def _period(text: str) -> Period:
+    from core.legal.text.as_of import parse_period
+
+    period = parse_period(text)
+    if period is None:
+        raise argparse.ArgumentTypeError("日期写成 2019-05-01、2019-05 或 2019")
+    return period
+
+
 def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:
     def one(text: str) -> int:
-        response = app.legal.regulations.search(text)
-        output.document(response.to_json(), lambda: "\n\n".join(map(_article_text, response.results)) or "没有找到。")
+        response = app.legal.regulations.search(text, as_of=options.as_of)
+        found = [*filter(None, [response.note]), *map(_article_text, response.results)]
+        output.document(response.to_json(), lambda: "\n\n".join(found) or "没有找到。")
         return OK
 
     return _for_each(options.query, output, one)
@@ -308,6 +320,7 @@ def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:
 
 def _article_text(article: LegalArticle) -> str:
     effective = f"（{article.effective_date} 起施行）" if article.effective_date else ""
+    effective += f" {article.remark}" if article.remark else ""
     return f"《{article.law_name}》{article.article_number or ''}{effective} · {article.source}\n{article.content}"
 
 

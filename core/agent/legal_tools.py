@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Annotated, Any
 
 from langchain_core.tools import BaseTool
@@ -21,6 +22,7 @@ from core.legal.address import case_address, law_address
 from core.legal.desk import LegalDesk
 from core.legal.library.cases import CaseResponse
 from core.legal.library.statutes import LegalArticle, RegulationResponse
+from core.legal.text.as_of import Period, asked_for, parse_period
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.text.numerals import parse_article_number
 from core.legal.types import CASES, LAWS, LIBRARIES, CaseType, CourtCase, Status
@@ -127,6 +129,11 @@ class RegulationInput(BaseModel):
     )
     law_name: _Text | None = Field(default=None, description="可选：法律名称，如 劳动合同法")
     article: _Text | None = Field(default=None, description="可选：条号，如 第三十八条")
+    as_of: _Text | None = Field(
+        default=None,
+        description="可选：事情发生在过去时，填那一天或那一年，按当时施行的版本查",
+        examples=["2019-05-01", "2019"],
+    )
 
 
 class RegulationSearchTool(LegalTool):
@@ -137,18 +144,35 @@ class RegulationSearchTool(LegalTool):
     )
     args_schema: Any = RegulationInput
 
-    def asked(self, query: str = "", law_name: str | None = None, article: str | None = None) -> SearchQuery:
+    def asked(
+        self, query: str = "", law_name: str | None = None, article: str | None = None, as_of: str | None = None
+    ) -> SearchQuery:
         words = one_line(" ".join(filter(None, (law_name, article, query))))
         return SearchQuery(words, type=SearchType.REGULATION, language=self.context.settings.search.language)
 
     def find(
-        self, asked: SearchQuery, query: str = "", law_name: str | None = None, article: str | None = None
+        self,
+        asked: SearchQuery,
+        query: str = "",
+        law_name: str | None = None,
+        article: str | None = None,
+        as_of: str | None = None,
     ) -> Found:
         service = self.desk.regulations_for(self.context.user, self.context.session_cache)
-        answer = service.search(_wording(query, law_name or "", article or ""))
+        period, note = self._time(as_of)
+        answer = service.search(_wording(query, law_name or "", article or ""), as_of=period)
         articles = enumerate(answer.results if answer.origin == "index" else (), 1)
         held = [(_article_result(self.desk.public_url, one, rank), _article_details(one)) for rank, one in articles]
-        return self.found(LAWS, asked, answer, held, note=answer.note)
+        return self.found(LAWS, asked, answer, held, note=note + answer.note)
+
+    def _time(self, as_of: str | None) -> tuple[Period | None, str]:
+        """The time that the model names; else the one that the question is about."""
+        if as_of:
+            period = parse_period(as_of)
+            unread = f"没有按日期查：「{shorten(one_line(as_of), 20)}」不是 2019-05-01 或 2019 这样的日期。"
+            return period, f"按 {period.spaced}的法律查找。" if period else unread
+        period = asked_for(self.context.question, date.today())
+        return period, f"问题说的是 {period.spaced}的事，按当时的法律查找。" if period else ""
 
 
 def _wording(query: str, law_name: str, article: str) -> str:
@@ -188,8 +212,8 @@ def _article_text(article: LegalArticle) -> str:
 
 
 def _force(article: LegalArticle) -> str:
-    since = f"{article.effective_date} 起施行" if article.effective_date else "施行日期未知"
-    return f"（{since}，{article.status}）"
+    since = [f"{article.effective_date} 起施行"] if article.effective_date else []
+    return f"（{'，'.join([*since, str(article.status)])}）"
 
 
 def _mentioned(article: LegalArticle) -> Iterator[str]:
@@ -198,7 +222,7 @@ def _mentioned(article: LegalArticle) -> Iterator[str]:
 
 
 def _article_details(article: LegalArticle) -> str:
-    parts = [_force(article)]
+    parts = [_force(article), article.remark]
     if article.excerpt and article.excerpt != article.content:
         parts.append(f"所查的款项：{article.excerpt}全条：")
     parts.append(shorten(one_line(article.content), ARTICLE_LENGTH))

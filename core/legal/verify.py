@@ -15,12 +15,12 @@ from core.legal.layouts.markup import Undecodable, decode
 from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
 from core.legal.text.agreement import Agreement, LawWords, compare, contained, pairs
 from core.legal.text.names import law_key
-from core.legal.text.numerals import ArticleNumber, plain, to_chinese
+from core.legal.text.numerals import ArticleNumber, to_chinese
 from core.legal.text.paragraphs import excerpt
 from core.legal.text.quotations import Quotation, quotations, quotes
 from core.legal.text.restatement import Restatement, cited_together, restatements
 from core.legal.text.statute_citations import Citation, find_citations
-from core.legal.text.which_law import Edition, edition_in, is_abroad, is_no_law
+from core.legal.text.which_law import Edition, edition_of_name, is_abroad, is_no_law
 from core.legal.types import Status
 
 _FITS = 0.5
@@ -322,10 +322,7 @@ class _CitationCheck:
     def _edition_in_name(self) -> Edition | None:
         """公司法（2018年修正） in 《》; 宪法修正案（2018年） is a document of its own."""
         name = self._citation.law or ""
-        brackets = re.search(r"[(（]([^()（）]*)[)）]$", name)
-        if not brackets or (self._law and self._law.key == law_key(name)):
-            return None
-        return edition_in(plain(brackets[1]))
+        return None if self._law and self._law.key == law_key(name) else edition_of_name(name)
 
     def _of_edition(self, law: LawVersion, edition: Edition) -> Verdict:
         version = self._version(law, edition)

@@ -1,0 +1,98 @@
+"""行为时法: the day, month or year for which somebody wants to know the law, as texts and addresses write it."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Iterator
+from datetime import date
+from typing import NamedTuple
+
+from core.base.script import simplified
+from core.legal.text.numerals import plain, to_int
+from core.legal.text.statute_citations import find_citations
+
+_DIGIT = r"[〇○零一二三四五六七八九\d]"
+_NUMERAL = r"[〇○零一二三四五六七八九十\d]"
+_WRITTEN = re.compile(
+    rf"(?<!\d)(?P<year>{_DIGIT}{{4}})\s*(?:"
+    rf"年(?:\s*(?P<month>{_NUMERAL}{{1,3}})\s*月(?:份|\s*(?P<day>{_NUMERAL}{{1,3}})\s*[日号])?)?"
+    r"|[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?(?!\d))"
+)
+_ISO = re.compile(r"\d{4}(?:-\d{2}){0,2}")
+_MADE_THEN = re.compile(
+    r"\s*[)）]?\s*(?:\d+号|第?\S{0,4}(?:修正|修订|修改|公布|颁布|发布|通过|制定)|版|文本|新法|施行|实施|生效|起\s*(?:施行|实施|生效)|度)"
+)
+"""After a year these words speak of the law itself, not of what happened."""
+_EARLIEST = 1949
+
+
+class Period(NamedTuple):
+    """A day, or a month or year of which the day is not known. Both ends are ISO days."""
+
+    first: str
+    last: str
+    start: int = 0
+    end: int = 0
+    """Where a text says so."""
+
+    def __str__(self) -> str:
+        if self.first == self.last:
+            return self.first
+        year, month, _ = self.first.split("-")
+        return f"{year} 年 {int(month)} 月" if self.last.startswith(f"{year}-{month}") else f"{year} 年"
+
+    @property
+    def spaced(self) -> str:
+        """Before Chinese words: a number keeps its distance from them."""
+        return f"{self} " if self.first == self.last else str(self)
+
+    @property
+    def iso(self) -> str:
+        """As an address has it: 2019, 2019-05, 2019-05-01."""
+        if self.first == self.last:
+            return self.first
+        return self.first[:7] if self.last[:7] == self.first[:7] else self.first[:4]
+
+
+def parse_period(text: str) -> Period | None:
+    """The whole of a text: 2019, 2019-05-01, 2019年5月. None for anything else, and for a day that no calendar has."""
+    written = plain(simplified(text)).strip()
+    if _ISO.fullmatch(written):
+        return _period(*(int(part) for part in written.split("-")))
+    found = _WRITTEN.fullmatch(written)
+    return _read(found) if found else None
+
+
+def periods(text: str) -> Iterator[Period]:
+    """Every time at which a text says that something was, without those that only name the version of a law."""
+    simple = plain(simplified(text))
+    named = [citation for citation in find_citations(simple) if citation.edition]
+    for found in _WRITTEN.finditer(simple):
+        period = _read(found)
+        edition = any(one.start <= found.start() < one.end for one in named) or _MADE_THEN.match(simple, found.end())
+        if period and not edition:
+            yield period
+
+
+def asked_for(question: str, today: date) -> Period | None:
+    """The time that a question is about, where it names one that is over; of several, no one knows which counts."""
+    past = {(one.first, one.last): one for one in periods(question) if one.last < today.isoformat()}
+    return next(iter(past.values())) if len(past) == 1 else None
+
+
+def _read(found: re.Match[str]) -> Period | None:
+    try:
+        parts = [found["year"], found["month"] or found["m"], found["day"] or found["d"]]
+        return _period(*(to_int(part) for part in parts if part), start=found.start(), end=found.end())
+    except ValueError:
+        return None
+
+
+def _period(year: int, month: int = 0, day: int = 0, *, start: int = 0, end: int = 0) -> Period | None:
+    try:
+        first = date(year, month or 1, day or 1)
+        last = date(year, month or 12, day or monthrange(year, month or 12)[1])
+    except ValueError:
+        return None
+    return Period(first.isoformat(), last.isoformat(), start, end) if year >= _EARLIEST else None
