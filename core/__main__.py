@@ -126,6 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     case_search.set_defaults(command=_case_search)
     verify = law.add_parser("verify", help="核验一份文本引用的每一条法条")
     verify.add_argument("file", metavar="FILE")
+    verify.add_argument("--as-of", type=_period, metavar="日期", help="以那时施行的法律为准，如 2019-05-01 或 2019")
     verify.set_defaults(command=_verify)
 
     check = commands.add_parser("check", help="核对：回答里每一处引用，来源是否这样说")
@@ -342,7 +343,7 @@ def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.legal.verify import report
 
     file = Path(options.file)
-    document = {"file": file.name, **report(app.legal.verifier.verify_file(file))}
+    document = {"file": file.name, **report(app.legal.verifier.verify_file(file, as_of=options.as_of))}
     output.document(document, lambda: "\n".join(map(_verdict_text, document["citations"])) or "没有找到法条引用。")
     return OK
 

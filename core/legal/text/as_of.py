@@ -24,6 +24,7 @@ _MADE_THEN = re.compile(
     r"\s*[)）]?\s*(?:\d+号|第?\S{0,4}(?:修正|修订|修改|公布|颁布|发布|通过|制定)|版|文本|新法|施行|实施|生效|起\s*(?:施行|实施|生效)|度)"
 )
 """After a year these words speak of the law itself, not of what happened."""
+_COUNTS = re.compile(r"\s*(?:的法律|施行的法律|有效的法律|时的法律)?\s*为准")
 _EARLIEST = 1949
 
 
@@ -79,6 +80,31 @@ def asked_for(question: str, today: date) -> Period | None:
     """The time that a question is about, where it names one that is over; of several, no one knows which counts."""
     past = {(one.first, one.last): one for one in periods(question) if one.last < today.isoformat()}
     return next(iter(past.values())) if len(past) == 1 else None
+
+
+class Time(NamedTuple):
+    """The time whose law a citation means."""
+
+    period: Period
+    chosen: bool
+    """By the reader, or by the text for all of itself; else it only stands before the citation."""
+
+
+class Times:
+    """When what a text speaks of happened."""
+
+    def __init__(self, text: str, chosen: Period | None = None) -> None:
+        self._text = text
+        self._periods = list(periods(text))
+        self._chosen = chosen or next((one for one in self._periods if _COUNTS.match(text, one.end)), None)
+
+    def of(self, at: int) -> Time | None:
+        """For a citation at this place: the last time that is named before it in its sentence."""
+        if self._chosen:
+            return Time(self._chosen, True)
+        begin = max(self._text.rfind(mark, 0, at) for mark in "。；！？\n") + 1
+        before = [one for one in self._periods if begin <= one.start and one.end <= at]
+        return Time(before[-1], False) if before else None
 
 
 def _read(found: re.Match[str]) -> Period | None:
