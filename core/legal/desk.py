@@ -12,6 +12,7 @@ from core.base.settings import Settings
 from core.base.visitors import Visitor
 from core.legal.imports.job import Importer
 from core.legal.library.cases import CaseService
+from core.legal.library.catalogue import Catalogue
 from core.legal.library.index import LegalLibrary
 from core.legal.library.statutes import Fallback, RegulationService
 from core.legal.text.statute_citations import find_citations
@@ -40,6 +41,7 @@ class LegalDesk:
         self.verifier = Verifier(self.library)
         self.importer = Importer(self.library)
         self._checked = lru_cache(maxsize=CHECKS_KEPT)(self._check)
+        self._listed = lru_cache(maxsize=1)(self._catalogue)
         self._use(search)
 
     def searching(self, search: SearchService) -> LegalDesk:
@@ -52,6 +54,14 @@ class LegalDesk:
         self._search = search
         self.regulations = self.regulations_for(None)
         self.cases = self.cases_for(None)
+
+    def catalogue(self) -> Catalogue | None:
+        """The directory of what was imported, made once for an index and a day; None before the first import."""
+        return self._listed(self.library.version, date.today())
+
+    def _catalogue(self, index: str | None, day: date) -> Catalogue | None:
+        held = self.library.index() if index else None
+        return Catalogue(held) if held else None
 
     def close(self) -> None:
         self.importer.close()

@@ -19,7 +19,7 @@ from core.legal.text.names import law_key
 from core.legal.text.numerals import NUMERAL, ArticleNumber, plain, to_chinese, to_int
 from core.legal.text.paragraphs import excerpt
 from core.legal.text.statute_citations import Citation, find_citations
-from core.legal.text.which_law import edition_of_name
+from core.legal.text.which_law import edition_of_name, is_no_law
 from core.legal.types import Kind, Status
 from core.search.errors import QueryError
 from core.search.types import SearchResponse, SearchResult
@@ -43,6 +43,7 @@ _NAME_END = re.compile(
     r"(?:法典|法|条例|规定|办法|细则|规则|解释|决定|通则|准则|批复|通知|意见|纪要|修正案|公约|标准|章程|答复)"
     r"(?:[（(][一二三四五六七八九十\d]+年?[）)]|[一二三四五六七八九十])?$"
 )
+_IS_A_NAME = re.compile(r"[\w()（）]+(?:法典|条例|(?<![方办做说看想违合非执司守无算用办])法)")
 _NUMBERED_INTERPRETATION = re.compile(
     r"(?:解释|规定)[（(]?[一二三四五六七八九十][）)]?$"
 )  # 公司法解释三, not its article 3
@@ -219,12 +220,25 @@ class _Lookup:
         if name := self._unknown_law():
             self.law_missing = True
             return [], f"库中没有《{name}》。"
-        if len(self._query) <= _LONGEST_NAME and not _ASKS.search(self._query):
-            if _NAME_END.search(self._query) and (laws := self._laws()):
-                return laws, ""
-            titled = self._index.containing(self._query, _MANY_LAWS) if len(self._query) >= 2 else []
-            return self._law_results(titled) + self._full_text(), ""
-        return self._full_text(), ""
+        missing = self._missing_name()
+        results = self._named_or_described()
+        instead = "，以下是名称或内容相近的" if results else ""
+        return results, f"库中没有《{missing}》{instead}。" if missing else ""
+
+    def _named_or_described(self) -> list[LegalArticle]:
+        if len(self._query) > _LONGEST_NAME or _ASKS.search(self._query):
+            return self._full_text()
+        if _NAME_END.search(self._query) and (laws := self._laws()):
+            return laws
+        titled = self._index.containing(self._query, _MANY_LAWS) if len(self._query) >= 2 else []
+        return self._law_results(titled) + self._full_text()
+
+    def _missing_name(self) -> str:
+        """A law that the query names, and the index does not hold: 《月光法》怎么规定, 月光法."""
+        named = re.findall(r"《([^《》]{2,50})》", self._query)
+        if not named and len(self._query) <= _LONGEST_NAME and _IS_A_NAME.fullmatch(self._query):
+            named = [self._query]
+        return next((name for name in named if not is_no_law(name) and not self._index.is_known(name)), "")
 
     def _on_day(self, key: str, period: Period) -> OnDay:
         if key not in self._then:

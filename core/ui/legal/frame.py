@@ -50,8 +50,8 @@ def link(text: str, query: Mapping[str, str], *, icon: str | None = None) -> Non
     st.page_link(PAGE, label=label(text), query_params=dict(query), icon=icon)
 
 
-def back_to_search(name: str) -> None:
-    st.page_link(PAGE, label=name, icon=":material/arrow_back:")
+def back_to_search(name: str, query: Mapping[str, str] | None = None) -> None:
+    st.page_link(PAGE, label=name, icon=":material/arrow_back:", query_params=dict(query or {}))
 
 
 def facts(parts: Sequence[str]) -> Markup:

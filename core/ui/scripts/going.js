@@ -1,0 +1,8 @@
+// A link inside the page's own HTML leads to another state of the page as Streamlit's links do: without loading it anew.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a.wy-go");
+  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  history.pushState({}, "", link.href);
+  dispatchEvent(new PopStateEvent("popstate"));
+});
