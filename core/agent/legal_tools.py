@@ -139,7 +139,7 @@ class RegulationInput(BaseModel):
 class RegulationSearchTool(LegalTool):
     name: str = "regulation_search"
     description: str = (
-        "查法律法规的条文：按法律名称、条号或内容查找法律、行政法规和司法解释，返回条文原文和施行日期。"
+        "查法律法规的条文：按法律名称、条号或内容查找法律、行政法规和司法解释，返回条文原文和施行日期；事情发生在过去时用 as_of 查当时的版本。"
         "凡是要引用、核对法条，或回答法律如何规定，都先用此工具；查判决和案例用 case_search，其他内容用 web_search。"
     )
     args_schema: Any = RegulationInput

@@ -13,6 +13,8 @@ from core.legal.library.on_day import amendments_missing
 _ALIKE = 0.5
 """The share of common pairs of letters from which two articles are taken for one that was reworded."""
 
+_ITEM = re.compile(r"\n(?=[一二三四五六七八九十]+、)")
+
 
 class Stage(NamedTuple):
     """A version of the law, or an amendment of which the library has no text."""
@@ -79,15 +81,15 @@ class Amended(NamedTuple):
 
 
 def amended_by(index: LegalIndex, shown: StoredArticle) -> list[Amended]:
-    """The amendments that name this article, the newest first; each of their items stands on a line of its own."""
+    """The items of amendments that name this article, the newest first."""
     law = index.version(shown.law_id)
     called = re.compile(rf"{re.escape(law.key)}{shown.number}(?![之后])|作为{shown.number}(?!之)")
     documents = [one for one in index.laws() if one.key.startswith(f"{law.key}修正案")]
     found = [
-        Amended(document, line.strip())
+        Amended(document, item.strip())
         for document in documents
         for article in index.articles(document.id)
-        for line in article.text.splitlines()
-        if called.search(line)
+        for item in _ITEM.split(article.text)
+        if called.search(item)
     ]
     return sorted(found, key=lambda one: one.law.published or "", reverse=True)

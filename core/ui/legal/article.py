@@ -102,9 +102,8 @@ def _stages(place: Place, shown: StoredArticle, stages: Sequence[Stage]) -> Iter
 
 def _gap(days: Sequence[str]) -> Iterator[Markup]:
     if days:
-        yield Markup('<li class="missing">%s 制定或修改 <span class="wy-dim">库中没有这些版本</span></li>') % "、".join(
-            days
-        )
+        told = Markup("、").join(Markup('<span class="wy-day">%s</span>') % day for day in days)
+        yield Markup('<li class="missing">%s 制定或修改 <span class="wy-dim">库中没有这些版本</span></li>') % told
 
 
 def version_line(place: Place, version: LawVersion, article: StoredArticle | None = None) -> Markup:
@@ -147,11 +146,11 @@ def _changed(old: str, new: str) -> Iterator[Markup]:
 def _amendment(amended: Amended) -> Markup:
     link = short_link(law_query(amended.law.name))
     facts = f"{amended.law.published} 公布" if amended.law.published else ""
-    return Markup('<div><a class="wy-go" href="%s">《%s》</a> <span class="wy-dim">%s</span><p>%s</p></div>') % (
+    return Markup('<div><a class="wy-go" href="%s">《%s》</a> <span class="wy-dim">%s</span>%s</div>') % (
         link,
         short_name(amended.law.name),
         facts,
-        amended.words,
+        article_html(amended.words),
     )
 
 

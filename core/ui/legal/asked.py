@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.legal.library.catalogue import FACETS, FIELD, KIND, Catalogue
+from core.legal.library.catalogue import FACETS, FIELD, ISSUER, KIND, STATE, YEARS, Catalogue
 from core.legal.text.as_of import Period, parse_period
 from core.ui.escape import label
 from core.ui.frame import warning
@@ -17,7 +17,6 @@ ON = "legal_on"
 _SHOWN = "laws_shown"
 """What the boxes held when they were drawn last."""
 _KEYS = {"q": QUERY, "on": ON} | {facet: f"laws_{facet}" for facet in FACETS}
-_ALWAYS = (KIND, FIELD)
 
 
 @dataclass(frozen=True)
@@ -78,23 +77,29 @@ def _narrowed(catalogue: Catalogue, query: str) -> Asked:
     chosen: dict[str, str] = {facet: value for facet in FACETS if (value := st.session_state.get(_KEYS[facet]))}
     if query or chosen:  # else the directory has the same links
         _draw_pills(catalogue, KIND, chosen)
-    if KIND in chosen:
-        if chosen.get(FIELD) not in catalogue.counts(FIELD, chosen):
-            st.session_state[_KEYS[FIELD]] = None
-            chosen.pop(FIELD, None)
-        _draw_pills(catalogue, FIELD, chosen)
-    typed = st.session_state.get(ON) or ""
-    used = [value for facet, value in chosen.items() if facet not in _ALWAYS] + ([f"以 {typed} 为准"] if typed else [])
-    with st.expander(
-        label(f"筛选：{'、'.join(used)}" if used else "筛选：效力、机关、公布年份、日期"),
-        icon=":material/tune:",
-        key="laws_filters",
-    ):
-        for facet in FACETS:
-            if facet not in _ALWAYS:
-                _draw_pills(catalogue, facet, chosen)
+    if KIND in chosen and not query:
+        _draw_fields(catalogue, chosen)
+    with st.expander(label(_used(chosen)), icon=":material/tune:", key="laws_filters"):
+        if KIND in chosen and query:
+            _draw_fields(catalogue, chosen)
+        for facet in (STATE, ISSUER, YEARS):
+            _draw_pills(catalogue, facet, chosen)
         on = draw_day(ON)
     return Asked(query, chosen, on)
+
+
+def _used(chosen: dict[str, str]) -> str:
+    on = st.session_state.get(ON)
+    used = [value for facet, value in chosen.items() if facet != KIND] + ([f"以 {on} 为准"] if on else [])
+    return f"筛选：{'、'.join(used)}" if used else "筛选：效力、机关、公布年份、日期"
+
+
+def _draw_fields(catalogue: Catalogue, chosen: dict[str, str]) -> None:
+    """Those of the kind that is chosen; one that was chosen for another kind is forgotten."""
+    if chosen.get(FIELD) not in catalogue.counts(FIELD, chosen):
+        st.session_state[_KEYS[FIELD]] = None
+        chosen.pop(FIELD, None)
+    _draw_pills(catalogue, FIELD, chosen)
 
 
 def _draw_pills(catalogue: Catalogue, facet: str, chosen: dict[str, str]) -> None:
@@ -109,7 +114,7 @@ def _draw_pills(catalogue: Catalogue, facet: str, chosen: dict[str, str]) -> Non
         list(counts),
         format_func=lambda value: f"{label(value)} {counts[value]:,}",
         key=_KEYS[facet],
-        label_visibility="collapsed" if facet in _ALWAYS else "visible",
+        label_visibility="collapsed" if facet in (KIND, FIELD) else "visible",
     )
     chosen.pop(facet, None)
     if value:

@@ -19,6 +19,7 @@ from core.legal.verify import Author, Mark, Verdict
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 from core.ui.legal import frame
+from core.ui.legal.asked import draw_day
 from core.ui.legal.verdicts import coloured, details, mark_html, words
 from core.ui.uploads import upload_field
 
@@ -47,12 +48,13 @@ def draw(desk: LegalDesk) -> None:
         file = upload_field(
             f"或上传文本文件（txt、md），最大 {_MAX_MEGABYTES} MB", megabytes=_MAX_MEGABYTES, type=["txt", "md"]
         )
+        on = draw_day("draft_on")
         st.form_submit_button("核验", type="primary", icon=":material/fact_check:")
     text = _text(typed or "", file)
     if not text.strip():
         return
     try:
-        _draw_verdicts(text, desk.verifier.verify(text, Author.PERSON))
+        _draw_verdicts(text, desk.verifier.verify(text, Author.PERSON, on))
     except AppError as error:
         warning(str(error))
 

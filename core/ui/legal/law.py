@@ -151,6 +151,10 @@ def _anchor(number: ArticleNumber) -> str:
     return f"a-{number.number}-{number.suffix}" if number.suffix else f"a-{number.number}"
 
 
+def _heading(first: StoredArticle, depth: int) -> str:
+    return f"h{depth}-{_anchor(first.number)}"
+
+
 def _headings(articles: Sequence[StoredArticle]) -> Iterator[tuple[StoredArticle, list[tuple[int, str]]]]:
     """Each article with the headings that begin at it, each with its depth."""
     path: tuple[str, ...] = ()
@@ -162,7 +166,7 @@ def _headings(articles: Sequence[StoredArticle]) -> Iterator[tuple[StoredArticle
 
 def _contents(articles: Sequence[StoredArticle]) -> Markup:
     lines = [
-        Markup('<li class="deep-%s"><a href="#%s">%s</a></li>') % (min(depth, _DEEPEST), _anchor(one.number), title)
+        Markup('<li class="deep-%s"><a href="#%s">%s</a></li>') % (min(depth, _DEEPEST), _heading(one, depth), title)
         for one, headings in _headings(articles)
         for depth, title in headings
     ]
@@ -172,7 +176,11 @@ def _contents(articles: Sequence[StoredArticle]) -> Markup:
 def _text(place: Place, articles: Sequence[StoredArticle], words: Sequence[str]) -> Iterator[Markup]:
     for one, headings in _headings(articles):
         for depth, title in headings:
-            yield Markup('<h3 class="deep-%s">%s</h3>') % (min(depth, _DEEPEST), marks.marked(title, words))
+            yield Markup('<h3 id="%s" class="deep-%s">%s</h3>') % (
+                _heading(one, depth),
+                min(depth, _DEEPEST),
+                marks.marked(title, words),
+            )
         if not one.number.number:
             yield article_html(one.text) if not words else Markup().join(_lines(one.text, words))
             continue
