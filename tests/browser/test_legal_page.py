@@ -97,6 +97,7 @@ def test_what_is_searched_stands_in_the_address(server: AppServer, visit: Visit)
     page = visitor.page
     look_up(visitor, "查法规", "守塔人点灯")
     page.get_by_text("行政法规 1").click()
+    visitor.settled()
     expect(page.locator("mark").filter(has_text="守塔人").first).to_be_visible()
     page.get_by_text("筛选：").click()
     page.get_by_role("textbox", name="以哪一天的法律为准").fill("2023")

@@ -60,10 +60,11 @@ def draw(catalogue: Catalogue | None) -> Asked:
 
 
 def _fill(catalogue: Catalogue | None) -> None:
+    """A browser may still tell the address of before while the next box is already being used: then the boxes count."""
     drawn_before = QUERY in st.session_state
     given = {name: value for name, value in st.query_params.to_dict().items() if name in _KEYS}
     before = shown()
-    if drawn_before and given == before:
+    if drawn_before and (given == before or _held() != before):
         return
     if not given and not drawn_before:
         given = before
@@ -71,6 +72,13 @@ def _fill(catalogue: Catalogue | None) -> None:
         value = given.get(name, "")
         known = name not in FACETS or bool(catalogue and value in catalogue.counts(name, {}))
         st.session_state[key] = value if known and (value or name not in FACETS) else None
+
+
+def _held() -> dict[str, str]:
+    held = {name: str(st.session_state.get(key) or "").strip() for name, key in _KEYS.items()}
+    period = parse_period(held["on"])
+    held["on"] = period.iso if period else ""
+    return {name: value for name, value in held.items() if value}
 
 
 def _narrowed(catalogue: Catalogue, query: str) -> Asked:

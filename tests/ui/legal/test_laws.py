@@ -78,6 +78,15 @@ def test_what_is_chosen_and_typed_becomes_part_of_the_address() -> None:
     assert again.text_input(key=asked.QUERY).value == "守塔人点灯"
 
 
+def test_a_browser_that_still_tells_the_old_address_takes_nothing_back() -> None:
+    page = opened(q="守塔人点灯")
+    page.session_state["laws_kind"] = "行政法规"
+    ran(page)
+    del page.query_params["kind"]
+    page.session_state["laws_year"] = "2020—2029"
+    assert address(ran(page)) == {"q": "守塔人点灯", "kind": "行政法规", "year": "2020—2029"}
+
+
 def test_another_kind_leaves_the_field() -> None:
     page = opened(kind="法律", field="经济法")
     page.session_state["laws_kind"] = "司法解释"
