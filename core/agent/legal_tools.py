@@ -171,8 +171,11 @@ class RegulationSearchTool(LegalTool):
             period = parse_period(as_of)
             unread = f"没有按日期查：「{shorten(one_line(as_of), 20)}」不是 2019-05-01 或 2019 这样的日期。"
             return period, f"按 {period.spaced}的法律查找。" if period else unread
-        period = asked_for(self.context.question, date.today())
-        return period, f"问题说的是 {period.spaced}的事，按当时的法律查找。" if period else ""
+        times = asked_for(self.context.question, date.today())
+        if len(times) == 1:
+            return times[0], f"问题说的是 {times[0].spaced}的事，按当时的法律查找。"
+        several = f"问题里有几个时间（{'、'.join(map(str, times))}），按现行法律查找；要查当时的版本请用 as_of。"
+        return None, several if times else ""
 
 
 def _wording(query: str, law_name: str, article: str) -> str:

@@ -421,5 +421,6 @@ class TestTheLawOfTheDay:
         with agent(final("好。"), environ=environ(data_dir)) as world:
             tool = RegulationSearchTool(context=replace(context(world), question="2015年签订，2019年违约"))
             said = tool.run("灯塔法第二条")
+        assert "问题里有几个时间（2015 年、2019 年），按现行法律查找；要查当时的版本请用 as_of。" in said
         assert "旧规定" in said
         assert "离岗的守塔人" in said

@@ -76,10 +76,10 @@ def periods(text: str) -> Iterator[Period]:
             yield period
 
 
-def asked_for(question: str, today: date) -> Period | None:
-    """The time that a question is about, where it names one that is over; of several, no one knows which counts."""
+def asked_for(question: str, today: date) -> list[Period]:
+    """The times that a question is about, those that are over; of several, no one knows which counts."""
     past = {(one.first, one.last): one for one in periods(question) if one.last < today.isoformat()}
-    return next(iter(past.values())) if len(past) == 1 else None
+    return list(past.values())
 
 
 class Time(NamedTuple):

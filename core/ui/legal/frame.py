@@ -35,6 +35,7 @@ def choose_view() -> str:
         persist_state="session",
         label_visibility="collapsed",
         width="stretch",
+        on_change=st.query_params.clear,
     )
     return str(view)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import streamlit as st
 from markupsafe import Markup, escape
@@ -14,12 +14,12 @@ from core.legal.desk import LegalDesk
 from core.legal.library.catalogue import source_name
 from core.legal.library.index import LawVersion, LegalIndex, StoredArticle
 from core.legal.library.on_day import amendments_missing
+from core.legal.text.names import law_key
 from core.legal.text.numerals import ArticleNumber, parse_article_number, to_chinese
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 from core.ui.legal import article, asked, frame, marks
 from core.ui.legal.place import Place, draw_day, draw_standing, ended, find_place
-from core.ui.legal.verdicts import article_html
 
 _LISTED = 12
 """Articles with what is looked for that are named above the text."""
@@ -50,7 +50,7 @@ def _draw_missing(desk: LegalDesk, index: LegalIndex | None, name: str) -> None:
     if index is None:
         frame.nothing_imported(web=desk.searches_web)
         return
-    for line in ended(index, name.removeprefix("中华人民共和国")):
+    for line in ended(index, law_key(name)):
         draw_html(Markup('<div class="wy-law">%s</div>') % line)
 
 
@@ -182,12 +182,16 @@ def _text(place: Place, articles: Sequence[StoredArticle], words: Sequence[str])
                 marks.marked(title, words),
             )
         if not one.number.number:
-            yield article_html(one.text) if not words else Markup().join(_lines(one.text, words))
+            yield _section(one, _lines(one.text, words))
             continue
         lines = list(_lines(one.text, words))
         first = Markup("%s　") % place.link(str(one.number), one.number) + (lines[0] if lines else "")
-        paragraphs = Markup().join(Markup("<p>%s</p>") % line for line in [first, *lines[1:]])
-        yield Markup('<section id="%s">%s</section>') % (_anchor(one.number), paragraphs)
+        yield _section(one, [first, *lines[1:]])
+
+
+def _section(one: StoredArticle, lines: Iterable[Markup]) -> Markup:
+    paragraphs = Markup().join(Markup("<p>%s</p>") % line for line in lines)
+    return Markup('<section id="%s">%s</section>') % (_anchor(one.number), paragraphs)
 
 
 def _lines(text: str, words: Sequence[str]) -> Iterator[Markup]:
