@@ -132,7 +132,11 @@ def _draw_pills(catalogue: Catalogue, facet: str, chosen: dict[str, str]) -> Non
 def draw_day(key: str) -> Period | None:
     """以 … 为准: the time whose law is to be shown."""
     typed = st.text_input(
-        "以哪一天的法律为准", key=key, placeholder="如 2019-05-01 或 2019，留空为现行", icon=":material/event:"
+        "以哪一天的法律为准",
+        key=key,
+        persist_state="session",
+        placeholder="如 2019-05-01 或 2019，留空为现行",
+        icon=":material/event:",
     )
     period = parse_period(typed or "")
     if typed and typed.strip() and period is None:

@@ -283,6 +283,17 @@ def test_a_draft_is_verified_counted_and_filtered() -> None:
 
 
 @with_laws
+def test_a_draft_about_something_earlier_is_verified_against_the_law_of_then() -> None:
+    text = "《灯塔法》第二条规定：“灯塔由守塔人看守，旧规定。”"
+    page = view(legal.DRAFT, **{legal_draft.TEXT: text, "draft_on": "2015"})
+    assert page.expander[0].label.startswith(":green[✓]")
+    assert "2015 年施行的版本" in page.expander[0].label
+    page = view(legal.DRAFT, **{legal_draft.TEXT: text, "draft_on": "昨天"})
+    assert "不是日期" in page.warning[0].value
+    assert page.expander[0].label.startswith(":orange[⌛]")
+
+
+@with_laws
 def test_a_draft_with_very_many_citations_is_not_drawn_at_once() -> None:
     page = view(legal.DRAFT, **{legal_draft.TEXT: "见《灯塔法》第三条。\n" * 400})
     assert page.subheader[0].value == "共引用 400 处"
