@@ -210,7 +210,7 @@ def _article_result(public_url: str, article: LegalArticle, rank: int) -> Search
 
 def _article_text(article: LegalArticle) -> str:
     """All that the library says of it, for whoever compares: the model reads as much of that as there is room for."""
-    lines = [f"《{article.law_name}》{article.article_number}{_force(article)}", article.content]
+    lines = [f"《{article.law_name}》{article.article_number}{_force(article)}{article.remark}", article.content]
     return "\n".join([*lines, *_mentioned(article)])
 
 

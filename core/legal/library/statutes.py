@@ -21,7 +21,7 @@ from core.legal.text.paragraphs import excerpt
 from core.legal.text.statute_citations import Citation, find_citations
 from core.legal.text.which_law import edition_of_name, is_no_law
 from core.legal.types import Kind, Status
-from core.search.errors import QueryError
+from core.search.errors import AllEnginesFailed, QueryError
 from core.search.types import SearchResponse, SearchResult
 
 Fallback = Callable[[str, int], SearchResponse]
@@ -180,9 +180,19 @@ class RegulationService:
         if held or note.startswith(_NO_SUCH) or self._fallback is None:
             response = RegulationResponse(query, tuple(results[:limit]), "index", note=note)
         else:
-            web = self._fallback(query, limit)
-            response = RegulationResponse(query, tuple(map(_from_web, web.results)), "web", note=note, web=web)
+            response = _on_the_web(self._fallback, query, limit, note)
         return replace(response, search_time=time.perf_counter() - started, as_of=as_of)
+
+
+def _on_the_web(search: Fallback, query: str, limit: int, note: str) -> RegulationResponse:
+    """That a law is not held is told also where the web cannot be asked about it."""
+    try:
+        web = search(query, limit)
+    except AllEnginesFailed as error:
+        if not note:
+            raise
+        return RegulationResponse(query, (), "index", note=f"{note}{error}")
+    return RegulationResponse(query, tuple(map(_from_web, web.results)), "web", note=note, web=web)
 
 
 _NO_SUCH = "没有这一条："
