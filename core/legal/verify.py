@@ -247,16 +247,19 @@ class _CitationCheck:
     def _of_time(self, law: LawVersion, time: Time) -> Verdict:
         """行为时法. A time that only stands before the citation may be about something else: it makes no verdict worse."""
         then = version_on(self._index, law.key, time.period)
-        today = self._of_today(law)
+        if not then.held and time.chosen:
+            return self._say(_Finding(Mark.UNKNOWN, then.note, unheld=OTHER_EDITION), law)
         if not then.held:
-            if time.chosen:
-                return self._say(_Finding(Mark.UNKNOWN, then.note, unheld=OTHER_EDITION), law)
+            today = self._of_today(law)
             return replace(today, note=f"{today.note}{then.note}按现行文本核对。")
-        later = self._index.repeal(law.key) and not self._index.repeal(law.key, time.period.first)
-        if then.law == law and not later:
-            return today
+        ended_later = self._index.repeal(law.key) and not self._index.repeal(law.key, time.period.first)
+        if then.law == law and not ended_later:
+            return self._of_today(law)
         verdict = self._against(then.law, f"按 {time.period.spaced}施行的版本（{then.law.published} 公布）核对。")
-        if time.chosen or _BEST.index(verdict.mark) <= _BEST.index(today.mark):
+        if time.chosen or verdict.mark is Mark.AGREES:
+            return verdict
+        today = self._of_today(law)
+        if _BEST.index(verdict.mark) <= _BEST.index(today.mark):
             return verdict
         other = f"{time.period.spaced}施行的是 {then.law.published} 公布的版本，请核对适用哪一版。"
         return replace(today, note=today.note + other)

@@ -68,8 +68,9 @@ def parse_period(text: str) -> Period | None:
 def periods(text: str) -> Iterator[Period]:
     """Every time at which a text says that something was, without those that only name the version of a law."""
     simple = plain(simplified(text))
-    named = [citation for citation in find_citations(simple) if citation.edition]
-    for found in _WRITTEN.finditer(simple):
+    written = list(_WRITTEN.finditer(simple))
+    named = [citation for citation in find_citations(simple) if citation.edition] if written else []
+    for found in written:
         period = _read(found)
         edition = any(one.start <= found.start() < one.end for one in named) or _MADE_THEN.match(simple, found.end())
         if period and not edition:
