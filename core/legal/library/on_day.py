@@ -42,8 +42,10 @@ def version_on(index: LegalIndex, key: str, period: Period) -> OnDay:
 
 
 def _too_late(first: LawVersion, period: Period) -> str:
-    if first.history[:1] > (period.last,):
+    if first.history and first.history[0] > period.last:
         return f"{period.spaced}时还没有这部法规：它 {first.history[0]} 制定，{_since(first)}。"
+    if first.history and first.published and _near(first.history[0], first.published):
+        return f"{period.spaced}时它还没有施行：{first.history[0]} 制定，{_since(first)}。"
     return f"库中没有 {period.spaced}施行的版本，最早的一版 {_since(first)}。"
 
 

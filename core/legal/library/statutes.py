@@ -37,6 +37,8 @@ LONGEST_QUERY = 1_000
 """A search box needs no more; a text that cites laws is checked, not searched for."""
 _LONGEST_NAME = 50
 _MANY_LAWS = 3
+_MORE_THEN = 5
+"""Times as many hits are looked at for the law of a time: what counted then comes before what did not."""
 
 _ASKS = re.compile(rf"[?？!！。；;]|{QUESTION_WORDS}|哪|\s.+\s")
 _NAME_END = re.compile(
@@ -362,13 +364,13 @@ class _Lookup:
 
     def _full_text(self) -> list[LegalArticle]:
         counts = self._counts if self._as_of or self._narrow else None
-        hits = self._index.search(self._query, self._limit, self._near, counts)
-        results = [article_result(self._index, stored) for stored in hits]
         if not self._as_of:
-            return results
-        then = [self._on_day(self._index.version(stored.law_id).key, self._as_of) for stored in hits]
-        dated = [(one.held, replace(result, remark=one.note)) for result, one in zip(results, then, strict=True)]
-        return [result for _, result in sorted(dated, key=lambda pair: not pair[0])]
+            hits = self._index.search(self._query, self._limit, self._near, counts)
+            return [article_result(self._index, stored) for stored in hits]
+        hits = self._index.search(self._query, _MORE_THEN * self._limit, self._near, counts)
+        then = [(self._on_day(self._index.version(stored.law_id).key, self._as_of), stored) for stored in hits]
+        then.sort(key=lambda found: not found[0].held)
+        return [replace(article_result(self._index, stored), remark=one.note) for one, stored in then[: self._limit]]
 
     def _counts(self, law: LawVersion) -> bool:
         current = self._on_day(law.key, self._as_of).law if self._as_of else self._index.current(law.key)
