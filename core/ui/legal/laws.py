@@ -129,8 +129,11 @@ def _draw_results(response: RegulationResponse) -> None:
 
 def _draw_result(result: LegalArticle, asked_for: list[str], *, whole: bool) -> None:
     text = result.excerpt or result.content
-    if whole:
+    if whole and (result.excerpt or not asked_for):
         words = article_html(result.content, result.excerpt)
+    elif whole:
+        lines = [line for line in result.content.splitlines() if line.strip()]
+        words = Markup().join(_PARAGRAPH % marks.marked(line, asked_for) for line in lines)
     else:
         words = _PARAGRAPH % marks.marked(marks.passage(text, asked_for, _PASSAGE), asked_for)
     if result.remark:

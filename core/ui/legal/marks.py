@@ -7,16 +7,21 @@ from itertools import groupby
 
 from markupsafe import Markup, escape
 
+from core.base.script import simplified
 from core.base.sentences import best_passage
 from core.base.text import one_line
 from core.legal.text.lay_words import search_terms
+from core.legal.text.statute_citations import find_citations
 
 _ASKED = 1.0
 
 
 def asked_words(query: str) -> list[str]:
-    """What of a query its hits have in common with it, not the legal twins that were looked for as well."""
-    return [word for word, weight in search_terms(query).items() if weight == _ASKED]
+    """What of a query its hits have in common with it: neither a law that it cites, nor the legal twins of its words."""
+    words = simplified(query)
+    for citation in reversed(find_citations(words)):
+        words = f"{words[: citation.start]} {words[citation.end :]}"
+    return [word for word, weight in search_terms(words).items() if weight == _ASKED]
 
 
 def passage(text: str, words: Iterable[str], length: int) -> str:

@@ -113,6 +113,8 @@ def test_the_search_is_there_again_after_another_part_of_the_page() -> None:
 
 def test_hits_are_marked() -> None:
     assert "<mark>夜班津贴</mark>按月发放" in html(opened(q="夜班津贴"))
+    assert "<mark>夜班津贴</mark>按月发放" in html(opened(q="夜班津贴", kind="行政法规")), "the only one, in full"
+    assert "<mark>" not in html(opened(q="灯塔法第二条")), "the name of the law was not looked for in it"
     assert marked("灯塔<b>", ["灯塔", "塔<"]) == "<mark>灯塔&lt;</mark>b&gt;"
     assert (marked("İA灯", ["灯"]), count("灯灯", ["灯"])) == ("İA<mark>灯</mark>", 2)
 
