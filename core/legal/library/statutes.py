@@ -358,9 +358,9 @@ class _Lookup:
     def _law_results(self, laws: Sequence[LawVersion]) -> list[LegalArticle]:
         wanted = [law for law in laws if self._narrow is None or self._narrow(law)]
         if not self._as_of:
-            return [law_result(self._index, law) for law in wanted]
+            return [_law_result(self._index, law) for law in wanted]
         then = [self._on_day(law.key, self._as_of) for law in wanted]
-        return [replace(law_result(self._index, one.law), remark=one.note) for one in then]
+        return [replace(_law_result(self._index, one.law), remark=one.note) for one in then]
 
     def _full_text(self) -> list[LegalArticle]:
         counts = self._counts if self._as_of or self._narrow else None
@@ -405,7 +405,7 @@ def article_result(index: LegalIndex, stored: StoredArticle, citation: Citation 
     )
 
 
-def law_result(index: LegalIndex, law: LawVersion) -> LegalArticle:
+def _law_result(index: LegalIndex, law: LawVersion) -> LegalArticle:
     articles = index.articles(law.id)
     titles = dict.fromkeys(article.path[0] for article in articles if article.path)
     opening = articles[0].text if articles and not titles else ""

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from core.base.text import one_line, shorten
 from core.legal.address import law_query, short_link
-from core.legal.library.index import LawVersion, LegalIndex, Repeal
+from core.legal.library.index import LawVersion, LegalIndex
 from core.legal.library.on_day import version_on
 from core.legal.text.as_of import Period, parse_period
 from core.legal.text.numerals import ArticleNumber
@@ -115,7 +115,7 @@ def _ends(place: Place) -> Iterator[Markup]:
     if not found:
         return
     article = place.link(str(found[0][1].number), found[0][1].number)
-    names = [_replaced(place.index, key, repeal) for key, repeal in found]
+    names = [_replaced(place.index, key) for key, _ in found]
     shown = Markup("、").join(names[:_MANY])
     if len(names) > _MANY:
         rest = Markup("、").join(names[_MANY:])
@@ -123,7 +123,7 @@ def _ends(place: Place) -> Iterator[Markup]:
     yield Markup('<div class="wy-replaced">它取代了（%s，同时废止）：%s</div>') % (article, shown)
 
 
-def _replaced(index: LegalIndex, key: str, repeal: Repeal) -> Markup:
+def _replaced(index: LegalIndex, key: str) -> Markup:
     held = index.versions(key)
     if not held:
         return Markup("《%s》") % key
