@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from core.checks import AnswerCheck
     from core.legal.imports.build import ImportProgress
     from core.legal.library.statutes import LegalArticle
+    from core.legal.text.as_of import Period
     from core.run.service import AnswerService
 
 OK, FAILED = 0, 1
@@ -122,6 +123,7 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(command=_import, usage=command.error)
     law_search = law.add_parser("search", help="按法名、条号或内容检索")
     law_search.add_argument("query", help="如 劳动合同法第三十八条；- 表示从标准输入逐行读取")
+    law_search.add_argument("--as-of", type=_period, metavar="日期", help="按那时施行的版本，如 2019-05-01 或 2019")
     law_search.set_defaults(command=_law_search)
     case_search = case.add_parser("search", help="按关键词或案号检索")
     case_search.add_argument("query", help="关键词；- 表示从标准输入逐行读取")
@@ -133,6 +135,7 @@ def _parser() -> argparse.ArgumentParser:
     verify = law.add_parser("verify", help="核验文稿引用的每一条法条：txt、md、docx、pdf")
     verify.add_argument("files", metavar="FILE", nargs="+")
     verify.add_argument("--docx", metavar="DIR", type=Path, help="把带批注的 Word 文件写到这个目录")
+    verify.add_argument("--as-of", type=_period, metavar="日期", help="以那时施行的法律为准，如 2019-05-01 或 2019")
     verify.set_defaults(command=_verify)
 
     check = commands.add_parser("check", help="核对：回答里每一处引用，来源是否这样说")
@@ -329,10 +332,20 @@ def _progress() -> Callable[[ImportProgress], None]:
     return tell
 
 
+def _period(text: str) -> Period:
+    from core.legal.text.as_of import parse_period
+
+    period = parse_period(text)
+    if period is None:
+        raise argparse.ArgumentTypeError("日期写成 2019-05-01、2019-05 或 2019")
+    return period
+
+
 def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:
     def one(text: str) -> int:
-        response = app.legal.regulations.search(text)
-        output.document(response.to_json(), lambda: "\n\n".join(map(_article_text, response.results)) or "没有找到。")
+        response = app.legal.regulations.search(text, as_of=options.as_of)
+        found = [*filter(None, [response.note]), *map(_article_text, response.results)]
+        output.document(response.to_json(), lambda: "\n\n".join(found) or "没有找到。")
         return OK
 
     return _for_each(options.query, output, one)
@@ -340,6 +353,7 @@ def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:
 
 def _article_text(article: LegalArticle) -> str:
     effective = f"（{article.effective_date} 起施行）" if article.effective_date else ""
+    effective += f" {article.remark}" if article.remark else ""
     return f"《{article.law_name}》{article.article_number or ''}{effective} · {article.source}\n{article.content}"
 
 
@@ -365,7 +379,7 @@ def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
 
     def one(file: str) -> int:
         draft = Draft.read(Path(file).name, _bytes(Path(file)), app.reader)
-        verdicts = app.legal.verifier.verify(draft.text, Author.PERSON)
+        verdicts = app.legal.verifier.verify(draft.text, Author.PERSON, options.as_of)
         document = {"file": draft.name, **report(verdicts)}
         lines = [draft.name] * (len(options.files) > 1) + [*map(_verdict_text, document["citations"])]
         output.document(document, lambda: "\n".join(lines if verdicts else [*lines, "没有找到法条引用。"]))

@@ -5,7 +5,8 @@ import streamlit as st
 from core.app import shared_app
 from core.ui import session
 from core.ui.frame import page_title
-from core.ui.legal import cases, claims, draft, frame, imports, laws
+from core.ui.legal import asked as asked_laws
+from core.ui.legal import cases, claims, draft, frame, imports, law, laws
 
 session.through_router()
 app = shared_app()
@@ -14,7 +15,7 @@ st.query_params.from_dict(asked)  # a link inside the page brings new ones; the 
 
 if "law" in asked:
     page_title(asked["law"], asked.get("article", ""))
-    laws.draw_law(app.legal, asked["law"], asked.get("article", ""), asked.get("version", ""))
+    law.draw_law(app.legal, asked["law"], *(asked.get(name, "") for name in ("article", "version", "on")))
     frame.holdings(app.legal)
     st.stop()
 if "case" in asked:
@@ -23,6 +24,8 @@ if "case" in asked:
     frame.holdings(app.legal)
     st.stop()
 
+if asked_laws.is_asked(asked):
+    st.session_state[frame.VIEW] = frame.LAWS
 st.header("法规与案例", anchor=False)
 match frame.choose_view():
     case frame.LAWS:

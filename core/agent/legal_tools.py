@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Annotated, Any
 
 from langchain_core.tools import BaseTool
@@ -23,6 +24,7 @@ from core.legal.export import parts_of_case
 from core.legal.library.cases import CaseResponse
 from core.legal.library.statutes import LegalArticle, RegulationResponse
 from core.legal.sources import article_source, in_force, mentioned
+from core.legal.text.as_of import Period, asked_for, parse_period
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.text.numerals import parse_article_number
 from core.legal.types import CASES, LAWS, LIBRARIES, CaseType, CourtCase
@@ -129,28 +131,53 @@ class RegulationInput(BaseModel):
     )
     law_name: _Text | None = Field(default=None, description="可选：法律名称，如 劳动合同法")
     article: _Text | None = Field(default=None, description="可选：条号，如 第三十八条")
+    as_of: _Text | None = Field(
+        default=None,
+        description="可选：事情发生在过去时，填那一天或那一年，按当时施行的版本查",
+        examples=["2019-05-01", "2019"],
+    )
 
 
 class RegulationSearchTool(LegalTool):
     name: str = "regulation_search"
     description: str = (
-        "查法律法规的条文：按法律名称、条号或内容查找法律、行政法规和司法解释，返回条文原文和施行日期。"
+        "查法律法规的条文：按法律名称、条号或内容查找法律、行政法规和司法解释，返回条文原文和施行日期；事情发生在过去时用 as_of 查当时的版本。"
         "凡是要引用、核对法条，或回答法律如何规定，都先用此工具；查判决和案例用 case_search，其他内容用 web_search。"
     )
     args_schema: Any = RegulationInput
 
-    def asked(self, query: str = "", law_name: str | None = None, article: str | None = None) -> SearchQuery:
+    def asked(
+        self, query: str = "", law_name: str | None = None, article: str | None = None, as_of: str | None = None
+    ) -> SearchQuery:
         words = one_line(" ".join(filter(None, (law_name, article, query))))
         return SearchQuery(words, type=SearchType.REGULATION, language=self.context.settings.search.language)
 
     def find(
-        self, asked: SearchQuery, query: str = "", law_name: str | None = None, article: str | None = None
+        self,
+        asked: SearchQuery,
+        query: str = "",
+        law_name: str | None = None,
+        article: str | None = None,
+        as_of: str | None = None,
     ) -> Found:
         service = self.desk.regulations_for(self.context.user, self.context.session_cache)
-        answer = service.search(_wording(query, law_name or "", article or ""))
+        period, note = self._time(as_of)
+        answer = service.search(_wording(query, law_name or "", article or ""), as_of=period)
         articles = enumerate(answer.results if answer.origin == "index" else (), 1)
         held = [(article_source(self.desk.public_url, one, rank), _article_details(one)) for rank, one in articles]
-        return self.found(LAWS, asked, answer, held, note=answer.note)
+        return self.found(LAWS, asked, answer, held, note=note + answer.note)
+
+    def _time(self, as_of: str | None) -> tuple[Period | None, str]:
+        """The time that the model names; else the one that the question is about."""
+        if as_of:
+            period = parse_period(as_of)
+            unread = f"没有按日期查：「{shorten(one_line(as_of), 20)}」不是 2019-05-01 或 2019 这样的日期。"
+            return period, f"按 {period.spaced}的法律查找。" if period else unread
+        times = asked_for(self.context.question, date.today())
+        if len(times) == 1:
+            return times[0], f"问题说的是 {times[0].spaced}的事，按当时的法律查找。"
+        several = f"问题里有几个时间（{'、'.join(map(str, times))}），按现行法律查找；要查当时的版本请用 as_of。"
+        return None, several if times else ""
 
 
 def _wording(query: str, law_name: str, article: str) -> str:

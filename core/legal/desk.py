@@ -13,6 +13,7 @@ from core.base.text import one_line
 from core.base.visitors import Visitor
 from core.legal.imports.job import Importer
 from core.legal.library.cases import CaseService
+from core.legal.library.catalogue import Catalogue
 from core.legal.library.index import LegalLibrary
 from core.legal.library.relevance import LONGEST_QUESTION, answers
 from core.legal.library.statutes import Fallback, RegulationService
@@ -49,6 +50,7 @@ class LegalDesk:
         self._checked = lru_cache(maxsize=CHECKS_KEPT)(self._check)
         self._judged = lru_cache(maxsize=JUDGMENTS_KEPT)(self._judge)
         self._held = lru_cache(maxsize=1)(self._hold)
+        self._listed = lru_cache(maxsize=1)(self._catalogue)
         self._use(search)
 
     def searching(self, search: SearchService) -> LegalDesk:
@@ -61,6 +63,14 @@ class LegalDesk:
         self._search = search
         self.regulations = self.regulations_for(None)
         self.cases = self.cases_for(None)
+
+    def catalogue(self) -> Catalogue | None:
+        """The directory of what was imported, made once for an index and a day; None before the first import."""
+        return self._listed(self.library.version, date.today())
+
+    def _catalogue(self, index: str | None, day: date) -> Catalogue | None:
+        held = self.library.index() if index else None
+        return Catalogue(held) if held else None
 
     def close(self) -> None:
         self.importer.close()

@@ -29,7 +29,7 @@ def citation_with_text(article: LegalArticle) -> str:
 
 
 def facts_of_article(article: LegalArticle) -> list[str]:
-    """效力级别, status and dates, each said also when it is not known."""
+    """效力级别, status and dates, as far as they are known."""
     return _facts(article.kind, article.status, article.published, article.effective_date, article.issuer)
 
 
@@ -40,8 +40,8 @@ def facts_of_law(law: LawVersion, status: Status) -> list[str]:
 def _facts(
     kind: str | None, status: str | None, published: str | None, effective: str | None, issuer: str | None
 ) -> list[str]:
-    known = (kind, status, issuer, f"{published} 公布" if published else "公布日期未知")
-    return [*(str(fact) for fact in known if fact), f"{effective} 施行" if effective else "施行日期未知"]
+    days = (f"{published} 公布" if published else None, f"{effective} 施行" if effective else None)
+    return [str(fact) for fact in (kind, status, issuer, *days) if fact]
 
 
 def facts_of_case(case: CourtCase) -> list[str]:

@@ -38,8 +38,8 @@ def _article_text(article: LegalArticle) -> str:
 
 
 def in_force(article: LegalArticle) -> str:
-    since = f"{article.effective_date} 起施行" if article.effective_date else "施行日期未知"
-    return f"（{since}，{article.status}）{article.later}"
+    since = [f"{article.effective_date} 起施行"] if article.effective_date else []
+    return f"（{'，'.join([*since, str(article.status)])}）{article.later}{article.remark}"
 
 
 def mentioned(article: LegalArticle) -> Iterator[str]:

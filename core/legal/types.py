@@ -61,6 +61,8 @@ class Law:
     """When this version was adopted or announced, not when it came into force."""
     effective: str | None = None
     repealed: bool = False
+    history: tuple[str, ...] = ()
+    """The days on which it was first made and then amended, up to this version."""
 
 
 class CaseType(StrEnum):

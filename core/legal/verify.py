@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, StrEnum, auto
 from typing import Any, NamedTuple
 
 from core.base.script import simplified
 from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
+from core.legal.library.on_day import version_on
 from core.legal.text.agreement import Agreement, LawWords, compare, contained, pairs
+from core.legal.text.as_of import Period, Time, Times
 from core.legal.text.names import law_key
-from core.legal.text.numerals import ArticleNumber, plain, to_chinese
+from core.legal.text.numerals import ArticleNumber, to_chinese
 from core.legal.text.paragraphs import excerpt
 from core.legal.text.quotations import Quotation, quotations, quotes
 from core.legal.text.restatement import Restatement, cited_together, restatements
 from core.legal.text.statute_citations import Citation, find_citations
-from core.legal.text.which_law import Edition, edition_in, is_abroad, is_no_law
+from core.legal.text.which_law import Edition, edition_of_name, is_abroad, is_no_law
 from core.legal.types import Status
 
 _FITS = 0.5
@@ -131,16 +133,18 @@ class Verifier:
     def __init__(self, library: LegalLibrary) -> None:
         self._library = library
 
-    def verify(self, text: str, by: Author = Author.MODEL) -> list[Verdict]:
-        """One verdict for every citation, in the order of the text."""
+    def verify(self, text: str, by: Author = Author.MODEL, as_of: Period | None = None) -> list[Verdict]:
+        """One verdict for every citation, in the order of the text. `as_of`: against the law of that time."""
         index = self._library.index()
         if index is None:
             raise NoLegalIndex
         simple = simplified(text)
         cited = cited_together(simple, _of_laws(index, find_citations(simple, index.is_known)))
-        books = _Books(index)
+        books, times = _Books(index), Times(simple, as_of)
         return [
-            _CitationCheck(books, _Passage(text, together.citations, quote, said, by), citation).verdict()
+            _CitationCheck(books, _Passage(text, together.citations, quote, said, by), citation).verdict(
+                times.of(citation.start)
+            )
             for together, quote, said in zip(cited, quotations(simple, cited), restatements(simple, cited), strict=True)
             for citation in together.citations
         ]
@@ -196,6 +200,7 @@ ABROAD = "外国或其他法域的法律，未核"
 DRAFT = "草案，不是施行的法律，未核"
 OTHER_EDITION = "库中没有所指的版本，未核"
 _NOTHING_TO_COMPARE = _Finding(Mark.EXISTS)
+_BEST = (Mark.AGREES, Mark.EXISTS, Mark.NOT_IN_FORCE, Mark.DIFFERS, Mark.MISSING, Mark.UNKNOWN)
 
 
 class _CitationCheck:
@@ -208,26 +213,49 @@ class _CitationCheck:
         self._law = self._index.resolve(citation.law or "")
         self._edition = citation.edition or self._edition_in_name()
 
-    def verdict(self) -> Verdict:
+    def verdict(self, time: Time | None = None) -> Verdict:
         if self._edition and self._edition.is_draft:
             return self._say(_Finding(Mark.UNKNOWN, unheld=DRAFT), self._citation.law or "")
         if self._law is None:
             return self._unknown(self._citation.law or "")
         if self._edition:
             return self._of_edition(self._law, self._edition)
-        found = self._index.article(self._law.id, self._citation.article)
+        return self._of_time(self._law, time) if time else self._of_today(self._law)
+
+    def _of_today(self, law: LawVersion) -> Verdict:
+        found = self._index.article(law.id, self._citation.article)
         if found is None:
-            return self._missing(self._law)
-        gap = self._gap(self._law, found)
+            return self._missing(law)
+        gap = self._gap(law, found)
         if gap:
-            return self._complete_in_another(self._law) or self._say(_Finding(Mark.MISSING, gap), self._law, found)
-        finding = self._compared(self._law, found)
+            return self._complete_in_another(law) or self._say(_Finding(Mark.MISSING, gap), law, found)
+        finding = self._compared(law, found)
         if finding.mark is Mark.DIFFERS:
-            return self._of_another_version(self._law) or self._say(finding, self._law, found)
-        status = self._index.status(self._law)
+            return self._of_another_version(law) or self._say(finding, law, found)
+        status = self._index.status(law)
         if status is not Status.IN_FORCE:
-            return self._say(_Finding(Mark.NOT_IN_FORCE, self._why(self._law, status)), self._law, found)
-        return self._say(finding, self._law, found)
+            return self._say(_Finding(Mark.NOT_IN_FORCE, self._why(law, status)), law, found)
+        return self._say(finding, law, found)
+
+    def _of_time(self, law: LawVersion, time: Time) -> Verdict:
+        """行为时法. A time that only stands before the citation may be about something else: it makes no verdict worse."""
+        then = version_on(self._index, law.key, time.period)
+        if not then.held and time.chosen:
+            return self._say(_Finding(Mark.UNKNOWN, then.note, unheld=OTHER_EDITION), law)
+        if not then.held:
+            today = self._of_today(law)
+            return replace(today, note=f"{today.note}{then.note}按现行文本核对。")
+        ended_later = self._index.repeal(law.key) and not self._index.repeal(law.key, time.period.first)
+        if then.law == law and not ended_later:
+            return self._of_today(law)
+        verdict = self._against(then.law, f"按 {time.period.spaced}施行的版本（{then.law.published} 公布）核对。")
+        if time.chosen or verdict.mark is Mark.AGREES:
+            return verdict
+        today = self._of_today(law)
+        if _BEST.index(verdict.mark) <= _BEST.index(today.mark):
+            return verdict
+        other = f"{time.period.spaced}施行的是 {then.law.published} 公布的版本，请核对适用哪一版。"
+        return replace(today, note=today.note + other)
 
     def _unknown(self, name: str) -> Verdict:
         repeal = self._index.repeal(law_key(name))
@@ -315,26 +343,28 @@ class _CitationCheck:
     def _edition_in_name(self) -> Edition | None:
         """公司法（2018年修正） in 《》; 宪法修正案（2018年） is a document of its own."""
         name = self._citation.law or ""
-        brackets = re.search(r"[(（]([^()（）]*)[)）]$", name)
-        if not brackets or (self._law and self._law.key == law_key(name)):
-            return None
-        return edition_in(plain(brackets[1]))
+        return None if self._law and self._law.key == law_key(name) else edition_of_name(name)
 
     def _of_edition(self, law: LawVersion, edition: Edition) -> Verdict:
         version = self._version(law, edition)
         if version is None:
             held = "、".join(one.published or "日期不详" for one in self._index.versions(law.key))
             return self._say(_Finding(Mark.UNKNOWN, f"库中只有{held}公布的版本。", unheld=OTHER_EDITION), law)
-        found = self._index.article(version.id, self._citation.article)
         note = f"按{_named(version)}核对" + ("。" if version == law else "，不是现行文本。")
+        verdict = self._against(version, note)
+        if verdict.mark is Mark.DIFFERS and not edition.year:  # 旧刑法 may be an older one than the library holds
+            return replace(verdict, mark=Mark.UNKNOWN, note=note, unheld=OTHER_EDITION, misquoted=False)
+        return verdict
+
+    def _against(self, version: LawVersion, note: str) -> Verdict:
+        """What is said, beside a version that was chosen for it."""
+        found = self._index.article(version.id, self._citation.article)
         if found is None:
             highest = to_chinese(self._index.highest(version.id))
             return self._say(_Finding(Mark.MISSING, f"{note}全文共{highest}条。"), version)
         if gap := self._gap(version, found):
             return self._say(_Finding(Mark.MISSING, note + gap), version, found)
         finding = self._compared(version, found)
-        if finding.mark is Mark.DIFFERS and not edition.year:  # 旧刑法 may be an older one than the library holds
-            return self._say(_Finding(Mark.UNKNOWN, note, unheld=OTHER_EDITION), version, found)
         return self._say(finding._replace(note=note + finding.note), version, found)
 
     def _version(self, law: LawVersion, edition: Edition) -> LawVersion | None:

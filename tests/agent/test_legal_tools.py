@@ -6,6 +6,7 @@ import asyncio
 import json
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import get_ident
 from typing import Any
@@ -415,3 +416,34 @@ def test_the_next_question_remembers_what_was_looked_up(data_dir: Path) -> None:
 def context(world: World, told: list[Any] | None = None) -> ToolContext:
     emit = (lambda event: None) if told is None else told.append
     return ToolContext(search=world.app.search, legal=world.app.legal, emit=emit)
+
+
+class TestTheLawOfTheDay:
+    def test_a_date_in_the_question_selects_the_version(self, data_dir: Path) -> None:
+        says = (action("regulation_search", "灯塔法第二条"), final("由守塔人看守[1]。"))
+        with agent(*says, environ=environ(data_dir)) as world:
+            events = world.ask("2015年我在灯塔工作，当时的灯塔法第二条怎么说？")
+            read = world.prompts[1]
+        assert "问题说的是 2015 年的事，按当时的法律查找。" in read
+        assert "这是 2015 年施行的版本（2010-05-01 公布），不是现行文本。灯塔由守塔人看守，旧规定。" in read
+        assert "离岗的守塔人" not in read
+        (source,) = answer(events).sources
+        assert parts(source.url)[1]["version"] == ["2010-05-01"]
+
+    def test_the_time_that_the_model_names_comes_first(self, data_dir: Path) -> None:
+        with agent(final("好。"), environ=environ(data_dir)) as world:
+            tool = RegulationSearchTool(context=replace(context(world), question="2015年的事"))
+            said = tool.run({"law_name": "灯塔法", "article": "第二条", "as_of": "2021-01-01"})
+            guessed = tool.run({"law_name": "灯塔法", "article": "第二条", "as_of": "去年"})
+        assert "按 2021-01-01 的法律查找。" in said
+        assert "离岗的守塔人" in said
+        assert "旧规定" not in said
+        assert "没有按日期查：「去年」不是" in guessed
+
+    def test_two_times_in_a_question_select_nothing(self, data_dir: Path) -> None:
+        with agent(final("好。"), environ=environ(data_dir)) as world:
+            tool = RegulationSearchTool(context=replace(context(world), question="2015年签订，2019年违约"))
+            said = tool.run("灯塔法第二条")
+        assert "问题里有几个时间（2015 年、2019 年），按现行法律查找；要查当时的版本请用 as_of。" in said
+        assert "旧规定" in said
+        assert "离岗的守塔人" in said

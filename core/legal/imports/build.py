@@ -50,6 +50,7 @@ CREATE TABLE law (id INTEGER PRIMARY KEY, name TEXT, key TEXT, kind TEXT, issuer
 CREATE INDEX law_key ON law (key);
 CREATE TABLE article (id INTEGER PRIMARY KEY, law_id INTEGER, number INTEGER, suffix INTEGER, path TEXT, text TEXT);
 CREATE INDEX article_number ON article (law_id, number, suffix);
+CREATE TABLE history (law_id INTEGER, day TEXT);
 CREATE TABLE repeal (key TEXT PRIMARY KEY, law_id INTEGER, number INTEGER, suffix INTEGER, since TEXT);
 CREATE TABLE court_case (id INTEGER PRIMARY KEY, name TEXT, number TEXT, number_key TEXT, court TEXT, date TEXT, type TEXT,
                          summary TEXT, verdict TEXT, url TEXT, source TEXT, text TEXT);
@@ -218,6 +219,7 @@ class _Import:
             if old:
                 with closing(connect_read_only(old)) as before:
                     before.backup(database)
+                database.execute("CREATE TABLE IF NOT EXISTS history (law_id INTEGER, day TEXT)")
             else:
                 database.executescript(_SCHEMA)
             _add_columns(database)
@@ -397,6 +399,7 @@ class _Store:
             if not _same_version(law, fingerprint, old):
                 continue
             self._summary.unchanged += fingerprint == old.fingerprint
+            law = replace(law, history=law.history or self._history(old.id))
             if old.import_id == self._import and len(law.articles) < old.article_count:
                 return  # two files of one source hold this version, and the other one is fuller
             law = _with_what_was_known(law, old)
@@ -405,8 +408,11 @@ class _Store:
             self._forget(old.id)
         self._insert(law, key, fingerprint)
 
+    def _history(self, law_id: int) -> tuple[str, ...]:
+        return tuple(row[0] for row in self._database.execute("SELECT day FROM history WHERE law_id = ?", (law_id,)))
+
     def _forget(self, law_id: int) -> None:
-        for table, column in (("article", "law_id"), ("repeal", "law_id"), ("law", "id")):
+        for table, column in (("article", "law_id"), ("history", "law_id"), ("repeal", "law_id"), ("law", "id")):
             self._database.execute(f"DELETE FROM {table} WHERE {column} = ?", (law_id,))  # noqa: S608 (names from the line above)
 
     def _insert(self, law: Law, key: str, fingerprint: str) -> None:
@@ -424,6 +430,7 @@ class _Store:
             "INSERT INTO article (law_id, number, suffix, path, text) VALUES (?, ?, ?, ?, ?)",
             [(law_id, *article.number, "\n".join(article.path), article.text) for article in law.articles],
         )
+        self._database.executemany("INSERT INTO history VALUES (?, ?)", [(law_id, day) for day in law.history])
         for article in law.articles[-3:]:
             since = stated_force(article.text) or law.effective or law.published or ""
             for other in repealed_laws(article.text):

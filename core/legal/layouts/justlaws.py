@@ -99,6 +99,7 @@ def _law(
         published=published,
         effective=iso_day(version.get("effectiveFrom"))
         or dates.in_force(head, [article.text for article in articles], published),
+        history=dates.history(head),
     )
 
 

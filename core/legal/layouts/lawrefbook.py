@@ -95,6 +95,7 @@ def _parse_law(text: str, folders: tuple[str, ...], known: _Database) -> tuple[L
         published=published,
         effective=dates.in_force(events, [article.text for article in articles], published, recorded),
         repealed=row.expired,
+        history=dates.history(events),
     ), bool(part)
 
 

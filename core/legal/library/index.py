@@ -59,6 +59,7 @@ _MEANING = 1.0
 """What the greatest likeness weighs beside the best hit of the words."""
 _MARGIN = 90
 """More are asked for than are wanted: hits in old versions are dropped, and the prior moves others up."""
+_NARROW_MARGIN = 900
 
 
 _CASE_MARGIN = 20
@@ -85,6 +86,8 @@ class LawVersion:
     repealed: bool
     source: str
     article_count: int
+    history: tuple[str, ...] = ()
+    """The days on which the law was first made and then amended, up to this version; empty where nobody says so."""
 
     @property
     def begins(self) -> str:
@@ -138,13 +141,23 @@ class LegalIndex:
 
     # ── Laws ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def _histories(self) -> dict[int, tuple[str, ...]]:
+        """None of them in an index that an older program wrote."""
+        found: dict[int, tuple[str, ...]] = defaultdict(tuple)
+        if self._rows("SELECT 1 FROM sqlite_master WHERE name = 'history'"):
+            for law_id, day in self._rows("SELECT law_id, day FROM history ORDER BY day"):
+                found[law_id] += (day,)
+        return found
+
     def _load_versions(self) -> Iterator[LawVersion]:
+        histories = self._histories()
         for row in self._rows(
             "SELECT id, name, key, kind, issuer, published, effective, repealed, source, article_count FROM law"
         ):
             identity, name, key, kind, issuer, published, effective, repealed, source, count = row
             yield LawVersion(
-                identity, name, key, Kind(kind), issuer, published, effective, bool(repealed), source, count
+                *(identity, name, key, Kind(kind), issuer, published, effective, bool(repealed), source, count),
+                history=histories.get(identity, ()),
             )
 
     def version(self, law_id: int) -> LawVersion:
@@ -208,13 +221,17 @@ class LegalIndex:
         rows = self._rows("SELECT key, law_id, number, suffix, since FROM repeal")
         return {row[0]: Repeal(row[1], ArticleNumber(row[2], row[3]), row[4]) for row in rows}
 
-    def repeal(self, key: str) -> Repeal | None:
-        """The article that put this law out of force, unless a law of the same name was made after that."""
+    def repeal(self, key: str, day: str = "") -> Repeal | None:
+        """The article that had put this law out of force by a day, unless a law of the same name was made after that."""
         repeal = self._repeals.get(key)
-        if repeal is None or repeal.since > self._today().isoformat():
+        if repeal is None or repeal.since > (day or self._today().isoformat()):
             return None
         newest = self.versions(key)[0].published if key in self._by_key else None
         return None if newest and newest >= repeal.since else repeal
+
+    def repealed_by(self, law_id: int) -> list[tuple[str, Repeal]]:
+        """The keys of the laws that a closing article of this one puts out of force."""
+        return [(key, repeal) for key, repeal in self._repeals.items() if repeal.law_id == law_id]
 
     def amended_later(self, law: LawVersion) -> LawVersion | None:
         """What the library holds of a later change that is not in this text: an amendment, or a version that is still to come."""
@@ -271,17 +288,26 @@ class LegalIndex:
     def highest(self, law_id: int) -> int:
         return int(self._rows("SELECT max(number) FROM article WHERE law_id = ?", law_id)[0][0] or 0)
 
-    def search(self, text: str, limit: int, near: Near = lambda _text, _limit: {}) -> list[StoredArticle]:
-        """Articles of current versions that fit the words, best first; of two that fit alike, the statute.
+    def search(
+        self,
+        text: str,
+        limit: int,
+        near: Near = lambda _text, _limit: {},
+        counts: Callable[[LawVersion], bool] | None = None,
+    ) -> list[StoredArticle]:
+        """Articles that fit the words, best first; of two that fit alike, the statute.
 
-        `near` adds those that mean the same in other words.
+        `near` adds those that mean the same in other words. `counts`: which versions are looked in, without it the current ones.
         """
         weighted = search_terms(text)
-        scores = self._hits(ARTICLE_FIELDS, weighted, limit + _MARGIN)
-        likeness = near(text, limit + _MARGIN)
+        pool = limit + (_MARGIN if counts is None else _NARROW_MARGIN)
+        scores = self._hits(ARTICLE_FIELDS, weighted, pool)
+        likeness = near(text, pool)
         ids = scores.keys() | likeness.keys()
         marks = ",".join("?" * len(ids))
-        found = [article for article in self._articles(f"id IN ({marks})", *ids) if self._is_current(article.law_id)]
+        wanted = counts or self._is_current
+        stored = self._articles(f"id IN ({marks})", *ids)
+        found = [article for article in stored if wanted(self.version(article.law_id))]
         asked = [term for term, weight in weighted.items() if weight == 1.0]
         best = max(scores.values(), default=1.0)
         fitting = {
@@ -306,13 +332,12 @@ class LegalIndex:
         law = self.version(article.law_id)
         words = "\n".join((article.text, law.name, *article.path))
         coverage = sum(term in words for term in asked) / max(len(asked), 1)
-        in_force = 1.0 if self.status(law) is Status.IN_FORCE else _NOT_IN_FORCE
+        in_force = _NOT_IN_FORCE if self.status(law) in {Status.REPEALED, Status.NOT_YET} else 1.0
         known = 1 + _FAMILIARITY * familiarity(law.key)
         rank = 1 + _PRIOR * law.kind.weight
         return (1 + _COVERAGE * coverage) * rank * known * math.pow(len(article.text), _LENGTH) * in_force
 
-    def _is_current(self, law_id: int) -> bool:
-        version = self.version(law_id)
+    def _is_current(self, version: LawVersion) -> bool:
         return self.current(version.key) == version
 
     def _hits(self, fields: dict[str, float], weighted: dict[str, float], limit: int) -> dict[int, float]:

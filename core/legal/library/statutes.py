@@ -13,17 +13,22 @@ from core.base.sentences import QUESTION_WORDS
 from core.base.text import is_blank, one_line, shorten
 from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, Near, StoredArticle
+from core.legal.library.on_day import OnDay, fate, version_on
+from core.legal.text.as_of import Period, parse_period
 from core.legal.text.names import law_key
 from core.legal.text.numerals import NUMERAL, ArticleNumber, plain, to_chinese, to_int
 from core.legal.text.paragraphs import excerpt
 from core.legal.text.statute_citations import Citation, find_citations
+from core.legal.text.which_law import edition_of_name, is_no_law
 from core.legal.types import Kind, Status
-from core.search.errors import QueryError
+from core.search.errors import AllEnginesFailed, QueryError
 from core.search.types import SearchResponse, SearchResult
 
 Fallback = Callable[[str, int], SearchResponse]
 """A web search of type regulation or case: the query and how many results."""
 AnsweredBy = Literal["index", "web"]
+Narrow = Callable[[LawVersion], bool]
+"""Whether the reader wants to see a law among what is found."""
 
 REFERENCE_LENGTH = 60
 _MAX_REFERENCES = 20
@@ -32,12 +37,15 @@ LONGEST_QUERY = 1_000
 """A search box needs no more; a text that cites laws is checked, not searched for."""
 _LONGEST_NAME = 50
 _MANY_LAWS = 3
+_MORE_THEN = 5
+"""Times as many hits are looked at for the law of a time: what counted then comes before what did not."""
 
 _ASKS = re.compile(rf"[?？!！。；;]|{QUESTION_WORDS}|哪|\s.+\s")
 _NAME_END = re.compile(
     r"(?:法典|法|条例|规定|办法|细则|规则|解释|决定|通则|准则|批复|通知|意见|纪要|修正案|公约|标准|章程|答复)"
     r"(?:[（(][一二三四五六七八九十\d]+年?[）)]|[一二三四五六七八九十])?$"
 )
+_IS_A_NAME = re.compile(r"[\w()（）]+(?:法典|条例|(?<![方办做说看想违合非执司守无算用办])法)")
 _NUMBERED_INTERPRETATION = re.compile(
     r"(?:解释|规定)[（(]?[一二三四五六七八九十][）)]?$"
 )  # 公司法解释三, not its article 3
@@ -91,6 +99,8 @@ class LegalArticle:
     law_id: int | None = None
     later: str = ""
     """Of a text that the library knows to have been amended since."""
+    remark: str = ""
+    """Where a time was asked about: which version this is, or why it is not that of the time."""
 
     def citation(self) -> str:
         """As lawyers write it: 《中华人民共和国劳动合同法》第三十八条第一款."""
@@ -118,6 +128,7 @@ class LegalArticle:
             "references": [reference.to_json() for reference in self.references],
             "url": self.url,
             "amendedLater": self.later or None,
+            "remark": self.remark,
         }
 
 
@@ -130,10 +141,13 @@ class RegulationResponse:
     note: str = ""
     """What the reader should know: 《…》没有第…条."""
     web: SearchResponse | None = None
+    as_of: Period | None = None
+    """The time whose law was asked for."""
 
     def to_json(self) -> dict[str, Any]:
         return {
             "query": self.query,
+            "asOf": self.as_of.iso if self.as_of else None,
             "results": [result.to_json() for result in self.results],
             "totalResults": len(self.results),
             "searchTime": round(self.search_time, 4),
@@ -147,8 +161,13 @@ class RegulationService:
         self._library = library
         self._fallback = fallback
 
-    def search(self, text: str, limit: int = 10) -> RegulationResponse:
-        """What the reader asked for; `origin` says whether the index or the web answered."""
+    def search(
+        self, text: str, limit: int = 10, *, as_of: Period | None = None, narrow: Narrow | None = None
+    ) -> RegulationResponse:
+        """What the reader asked for; `origin` says whether the index or the web answered.
+
+        `as_of`: as the law was then. `narrow`: among these laws alone, unless a law is asked for by its name.
+        """
         started = time.perf_counter()
         query = one_line(text)
         if is_blank(query):
@@ -160,15 +179,25 @@ class RegulationService:
         index = self._library.index()
         if index is None and self._fallback is None:
             raise NoLegalIndex
-        lookup = _Lookup(index, simplified(query), limit, self._library.near) if index else None
+        lookup = _Lookup(index, simplified(query), limit, self._library.near, as_of, narrow) if index else None
         results, note = lookup.run() if lookup else ([], "")
         held = lookup is not None and not lookup.law_missing and bool(results)
         if held or note.startswith(_NO_SUCH) or self._fallback is None:
             response = RegulationResponse(query, tuple(results[:limit]), "index", note=note)
         else:
-            web = self._fallback(query, limit)
-            response = RegulationResponse(query, tuple(map(_from_web, web.results)), "web", note=note, web=web)
-        return replace(response, search_time=time.perf_counter() - started)
+            response = _on_the_web(self._fallback, query, limit, note)
+        return replace(response, search_time=time.perf_counter() - started, as_of=as_of)
+
+
+def _on_the_web(search: Fallback, query: str, limit: int, note: str) -> RegulationResponse:
+    """That a law is not held is told also where the web cannot be asked about it."""
+    try:
+        web = search(query, limit)
+    except AllEnginesFailed as error:
+        if not note:
+            raise
+        return RegulationResponse(query, (), "index", note=f"{note}{error}")
+    return RegulationResponse(query, tuple(map(_from_web, web.results)), "web", note=note, web=web)
 
 
 _NO_SUCH = "没有这一条："
@@ -177,8 +206,13 @@ _NO_SUCH = "没有这一条："
 class _Lookup:
     """One query against one index."""
 
-    def __init__(self, index: LegalIndex, query: str, limit: int, near: Near) -> None:
+    def __init__(
+        self, index: LegalIndex, query: str, limit: int, near: Near, as_of: Period | None, narrow: Narrow | None
+    ) -> None:
         self._index = index
+        self._as_of = as_of
+        self._narrow = narrow
+        self._then: dict[str, OnDay] = {}
         self._near = near
         self._query = query
         self._limit = limit
@@ -201,12 +235,30 @@ class _Lookup:
         if name := self._unknown_law():
             self.law_missing = True
             return [], f"库中没有《{name}》。"
-        if len(self._query) <= _LONGEST_NAME and not _ASKS.search(self._query):
-            if _NAME_END.search(self._query) and (laws := self._laws()):
-                return laws, ""
-            titled = self._index.containing(self._query, _MANY_LAWS) if len(self._query) >= 2 else []
-            return [_law_result(self._index, law) for law in titled] + self._full_text(), ""
-        return self._full_text(), ""
+        missing = self._missing_name()
+        results = self._named_or_described()
+        instead = "，以下是名称或内容相近的" if results else ""
+        return results, f"库中没有《{missing}》{instead}。" if missing else ""
+
+    def _named_or_described(self) -> list[LegalArticle]:
+        if len(self._query) > _LONGEST_NAME or _ASKS.search(self._query):
+            return self._full_text()
+        if _NAME_END.search(self._query) and (laws := self._laws()):
+            return laws
+        titled = self._index.containing(self._query, _MANY_LAWS) if len(self._query) >= 2 else []
+        return self._law_results(titled) + self._full_text()
+
+    def _missing_name(self) -> str:
+        """A law that the query names, and the index does not hold: 《月光法》怎么规定, 月光法."""
+        named = re.findall(r"《([^《》]{2,50})》", self._query)
+        if not named and len(self._query) <= _LONGEST_NAME and _IS_A_NAME.fullmatch(self._query):
+            named = [self._query]
+        return next((name for name in named if not is_no_law(name) and not self._index.is_known(name)), "")
+
+    def _on_day(self, key: str, period: Period) -> OnDay:
+        if key not in self._then:
+            self._then[key] = version_on(self._index, key, period)
+        return self._then[key]
 
     def _cited(self, citations: Sequence[Citation]) -> tuple[list[LegalArticle], str]:
         results: list[LegalArticle] = []
@@ -220,7 +272,9 @@ class _Lookup:
                 continue
             if law_key(citation.law or "") != law.key and not self._index.resolve(citation.law or ""):
                 notes.append(f"库中没有《{citation.law}》，以下是名称最接近的《{law.name}》。")
-            found = list(self._articles(law, citation))
+            then = self._on_day(law.key, self._as_of) if self._as_of else self._edition(law, citation)
+            law = then.law if then else law
+            found = list(self._articles(law, citation, then.note if then else None))
             results += found
             if not found:
                 highest = to_chinese(self._index.highest(law.id))
@@ -232,6 +286,17 @@ class _Lookup:
             results += [hit for hit in self._full_text() if (hit.law_id, hit.article_number) not in known]
         return results, "".join(notes)
 
+    def _edition(self, law: LawVersion, citation: Citation) -> OnDay | None:
+        """公司法（2018年修正）, 2018年公司法: the version that was made in that year, else the law of that year."""
+        name = citation.law or ""
+        edition = citation.edition or (None if law_key(name) == law.key else edition_of_name(name))
+        year = edition.year if edition else 0
+        period = parse_period(str(year)) if year else None
+        if period is None:
+            return None
+        made = [one for one in self._index.versions(law.key) if (one.published or "").startswith(str(year))]
+        return OnDay(made[0], True, f"这是 {year} 年公布的版本。") if made else self._on_day(law.key, period)
+
     def _repealed(self, name: str) -> tuple[list[LegalArticle], str] | None:
         """The article that put a law out of force which the index does not hold: 合同法 → 民法典第一千二百六十条."""
         repeal = self._index.repeal(law_key(name)) if not self._index.resolve(name) else None
@@ -239,7 +304,9 @@ class _Lookup:
         if stored is None:
             return None
         by = self._index.version(stored.law_id).name
-        return [article_result(self._index, stored)], f"《{name}》已由《{by}》{stored.number}废止，库中没有它的条文。"
+        then = fate(self._index, law_key(name), self._as_of) if self._as_of else ""
+        note = f"《{name}》已由《{by}》{stored.number}废止，库中没有它的条文。{then}"
+        return [article_result(self._index, stored)], note
 
     def _law(self, name: str) -> LawVersion | None:
         exact = self._index.resolve(name)
@@ -247,16 +314,20 @@ class _Lookup:
             return next(iter(self._index.match(name, 1)), None)
         return exact
 
-    def _articles(self, law: LawVersion, citation: Citation) -> Iterator[LegalArticle]:
-        """The cited articles as they are in force, then as other versions have them in other words."""
+    def _articles(self, law: LawVersion, citation: Citation, then: str | None) -> Iterator[LegalArticle]:
+        """The cited articles as they are in force, then as other versions have them in other words.
+
+        `then`: what is to be said of the version of a time; no other version was asked for.
+        """
+        others = [other for other in self._index.versions(law.key) if other != law] if then is None else []
         for number in _numbers(citation):
             texts = set()
-            for version in [law, *(other for other in self._index.versions(law.key) if other != law)]:
+            for version in [law, *others]:
                 stored = self._index.article(version.id, number)
                 letters = re.sub(r"\W", "", stored.text) if stored else ""
                 if stored and letters not in texts:
                     texts.add(letters)
-                    yield article_result(self._index, stored, citation)
+                    yield replace(article_result(self._index, stored, citation), remark=then or "")
 
     def _loosely_cited(self) -> Citation | None:
         """劳动合同法 38, 刑法120之一, 第38条 劳动合同法: what people type into a search box, not into a text."""
@@ -285,12 +356,28 @@ class _Lookup:
             self._index.containing(exact.name, self._limit) if exact else self._index.match(self._query, self._limit)
         )
         laws = list(dict.fromkeys([exact, *related] if exact else related))
-        return [_law_result(self._index, law) for law in laws[: self._limit]]
+        return self._law_results(laws[: self._limit])
+
+    def _law_results(self, laws: Sequence[LawVersion]) -> list[LegalArticle]:
+        wanted = [law for law in laws if self._narrow is None or self._narrow(law)]
+        if not self._as_of:
+            return [_law_result(self._index, law) for law in wanted]
+        then = [self._on_day(law.key, self._as_of) for law in wanted]
+        return [replace(_law_result(self._index, one.law), remark=one.note) for one in then]
 
     def _full_text(self) -> list[LegalArticle]:
-        return [
-            article_result(self._index, stored) for stored in self._index.search(self._query, self._limit, self._near)
-        ]
+        counts = self._counts if self._as_of or self._narrow else None
+        if not self._as_of:
+            hits = self._index.search(self._query, self._limit, self._near, counts)
+            return [article_result(self._index, stored) for stored in hits]
+        hits = self._index.search(self._query, _MORE_THEN * self._limit, self._near, counts)
+        then = [(self._on_day(self._index.version(stored.law_id).key, self._as_of), stored) for stored in hits]
+        then.sort(key=lambda found: not found[0].held)
+        return [replace(article_result(self._index, stored), remark=one.note) for one, stored in then[: self._limit]]
+
+    def _counts(self, law: LawVersion) -> bool:
+        current = self._on_day(law.key, self._as_of).law if self._as_of else self._index.current(law.key)
+        return law == current and (self._narrow is None or self._narrow(law))
 
 
 def _numbers(citation: Citation) -> list[ArticleNumber]:

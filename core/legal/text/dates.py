@@ -14,6 +14,7 @@ DATE = re.compile(_DATE)
 _IN_FORCE_FROM = re.compile(rf"自\s*{_DATE}\s*(?:零时|0时)?\s*起\s*(?:开始)?(?:施行|实施|生效|执行)")
 _FROM_ANNOUNCEMENT = re.compile(r"自(?:公布|发布|颁布|公告|印发)之日起\s*(?:施行|实施|生效|执行)")
 _QUOTED = re.compile(r"[《〈<].*?[》〉>]")
+_AMENDS = re.compile(r"修正|修订|修改")
 _LAST_ARTICLES = 3
 
 
@@ -27,14 +28,19 @@ def iso(found: re.Match[str]) -> str | None:
 
 def adopted(head: Sequence[str]) -> str | None:
     """The last event above the text that is not a coming into force."""
-    dates = [
-        day
-        for line in head
-        if not _tells_force(line)
-        for found in DATE.finditer(_QUOTED.sub("", line))
-        if (day := iso(found))
-    ]
-    return max(dates, default=None)
+    return max((day for line in head if not _tells_force(line) for day in _days(_QUOTED.sub("", line))), default=None)
+
+
+def history(head: Sequence[str]) -> tuple[str, ...]:
+    """The day on which a law was first made and those on which it was amended, oldest first, as far as its head says."""
+    told = [(line, day) for line in head for day in _days(_QUOTED.sub("", line)) if not _tells_force(line)]
+    amended = {day for line, day in told if _AMENDS.search(line)}
+    first = min((day for _, day in told), default=None)
+    return tuple(sorted(amended | {first})) if first else ()
+
+
+def _days(line: str) -> list[str]:
+    return [day for found in DATE.finditer(line) if (day := iso(found))]
 
 
 def in_force(

@@ -10,6 +10,8 @@ from typing import NamedTuple
 MOST_PAIRS = 4_000_000
 """Of letters to compare. A quotation of ten thousand would hold up the page for half a minute."""
 
+_WORD = 3
+
 
 class Stretch(NamedTuple):
     """A part of both texts. Equal words stand in `quoted`; where they differ, either side may be empty."""
@@ -17,6 +19,24 @@ class Stretch(NamedTuple):
     quoted: str
     real: str | None = None
     """None: the same as quoted."""
+
+
+@lru_cache(maxsize=256)
+def changes(old: str, new: str) -> tuple[Stretch, ...]:
+    """The older text beside the newer one; a letter that both have by chance between two changes is part of the change."""
+    if len(old) * len(new) > MOST_PAIRS:
+        return (Stretch(old, new),)
+    found: list[Stretch] = []
+    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    for place, (change, a, b, c, d) in enumerate(codes):
+        by_chance = change == "equal" and b - a < _WORD and 0 < place < len(codes) - 1
+        if change == "equal" and not by_chance:
+            found.append(Stretch(old[a:b]))
+        elif found and found[-1].real is not None:
+            found[-1] = Stretch(found[-1].quoted + old[a:b], found[-1].real + new[c:d])
+        else:
+            found.append(Stretch(old[a:b], new[c:d]))
+    return tuple(found)
 
 
 @lru_cache(maxsize=256)

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from core.base.text import HAN
+from core.legal.text.numerals import plain
 
 _PLACES = (
     "美国 英国 法国 德国 日本 韩国 朝鲜 俄罗斯 前苏联 苏联 意大利 西班牙 葡萄牙 荷兰 比利时 卢森堡 瑞士 奥地利 瑞典 挪威 丹麦 芬兰 冰岛 爱尔兰 "
@@ -74,6 +75,12 @@ def edition_in(brackets: str) -> Edition | None:
         return Edition(brackets, is_draft=True)
     found = _IN_BRACKETS.fullmatch(brackets.strip())
     return _edition(found) if found else None
+
+
+def edition_of_name(name: str) -> Edition | None:
+    """《公司法（2018年修正）》."""
+    brackets = re.search(r"[(（]([^()（）]*)[)）]$", name)
+    return edition_in(plain(brackets[1])) if brackets else None
 
 
 def _edition(found: re.Match[str]) -> Edition:

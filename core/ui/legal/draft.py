@@ -16,12 +16,14 @@ from core.base.errors import AppError
 from core.legal import export
 from core.legal.desk import LegalDesk
 from core.legal.draft import PASTED, Draft, with_comments
+from core.legal.text.as_of import Period
 from core.legal.verify import BAD_FIRST, PROBLEMS, Author, Mark, Verdict
 from core.reading import FileError, Reader
 from core.reading.files import KINDS
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 from core.ui.legal import frame
+from core.ui.legal.asked import draw_day
 from core.ui.legal.verdicts import badge, details, mark_html, words
 from core.ui.uploads import upload_fields
 
@@ -60,10 +62,11 @@ def draw(desk: LegalDesk, reader: Reader) -> None:
             type=KINDS,
             key=FILES,
         )
+        on = draw_day("draft_on")
         st.form_submit_button("核验", type="primary", icon=":material/fact_check:")
     drafts = [*_pasted(typed or ""), *_uploaded(files, reader)]
     try:
-        _draw(list(_verified(desk, drafts)), reader)
+        _draw(list(_verified(desk, drafts, on)), reader)
     except AppError as error:
         warning(str(error))
 
@@ -94,13 +97,13 @@ def _read(file: UploadedFile, reader: Reader) -> Draft | str:
         return str(error)
 
 
-def _verified(desk: LegalDesk, drafts: Sequence[Draft]) -> Iterator[Checked]:
+def _verified(desk: LegalDesk, drafts: Sequence[Draft], on: Period | None) -> Iterator[Checked]:
     """The same text is looked up once a day and index: every click on the page draws it again."""
     known = st.session_state.get(_VERIFIED, {})
     st.session_state[_VERIFIED] = now = {}
     for draft in drafts:
-        key = (draft.text, desk.library.version, date.today())
-        now[key] = known[key] if key in known else desk.verifier.verify(draft.text, Author.PERSON)
+        key = (draft.text, on, desk.library.version, date.today())
+        now[key] = known[key] if key in known else desk.verifier.verify(draft.text, Author.PERSON, on)
         yield draft, now[key]
 
 

@@ -36,6 +36,7 @@ def choose_view() -> str:
         persist_state="session",
         label_visibility="collapsed",
         width="stretch",
+        on_change=st.query_params.clear,
     )
     return str(view)
 
@@ -51,8 +52,8 @@ def link(text: str, query: Mapping[str, str], *, icon: str | None = None) -> Non
     st.page_link(PAGE, label=label(text), query_params=dict(query), icon=icon)
 
 
-def back_to_search(name: str) -> None:
-    st.page_link(PAGE, label=name, icon=":material/arrow_back:")
+def back_to_search(name: str, query: Mapping[str, str] | None = None) -> None:
+    st.page_link(PAGE, label=name, icon=":material/arrow_back:", query_params=dict(query or {}))
 
 
 def facts(parts: Sequence[str]) -> Markup:

@@ -78,7 +78,7 @@ def details(check: Verdict) -> Markup:
 
 def _article(check: Verdict, text: str) -> Markup:
     name = f"《{check.law_name}》{check.article_number}"
-    force = f"{check.effective_date} 起施行" if check.effective_date else "施行日期未知"
+    force = f"{check.effective_date} 起施行" if check.effective_date else ""
     address = law_address(check.law_name, check.article_number, check.published)
     return (
         Markup('<div class="wy-law-title">%s <span class="wy-dim">%s</span></div>') % (name, force)

@@ -10,7 +10,7 @@ from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LegalLibrary
 from core.legal.library.statutes import RegulationService
 from core.legal.text.paragraphs import excerpt, paragraphs
-from core.search.errors import QueryError
+from core.search.errors import AllEnginesFailed, QueryError
 from core.search.types import SearchQuery, SearchResponse, SearchResult
 from support import invented
 
@@ -158,6 +158,16 @@ class TestWhoAnswered:
         named = RegulationService(library, web).search("《守塔人休假办法》第三条")
         assert (named.origin, named.note) == ("web", "库中没有《守塔人休假办法》。")
         assert RegulationService(library).search("《守塔人休假办法》第三条").origin == "index"
+
+    def test_that_a_law_is_not_held_is_told_also_when_the_web_is_away(self, library: LegalLibrary) -> None:
+        def away(query: str, limit: int) -> SearchResponse:
+            raise AllEnginesFailed
+
+        named = RegulationService(library, away).search("《守塔人休假办法》第三条")
+        assert (named.origin, named.results) == ("index", ())
+        assert named.note.startswith("库中没有《守塔人休假办法》。所有搜索引擎都没有成功。")
+        with pytest.raises(AllEnginesFailed):
+            RegulationService(library, away).search("zzz qqq")
 
     def test_neither(self, tmp_path: Path) -> None:
         with pytest.raises(NoLegalIndex):

@@ -1,0 +1,101 @@
+"""目录: what was imported, by kind and field, validity, issuer and years, with the number of laws of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from core.legal.layouts import justlaws, lawrefbook
+from core.legal.library.index import LawVersion, LegalIndex
+from core.legal.types import Kind, Status
+
+KIND, FIELD, STATE, ISSUER, YEARS = "kind", "field", "state", "by", "year"
+FACETS = {KIND: "种类", FIELD: "领域", STATE: "效力", ISSUER: "机关", YEARS: "公布年份"}
+"""By what laws are narrowed down: as an address names it, and as readers call it."""
+
+_STATUTES = ("宪法相关法", "民法商法", "行政法", "经济法", "社会法", "生态环境法", "刑法", "诉讼与非诉讼程序法")
+_FIELDS = {name: name for name in _STATUTES} | {
+    "民法典": "民法商法",
+    "constitutional-relevance": "宪法相关法",
+    "civil-and-commercial": "民法商法",
+    "administrative": "行政法",
+    "economic": "经济法",
+    "social": "社会法",
+    "ecological-environment": "生态环境法",
+    "criminal-law": "刑法",
+    "procedural": "诉讼与非诉讼程序法",
+}
+"""What both corpora call the fields of statutes, after their folders."""
+_OLDER = "2000 年以前"
+_ORDERS: dict[str, tuple[str, ...]] = {KIND: tuple(Kind), FIELD: _STATUTES, STATE: tuple(Status)}
+
+Chosen = Mapping[str, str]
+"""What of each facet the reader wants to see; a facet that is not in it does not count."""
+
+
+class Entry(NamedTuple):
+    law: LawVersion
+    facets: dict[str, str]
+
+    def fits(self, chosen: Chosen) -> bool:
+        return all(self.facets.get(facet) == value for facet, value in chosen.items())
+
+
+class Catalogue:
+    """The current version of every law of one index, on one day."""
+
+    def __init__(self, index: LegalIndex) -> None:
+        laws = sorted(index.laws(), key=lambda law: law.published or "", reverse=True)
+        self._entries = {law.key: Entry(law, _facets(law, index.status(law))) for law in laws}
+
+    def entries(self, chosen: Chosen) -> list[Entry]:
+        """The newest first."""
+        return [entry for entry in self._entries.values() if entry.fits(chosen)]
+
+    def fits(self, law: LawVersion, chosen: Chosen) -> bool:
+        return self._entries[law.key].fits(chosen)
+
+    def counts(self, facet: str, chosen: Chosen) -> dict[str, int]:
+        """How many laws there would be with each value of a facet, the other choices standing; in the order of readers.
+
+        A field is a part of a kind: whoever chooses another kind leaves it.
+        """
+        left = {KIND, FIELD} if facet == KIND else {facet}
+        others = {name: value for name, value in chosen.items() if name not in left}
+        found = Counter(entry.facets[facet] for entry in self.entries(others) if facet in entry.facets)
+        order = _ORDERS.get(facet, ())
+        rank = {value: order.index(value) if value in order else len(order) for value in found}
+        if facet == YEARS:
+            return dict(sorted(found.items(), reverse=True))
+        return dict(sorted(found.items(), key=lambda pair: (rank[pair[0]], -pair[1])))
+
+
+def _facets(law: LawVersion, status: Status) -> dict[str, str]:
+    known = {
+        KIND: law.kind.value,
+        FIELD: field_of(law),
+        STATE: status.value,
+        ISSUER: law.issuer,
+        YEARS: _years(law.published),
+    }
+    return {facet: value for facet, value in known.items() if value}
+
+
+def _years(published: str | None) -> str | None:
+    if not published:
+        return None
+    return f"{published[:3]}0—{published[:3]}9" if published >= "2000" else _OLDER
+
+
+def field_of(law: LawVersion) -> str | None:
+    """经济法, 社会法 …: of statutes alone, where the corpus sorts them."""
+    corpus, _, path = law.source.partition("：")
+    sorted_by_folder = law.kind is Kind.STATUTE and corpus in (lawrefbook.NAME, justlaws.NAME)
+    return _FIELDS.get(path.split("/")[0]) if sorted_by_folder else None
+
+
+def source_name(source: str) -> str:
+    """The corpus, without the place of the file in it."""
+    corpus = source.partition("：")[0]
+    return corpus.removesuffix("/Laws") if corpus in (lawrefbook.NAME, justlaws.NAME) else source

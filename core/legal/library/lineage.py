@@ -1,0 +1,95 @@
+"""One article through the versions of its law: which words it had when, also where it had another number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from core.legal.library.index import LawVersion, LegalIndex, StoredArticle
+from core.legal.library.on_day import amendments_missing
+
+_ALIKE = 0.5
+"""The share of common pairs of letters from which two articles are taken for one that was reworded."""
+
+_ITEM = re.compile(r"\n(?=[一二三四五六七八九十]+、)")
+
+
+class Stage(NamedTuple):
+    """A version of the law, or an amendment of which the library has no text."""
+
+    day: str
+    law: LawVersion | None = None
+    article: StoredArticle | None = None
+    """None: that version has nothing like it."""
+
+
+def lineage(index: LegalIndex, shown: StoredArticle) -> list[Stage]:
+    """The newest first. From version to version the article is followed by its number where its words are alike, else by its words."""
+    versions = sorted(index.versions(index.version(shown.law_id).key), key=lambda law: law.begins, reverse=True)
+    at = next(place for place, law in enumerate(versions) if law.id == shown.law_id)
+    newer = list(_followed(index, shown, versions[:at][::-1]))[::-1]
+    older = list(_followed(index, shown, versions[at + 1 :]))
+    held = [*newer, Stage(versions[at].begins, versions[at], shown), *older]
+    missing = [Stage(day) for day in amendments_missing(versions)]
+    return sorted([*held, *missing], key=lambda stage: stage.day, reverse=True)
+
+
+def _followed(index: LegalIndex, article: StoredArticle, versions: Sequence[LawVersion]) -> Iterator[Stage]:
+    for law in versions:
+        found = _counterpart(index, law, article)
+        yield Stage(law.begins, law, found)
+        article = found or article
+
+
+def _counterpart(index: LegalIndex, law: LawVersion, article: StoredArticle) -> StoredArticle | None:
+    same = index.article(law.id, article.number)
+    if same and held(same.text, article.text) >= _ALIKE:
+        return same
+    best = max(index.articles(law.id), key=lambda one: alike(one.text, article.text), default=None)
+    return best if best and alike(best.text, article.text) >= _ALIKE else None
+
+
+def alike(one: str, other: str) -> float:
+    """1 for the same words, whatever the punctuation."""
+    mine, others = _pairs(one), _pairs(other)
+    return 2 * len(mine & others) / (len(mine) + len(others)) if mine and others else float(one == other)
+
+
+def held(one: str, other: str) -> float:
+    """How much of the shorter text the longer one holds: amendments make articles longer."""
+    mine, others = _pairs(one), _pairs(other)
+    return len(mine & others) / min(len(mine), len(others)) if mine and others else float(one == other)
+
+
+@lru_cache(maxsize=8192)
+def _pairs(text: str) -> frozenset[str]:
+    letters = re.sub(r"\W", "", text)
+    return frozenset(letters[at : at + 2] for at in range(len(letters) - 1))
+
+
+def same_words(one: str, other: str) -> bool:
+    return re.sub(r"\W", "", one) == re.sub(r"\W", "", other)
+
+
+class Amended(NamedTuple):
+    """What an amendment (刑法修正案) says of an article."""
+
+    law: LawVersion
+    words: str
+
+
+def amended_by(index: LegalIndex, shown: StoredArticle) -> list[Amended]:
+    """The items of amendments that name this article, the newest first."""
+    law = index.version(shown.law_id)
+    called = re.compile(rf"{re.escape(law.key)}{shown.number}(?![之后])|作为{shown.number}(?!之)")
+    documents = [one for one in index.laws() if one.key.startswith(f"{law.key}修正案")]
+    found = [
+        Amended(document, item.strip())
+        for document in documents
+        for article in index.articles(document.id)
+        for item in _ITEM.split(article.text)
+        if called.search(item)
+    ]
+    return sorted(found, key=lambda one: one.law.published or "", reverse=True)

@@ -1,0 +1,86 @@
+"""行为时法: the version of a law that was in force at a time, as far as the library can tell. What it cannot tell, it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from core.legal.library.index import LawVersion, LegalIndex
+from core.legal.text.as_of import Period
+
+_ANNOUNCED_WITHIN = timedelta(days=60)
+"""Interpretations are dated by the day of the session in one place and of their publication in another."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnDay:
+    law: LawVersion
+    """The version in force then; where the library does not hold it, the nearest one that it holds."""
+    held: bool
+    """It is the version of that time."""
+    note: str = ""
+    """What the reader has to know about it."""
+
+
+def version_on(index: LegalIndex, key: str, period: Period) -> OnDay:
+    """Of a law that the index holds."""
+    versions = index.versions(key)
+    dated = sorted((one for one in versions if one.begins), key=lambda one: one.begins)
+    if not dated:
+        return OnDay(versions[0], False, "库中这份文件没有日期，不能按日期选择版本。")
+    before = [one for one in dated if one.begins <= period.last]
+    if not before:
+        return OnDay(dated[0], False, _too_late(dated[0], period))
+    law = before[-1]
+    if law.begins > period.first:
+        older = f"此前是 {before[-2].published} 公布的版本" if len(before) > 1 else "库中没有此前的版本"
+        return OnDay(law, False, f"{period.spaced}之内有变动：{_since(law)}，{older}。请写明是哪一天。")
+    if missing := [day for day in amendments_missing(versions) if (law.published or law.begins) < day <= period.last]:
+        return OnDay(law, False, f"库中没有 {missing[-1]} 修改后的版本，这是此前 {law.published} 公布的文本。")
+    return OnDay(law, True, "".join(_remarks(index, law, period)))
+
+
+def _too_late(first: LawVersion, period: Period) -> str:
+    if first.history and first.history[0] > period.last:
+        return f"{period.spaced}时还没有这部法规：它 {first.history[0]} 制定，{_since(first)}。"
+    if first.history and first.published and _near(first.history[0], first.published):
+        return f"{period.spaced}时它还没有施行：{first.history[0]} 制定，{_since(first)}。"
+    return f"库中没有 {period.spaced}施行的版本，最早的一版 {_since(first)}。"
+
+
+def _since(law: LawVersion) -> str:
+    return f"{law.effective} 起施行" if law.effective else f"{law.published} 公布，施行日期库中没有"
+
+
+def _remarks(index: LegalIndex, law: LawVersion, period: Period) -> Iterator[str]:
+    if law != index.current(law.key):
+        yield f"这是 {period.spaced}施行的版本（{law.published or law.effective} 公布），不是现行文本。"
+    if law.effective is None:
+        yield "它的施行日期库中没有，按公布日期选择。"
+    if index.repeal(law.key):
+        yield fate(index, law.key, period)
+    elif law.repealed and law == index.current(law.key):
+        yield "它后来已废止，废止日期库中没有。"
+
+
+def fate(index: LegalIndex, key: str, period: Period) -> str:
+    """Of a law that another one has put out of force: whether it counted at the time."""
+    repeal = index.repeal(key)
+    if repeal is None:
+        return ""
+    by = f"《{index.version(repeal.law_id).name}》{repeal.number}"
+    if repeal.since <= period.first:
+        return f"{period.spaced}时它已由{by}废止（{repeal.since} 起）。"
+    return f"{period.spaced}时它仍然有效，{repeal.since} 起由{by}废止。"
+
+
+def amendments_missing(versions: Sequence[LawVersion]) -> list[str]:
+    """Days on which the law was made or amended, by what its versions say, of which the library holds no text."""
+    held = [day for one in versions for day in (one.published, one.effective) if day]
+    told = {day for one in versions for day in one.history}
+    return sorted(day for day in told if not any(_near(day, one) for one in held))
+
+
+def _near(day: str, other: str) -> bool:
+    return abs(date.fromisoformat(day) - date.fromisoformat(other)) <= _ANNOUNCED_WITHIN

@@ -1,0 +1,125 @@
+"""行为时法: the day, month or year for which somebody wants to know the law, as texts and addresses write it."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Iterator
+from datetime import date
+from typing import NamedTuple
+
+from core.base.script import simplified
+from core.legal.text.numerals import plain, to_int
+from core.legal.text.statute_citations import find_citations
+
+_DIGIT = r"[〇○零一二三四五六七八九\d]"
+_NUMERAL = r"[〇○零一二三四五六七八九十\d]"
+_WRITTEN = re.compile(
+    rf"(?<!\d)(?P<year>{_DIGIT}{{4}})\s*(?:"
+    rf"年(?:\s*(?P<month>{_NUMERAL}{{1,3}})\s*月(?:份|\s*(?P<day>{_NUMERAL}{{1,3}})\s*[日号])?)?"
+    r"|[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?(?!\d))"
+)
+_ISO = re.compile(r"\d{4}(?:-\d{2}){0,2}")
+_MADE_THEN = re.compile(
+    r"\s*[)）]?\s*(?:\d+号|第?\S{0,4}(?:修正|修订|修改|公布|颁布|发布|通过|制定)|版|文本|新法|施行|实施|生效|起\s*(?:施行|实施|生效)|度)"
+)
+"""After a year these words speak of the law itself, not of what happened."""
+_COUNTS = re.compile(r"\s*(?:的法律|施行的法律|有效的法律|时的法律)?\s*为准")
+_EARLIEST = 1949
+
+
+class Period(NamedTuple):
+    """A day, or a month or year of which the day is not known. Both ends are ISO days."""
+
+    first: str
+    last: str
+    start: int = 0
+    end: int = 0
+    """Where a text says so."""
+
+    def __str__(self) -> str:
+        if self.first == self.last:
+            return self.first
+        year, month, _ = self.first.split("-")
+        return f"{year} 年 {int(month)} 月" if self.last.startswith(f"{year}-{month}") else f"{year} 年"
+
+    @property
+    def spaced(self) -> str:
+        """Before Chinese words: a number keeps its distance from them."""
+        return f"{self} " if self.first == self.last else str(self)
+
+    @property
+    def iso(self) -> str:
+        """As an address has it: 2019, 2019-05, 2019-05-01."""
+        if self.first == self.last:
+            return self.first
+        return self.first[:7] if self.last[:7] == self.first[:7] else self.first[:4]
+
+
+def parse_period(text: str) -> Period | None:
+    """The whole of a text: 2019, 2019-05-01, 2019年5月. None for anything else, and for a day that no calendar has."""
+    written = plain(simplified(text)).strip()
+    if _ISO.fullmatch(written):
+        return _period(*(int(part) for part in written.split("-")))
+    found = _WRITTEN.fullmatch(written)
+    return _read(found) if found else None
+
+
+def periods(text: str) -> Iterator[Period]:
+    """Every time at which a text says that something was, without those that only name the version of a law."""
+    simple = plain(simplified(text))
+    written = list(_WRITTEN.finditer(simple))
+    named = [citation for citation in find_citations(simple) if citation.edition] if written else []
+    for found in written:
+        period = _read(found)
+        edition = any(one.start <= found.start() < one.end for one in named) or _MADE_THEN.match(simple, found.end())
+        if period and not edition:
+            yield period
+
+
+def asked_for(question: str, today: date) -> list[Period]:
+    """The times that a question is about, those that are over; of several, no one knows which counts."""
+    past = {(one.first, one.last): one for one in periods(question) if one.last < today.isoformat()}
+    return list(past.values())
+
+
+class Time(NamedTuple):
+    """The time whose law a citation means."""
+
+    period: Period
+    chosen: bool
+    """By the reader, or by the text for all of itself; else it only stands before the citation."""
+
+
+class Times:
+    """When what a text speaks of happened."""
+
+    def __init__(self, text: str, chosen: Period | None = None) -> None:
+        self._text = text
+        self._periods = list(periods(text))
+        self._chosen = chosen or next((one for one in self._periods if _COUNTS.match(text, one.end)), None)
+
+    def of(self, at: int) -> Time | None:
+        """For a citation at this place: the last time that is named before it in its sentence."""
+        if self._chosen:
+            return Time(self._chosen, True)
+        begin = max(self._text.rfind(mark, 0, at) for mark in "。；！？\n") + 1
+        before = [one for one in self._periods if begin <= one.start and one.end <= at]
+        return Time(before[-1], False) if before else None
+
+
+def _read(found: re.Match[str]) -> Period | None:
+    try:
+        parts = [found["year"], found["month"] or found["m"], found["day"] or found["d"]]
+        return _period(*(to_int(part) for part in parts if part), start=found.start(), end=found.end())
+    except ValueError:
+        return None
+
+
+def _period(year: int, month: int = 0, day: int = 0, *, start: int = 0, end: int = 0) -> Period | None:
+    try:
+        first = date(year, month or 1, day or 1)
+        last = date(year, month or 12, day or monthrange(year, month or 12)[1])
+    except ValueError:
+        return None
+    return Period(first.isoformat(), last.isoformat(), start, end) if year >= _EARLIEST else None

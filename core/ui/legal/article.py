@@ -1,0 +1,175 @@
+"""One article: its words, what it refers to, and how it came to be as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+
+import streamlit as st
+from markupsafe import Markup, escape
+
+from core.legal import export
+from core.legal.address import law_query, short_link
+from core.legal.library.catalogue import source_name
+from core.legal.library.index import LawVersion, StoredArticle
+from core.legal.library.lineage import Amended, Stage, amended_by, lineage, same_words
+from core.legal.library.statutes import LegalArticle, article_result
+from core.legal.text.difference import changes
+from core.legal.text.numerals import ArticleNumber, parse_article_number, to_chinese
+from core.legal.text.paragraphs import excerpt, paragraphs
+from core.ui.escape import draw_html, label
+from core.ui.frame import warning
+from core.ui.legal import frame
+from core.ui.legal.place import Place, draw_day, draw_standing
+from core.ui.legal.verdicts import article_html, short_name
+
+_HIT = Markup('<div class="wy-law wy-hit">%s</div>')
+
+
+def draw(place: Place, stored: StoredArticle) -> None:
+    law, article = place.law, article_result(place.index, stored)
+    frame.link(f"《{law.name}》", place.query(), icon=":material/menu_book:")
+    st.header(label(f"《{short_name(law.name)}》{article.article_number}"), anchor=False)
+    draw_html(frame.facts([*export.facts_of_article(article), *article.path, f"来源 {source_name(article.source)}"]))
+    draw_standing(place, stored.number)
+    if article.later:
+        warning(article.later)
+    draw_html(Markup('<div class="wy-law wy-article">%s</div>') % article_html(article.content))
+    _draw_neighbours(place, stored.number)
+    draw_day(place)
+    if article.references:
+        st.subheader("提到的条文", anchor=False)
+        for reference in article.references:
+            _draw_reference(place, reference.law_name, reference.article_number, reference.content)
+    _draw_times(place, stored)
+    _draw_citation(article)
+    files = {"md": partial(export.article_markdown, article), "json": partial(export.as_json, article.to_json())}
+    frame.exports(article.citation(), files, key=f"article-{law.id}")
+
+
+def _draw_neighbours(place: Place, number: ArticleNumber) -> None:
+    numbers = [article.number for article in place.index.articles(place.law.id) if article.number.number]
+    at = numbers.index(number)
+    with st.container(horizontal=True):
+        if at:
+            frame.link(str(numbers[at - 1]), place.query(numbers[at - 1]), icon=":material/chevron_left:")
+        if at + 1 < len(numbers):
+            frame.link(str(numbers[at + 1]), place.query(numbers[at + 1]), icon=":material/chevron_right:")
+
+
+def _draw_reference(place: Place, law: str, article: str, words: str | None) -> None:
+    own = law == place.law.name
+    name = article if own else f"《{short_name(law)}》{article}"
+    with st.container(gap="xxsmall"):
+        if words is None:
+            draw_html(_HIT % (escape(name) + frame.facts(["库中没有这一条"])))
+            return
+        frame.link(name, place.query(parse_article_number(article)) if own else law_query(law, article))
+        draw_html(_HIT % (Markup("<p>%s</p>") % words))
+
+
+# ── Time line ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _draw_times(place: Place, stored: StoredArticle) -> None:
+    stages, amended = lineage(place.index, stored), amended_by(place.index, stored)
+    held = [stage for stage in stages if stage.law]
+    if len(stages) > 1:
+        st.subheader("沿革", anchor=False)
+        if len(held) > 1:
+            st.caption("与库中前一个版本相比：删除线是删去的字，下划线是新加的字。")
+        draw_html(Markup('<ol class="wy-times">%s</ol>') % Markup().join(_stages(place, stored, stages)))
+    if amended:
+        st.subheader("修正案中的这一条", anchor=False)
+        draw_html(Markup('<div class="wy-law">%s</div>') % Markup().join(map(_amendment, amended)))
+
+
+def _stages(place: Place, shown: StoredArticle, stages: Sequence[Stage]) -> Iterator[Markup]:
+    held = [stage for stage in stages if stage.law]
+    older = {newer.law.id: stage for newer, stage in pairwise(held) if newer.law}
+    gap: list[str] = []
+    for stage in stages:
+        if stage.law is None:
+            gap.append(stage.day)
+            continue
+        yield from _gap(gap)
+        gap = []
+        yield Markup("<li>%s%s</li>") % (
+            version_line(place, stage.law, stage.article),
+            _change(stage, older.get(stage.law.id)),
+        )
+    yield from _gap(gap)
+
+
+def _gap(days: Sequence[str]) -> Iterator[Markup]:
+    if days:
+        told = Markup("、").join(Markup('<span class="wy-day">%s</span>') % day for day in days)
+        yield Markup('<li class="missing">%s 制定或修改 <span class="wy-dim">库中没有这些版本</span></li>') % told
+
+
+def version_line(place: Place, version: LawVersion, article: StoredArticle | None = None) -> Markup:
+    """When a version was made and came into force, and the way to it."""
+    name = f"{version.published} 公布" if version.published else "日期不详的版本"
+    number = article.number if article else None
+    words = f"{name} · {number}" if number else name
+    title = Markup("<b>%s</b>（正在看）") % words if version == place.law else place.link(words, number, version)
+    facts = [str(place.index.status(version)), *([f"{version.effective} 施行"] if version.effective else [])]
+    return title + frame.facts([*facts, source_name(version.source)])
+
+
+def _change(stage: Stage, before: Stage | None) -> Markup:
+    if stage.article is None:
+        return Markup('<p class="wy-dim">没有文字相近的条文。</p>')
+    if before is None:
+        return Markup()
+    if before.article is None:
+        return Markup('<p class="wy-dim">前一版没有文字相近的条文。</p>')
+    moved = "" if before.article.number == stage.article.number else f"前一版文字最接近的是{before.article.number}。"
+    if same_words(before.article.text, stage.article.text):
+        return Markup('<p class="wy-dim">%s文字相同。</p>') % moved
+    remark = Markup('<p class="wy-dim">%s</p>') % moved if moved else Markup()
+    return remark + Markup('<p class="wy-diff">%s</p>') % Markup().join(
+        _changed(before.article.text, stage.article.text)
+    )
+
+
+def _changed(old: str, new: str) -> Iterator[Markup]:
+    for piece in changes(old, new):
+        if piece.real is None:
+            yield escape(piece.quoted)
+            continue
+        if piece.quoted:
+            yield Markup("<del>%s</del>") % piece.quoted
+        if piece.real:
+            yield Markup("<ins>%s</ins>") % piece.real
+
+
+def _amendment(amended: Amended) -> Markup:
+    link = short_link(law_query(amended.law.name))
+    facts = f"{amended.law.published} 公布" if amended.law.published else ""
+    return Markup('<div><a class="wy-go" href="%s">《%s》</a> <span class="wy-dim">%s</span>%s</div>') % (
+        link,
+        short_name(amended.law.name),
+        facts,
+        article_html(amended.words),
+    )
+
+
+def _draw_citation(article: LegalArticle) -> None:
+    """The citation down to the 款 that is meant, alone and with its words."""
+    with st.expander("复制引用", icon=":material/content_copy:"):
+        count = len(paragraphs(article.content))
+        wanted = 0
+        if count > 1:
+            wanted = st.selectbox(
+                "引用到",
+                range(count + 1),
+                format_func=lambda number: f"第{to_chinese(number)}款" if number else "整条",
+                key=f"paragraph-{article.law_id}-{article.article_number}",
+            )
+        if wanted:
+            article = replace(article, paragraph=wanted, excerpt=excerpt(article.content, wanted, None))
+        st.code(article.citation(), language=None, wrap_lines=True)
+        st.code(export.citation_with_text(article), language=None, wrap_lines=True)

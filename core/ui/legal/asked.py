@@ -1,0 +1,144 @@
+"""查法规 in the address: what is searched for, how it is narrowed down and for which time, so that a link shows the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.legal.library.catalogue import FACETS, FIELD, ISSUER, KIND, STATE, YEARS, Catalogue
+from core.legal.text.as_of import Period, parse_period
+from core.ui.escape import label
+from core.ui.frame import warning
+
+QUERY = "legal_query"
+ON = "legal_on"
+_SHOWN = "laws_shown"
+"""What the boxes held when they were drawn last."""
+_KEYS = {"q": QUERY, "on": ON} | {facet: f"laws_{facet}" for facet in FACETS}
+
+
+@dataclass(frozen=True)
+class Asked:
+    query: str
+    chosen: dict[str, str]
+    """Facets and their values."""
+    on: Period | None
+
+    @property
+    def address(self) -> dict[str, str]:
+        given = {"q": self.query, **self.chosen, "on": self.on.iso if self.on else ""}
+        return {name: value for name, value in given.items() if value}
+
+
+def is_asked(address: Mapping[str, str]) -> bool:
+    return any(name in address for name in _KEYS)
+
+
+def shown() -> dict[str, str]:
+    """The address of what was looked for last, to come back to."""
+    return dict(st.session_state.get(_SHOWN, {}))
+
+
+def draw(catalogue: Catalogue | None) -> Asked:
+    """The boxes, filled from the address where somebody opened or followed one, else as they were left."""
+    _fill(catalogue)
+    query = st.text_input(
+        "查法规",
+        key=QUERY,
+        placeholder="法律名称、条号或日常用语",
+        icon=":material/search:",
+        label_visibility="collapsed",
+    )
+    asked = Asked((query or "").strip(), {}, None)
+    if catalogue:
+        asked = _narrowed(catalogue, asked.query)
+    st.session_state[_SHOWN] = asked.address
+    st.query_params.from_dict(asked.address)
+    return asked
+
+
+def _fill(catalogue: Catalogue | None) -> None:
+    """A browser may still tell the address of before while the next box is already being used: then the boxes count."""
+    drawn_before = QUERY in st.session_state
+    given = {name: value for name, value in st.query_params.to_dict().items() if name in _KEYS}
+    before = shown()
+    if drawn_before and (given == before or _held() != before):
+        return
+    if not given and not drawn_before:
+        given = before
+    for name, key in _KEYS.items():
+        value = given.get(name, "")
+        known = name not in FACETS or bool(catalogue and value in catalogue.counts(name, {}))
+        st.session_state[key] = value if known and (value or name not in FACETS) else None
+
+
+def _held() -> dict[str, str]:
+    held = {name: str(st.session_state.get(key) or "").strip() for name, key in _KEYS.items()}
+    period = parse_period(held["on"])
+    held["on"] = period.iso if period else ""
+    return {name: value for name, value in held.items() if value}
+
+
+def _narrowed(catalogue: Catalogue, query: str) -> Asked:
+    chosen: dict[str, str] = {facet: value for facet in FACETS if (value := st.session_state.get(_KEYS[facet]))}
+    if query or chosen:  # else the directory has the same links
+        _draw_pills(catalogue, KIND, chosen)
+    if KIND in chosen and not query:
+        _draw_fields(catalogue, chosen)
+    with st.expander(label(_used(chosen)), icon=":material/tune:", key="laws_filters"):
+        if KIND in chosen and query:
+            _draw_fields(catalogue, chosen)
+        for facet in (STATE, ISSUER, YEARS):
+            _draw_pills(catalogue, facet, chosen)
+        on = draw_day(ON)
+    return Asked(query, chosen, on)
+
+
+def _used(chosen: dict[str, str]) -> str:
+    on = st.session_state.get(ON)
+    used = [value for facet, value in chosen.items() if facet != KIND] + ([f"以 {on} 为准"] if on else [])
+    return f"筛选：{'、'.join(used)}" if used else "筛选：效力、机关、公布年份、日期"
+
+
+def _draw_fields(catalogue: Catalogue, chosen: dict[str, str]) -> None:
+    """Those of the kind that is chosen; one that was chosen for another kind is forgotten."""
+    if chosen.get(FIELD) not in catalogue.counts(FIELD, chosen):
+        st.session_state[_KEYS[FIELD]] = None
+        chosen.pop(FIELD, None)
+    _draw_pills(catalogue, FIELD, chosen)
+
+
+def _draw_pills(catalogue: Catalogue, facet: str, chosen: dict[str, str]) -> None:
+    """Only what there is to choose from; a choice that the others leave nothing of can still be taken back."""
+    counts = catalogue.counts(facet, chosen)
+    if facet in chosen:
+        counts.setdefault(chosen[facet], 0)
+    if len(counts) < 2 and facet not in chosen:
+        return
+    value = st.pills(
+        FACETS[facet],
+        list(counts),
+        format_func=lambda value: f"{label(value)} {counts[value]:,}",
+        key=_KEYS[facet],
+        label_visibility="collapsed" if facet in (KIND, FIELD) else "visible",
+    )
+    chosen.pop(facet, None)
+    if value:
+        chosen[facet] = value
+
+
+def draw_day(key: str) -> Period | None:
+    """以 … 为准: the time whose law is to be shown."""
+    typed = st.text_input(
+        "以哪一天的法律为准",
+        key=key,
+        persist_state="session",
+        placeholder="如 2019-05-01 或 2019，留空为现行",
+        icon=":material/event:",
+    )
+    period = parse_period(typed or "")
+    if typed and typed.strip() and period is None:
+        warning(f"「{typed}」不是日期，没有按日期选择。请写成 2019-05-01、2019-05 或 2019。")
+    return period

@@ -1,0 +1,221 @@
+"""A whole law on one page: its contents beside it, what the reader looks for marked in it, and its versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import streamlit as st
+from markupsafe import Markup, escape
+
+from core.base.script import simplified
+from core.base.text import one_line, shorten
+from core.legal import export
+from core.legal.desk import LegalDesk
+from core.legal.library.catalogue import source_name
+from core.legal.library.index import LawVersion, LegalIndex, StoredArticle
+from core.legal.library.on_day import amendments_missing
+from core.legal.library.statutes import amended_since
+from core.legal.text.names import law_key
+from core.legal.text.numerals import ArticleNumber, parse_article_number, to_chinese
+from core.ui.escape import draw_html, label
+from core.ui.frame import warning
+from core.ui.legal import article, asked, frame, marks
+from core.ui.legal.place import Place, draw_day, draw_standing, ended, find_place
+
+_LISTED = 12
+"""Articles with what is looked for that are named above the text."""
+_DEEPEST = 3
+
+
+def draw_law(desk: LegalDesk, name: str, number: str, version: str, on: str) -> None:
+    frame.back_to_search(frame.LAWS, asked.shown())
+    index = desk.library.index()
+    current = index.resolve(name) if index else None
+    if index is None or current is None:
+        _draw_missing(desk, index, name)
+        return
+    place = find_place(index, current, version, on)
+    stored = _stored(place, number)
+    if stored is not None:
+        article.draw(place, stored)
+        return
+    if number:
+        highest = to_chinese(index.highest(place.law.id))
+        warning(f"《{place.law.name}》的这个版本没有「{shorten(one_line(number), 30)}」，全文共{highest}条。")
+    _draw_whole(place)
+
+
+def _draw_missing(desk: LegalDesk, index: LegalIndex | None, name: str) -> None:
+    st.header(label(f"《{name}》"), anchor=False)
+    st.info(label(f"库中没有《{name}》。可以导入更多法规，或用它的名称再查一次。"), icon=":material/search_off:")
+    if index is None:
+        frame.nothing_imported(web=desk.searches_web)
+        return
+    for line in ended(index, law_key(name)):
+        draw_html(Markup('<div class="wy-law">%s</div>') % line)
+
+
+def _stored(place: Place, number: str) -> StoredArticle | None:
+    try:
+        return place.index.article(place.law.id, parse_article_number(number))
+    except ValueError:
+        return None
+
+
+def _draw_whole(place: Place) -> None:
+    law, index = place.law, place.index
+    status = index.status(law)
+    articles = index.articles(law.id)
+    with st.container(key="law"):  # by this name the style sheet gives it more width
+        st.header(label(f"《{law.name}》"), anchor=False)
+        count = [f"共 {law.article_count:,} 条"] if law.article_count else []
+        draw_html(frame.facts([*export.facts_of_law(law, status), *count, f"来源 {source_name(law.source)}"]))
+        draw_standing(place, None)
+        if later := amended_since(index, law):
+            warning(later)
+        with st.container(horizontal=True):
+            words = _draw_find()
+            draw_day(place)
+        _draw_versions(place)
+        draw_html(_book(place, articles, words))
+        files = {
+            "md": lambda: export.law_markdown(law, status, index.articles(law.id)),
+            "jsonl": lambda: export.law_jsonl(law, status, index.articles(law.id)),
+        }
+        frame.exports(law.name, files, key=f"law-{law.id}")
+
+
+FIND = "law_find"
+
+
+def _draw_find() -> list[str]:
+    """What is looked for in this law; part of the address."""
+    held = st.query_params.get("find", "")
+    if st.session_state.get(f"{FIND}-seen") != held or FIND not in st.session_state:
+        st.session_state[FIND] = st.session_state[f"{FIND}-seen"] = held
+    st.text_input(
+        "在本法中查找",
+        key=FIND,
+        placeholder="在本法中查找",
+        icon=":material/search:",
+        label_visibility="collapsed",
+        on_change=_find,
+    )
+    return simplified(st.session_state[FIND] or "").split()
+
+
+def _find() -> None:
+    words = (st.session_state[FIND] or "").strip()
+    st.session_state[f"{FIND}-seen"] = words
+    st.query_params["find"] = words
+    if not words:
+        del st.query_params["find"]
+
+
+def _draw_versions(place: Place) -> None:
+    versions = place.index.versions(place.law.key)
+    missing = amendments_missing(versions)
+    if len(versions) < 2 and not missing:
+        return
+    days = sorted([*((one.begins, one) for one in versions), *((day, None) for day in missing)], key=_day, reverse=True)
+    with st.expander(f"历次版本（库中有 {len(versions)} 个）", icon=":material/history:"):
+        draw_html(Markup('<ol class="wy-times">%s</ol>') % Markup().join(_version(place, *one) for one in days))
+
+
+def _day(pair: tuple[str, LawVersion | None]) -> str:
+    return pair[0]
+
+
+def _version(place: Place, day: str, version: LawVersion | None) -> Markup:
+    if version is None:
+        return Markup('<li class="missing">%s 制定或修改 <span class="wy-dim">库中没有这一版</span></li>') % day
+    return Markup("<li>%s</li>") % article.version_line(place, version)
+
+
+# ── The text ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _book(place: Place, articles: Sequence[StoredArticle], words: Sequence[str]) -> Markup:
+    """All of it as one piece of HTML: a thousand articles as a thousand elements would be drawn for seconds."""
+    contents = _contents(articles)
+    text = Markup('<div class="wy-law wy-text">%s%s</div>') % (
+        _found(articles, words) if words else "",
+        Markup().join(_text(place, articles, words)),
+    )
+    if not contents:
+        return Markup('<div class="wy-book">%s</div>') % text
+    return Markup(
+        '<div class="wy-book with-contents"><details class="wy-contents narrow"><summary>目录</summary>%s</details>'
+        '<nav class="wy-contents wide" aria-label="目录">%s</nav>%s</div>'
+    ) % (contents, contents, text)
+
+
+def _anchor(number: ArticleNumber) -> str:
+    return f"a-{number.number}-{number.suffix}" if number.suffix else f"a-{number.number}"
+
+
+def _heading(first: StoredArticle, depth: int) -> str:
+    return f"h{depth}-{_anchor(first.number)}"
+
+
+def _headings(articles: Sequence[StoredArticle]) -> Iterator[tuple[StoredArticle, list[tuple[int, str]]]]:
+    """Each article with the headings that begin at it, each with its depth."""
+    path: tuple[str, ...] = ()
+    for one in articles:
+        new = [(depth, title) for depth, title in enumerate(one.path) if one.path[: depth + 1] != path[: depth + 1]]
+        path = one.path
+        yield one, new
+
+
+def _contents(articles: Sequence[StoredArticle]) -> Markup:
+    lines = [
+        Markup('<li class="deep-%s"><a href="#%s">%s</a></li>') % (min(depth, _DEEPEST), _heading(one, depth), title)
+        for one, headings in _headings(articles)
+        for depth, title in headings
+    ]
+    return Markup("<ul>%s</ul>") % Markup().join(lines) if lines else Markup()
+
+
+def _text(place: Place, articles: Sequence[StoredArticle], words: Sequence[str]) -> Iterator[Markup]:
+    for one, headings in _headings(articles):
+        for depth, title in headings:
+            yield Markup('<h3 id="%s" class="deep-%s">%s</h3>') % (
+                _heading(one, depth),
+                min(depth, _DEEPEST),
+                marks.marked(title, words),
+            )
+        if not one.number.number:
+            yield _section(one, _lines(one.text, words))
+            continue
+        lines = list(_lines(one.text, words))
+        first = Markup("%s　") % place.link(str(one.number), one.number) + (lines[0] if lines else "")
+        yield _section(one, [first, *lines[1:]])
+
+
+def _section(one: StoredArticle, lines: Iterable[Markup]) -> Markup:
+    paragraphs = Markup().join(Markup("<p>%s</p>") % line for line in lines)
+    return Markup('<section id="%s">%s</section>') % (_anchor(one.number), paragraphs)
+
+
+def _lines(text: str, words: Sequence[str]) -> Iterator[Markup]:
+    for line in text.splitlines():
+        if line.strip():
+            yield marks.marked(line, words) if words else escape(line)
+
+
+def _found(articles: Sequence[StoredArticle], words: Sequence[str]) -> Markup:
+    looked_for = " ".join(words)
+    hits = [one for one in articles if any(word in one.text for word in words)]
+    if not hits:
+        return Markup('<div class="wy-found">本法中没有「%s」。</div>') % looked_for
+    places = sum(marks.count(one.text, words) for one in hits)
+    links = [Markup('<a href="#%s">%s</a> ') % (_anchor(one.number), one.number) for one in hits]
+    shown = Markup().join(links[:_LISTED])
+    if rest := links[_LISTED:]:
+        shown += Markup("<details><summary>其余 %s 条</summary>%s</details>") % (len(rest), Markup().join(rest))
+    return Markup('<div class="wy-found">「%s」%s 处，在 %s 条中：%s</div>') % (
+        looked_for,
+        f"{places:,}",
+        f"{len(hits):,}",
+        shown,
+    )

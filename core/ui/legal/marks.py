@@ -1,0 +1,54 @@
+"""Words that the reader looked for, marked where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from markupsafe import Markup, escape
+
+from core.base.script import simplified
+from core.base.sentences import best_passage
+from core.base.text import one_line
+from core.legal.text.lay_words import search_terms
+from core.legal.text.statute_citations import find_citations
+
+_ASKED = 1.0
+
+
+def asked_words(query: str) -> list[str]:
+    """What of a query its hits have in common with it: neither a law that it cites, nor the legal twins of its words."""
+    words = simplified(query)
+    for citation in reversed(find_citations(words)):
+        words = f"{words[: citation.start]} {words[citation.end :]}"
+    return [word for word, weight in search_terms(words).items() if weight == _ASKED]
+
+
+def passage(text: str, words: Iterable[str], length: int) -> str:
+    """The part of a text that has most of the words."""
+    return best_passage(one_line(text), dict.fromkeys(words, 1.0), length)
+
+
+def marked(text: str, words: Iterable[str]) -> Markup:
+    held = [False] * len(text)
+    for start, end in _places(text, words):
+        held[start:end] = [True] * (end - start)
+    pieces = (
+        (is_held, "".join(text[at] for at in places)) for is_held, places in groupby(range(len(text)), held.__getitem__)
+    )
+    return Markup().join(Markup("<mark>%s</mark>") % piece if is_held else escape(piece) for is_held, piece in pieces)
+
+
+def count(text: str, words: Iterable[str]) -> int:
+    return sum(1 for _ in _places(text, words))
+
+
+def _places(text: str, words: Iterable[str]) -> Iterator[tuple[int, int]]:
+    searched = text.casefold()
+    if len(searched) != len(text):  # a letter that grows when its case is folded would move the marks
+        searched = text
+    for word in filter(None, map(str.casefold, words)):
+        at = searched.find(word)
+        while at >= 0:
+            yield at, at + len(word)
+            at = searched.find(word, at + 1)

@@ -1,0 +1,133 @@
+"""A law that an address names, in the version that it names or that was in force at its time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import streamlit as st
+from markupsafe import Markup
+
+from core.base.text import one_line, shorten
+from core.legal.address import law_query, short_link
+from core.legal.library.index import LawVersion, LegalIndex
+from core.legal.library.on_day import version_on
+from core.legal.text.as_of import Period, parse_period
+from core.legal.text.numerals import ArticleNumber
+from core.ui.escape import draw_html
+from core.ui.frame import warning
+from core.ui.legal import frame
+from core.ui.legal.verdicts import short_name
+
+_MANY = 12
+
+
+@dataclass(frozen=True)
+class Place:
+    """In one index: an import that ends meanwhile changes nothing of what is being drawn."""
+
+    index: LegalIndex
+    law: LawVersion
+    current: LawVersion
+    on: Period | None = None
+    note: str = ""
+    """What is to be said of the version of that time."""
+
+    def query(self, article: ArticleNumber | None = None, law: LawVersion | None = None) -> dict[str, str]:
+        """Another version is named; the time goes along as long as nobody chose a version."""
+        number = str(article or "") or None
+        if self.on and law is None:
+            return law_query(self.law.name, number, on=self.on.iso)
+        law = law or self.law
+        return law_query(law.name, number, law.published if law != self.current else None)
+
+    def link(self, text: str, article: ArticleNumber | None = None, law: LawVersion | None = None) -> Markup:
+        return Markup('<a class="wy-go" href="%s">%s</a>') % (short_link(self.query(article, law)), text)
+
+
+def find_place(index: LegalIndex, current: LawVersion, version: str, on: str) -> Place:
+    if version:
+        named = next((one for one in index.versions(current.key) if one.published == version), None)
+        if named is None:
+            warning("库中没有这个日期公布的版本，显示的是现行版本。")
+        return Place(index, named or current, current)
+    period = parse_period(on)
+    if period is None:
+        if on:
+            warning(f"「{shorten(one_line(on), 20)}」不是日期，显示的是现行版本。")
+        return Place(index, current, current)
+    then = version_on(index, current.key, period)
+    return Place(index, then.law, current, period, then.note)
+
+
+def draw_day(place: Place) -> None:
+    """以 … 为准. What is typed becomes part of the address; a version that was chosen before is left."""
+    key = f"law-on-{place.current.key}"
+    held = place.on.iso if place.on else ""
+    if st.session_state.get(f"{key}-seen") != held:
+        st.session_state[key] = st.session_state[f"{key}-seen"] = held
+    st.text_input(
+        "以哪一天的法律为准",
+        key=key,
+        placeholder="以哪一天为准",
+        icon=":material/event:",
+        label_visibility="collapsed",
+        on_change=_choose_day,
+        args=(key,),
+    )
+
+
+def _choose_day(key: str) -> None:
+    typed = (st.session_state[key] or "").strip()
+    period = parse_period(typed)
+    st.session_state[f"{key}-seen"] = period.iso if period else ""
+    st.query_params.pop("version", None)
+    st.query_params["on"] = period.iso if period else typed
+    if not typed:
+        del st.query_params["on"]
+
+
+def draw_standing(place: Place, number: ArticleNumber | None) -> None:
+    """Which version this is, and what became of the law."""
+    if place.on:
+        st.info(place.note or f"{place.on.spaced}施行的就是这个版本，也是现行版本。", icon=":material/event:")
+    elif place.law != place.current:
+        st.info("这不是现行版本，请核对事情发生时适用的是哪一版。", icon=":material/history:")
+    if place.law != place.current:
+        frame.link("查看现行版本", place.query(number, place.current), icon=":material/update:")
+    lines = [*ended(place.index, place.current.key), *_ends(place)]
+    if lines:
+        draw_html(Markup('<div class="wy-law">%s</div>') % Markup().join(lines))
+
+
+def ended(index: LegalIndex, key: str) -> Iterator[Markup]:
+    """The article that put this law out of force."""
+    if repeal := index.repeal(key):
+        law = index.version(repeal.law_id)
+        query = short_link(law_query(law.name, str(repeal.number)))
+        link = Markup('<a class="wy-go" href="%s">《%s》%s</a>') % (query, short_name(law.name), repeal.number)
+        yield Markup("<p>%s 起由%s废止。</p>") % (repeal.since, link)
+
+
+def _ends(place: Place) -> Iterator[Markup]:
+    """The laws that this one put out of force, as one of its last articles says."""
+    found = place.index.repealed_by(place.law.id)
+    if not found:
+        return
+    article = place.link(str(found[0][1].number), found[0][1].number)
+    names = [_replaced(place.index, key) for key, _ in found]
+    shown = Markup("、").join(names[:_MANY])
+    if len(names) > _MANY:
+        rest = Markup("、").join(names[_MANY:])
+        shown += Markup("<details><summary>另外 %s 部</summary>%s</details>") % (len(names) - _MANY, rest)
+    yield Markup('<div class="wy-replaced">它取代了（%s，同时废止）：%s</div>') % (article, shown)
+
+
+def _replaced(index: LegalIndex, key: str) -> Markup:
+    held = index.versions(key)
+    if not held:
+        return Markup("《%s》") % key
+    return Markup('<a class="wy-go" href="%s">《%s》</a>') % (
+        short_link(law_query(held[0].name)),
+        short_name(held[0].name),
+    )
