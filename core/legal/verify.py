@@ -20,7 +20,7 @@ from core.legal.text.paragraphs import excerpt
 from core.legal.text.quotations import Quotation, quotations, quotes
 from core.legal.text.restatement import Restatement, cited_together, restatements
 from core.legal.text.statute_citations import Citation, find_citations
-from core.legal.text.which_law import Edition, edition_in, is_abroad, is_no_law
+from core.legal.text.which_law import Edition, edition_in, is_abroad, is_local, is_no_law
 from core.legal.types import Status
 
 _FITS = 0.5
@@ -239,9 +239,16 @@ class _CitationCheck:
     def _unknown(self, name: str) -> Verdict:
         repeal = self._index.repeal(law_key(name))
         if repeal is None:
-            return self._say(_Finding(Mark.UNKNOWN, unheld=ABROAD if is_abroad(name) else ""), name)
+            abroad = is_abroad(name)
+            return self._say(
+                _Finding(Mark.UNKNOWN, "" if abroad else self._meant(name), unheld=ABROAD if abroad else ""), name
+            )
         by = self._index.version(repeal.law_id)
         return self._say(_Finding(Mark.NOT_IN_FORCE, f"已由《{by.name}》{repeal.number}废止。"), name)
+
+    def _meant(self, name: str) -> str:
+        likest = None if is_local(name) else self._index.likest(name)
+        return f"是否指《{likest.name}》？" if likest else ""
 
     def _missing(self, law: LawVersion) -> Verdict:
         if not law.article_count:

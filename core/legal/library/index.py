@@ -28,7 +28,7 @@ import tantivy
 from core.legal.errors import EmbeddingError
 from core.legal.text.asked_laws import familiarity
 from core.legal.text.lay_words import search_terms
-from core.legal.text.names import best_match, law_key, spellings
+from core.legal.text.names import best_match, law_key, likest_name, spellings
 from core.legal.text.numerals import ArticleNumber
 from core.legal.types import CaseType, CourtCase, Kind, Status
 
@@ -176,6 +176,11 @@ class LegalIndex:
         keys = best_match(query, ((key, self._weight(key)) for key in self._by_key), limit)
         found = [version for key in keys if (version := self.current(key))]
         return ([exact] if exact else []) + [law for law in found if law != exact][: limit - bool(exact)]
+
+    def likest(self, name: str) -> LawVersion | None:
+        """The law that a name may be meant for which no law has: 劳动合同发."""
+        key = likest_name(name, self._by_key)
+        return self.current(key) if key else None
 
     def containing(self, words: str, limit: int) -> list[LawVersion]:
         """Laws whose names contain the words as they are."""
