@@ -40,6 +40,7 @@ ALIASES = {
     "民诉法": "民事诉讼法",
     "刑诉法": "刑事诉讼法",
     "行诉法": "行政诉讼法",
+    "商检法": "进出口商品检验法",
     "海诉法": "海事诉讼特别程序法",
     "海事诉讼法": "海事诉讼特别程序法",
     "劳仲法": "劳动争议调解仲裁法",
@@ -229,7 +230,7 @@ def _interpretations(name: str) -> Iterator[str]:
 
 
 _SLIPS = (("法法", "法"), ("法点", "法典"), ("条列", "条例"), ("发", "法"))
-_ALIKE = 0.6
+_ALIKE = 0.64
 _NEXT_BEST = 0.08
 _SHORTEST_GUESS = 4
 """Letters: 矿业法 and 渔业法 are two laws, not one misspelt."""

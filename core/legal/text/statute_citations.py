@@ -38,8 +38,11 @@ _PIECE = re.compile(
 
 # 香港基本法 is not 本法, and 合同法 is not 同法.
 _IN_QUOTES = re.compile(r"[“\"「『〈<](?P<name>[^“”\"「」『』〈〉<>《》]{2,40})[”\"」』〉>]$")
-_HOME = re.compile(r"(?<![基资日])本(?P<kind>法典|法|条例|规定|办法|解释|细则|规则|决定|章程)$")
+_HOME = re.compile(r"(?<![基资日])本(?:实施)?(?P<kind>法典|法|条例|规定|办法|解释|细则|规则|决定|章程)$")
 _SAME = re.compile(r"(?:该|(?<!合)同|上述|前述|此)(?P<kind>法典|法律|法|条例|规定|办法|解释|司法解释|细则|规则|决定)$")
+_KIND_ALONE = re.compile(
+    r"条例|规定|办法|解释|司法解释|细则|规则|决定"
+)  # 《解释》, for a long title that stands before
 # 《…》（2018修正）的第三条, **《…》** 第三条
 _BETWEEN = re.compile(
     rf"[\s*]*+(?:\((?P<edition>[^()]{{0,40}})\)\s*+)?(?:中的|里的|的|中|之|里|:)?[\s*]*+(?:第\s*{NUMERAL}\s*[编章节]\s*)*$"
@@ -121,7 +124,16 @@ def find_citations(text: str, is_known: IsKnown | None = None, *, in_statute: bo
         found.extend(_read(references, name))
     if in_statute:
         found.extend(_previous(simple))
-    return sorted(found, key=lambda citation: (citation.start, citation.end))
+    return list(_outermost(sorted(found, key=lambda citation: (citation.start, citation.end))))
+
+
+def _outermost(citations: list[Citation]) -> Iterator[Citation]:
+    """Without those in the title of what is cited: 《关于适用刑法第十二条几个问题的解释》第二条."""
+    before: Citation | None = None
+    for citation in citations:
+        if before is None or citation.end > before.end:
+            yield citation
+            before = citation
 
 
 _FAR = 400
@@ -172,7 +184,10 @@ def _name_before(text: str, at: int, known: IsKnown | None) -> _Name:
         opening = _opening(trimmed)
         if opening < 0:
             return _Name(None, at)
-        return _whole_name(trimmed[:opening], trimmed[opening + 1 : -1].strip(), offset, edition)
+        name = trimmed[opening + 1 : -1].strip()
+        if not (known and known(name)) and (short := _KIND_ALONE.fullmatch(name)):
+            return _Name(None, offset + opening, same=short[0])
+        return _whole_name(trimmed[:opening], name, offset, edition)
     quoted = _IN_QUOTES.search(trimmed)
     if quoted and (place_before(trimmed[: quoted.start()], "") or (known and known(quoted["name"]))):
         return _whole_name(trimmed[: quoted.start()], quoted["name"], offset, edition)
