@@ -60,7 +60,7 @@ def label_of(verdict: Verdict, law: str = "") -> str:
 class Quality(NamedTuple):
     precision: float
     recall: float
-    count: int
+    deserving: int
 
 
 def qualities(said: Sequence[tuple[Labelled, str]]) -> dict[str, Quality]:

@@ -55,6 +55,8 @@ _MEANT = 512
 """Characters: the model reads no more."""
 _MEANING = 1.0
 """What the greatest likeness weighs beside the best hit of the words."""
+_RANKS_ALIKE = 60
+"""Reciprocal ranks of several wordings are added: the usual constant, which makes the first few ranks of one worth about the same."""
 _MARGIN = 90
 """More are asked for than are wanted: hits in old versions are dropped, and the prior moves others up."""
 
@@ -244,11 +246,24 @@ class LegalIndex:
     def highest(self, law_id: int) -> int:
         return int(self._rows("SELECT max(number) FROM article WHERE law_id = ?", law_id)[0][0] or 0)
 
-    def search(self, text: str, limit: int, near: Near = lambda _text, _limit: {}) -> list[StoredArticle]:
+    def search(
+        self, text: str, limit: int, near: Near = lambda _text, _limit: {}, also: Sequence[str] = ()
+    ) -> list[StoredArticle]:
         """Articles of current versions that fit the words, best first; of two that fit alike, the statute.
 
-        `near` adds those that mean the same in other words.
+        `near` adds those that mean the same in other words; `also` is the same question in other words.
         """
+        rankings = [self._ranked(wording, limit, near) for wording in (text, *also)]
+        if len(rankings) == 1:
+            return rankings[0][:limit]
+        fused: dict[StoredArticle, float] = defaultdict(float)
+        for ranking in rankings:
+            for rank, article in enumerate(ranking):
+                fused[article] += 1 / (_RANKS_ALIKE + rank)
+        return sorted(fused, key=lambda article: -fused[article])[:limit]
+
+    def _ranked(self, text: str, limit: int, near: Near) -> list[StoredArticle]:
+        """With some more than are wanted."""
         weighted = search_terms(text)
         scores = self._hits(ARTICLE_FIELDS, weighted, limit + _MARGIN)
         likeness = near(text, limit + _MARGIN)
@@ -262,7 +277,7 @@ class LegalIndex:
             * (scores.get(article.id, 0.0) / best + _MEANING * max(likeness.get(article.id, 0.0), 0.0))
             for article in found
         }
-        return sorted(found, key=lambda article: -fitting[article.id])[:limit]
+        return sorted(found, key=lambda article: -fitting[article.id])
 
     def _fit(self, article: StoredArticle, asked: list[str]) -> float:
         """What BM25 does not see: how many of the words are there at all, the rank of the law, and whether it counts."""

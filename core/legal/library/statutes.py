@@ -13,6 +13,7 @@ from core.base.sentences import QUESTION_WORDS
 from core.base.text import is_blank, one_line, shorten
 from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, Near, StoredArticle
+from core.legal.text.lay_words import search_terms
 from core.legal.text.names import law_key
 from core.legal.text.numerals import NUMERAL, ArticleNumber, plain, to_chinese, to_int
 from core.legal.text.paragraphs import excerpt
@@ -144,8 +145,11 @@ class RegulationService:
         self._library = library
         self._fallback = fallback
 
-    def search(self, text: str, limit: int = 10) -> RegulationResponse:
-        """What the reader asked for; `origin` says whether the index or the web answered."""
+    def search(self, text: str, limit: int = 10, also: Sequence[str] = ()) -> RegulationResponse:
+        """What the reader asked for; `origin` says whether the index or the web answered.
+
+        `also`: the same in other words, such as the reader's own where a model chose the query.
+        """
         started = time.perf_counter()
         query = one_line(text)
         if is_blank(query):
@@ -157,7 +161,8 @@ class RegulationService:
         index = self._library.index()
         if index is None and self._fallback is None:
             raise NoLegalIndex
-        lookup = _Lookup(index, simplified(query), limit, self._library.near) if index else None
+        wordings = tuple(simplified(words) for words in map(one_line, also) if _says_more(words, query))
+        lookup = _Lookup(index, simplified(query), limit, self._library.near, wordings) if index else None
         results, note = lookup.run() if lookup else ([], "")
         held = lookup is not None and not lookup.law_missing and bool(results)
         if held or note.startswith(_NO_SUCH) or self._fallback is None:
@@ -169,13 +174,20 @@ class RegulationService:
 
 
 _NO_SUCH = "没有这一条："
+_SAYS_LITTLE = 6
+"""Terms: 那第二种呢 has fewer, and its articles would be any."""
+
+
+def _says_more(words: str, query: str) -> bool:
+    return words != query and len(words) <= LONGEST_QUERY and len(search_terms(words)) >= _SAYS_LITTLE
 
 
 class _Lookup:
     """One query against one index."""
 
-    def __init__(self, index: LegalIndex, query: str, limit: int, near: Near) -> None:
+    def __init__(self, index: LegalIndex, query: str, limit: int, near: Near, also: Sequence[str] = ()) -> None:
         self._index = index
+        self._also = also
         self._near = near
         self._query = query
         self._limit = limit
@@ -285,9 +297,8 @@ class _Lookup:
         return [_law_result(self._index, law) for law in laws[: self._limit]]
 
     def _full_text(self) -> list[LegalArticle]:
-        return [
-            article_result(self._index, stored) for stored in self._index.search(self._query, self._limit, self._near)
-        ]
+        found = self._index.search(self._query, self._limit, self._near, self._also)
+        return [article_result(self._index, stored) for stored in found]
 
 
 def _numbers(citation: Citation) -> list[ArticleNumber]:
