@@ -115,8 +115,8 @@ class TestByWords:
     def test_the_same_in_other_words_is_added_and_takes_nothing_away(self, service: RegulationService) -> None:
         own, chosen = "大雾的时候守塔人要鸣笛吗？", "浮标登记满五年重新登记"
 
-        def first(*found: str, also: tuple[str, ...] = ()) -> str:
-            return service.search(*found, also=also).results[0].citation()
+        def first(asked: str, also: tuple[str, ...] = ()) -> str:
+            return service.search(asked, also=also).results[0].citation()
 
         both = [one.citation() for one in service.search(chosen, also=(own,)).results[:2]]
         assert sorted(both) == sorted([first(own), first(chosen)])

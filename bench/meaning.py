@@ -1,0 +1,62 @@
+"""Legal search with a sentence-embedding model: what it brings on public questions, and what it costs.
+
+The vectors of all articles take a processor core some twenty minutes. They are kept in bench/library, so that this is spent once on a
+machine; their cost is measured on a sample each time.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.legal import DATA, imported, opened, p95, public_questions, questions, read_jsonl
+from bench.rows import Row
+from core.legal.imports.embed import embed_library
+from core.legal.library.index import LegalIndex, LegalLibrary
+from core.legal.library.vectors import Vectors
+
+FOLDER = Path(__file__).with_name("library")
+SETTING = "LEGAL_EMBEDDING"
+NEEDS = f"the corpora (../shared/data/legal) and a model named by {SETTING}"
+SAMPLE = 640
+
+NOTE = ""
+
+
+def rows() -> Iterator[Row]:
+    model = os.environ.get(SETTING, "")
+    if not (DATA.is_dir() and model):
+        return
+    library = LegalLibrary(FOLDER, embedding=model)
+    if not library.available:
+        for _ in imported(library):
+            pass
+    embed_library(library)
+    assert library.vectors is not None
+    yield from cost(opened(library), library.vectors)
+    yield from public_questions(library, "words and meaning", 0.56)
+    yield from speed(library)
+
+
+def cost(index: LegalIndex, vectors: Vectors) -> Iterator[Row]:
+    texts = [text for _, text in index.meanings()]
+    sample = random.Random(7).sample(texts, SAMPLE)
+    with tempfile.TemporaryDirectory() as folder:
+        new = Vectors(Path(folder), vectors.embedder)
+        started = time.process_time()
+        new.add(new.missing(sample), lambda _: None)
+        minutes = (time.process_time() - started) / len(sample) * len(texts) / 60
+    yield Row(f"vectors of {len(texts):,} articles, processor time (from {SAMPLE} of them)", minutes, "min", 30)
+    yield Row("their size", vectors.records().nbytes / 1e6, "MB", 35)
+
+
+def speed(library: LegalLibrary) -> Iterator[Row]:
+    index = opened(library)
+    asked = questions(index, read_jsonl(DATA / "dev_queries.jsonl"), random.Random(7))
+    library.near(asked[0], 10)  # the model is loaded, and the vectors are found, before the first question
+    took = p95(lambda text: index.search(text, 10, library.near), asked)
+    yield Row(f"full text and meaning over {index.counts()['articles']:,} articles, p95", took, "ms", 40)
