@@ -14,13 +14,13 @@ from core.legal.errors import CorpusError, NoLegalIndex
 from core.legal.layouts.markup import Undecodable, decode
 from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
 from core.legal.text.agreement import Agreement, LawWords, compare, contained, pairs
-from core.legal.text.names import law_key, mended
+from core.legal.text.names import law_key
 from core.legal.text.numerals import ArticleNumber, plain, to_chinese
 from core.legal.text.paragraphs import excerpt
 from core.legal.text.quotations import Quotation, quotations, quotes
 from core.legal.text.restatement import Restatement, cited_together, restatements
 from core.legal.text.statute_citations import Citation, find_citations
-from core.legal.text.which_law import Edition, edition_in, is_abroad, is_local, is_no_law
+from core.legal.text.which_law import Edition, edition_in, is_abroad, is_no_law
 from core.legal.types import Status
 
 _FITS = 0.5
@@ -239,18 +239,12 @@ class _CitationCheck:
     def _unknown(self, name: str) -> Verdict:
         repeal = self._index.repeal(law_key(name))
         if repeal is None:
-            meant = self._meant(name)
+            meant = self._index.asked_back(name)
             return self._say(
                 _Finding(Mark.UNKNOWN, meant, unheld=ABROAD if is_abroad(name) and not meant else ""), name
             )
         by = self._index.version(repeal.law_id)
         return self._say(_Finding(Mark.NOT_IN_FORCE, f"已由《{by.name}》{repeal.number}废止。"), name)
-
-    def _meant(self, name: str) -> str:
-        likest = self._index.resolve(mended(name))
-        if likest is None and not (is_abroad(name) or is_local(name)):
-            likest = self._index.likest(name)
-        return f"是否指《{likest.name}》？" if likest else ""
 
     def _missing(self, law: LawVersion) -> Verdict:
         if not law.article_count:

@@ -28,8 +28,9 @@ import tantivy
 from core.legal.errors import EmbeddingError
 from core.legal.text.asked_laws import familiarity
 from core.legal.text.lay_words import search_terms
-from core.legal.text.names import best_match, law_key, likest_name, spellings
+from core.legal.text.names import best_match, law_key, likest_name, mended, spellings
 from core.legal.text.numerals import ArticleNumber
+from core.legal.text.which_law import is_abroad, is_local
 from core.legal.types import CaseType, CourtCase, Kind, Status
 
 if TYPE_CHECKING:
@@ -179,10 +180,13 @@ class LegalIndex:
         found = [version for key in keys if (version := self.current(key))]
         return ([exact] if exact else []) + [law for law in found if law != exact][: limit - bool(exact)]
 
-    def likest(self, name: str) -> LawVersion | None:
-        """The law that a name may be meant for which no law has: 劳动合同发."""
-        key = likest_name(name, self._by_key)
-        return self.current(key) if key else None
+    def asked_back(self, name: str) -> str:
+        """The question which law is meant by a name that no law has: 劳动合同发. Empty where none is like it."""
+        law = self.resolve(mended(name))
+        if law is None and not (is_abroad(name) or is_local(name)):
+            key = likest_name(name, self._by_key)
+            law = self.current(key) if key else None
+        return f"是否指《{law.name}》？" if law else ""
 
     def containing(self, words: str, limit: int) -> list[LawVersion]:
         """Laws whose names contain the words as they are."""

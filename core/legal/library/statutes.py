@@ -209,7 +209,7 @@ class _Lookup:
             return self._cited([loose])
         if name := self._unknown_law():
             self.law_missing = True
-            return [], f"库中没有《{name}》。"
+            return [], self._not_held(name)
         if len(self._query) <= _LONGEST_NAME and not _ASKS.search(self._query):
             if _NAME_END.search(self._query) and (laws := self._laws()):
                 return laws, ""
@@ -223,7 +223,7 @@ class _Lookup:
         for citation in citations:
             law = self._law(citation.law or "")
             if law is None:
-                ended, note = self._repealed(citation.law or "") or ([], f"库中没有《{citation.law}》。")
+                ended, note = self._repealed(citation.law or "") or ([], self._not_held(citation.law or ""))
                 results += ended
                 notes.append(note)
                 continue
@@ -240,6 +240,9 @@ class _Lookup:
             known = {(result.law_id, result.article_number) for result in results}
             results += [hit for hit in self._full_text() if (hit.law_id, hit.article_number) not in known]
         return results, "".join(notes)
+
+    def _not_held(self, name: str) -> str:
+        return f"库中没有《{name}》。{self._index.asked_back(name)}"
 
     def _repealed(self, name: str) -> tuple[list[LegalArticle], str] | None:
         """The article that put a law out of force which the index does not hold: 合同法 → 民法典第一千二百六十条."""

@@ -214,6 +214,13 @@ def test_an_unknown_law_brings_no_other_law(service: RegulationService, query: s
     assert response.note == f"库中没有《{law}》。"
 
 
+@pytest.mark.parametrize("query", ["灯塔发第三条", "《灯塔发》第3条", "《中华人民共和国灯塔法法》第三条"])
+def test_a_misspelt_law_is_asked_back(service: RegulationService, query: str) -> None:
+    response = service.search(query)
+    assert response.results == ()
+    assert response.note.endswith("》。是否指《中华人民共和国灯塔法》？")
+
+
 def test_a_law_that_is_only_named_alike_is_said(service: RegulationService) -> None:
     response = service.search("灯法第3条")
     assert {result.law_name for result in response.results} == {"中华人民共和国灯塔法"}
