@@ -53,7 +53,7 @@ def library(tmp_path: Path, data: Path, queries: list[dict[str, Any]]) -> LegalL
 
 def _sample(source: Path, target: Path, wanted: set[str]) -> None:
     kept = ("db.sqlite3", "versions.json")
-    always = ("案例/", "民法典/", "docs/criminal-law/", "docs/procedural/", "docs/civil-and-commercial/")
+    always = ("案例/", "民法典/", "关于适用", "docs/criminal-law/", "docs/procedural/", "docs/civil-and-commercial/")
     with tarfile.open(source) as archive, tarfile.open(target, "w") as sample:
         for number, member in enumerate(archive):
             path = member.name.removeprefix("./")
@@ -91,19 +91,13 @@ def test_articles_laws_references_and_cases(library: LegalLibrary, queries: list
 def test_citations_of_real_laws_get_the_verdict_they_deserve(library: LegalLibrary) -> None:
     index, verifier = library.index(), Verifier(library)
     assert index is not None
-    said = [(one, said_of(verifier, one)) for one in labelled(index)]
+    said = [(one, said_of(verifier, one)) for one in labelled(index, of_each=30)]
     assert len(said) >= 600
     assert false_green(said) <= 0.005
     poor = {label: found for label, found in qualities(said).items() if min(found.precision, found.recall) < 0.95}
     assert not poor, [one for one in said if one[0].label != one[1]]
-
-
-@pytest.mark.parametrize("by", Author)
-def test_courts_that_cite_the_law_in_force_are_rarely_called_wrong(library: LegalLibrary, by: Author) -> None:
-    index = library.index()
-    assert index is not None
-    marks = [verdict.mark for _, verdict in real_prose(Verifier(library), index, by)]
-    assert len(marks) > 50
+    marks = [verdict.mark for _, verdict in real_prose(verifier, index, Author.MODEL)]
+    assert len(marks) > 300
     assert sum(mark in (Mark.DIFFERS, Mark.MISSING) for mark in marks) <= 0.02 * len(marks)
 
 
