@@ -55,8 +55,8 @@ not been measured.
 """
 
 Query = dict[str, Any]
-PLACES = "甲乙丙丁戊己庚辛壬癸"
-"""Whose laws they are called in a library of ten times the size."""
+PLACES = "甲乙丙丁戊己庚辛壬癸子丑"
+"""Whose laws they are called in a library that is ten times as large as all versions of the corpora."""
 
 
 def rows() -> Iterator[Row]:
@@ -208,7 +208,7 @@ def questions(index: LegalIndex, queries: list[Query], chance: random.Random) ->
 
 
 def speed_of_many(library: LegalLibrary, queries: list[Query]) -> Iterator[Row]:
-    """The same laws under ten names each: lists of ten times the length for every word."""
+    """The same laws under many names: ever so much longer lists for every word."""
     with tempfile.TemporaryDirectory() as folder:
         many, source = LegalLibrary(Path(folder)), Path(folder) / "source"
         source.mkdir()
