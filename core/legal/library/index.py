@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,16 +50,18 @@ _PRIOR = 0.3
 _COVERAGE = 0.5
 _NOT_IN_FORCE = 0.5
 _FAMILIARITY = 0.12
-_LENGTH = 0.05
+_LENGTH = 0.1
 """BM25 prefers short articles a little more than people's questions do."""
 _MEANT = 512
 """Characters: the model reads no more."""
-_MEANING = 1.0
-"""What the greatest likeness weighs beside the best hit of the words."""
+_MEANING = 1.25
+"""What the greatest likeness weighs beside the best hit of the words; docs/benchmarks.md says how this, the length and the prior were
+chosen."""
 _RANKS_ALIKE = 60
 """Reciprocal ranks of several wordings are added: the usual constant, which makes the first few ranks of one worth about the same."""
-_MARGIN = 90
+_MARGIN = 190
 """More are asked for than are wanted: hits in old versions are dropped, and the prior moves others up."""
+_WEIGHED = 65_536
 
 
 Near = Callable[[str, int], Mapping[int, float]]
@@ -116,6 +118,7 @@ class LegalIndex:
         text.config_reader(num_warmers=0, reload_policy="manual")
         self._searcher = text.searcher()
         self._current: tuple[str, dict[str, LawVersion]] = ("", {})
+        self._weighed = lru_cache(maxsize=_WEIGHED)(self._weigh)
         self._versions = {version.id: version for version in self._load_versions()}
         self._by_key: dict[str, list[LawVersion]] = defaultdict(list)
         for version in self._versions.values():
@@ -273,29 +276,31 @@ class LegalIndex:
         likeness = near(text, limit + _MARGIN)
         ids = scores.keys() | likeness.keys()
         marks = ",".join("?" * len(ids))
-        found = [article for article in self._articles(f"id IN ({marks})", *ids) if self._is_current(article.law_id)]
+        today = self._today().isoformat()
+        found = [one for one in self._articles(f"id IN ({marks})", *ids) if self._weighed(one.law_id, today)]
         asked = [term for term, weight in weighted.items() if weight == 1.0]
-        best = max(scores.values(), default=1.0)
+        worded, meant = _shares(scores, 0.0), _shares(likeness, min(likeness.values(), default=0.0))
         fitting = {
-            article.id: self._fit(article, asked)
-            * (scores.get(article.id, 0.0) / best + _MEANING * max(likeness.get(article.id, 0.0), 0.0))
+            article.id: self._weighed(article.law_id, today)
+            * self._fit(article, asked)
+            * (worded.get(article.id, 0.0) + _MEANING * meant.get(article.id, 0.0))
             for article in found
         }
         return sorted(found, key=lambda article: -fitting[article.id])
 
     def _fit(self, article: StoredArticle, asked: list[str]) -> float:
-        """What BM25 does not see: how many of the words are there at all, the rank of the law, and whether it counts."""
-        law = self.version(article.law_id)
-        words = "\n".join((article.text, law.name, *article.path))
+        """What BM25 does not see of an article: how many of the words are there at all, and its length."""
+        words = "\n".join((article.text, self.version(article.law_id).name, *article.path))
         coverage = sum(term in words for term in asked) / max(len(asked), 1)
-        in_force = 1.0 if self.status(law) is Status.IN_FORCE else _NOT_IN_FORCE
-        known = 1 + _FAMILIARITY * familiarity(law.key)
-        rank = 1 + _PRIOR * law.kind.weight
-        return (1 + _COVERAGE * coverage) * rank * known * math.pow(len(article.text), _LENGTH) * in_force
+        return (1 + _COVERAGE * coverage) * math.pow(len(article.text), _LENGTH)
 
-    def _is_current(self, law_id: int) -> bool:
-        version = self.version(law_id)
-        return self.current(version.key) == version
+    def _weigh(self, law_id: int, today: str) -> float:
+        """What it does not see of a law: its rank, how often people ask about it, whether it counts. 0 for a version of another day."""
+        law = self.version(law_id)
+        if self.current(law.key) != law:
+            return 0.0
+        in_force = 1.0 if self.status(law) is Status.IN_FORCE else _NOT_IN_FORCE
+        return (1 + _PRIOR * law.kind.weight) * (1 + _FAMILIARITY * familiarity(law.key)) * in_force
 
     def _hits(self, fields: dict[str, float], weighted: dict[str, float], limit: int) -> dict[int, float]:
         """The best documents and their scores.
@@ -340,6 +345,12 @@ class LegalIndex:
         """What the index holds: laws, versions, articles, cases."""
         articles, cases = self._rows("SELECT (SELECT count(*) FROM article), (SELECT count(*) FROM court_case)")[0]
         return {"laws": len(self._by_key), "versions": len(self._versions), "articles": articles, "cases": cases}
+
+
+def _shares(scores: Mapping[int, float], least: float) -> dict[int, float]:
+    """The best becomes 1, the least 0: all cosines of a model's answers lie close together."""
+    width = max(scores.values(), default=1.0) - least
+    return {identity: (score - least) / width if width else 1.0 for identity, score in scores.items()}
 
 
 def _case(*row: Any) -> CourtCase:
