@@ -291,7 +291,7 @@ class LegalIndex:
     def _fit(self, article: StoredArticle, asked: list[str]) -> float:
         """What BM25 does not see of an article: how many of the words are there at all, and its length."""
         words = "\n".join((article.text, self.version(article.law_id).name, *article.path))
-        coverage = sum(term in words for term in asked) / max(len(asked), 1)
+        coverage = len([term for term in asked if term in words]) / max(len(asked), 1)
         return (1 + _COVERAGE * coverage) * math.pow(len(article.text), _LENGTH)
 
     def _weigh(self, law_id: int, today: str) -> float:
