@@ -295,7 +295,10 @@ class LegalIndex:
         return (1 + _COVERAGE * coverage) * math.pow(len(article.text), _LENGTH)
 
     def _weigh(self, law_id: int, today: str) -> float:
-        """What it does not see of a law: its rank, how often people ask about it, whether it counts. 0 for a version of another day."""
+        """What it does not see of a law: its rank, how often people ask about it, whether it counts; 0 for a version of another day.
+
+        `today` says only how long this may be remembered.
+        """
         law = self.version(law_id)
         if self.current(law.key) != law:
             return 0.0
