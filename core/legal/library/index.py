@@ -15,7 +15,7 @@ import math
 import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -260,39 +260,36 @@ class LegalIndex:
 
         `near` adds those that mean the same in other words; `also` is the same question in other words.
         """
-        rankings = [self._ranked(wording, limit, near) for wording in (text, *also)]
-        if len(rankings) == 1:
-            return rankings[0][:limit]
-        fused: dict[StoredArticle, float] = defaultdict(float)
-        for ranking in rankings:
-            for rank, article in enumerate(ranking):
-                fused[article] += 1 / (_RANKS_ALIKE + rank)
-        return sorted(fused, key=lambda article: -fused[article])[:limit]
+        fused: dict[int, float] = defaultdict(float)
+        for wording in (text, *also):
+            for rank, identity in enumerate(self._ranked(wording, limit + _MARGIN, near)):
+                fused[identity] += 1 / (_RANKS_ALIKE + rank)
+        best = sorted(fused, key=lambda identity: -fused[identity])[:limit]
+        found = {article.id: article for article in self._articles(f"id IN ({_marks(best)})", *best)}
+        return [found[identity] for identity in best]
 
-    def _ranked(self, text: str, limit: int, near: Near) -> list[StoredArticle]:
-        """With some more than are wanted."""
-        weighted = search_terms(text)
-        scores = self._hits(ARTICLE_FIELDS, weighted, limit + _MARGIN)
-        likeness = near(text, limit + _MARGIN)
-        ids = scores.keys() | likeness.keys()
-        marks = ",".join("?" * len(ids))
-        today = self._today().isoformat()
-        found = [one for one in self._articles(f"id IN ({marks})", *ids) if self._weighed(one.law_id, today)]
-        asked = [term for term, weight in weighted.items() if weight == 1.0]
+    def _ranked(self, text: str, limit: int, near: Near) -> list[int]:
+        """The ids of articles, best first."""
+        weighted, today = search_terms(text), self._today().isoformat()
+        scores, likeness = self._hits(ARTICLE_FIELDS, weighted, limit), near(text, limit)
         worded, meant = _shares(scores, 0.0), _shares(likeness, min(likeness.values(), default=0.0))
-        fitting = {
-            article.id: self._weighed(article.law_id, today)
-            * self._fit(article, asked)
-            * (worded.get(article.id, 0.0) + _MEANING * meant.get(article.id, 0.0))
-            for article in found
-        }
-        return sorted(found, key=lambda article: -fitting[article.id])
+        asked = [term for term, weight in weighted.items() if weight == 1.0]
+        ids = scores.keys() | likeness.keys()
+        fitting: dict[int, float] = {}
+        for identity, law_id, path, words in self._rows(
+            f"SELECT id, law_id, path, text FROM article WHERE id IN ({_marks(ids)})",  # noqa: S608 (question marks)
+            *ids,
+        ):
+            if weight := self._weighed(law_id, today):
+                fit = self._fit(f"{words}\n{self.version(law_id).name}\n{path}", len(words), asked)
+                fitting[identity] = weight * fit * (worded.get(identity, 0.0) + _MEANING * meant.get(identity, 0.0))
+        return sorted(fitting, key=lambda identity: -fitting[identity])
 
-    def _fit(self, article: StoredArticle, asked: list[str]) -> float:
+    @staticmethod
+    def _fit(words: str, length: int, asked: list[str]) -> float:
         """What BM25 does not see of an article: how many of the words are there at all, and its length."""
-        words = "\n".join((article.text, self.version(article.law_id).name, *article.path))
         coverage = len([term for term in asked if term in words]) / max(len(asked), 1)
-        return (1 + _COVERAGE * coverage) * math.pow(len(article.text), _LENGTH)
+        return (1 + _COVERAGE * coverage) * math.pow(length, _LENGTH)
 
     def _weigh(self, law_id: int, today: str) -> float:
         """What it does not see of a law: its rank, how often people ask about it, whether it counts; 0 for a version of another day.
@@ -360,6 +357,10 @@ def _case(*row: Any) -> CourtCase:
     name, number, court, day, kind, summary, verdict, url, source, text, identity = row
     case_type = CaseType(kind) if kind else None
     return CourtCase(name, number, court, day, case_type, summary, verdict, url, source, text, identity)
+
+
+def _marks(values: Collection[int]) -> str:
+    return ",".join("?" * len(values))
 
 
 def _path(stored: str) -> tuple[str, ...]:
