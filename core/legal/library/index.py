@@ -59,7 +59,7 @@ _MEANING = 1.25
 chosen."""
 _RANKS_ALIKE = 60
 """Reciprocal ranks of several wordings are added: the usual constant, which makes the first few ranks of one worth about the same."""
-_MARGIN = 190
+_MARGIN = 140
 """More are asked for than are wanted: hits in old versions are dropped, and the prior moves others up."""
 _WEIGHED = 65_536
 
