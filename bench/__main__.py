@@ -20,6 +20,7 @@ PARTS = {
     "agent": "Agent mode",
     "google": "Google through Chrome",
     "legal": "Legal search",
+    "meaning": "Legal search by meaning",
     "statutes": "Checking statutes",
     "checks": "Checks",
     "dashboard": "Dashboard and recording",
@@ -34,6 +35,9 @@ def main(wanted: list[str]) -> int:
         for row in module.rows():
             print(" · ".join(filter(None, [*row.cells(), change(row)])), flush=True)
             rows.append(row)
+        if not rows:
+            print(f"{part} · skipped, it needs {getattr(module, 'NEEDS', '../shared')}", flush=True)
+            continue
         missed += sum(not row.ok for row in rows)
         write_section(PARTS[part], f"{table(rows)}\n\n{getattr(module, 'NOTE', '')}")
     return 1 if missed else 0

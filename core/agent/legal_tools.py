@@ -126,8 +126,8 @@ _Text = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(va
 class RegulationInput(BaseModel):
     query: _Text = Field(
         default="",
-        description="法律名称和条号，或用自己的话描述要找的规定",
-        examples=["劳动合同法第三十八条", "公司拖欠工资 劳动者解除合同"],
+        description="法律名称和条号，或用法律条文的用语描述要找的规定",
+        examples=["劳动合同法第三十八条", "用人单位未及时足额支付劳动报酬 劳动者解除劳动合同"],
     )
     law_name: _Text | None = Field(default=None, description="可选：法律名称，如 劳动合同法")
     article: _Text | None = Field(default=None, description="可选：条号，如 第三十八条")
@@ -162,7 +162,8 @@ class RegulationSearchTool(LegalTool):
     ) -> Found:
         service = self.desk.regulations_for(self.context.user, self.context.session_cache)
         period, note = self._time(as_of)
-        answer = service.search(_wording(query, law_name or "", article or ""), as_of=period)
+        wording = _wording(query, law_name or "", article or "")
+        answer = service.search(wording, also=(self.context.question,), as_of=period)
         articles = enumerate(answer.results if answer.origin == "index" else (), 1)
         held = [(article_source(self.desk.public_url, one, rank), _article_details(one)) for rank, one in articles]
         return self.found(LAWS, asked, answer, held, note=note + answer.note)

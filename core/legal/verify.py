@@ -34,6 +34,7 @@ _LEAST_PAIRS = 10
 _OTHERS_WORDS = re.compile(r"[“「『\"]")
 """A restatement that quotes something else, a contract or a party, is not about the article alone."""
 _LONGEST_RANGE = 20
+_MOST_ASKED_BACK = 50
 _MOST_TOGETHER = 20
 """Articles in one breath; nobody restates more of them in one sentence."""
 
@@ -168,6 +169,7 @@ class _Books:
     def __init__(self, index: LegalIndex) -> None:
         self.index = index
         self._laws: dict[int, tuple[list[StoredArticle], LawWords]] = {}
+        self._asked_back: dict[str, str] = {}
 
     def likest(self, law_id: int, claim: str, but: Collection[int]) -> tuple[StoredArticle | None, float]:
         """The article of this law, other than these, that holds most of a claim, and how much of it."""
@@ -177,6 +179,12 @@ class _Books:
         articles, words = self._laws[law_id]
         place, share = words.best(claim, but={n for n, article in enumerate(articles) if article.id in but})
         return (articles[place], share) if place >= 0 else (None, 0.0)
+
+    def asked_back(self, name: str) -> str:
+        """Of the first unknown names only: each is compared with all that are known."""
+        if name not in self._asked_back and len(self._asked_back) < _MOST_ASKED_BACK:
+            self._asked_back[name] = self.index.asked_back(name)
+        return self._asked_back.get(name, "")
 
 
 class _Passage(NamedTuple):
@@ -260,7 +268,10 @@ class _CitationCheck:
     def _unknown(self, name: str) -> Verdict:
         repeal = self._index.repeal(law_key(name))
         if repeal is None:
-            return self._say(_Finding(Mark.UNKNOWN, unheld=ABROAD if is_abroad(name) else ""), name)
+            meant = self._books.asked_back(name)
+            return self._say(
+                _Finding(Mark.UNKNOWN, meant, unheld=ABROAD if is_abroad(name) and not meant else ""), name
+            )
         by = self._index.version(repeal.law_id)
         return self._say(_Finding(Mark.NOT_IN_FORCE, f"已由《{by.name}》{repeal.number}废止。"), name)
 

@@ -128,6 +128,14 @@ class TestStatutes:
             said = RegulationSearchTool(context=context(world)).run("大雾的时候守塔人要鸣笛吗？")
         assert said.split("\n")[2] == f"[1] 《{LIGHTHOUSE}》第三条之一"
 
+    def test_the_readers_own_words_are_searched_beside_the_models(self, data_dir: Path) -> None:
+        with agent(
+            action("regulation_search", "浮标登记满五年重新登记"), final("好[1]。"), environ=environ(data_dir)
+        ) as world:
+            events = world.ask("大雾的时候守塔人要鸣笛吗？")
+        first, second = looked_up(events).sources[:2]
+        assert {first.title, second.title} == {"《中华人民共和国浮标法》第二条", f"《{LIGHTHOUSE}》第三条之一"}
+
     def test_an_old_version_has_an_address_of_its_own(self, data_dir: Path) -> None:
         with agent(final("好。"), environ=environ(data_dir)) as world:
             told: list[Any] = []

@@ -227,6 +227,40 @@ def test_that_interpretation_is_the_last_interpretation(verifier: Verifier) -> N
     assert len(verifier.verify("《灯塔法》第三条说点灯，该解释第二条说卖塔。")) == 1
 
 
+def test_this_rule_is_a_rule_and_not_the_law_that_was_named_last(verifier: Verifier) -> None:
+    """本规定 of a text whose title is not shown: nothing is looked up, least of all in 灯塔法."""
+    assert [one.law_name for one in verifier.verify("适用灯塔法第三条和本规定第二十条。")] == [LIGHTHOUSE]
+    assert len(verifier.verify("适用灯塔法第三条，《解释》第二条除外。")) == 1
+    said = "灯塔法解释三第一条说修塔，《灯塔法》第三条说点灯，本解释第二条说卖塔。"
+    assert verifier.verify(said)[-1].law_name.endswith("（三）")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("《灯塔发》", LIGHTHOUSE),
+        ("灯塔发", LIGHTHOUSE),
+        ("《中华人民共和国灯塔法法》", LIGHTHOUSE),
+        ("燈塔發", LIGHTHOUSE),
+        ("海灯法點", "中华人民共和国海灯法典"),
+        ("《灯塔管里条例》", "灯塔管理条例"),
+    ],
+)
+def test_a_misspelt_law_is_asked_back(verifier: Verifier, written: str, meant: str) -> None:
+    verdict = only(verifier, f"依照{written}第一条处理。")
+    assert (verdict.mark, verdict.text, verdict.note) == (Mark.UNKNOWN, None, f"是否指《{meant}》？")
+
+
+@pytest.mark.parametrize("name", ["矿灯法", "月光促进法", "北京市灯塔管理条例", "德国灯塔发展法"])
+def test_another_name_is_not_a_misspelt_one(verifier: Verifier, name: str) -> None:
+    assert only(verifier, f"依照《{name}》第一条处理。").note == ""
+
+
+def test_an_article_in_the_title_of_what_is_cited_is_not_cited(verifier: Verifier) -> None:
+    (verdict,) = verifier.verify("《关于适用灯塔法第三条几个问题的解释》第二条规定：“守塔人应当整夜唱歌不得睡觉。”")
+    assert (verdict.mark, verdict.article_number) == (Mark.UNKNOWN, "第二条")
+
+
 def test_an_article_alone_is_of_the_law_that_was_just_named(verifier: Verifier) -> None:
     said = "《灯塔法》第三条要求点灯。第二条规定：“灯塔由猫看守，猫不得睡觉。”"
     _, second = verifier.verify(said)

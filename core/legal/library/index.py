@@ -15,11 +15,11 @@ import math
 import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +29,9 @@ from core.legal.errors import EmbeddingError
 from core.legal.text.amendments import amended_law
 from core.legal.text.asked_laws import familiarity
 from core.legal.text.lay_words import search_terms
-from core.legal.text.names import best_match, law_key, spellings
+from core.legal.text.names import best_match, law_key, likest_name, mended, spellings
 from core.legal.text.numerals import ArticleNumber
+from core.legal.text.which_law import is_abroad, is_local
 from core.legal.types import CaseFilter, CaseType, CourtCase, Kind, Status
 
 if TYPE_CHECKING:
@@ -51,17 +52,19 @@ _PRIOR = 0.3
 _COVERAGE = 0.5
 _NOT_IN_FORCE = 0.5
 _FAMILIARITY = 0.12
-_LENGTH = 0.05
+_LENGTH = 0.1
 """BM25 prefers short articles a little more than people's questions do."""
 _MEANT = 512
 """Characters: the model reads no more."""
-_MEANING = 1.0
-"""What the greatest likeness weighs beside the best hit of the words."""
-_MARGIN = 90
+_MEANING = 1.25
+"""What the greatest likeness weighs beside the best hit of the words; docs/benchmarks.md says how this, the length and the prior were
+chosen."""
+_RANKS_ALIKE = 60
+"""Reciprocal ranks of several wordings are added: the usual constant, which makes the first few ranks of one worth about the same."""
+_MARGIN = 140
 """More are asked for than are wanted: hits in old versions are dropped, and the prior moves others up."""
 _NARROW_MARGIN = 900
-
-
+_WEIGHED = 65_536
 _CASE_MARGIN = 20
 _LEAST_COVERAGE = 1 / 3
 """A case that has fewer of the words is about something else."""
@@ -126,6 +129,7 @@ class LegalIndex:
         ).is_dir()  # in indexes of earlier versions of this program cases stand among articles
         self._case_searcher = _searcher(folder / CASE_TEXT) if apart else self._searcher
         self._current: tuple[str, dict[str, LawVersion]] = ("", {})
+        self._weighed = lru_cache(maxsize=_WEIGHED)(self._weigh)
         self._versions = {version.id: version for version in self._load_versions()}
         self._by_key: dict[str, list[LawVersion]] = defaultdict(list)
         for version in self._versions.values():
@@ -199,6 +203,14 @@ class LegalIndex:
         keys = best_match(query, ((key, self._weight(key)) for key in self._by_key), limit)
         found = [version for key in keys if (version := self.current(key))]
         return ([exact] if exact else []) + [law for law in found if law != exact][: limit - bool(exact)]
+
+    def asked_back(self, name: str) -> str:
+        """The question which law is meant by a name that no law has: 劳动合同发. Empty where none is like it."""
+        law = self.resolve(mended(name))
+        if law is None and not (is_abroad(name) or is_local(name)):
+            key = likest_name(name, self._by_key)
+            law = self.current(key) if key else None
+        return f"是否指《{law.name}》？" if law else ""
 
     def containing(self, words: str, limit: int) -> list[LawVersion]:
         """Laws whose names contain the words as they are."""
@@ -293,29 +305,40 @@ class LegalIndex:
         text: str,
         limit: int,
         near: Near = lambda _text, _limit: {},
+        also: Sequence[str] = (),
         counts: Callable[[LawVersion], bool] | None = None,
     ) -> list[StoredArticle]:
         """Articles that fit the words, best first; of two that fit alike, the statute.
 
-        `near` adds those that mean the same in other words. `counts`: which versions are looked in, without it the current ones.
+        `near` adds those that mean the same in other words; `also` is the same question in other words. `counts`: which versions are
+        looked in, without it the current ones.
         """
-        weighted = search_terms(text)
         pool = limit + (_MARGIN if counts is None else _NARROW_MARGIN)
-        scores = self._hits(ARTICLE_FIELDS, weighted, pool)
-        likeness = near(text, pool)
-        ids = scores.keys() | likeness.keys()
-        marks = ",".join("?" * len(ids))
-        wanted = counts or self._is_current
-        stored = self._articles(f"id IN ({marks})", *ids)
-        found = [article for article in stored if wanted(self.version(article.law_id))]
+        fused: dict[int, float] = defaultdict(float)
+        for wording in (text, *also):
+            for rank, identity in enumerate(self._ranked(wording, pool, near, counts)):
+                fused[identity] += 1 / (_RANKS_ALIKE + rank)
+        best = sorted(fused, key=lambda identity: -fused[identity])[:limit]
+        found = {article.id: article for article in self._articles(f"id IN ({_marks(best)})", *best)}
+        return [found[identity] for identity in best]
+
+    def _ranked(self, text: str, limit: int, near: Near, counts: Callable[[LawVersion], bool] | None) -> list[int]:
+        """The ids of articles, best first."""
+        weighted, today = search_terms(text), self._today().isoformat()
+        scores, likeness = self._hits(ARTICLE_FIELDS, weighted, limit), near(text, limit)
+        worded, meant = _shares(scores, 0.0), _shares(likeness, min(likeness.values(), default=0.0))
         asked = [term for term, weight in weighted.items() if weight == 1.0]
-        best = max(scores.values(), default=1.0)
-        fitting = {
-            article.id: self._fit(article, asked)
-            * (scores.get(article.id, 0.0) / best + _MEANING * max(likeness.get(article.id, 0.0), 0.0))
-            for article in found
-        }
-        return sorted(found, key=lambda article: -fitting[article.id])[:limit]
+        ids = scores.keys() | likeness.keys()
+        fitting: dict[int, float] = {}
+        for identity, law_id, path, words in self._rows(
+            f"SELECT id, law_id, path, text FROM article WHERE id IN ({_marks(ids)})",  # noqa: S608 (question marks)
+            *ids,
+        ):
+            law, (is_current, weight) = self.version(law_id), self._weighed(law_id, today)
+            if counts(law) if counts else is_current:
+                fit = self._fit(f"{words}\n{law.name}\n{path}", len(words), asked)
+                fitting[identity] = weight * fit * (worded.get(identity, 0.0) + _MEANING * meant.get(identity, 0.0))
+        return sorted(fitting, key=lambda identity: -fitting[identity])
 
     def closeness(self, question: str) -> tuple[float, float]:
         """How well the best article fits a question, and how common its words are in laws; neither grows with the library."""
@@ -327,18 +350,21 @@ class LegalIndex:
         size = math.log1p(max(self._searcher.num_docs, 1))
         return best / size, common / size
 
-    def _fit(self, article: StoredArticle, asked: list[str]) -> float:
-        """What BM25 does not see: how many of the words are there at all, the rank of the law, and whether it counts."""
-        law = self.version(article.law_id)
-        words = "\n".join((article.text, law.name, *article.path))
-        coverage = sum(term in words for term in asked) / max(len(asked), 1)
-        in_force = _NOT_IN_FORCE if self.status(law) in {Status.REPEALED, Status.NOT_YET} else 1.0
-        known = 1 + _FAMILIARITY * familiarity(law.key)
-        rank = 1 + _PRIOR * law.kind.weight
-        return (1 + _COVERAGE * coverage) * rank * known * math.pow(len(article.text), _LENGTH) * in_force
+    @staticmethod
+    def _fit(words: str, length: int, asked: list[str]) -> float:
+        """What BM25 does not see of an article: how many of the words are there at all, and its length."""
+        coverage = len([term for term in asked if term in words]) / max(len(asked), 1)
+        return (1 + _COVERAGE * coverage) * math.pow(length, _LENGTH)
 
-    def _is_current(self, version: LawVersion) -> bool:
-        return self.current(version.key) == version
+    def _weigh(self, law_id: int, today: str) -> tuple[bool, float]:
+        """Whether it is the current version, and what BM25 does not see of a law: its rank, how often people ask about it, whether it counts.
+
+        `today` says only how long this may be remembered.
+        """
+        law = self.version(law_id)
+        in_force = _NOT_IN_FORCE if self.status(law) in {Status.REPEALED, Status.NOT_YET} else 1.0
+        weight = (1 + _PRIOR * law.kind.weight) * (1 + _FAMILIARITY * familiarity(law.key)) * in_force
+        return self.current(law.key) == law, weight
 
     def _hits(self, fields: dict[str, float], weighted: dict[str, float], limit: int) -> dict[int, float]:
         """The best documents and their scores.
@@ -451,6 +477,12 @@ class LegalIndex:
         return {"laws": len(self._by_key), "versions": len(self._versions), "articles": articles, "cases": cases}
 
 
+def _shares(scores: Mapping[int, float], least: float) -> dict[int, float]:
+    """The best becomes 1, the least 0: all cosines of a model's answers lie close together."""
+    width = max(scores.values(), default=1.0) - least
+    return {identity: (score - least) / width if width else 1.0 for identity, score in scores.items()}
+
+
 def _case(*row: Any) -> CourtCase:
     name, number, court, day, kind, *rest = row
     return CourtCase(name, number, court, day, CaseType(kind) if kind else None, *rest)
@@ -460,6 +492,10 @@ def _covered(case: CourtCase, asked: list[str]) -> float:
     """The share of the words that are in the case at all."""
     words = "\n".join(filter(None, (case.name, case.cause, case.gist, case.text)))
     return sum(term in words for term in asked) / max(len(asked), 1)
+
+
+def _marks(values: Collection[int]) -> str:
+    return ",".join("?" * len(values))
 
 
 def _path(stored: str) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, Near, StoredArticle
 from core.legal.library.on_day import OnDay, fate, version_on
 from core.legal.text.as_of import Period, parse_period
+from core.legal.text.lay_words import search_terms
 from core.legal.text.names import law_key
 from core.legal.text.numerals import NUMERAL, ArticleNumber, plain, to_chinese, to_int
 from core.legal.text.paragraphs import excerpt
@@ -162,11 +163,18 @@ class RegulationService:
         self._fallback = fallback
 
     def search(
-        self, text: str, limit: int = 10, *, as_of: Period | None = None, narrow: Narrow | None = None
+        self,
+        text: str,
+        limit: int = 10,
+        *,
+        also: Sequence[str] = (),
+        as_of: Period | None = None,
+        narrow: Narrow | None = None,
     ) -> RegulationResponse:
         """What the reader asked for; `origin` says whether the index or the web answered.
 
-        `as_of`: as the law was then. `narrow`: among these laws alone, unless a law is asked for by its name.
+        `also`: the same in other words, such as the reader's own where a model chose the query. `as_of`: as the law was then.
+        `narrow`: among these laws alone, unless a law is asked for by its name.
         """
         started = time.perf_counter()
         query = one_line(text)
@@ -179,7 +187,9 @@ class RegulationService:
         index = self._library.index()
         if index is None and self._fallback is None:
             raise NoLegalIndex
-        lookup = _Lookup(index, simplified(query), limit, self._library.near, as_of, narrow) if index else None
+        wordings = tuple(simplified(words) for words in map(one_line, also) if _says_more(words, query))
+        near = self._library.near
+        lookup = _Lookup(index, simplified(query), limit, near, wordings, as_of, narrow) if index else None
         results, note = lookup.run() if lookup else ([], "")
         held = lookup is not None and not lookup.law_missing and bool(results)
         if held or note.startswith(_NO_SUCH) or self._fallback is None:
@@ -201,15 +211,29 @@ def _on_the_web(search: Fallback, query: str, limit: int, note: str) -> Regulati
 
 
 _NO_SUCH = "没有这一条："
+_SAYS_LITTLE = 6
+"""Terms: 那第二种呢 has fewer, and its articles would be any."""
+
+
+def _says_more(words: str, query: str) -> bool:
+    return words != query and len(words) <= LONGEST_QUERY and len(search_terms(words)) >= _SAYS_LITTLE
 
 
 class _Lookup:
     """One query against one index."""
 
     def __init__(
-        self, index: LegalIndex, query: str, limit: int, near: Near, as_of: Period | None, narrow: Narrow | None
+        self,
+        index: LegalIndex,
+        query: str,
+        limit: int,
+        near: Near,
+        also: Sequence[str],
+        as_of: Period | None,
+        narrow: Narrow | None,
     ) -> None:
         self._index = index
+        self._also = also
         self._as_of = as_of
         self._narrow = narrow
         self._then: dict[str, OnDay] = {}
@@ -234,11 +258,10 @@ class _Lookup:
             return self._cited([loose])
         if name := self._unknown_law():
             self.law_missing = True
-            return [], f"库中没有《{name}》。"
+            return [], self._not_held(name)
         missing = self._missing_name()
         results = self._named_or_described()
-        instead = "，以下是名称或内容相近的" if results else ""
-        return results, f"库中没有《{missing}》{instead}。" if missing else ""
+        return results, self._not_held(missing, "，以下是名称或内容相近的" if results else "") if missing else ""
 
     def _named_or_described(self) -> list[LegalArticle]:
         if len(self._query) > _LONGEST_NAME or _ASKS.search(self._query):
@@ -266,7 +289,7 @@ class _Lookup:
         for citation in citations:
             law = self._law(citation.law or "")
             if law is None:
-                ended, note = self._repealed(citation.law or "") or ([], f"库中没有《{citation.law}》。")
+                ended, note = self._repealed(citation.law or "") or ([], self._not_held(citation.law or ""))
                 results += ended
                 notes.append(note)
                 continue
@@ -296,6 +319,9 @@ class _Lookup:
             return None
         made = [one for one in self._index.versions(law.key) if (one.published or "").startswith(str(year))]
         return OnDay(made[0], True, f"这是 {year} 年公布的版本。") if made else self._on_day(law.key, period)
+
+    def _not_held(self, name: str, instead: str = "") -> str:
+        return f"库中没有《{name}》{instead}。{self._index.asked_back(name)}"
 
     def _repealed(self, name: str) -> tuple[list[LegalArticle], str] | None:
         """The article that put a law out of force which the index does not hold: 合同法 → 民法典第一千二百六十条."""
@@ -368,9 +394,9 @@ class _Lookup:
     def _full_text(self) -> list[LegalArticle]:
         counts = self._counts if self._as_of or self._narrow else None
         if not self._as_of:
-            hits = self._index.search(self._query, self._limit, self._near, counts)
+            hits = self._index.search(self._query, self._limit, self._near, self._also, counts)
             return [article_result(self._index, stored) for stored in hits]
-        hits = self._index.search(self._query, _MORE_THEN * self._limit, self._near, counts)
+        hits = self._index.search(self._query, _MORE_THEN * self._limit, self._near, self._also, counts)
         then = [(self._on_day(self._index.version(stored.law_id).key, self._as_of), stored) for stored in hits]
         then.sort(key=lambda found: not found[0].held)
         return [replace(article_result(self._index, stored), remark=one.note) for one, stored in then[: self._limit]]

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 from core.base.script import simplified
 
@@ -39,6 +40,7 @@ ALIASES = {
     "民诉法": "民事诉讼法",
     "刑诉法": "刑事诉讼法",
     "行诉法": "行政诉讼法",
+    "商检法": "进出口商品检验法",
     "海诉法": "海事诉讼特别程序法",
     "海事诉讼法": "海事诉讼特别程序法",
     "劳仲法": "劳动争议调解仲裁法",
@@ -225,6 +227,37 @@ def _interpretations(name: str) -> Iterator[str]:
         number = f"({called['number']})" if called["number"] else ""
         for kind in ("若干问题的规定", "若干问题的解释", "的解释"):
             yield f"最高人民法院关于适用{called['law']}{kind}{number}"
+
+
+_SLIPS = (("法法", "法"), ("法点", "法典"), ("条列", "条例"), ("发", "法"))
+_ALIKE = 0.64
+_NEXT_BEST = 0.08
+_SHORTEST_GUESS = 4
+"""Letters: 矿业法 and 渔业法 are two laws, not one misspelt."""
+
+
+def mended(name: str) -> str:
+    """With the ending that was meant: 劳动合同发, 民法点. The name itself where nothing is wrong with that."""
+    return next((name.removesuffix(slip) + meant for slip, meant in _SLIPS if name.endswith(slip)), name)
+
+
+def likest_name(name: str, keys: Iterable[str]) -> str | None:
+    """The one name that a misspelt one may stand for; None where none is like it, or several are."""
+    wanted = _loose(mended(law_key(name)))
+    pairs, best = _bordered_pairs(wanted), [(0.0, ""), (0.0, "")]
+    for key in keys:
+        loose = _loose(key)
+        if loose == wanted:
+            return key
+        if loose[-1:] == wanted[-1:] and abs(len(loose) - len(wanted)) <= len(wanted):
+            others = _bordered_pairs(loose)
+            best = sorted([*best, (2 * len(pairs & others) / (len(pairs) + len(others)), key)], reverse=True)[:2]
+    clear = best[0][0] >= _ALIKE and best[0][0] - best[1][0] >= _NEXT_BEST
+    return best[0][1] if clear and len(wanted) >= _SHORTEST_GUESS else None
+
+
+def _bordered_pairs(name: str) -> set[str]:
+    return {one + other for one, other in pairwise(f"^{name}$")}
 
 
 def best_match(query: str, keys: Iterable[tuple[str, float]], limit: int = 10) -> list[str]:

@@ -22,7 +22,7 @@ _AFTER = re.compile(
 _ENDS_LINE = re.compile(rf"[*_` \t]*+(?:(?:的|之)(?:相关)?规定)?{_SAYS}?[*_`]*+[：:，,]?[*_` \t]*+\n")
 _REFERRED = re.compile(r"(?:依照|按照|根据|依据|适用|参照|遵照|符合|由|有|对|和|与|及|、|在|受)[\s*《“]{0,8}$")
 _NOT_CONTENT = re.compile(
-    r"(?:(?:的|之)?(?:规定|约定|情形|条件|要求)?(?:的|之|处罚|处理|执行|办理|予以)|所(?:称|指|列|规定)|意义上|并?未|并?没有?|是否|不|无|和|与|及|、|至|或)"
+    r"(?:(?:的|之)?(?:规定|约定|情形|条件|要求){0,2}(?:的|之|处罚|处理|执行|办理|予以)|所(?:称|指|列|规定)|意义上|并?未|并?没有?|是否|不|无|和|与|及|、|至|或)"
 )
 _BROKEN = re.compile(r"(?:违反|触犯|违背|不符合|不适用|并非|援引|误引|不是)了?(?:我国|了)?[\s*《“]{0,8}$")
 _END = re.compile(rf"[。！？!?\n|]|[；;，,](?=\s{{0,4}}第\s{{0,2}}{NUMERAL}\s{{0,2}}条(?:{_SAYS}|[：:，,]))")
@@ -32,6 +32,7 @@ _BEFORE_BRACKET = re.compile(
 _SOURCE_NAMED = re.compile(
     r"(?:[，,。；;\s]{0,4}(?:详?见|参见|依据(?:是|为)?|法律依据(?:是|为)?|法条依据|出处|来源(?:于|是)?|规定在|载于|出自)[:：]?[\s*《“]{0,8})$"
 )
+_ENDS_THERE = re.compile(r"(?:(?:的|之)(?:相关)?规定)?[*_` \t]*+(?:[。；;！!）)】\]\n|]|$)")
 _OPENS = re.compile(
     r"^[\s>*\-+•·#]*(?:\d{1,2}[.、)）]|[（(][一二三四五六七八九十\d]{1,3}[)）]|[一二三四五六七八九十]{1,3}、)?[\s*_`]*"
 )
@@ -90,7 +91,7 @@ def restatement(text: str, cited: CitedTogether, begin: int, until: int) -> Rest
         return _usable(_said_before(text[begin : cited.start], _BEFORE_BRACKET), attributed=True)
     broken = until < len(text) and text[until] not in _ENDS
     after = _said_after(text[cited.end : min(cited.end + _REACH, until)], before, broken)
-    if after or not _SOURCE_NAMED.search(before):
+    if after or not (_SOURCE_NAMED.search(before) and _ENDS_THERE.match(text, cited.end)):
         return after
     return _usable(_said_before(text[begin : cited.start], _SOURCE_NAMED), attributed=True)
 

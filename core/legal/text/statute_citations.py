@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from core.base.text import HAN
-from core.legal.text.names import PART
+from core.legal.text.names import PART, mended
 from core.legal.text.numerals import NUMERAL, ArticleNumber, plain, to_int
 from core.legal.text.which_law import Edition, edition_before, edition_in, place_before
 
@@ -38,8 +38,11 @@ _PIECE = re.compile(
 
 # 香港基本法 is not 本法, and 合同法 is not 同法.
 _IN_QUOTES = re.compile(r"[“\"「『〈<](?P<name>[^“”\"「」『』〈〉<>《》]{2,40})[”\"」』〉>]$")
-_HOME = re.compile(r"(?<![基资日])本(?:法典|法|条例|规定|办法|解释|细则|规则|决定|章程)$")
+_HOME = re.compile(r"(?<![基资日])本(?:实施)?(?P<kind>法典|法|条例|规定|办法|解释|细则|规则|决定|章程)$")
 _SAME = re.compile(r"(?:该|(?<!合)同|上述|前述|此)(?P<kind>法典|法律|法|条例|规定|办法|解释|司法解释|细则|规则|决定)$")
+_KIND_ALONE = re.compile(
+    r"条例|规定|办法|解释|司法解释|细则|规则|决定"
+)  # 《解释》, for a long title that stands before
 # 《…》（2018修正）的第三条, **《…》** 第三条
 _BETWEEN = re.compile(
     rf"[\s*]*+(?:\((?P<edition>[^()]{{0,40}})\)\s*+)?(?:中的|里的|的|中|之|里|:)?[\s*]*+(?:第\s*{NUMERAL}\s*[编章节]\s*)*$"
@@ -88,7 +91,7 @@ class _Name(NamedTuple):
     home: bool = False
     """It is 本法."""
     same: str = ""
-    """It is 该法, 该条例 …: what kind of thing was named before."""
+    """It is 该法, 本条例 …: what kind of thing was named before."""
     edition: Edition | None = None
     carried: bool = False
 
@@ -107,7 +110,7 @@ def find_citations(text: str, is_known: IsKnown | None = None, *, in_statute: bo
     named: list[_Name] = []
     for references in _all_references(simple):
         name = _name_before(simple, references.start(), known)
-        if name.same or (name.home and not in_statute):
+        if name.same and not (name.home and in_statute):
             name = _named_before(named, name)
         if name.law is None and not (name.home or in_statute) and found and _goes_on(simple, found[-1].end, references):
             name = _Name(named[-1].law, references.start(), edition=named[-1].edition, carried=True)
@@ -121,7 +124,16 @@ def find_citations(text: str, is_known: IsKnown | None = None, *, in_statute: bo
         found.extend(_read(references, name))
     if in_statute:
         found.extend(_previous(simple))
-    return sorted(found, key=lambda citation: (citation.start, citation.end))
+    return list(_outermost(sorted(found, key=lambda citation: (citation.start, citation.end))))
+
+
+def _outermost(citations: list[Citation]) -> Iterator[Citation]:
+    """Without those in the title of what is cited: 《关于适用刑法第十二条几个问题的解释》第二条."""
+    before: Citation | None = None
+    for citation in citations:
+        if before is None or citation.end > before.end:
+            yield citation
+            before = citation
 
 
 _FAR = 400
@@ -138,7 +150,7 @@ def _goes_on(text: str, end: int, references: re.Match[str]) -> bool:
 
 
 def _named_before(named: list[_Name], name: _Name) -> _Name:
-    """What 该法 or 该解释 stands for: the last thing of that kind; 本法 in a text that is none, the last of all."""
+    """What 该法, 该解释 or, in a text that is no law, 本法 stands for: the last thing of that kind."""
     meant = next((one for one in reversed(named) if _is_of_kind(one.law or "", name.same)), None)
     return _Name(meant.law if meant else None, name.start, edition=meant.edition if meant else None)
 
@@ -172,18 +184,22 @@ def _name_before(text: str, at: int, known: IsKnown | None) -> _Name:
         opening = _opening(trimmed)
         if opening < 0:
             return _Name(None, at)
-        return _whole_name(trimmed[:opening], trimmed[opening + 1 : -1].strip(), offset, edition)
+        name = trimmed[opening + 1 : -1].strip()
+        if not (known and known(name)) and (short := _KIND_ALONE.fullmatch(name)):
+            return _Name(None, offset + opening, same=short[0])
+        return _whole_name(trimmed[:opening], name, offset, edition)
     quoted = _IN_QUOTES.search(trimmed)
     if quoted and (place_before(trimmed[: quoted.start()], "") or (known and known(quoted["name"]))):
         return _whole_name(trimmed[: quoted.start()], quoted["name"], offset, edition)
     if home := _HOME.search(trimmed):
-        return _Name(None, offset + home.start(), home=True)
+        return _Name(None, offset + home.start(), home=True, same=home["kind"])
     if same := _SAME.search(trimmed):
         return _Name(None, offset + same.start(), same=same["kind"])
     for words in dict.fromkeys((before.rstrip(), trimmed)):  # 宪法修正案（2018年）, then 公司法（2023修订）
         run = _RUN.search(words)
-        if run and ((known and words != trimmed) or _ENDS_AS_LAW.search(words)):
-            start = _start_of_name(run[0], known, guess=words == trimmed)
+        law = _ENDS_AS_LAW.search(words)
+        if run and (law or (known and (words != trimmed or mended(words) != words))):
+            start = _start_of_name(run[0], known, guess=words == trimmed and law is not None)
             if start >= 0:
                 begin = run.start() + start
                 return _whole_name(words[:begin], words[begin:], offset, edition if words == trimmed else None)
@@ -214,7 +230,7 @@ def _opening(text: str) -> int:
 def _start_of_name(run: str, known: IsKnown | None, *, guess: bool) -> int:
     if known:
         for start in range(len(run) - 1):
-            if known(run[start:]):
+            if known(run[start:]) or known(mended(run[start:])):
                 return start
     if not guess:
         return -1

@@ -21,6 +21,7 @@ _ABROAD_BEFORE = re.compile(rf"(?:我国|中国)?{_OF_A_PLACE}(?:的|现行)*[�
 _BEGINS_ABROAD = re.compile(_OF_A_PLACE)
 
 _LOCAL_BEFORE = re.compile(rf"[{HAN}]{{1,9}}(?:省|市|自治区|自治州|自治县|县|区|旗|经济特区|新区)的?$")
+_BEGINS_LOCAL = re.compile(rf"[{HAN}]{{1,9}}?(?:省|市|自治区|自治州|自治县|县|区|旗)")
 _INTRODUCES = re.compile(r".*(?:根据|依据|依照|按照|参照|违反|适用|符合|依|按|和|与|及|或|在|的|、)")
 _MAY_BE_LOCAL = re.compile(r"(?:条例|规定|办法|细则|规则|决定)$")
 
@@ -57,6 +58,11 @@ def place_before(words: str, name: str) -> str:
 
 def is_abroad(name: str) -> bool:
     return bool(_BEGINS_ABROAD.match(name.removeprefix("我国").removeprefix("中国")))
+
+
+def is_local(name: str) -> bool:
+    """北京市物业管理条例; a statute about a place has no such place before its subject."""
+    return bool(_MAY_BE_LOCAL.search(name)) and bool(_BEGINS_LOCAL.match(name))
 
 
 def is_no_law(name: str) -> bool:

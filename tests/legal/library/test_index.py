@@ -73,6 +73,19 @@ class TestVersions:
         found = index.search("守塔人擅自熄灯应当离岗", 10)
         assert "2020-08-08" not in {index.version(article.law_id).published for article in found}
 
+    def test_full_text_follows_the_day(self, tmp_path: Path, corpus: Path, newer: Path) -> None:
+        today = [date(2025, 12, 31)]
+        invented.library(tmp_path / "data", corpus, newer)
+        index = LegalLibrary(tmp_path / "data", today=lambda: today[0]).index()
+        assert index is not None
+
+        def published() -> str | None:
+            return index.version(index.search("灯塔由守塔人看守", 1)[0].law_id).published
+
+        before = published()
+        today[0] = date(2026, 1, 1)
+        assert (before, published()) == ("2020-08-08", "2025-09-09")
+
     def test_the_same_version_in_two_files_is_one(self, index: LegalIndex) -> None:
         assert [v.published for v in index.versions("灯塔法")].count("2020-08-08") == 1
 
@@ -158,6 +171,15 @@ class TestSearch:
         new = {"name": "新条例", "kind": "行政法规", "articles": [{"number": "1", "text": "守塔人日落前点灯。"}]}
         index = invented.opened(tmp_path / "data", invented.jsonl(tmp_path / "a.jsonl", old, new))
         assert [index.version(a.law_id).name for a in index.search("守塔人日落前点灯", 2)] == ["新条例", "旧法"]
+
+    def test_words_and_meaning_are_added(self, index: LegalIndex) -> None:
+        """Cosines lie close together: how close is what counts."""
+        worded, second, third = (article.id for article in index.search("守塔人夜班津贴灯塔浮标", 3))
+        near = {third: 0.71, second: 0.68}
+        alone = index.search("鲲鹏麒麟", 2, lambda _text, _limit: near)
+        assert [one.id for one in alone] == [third, second]
+        both = index.search("守塔人夜班津贴灯塔浮标", 3, lambda _text, _limit: near)
+        assert {one.id for one in both[:2]} == {worded, third}
 
     def test_words_of_two_letters_and_of_the_chapter(self, index: LegalIndex) -> None:
         assert index.search("津贴", 5)

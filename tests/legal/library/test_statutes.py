@@ -112,6 +112,17 @@ class TestByWords:
     def test_question(self, service: RegulationService) -> None:
         assert "夜班津贴" in service.search("请问夜班津贴什么时候发？").results[0].content
 
+    def test_the_same_in_other_words_is_added_and_takes_nothing_away(self, service: RegulationService) -> None:
+        own, chosen = "大雾的时候守塔人要鸣笛吗？", "浮标登记满五年重新登记"
+
+        def first(asked: str, also: tuple[str, ...] = ()) -> str:
+            return service.search(asked, also=also).results[0].citation()
+
+        both = [one.citation() for one in service.search(chosen, also=(own,)).results[:2]]
+        assert sorted(both) == sorted([first(own), first(chosen)])
+        assert first(own, also=(own, "那第二种呢", "", "鸣笛" * 1_000)) == first(own)
+        assert first("浮标法第二条", also=(own,)) == "《中华人民共和国浮标法》第二条"
+
     def test_limit(self, service: RegulationService) -> None:
         assert len(service.search("守塔人点灯怎么办", limit=2).results) == 2
 
@@ -211,6 +222,13 @@ def test_an_unknown_law_brings_no_other_law(service: RegulationService, query: s
     response = service.search(query)
     assert response.results == ()
     assert response.note == f"库中没有《{law}》。"
+
+
+@pytest.mark.parametrize("query", ["灯塔发第三条", "《灯塔发》第3条", "《中华人民共和国灯塔法法》第三条"])
+def test_a_misspelt_law_is_asked_back(service: RegulationService, query: str) -> None:
+    response = service.search(query)
+    assert response.results == ()
+    assert response.note.endswith("》。是否指《中华人民共和国灯塔法》？")
 
 
 def test_a_law_that_is_only_named_alike_is_said(service: RegulationService) -> None:

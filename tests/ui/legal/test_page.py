@@ -363,11 +363,11 @@ def test_several_drafts_of_several_kinds_at_once() -> None:
 def test_a_draft_about_something_earlier_is_verified_against_the_law_of_then() -> None:
     text = "《灯塔法》第二条规定：“灯塔由守塔人看守，旧规定。”"
     page = view(legal.DRAFT, **{legal_draft.TEXT: text, "draft_on": "2015"})
-    assert page.expander[0].label.startswith(":green[✓]")
+    assert page.expander[0].label.startswith(":green-badge[✓")
     assert "2015 年施行的版本" in page.expander[0].label
     page = view(legal.DRAFT, **{legal_draft.TEXT: text, "draft_on": "昨天"})
     assert "不是日期" in page.warning[0].value
-    assert page.expander[0].label.startswith(":orange[⌛]")
+    assert page.expander[0].label.startswith(":orange-badge[⌛")
 
 
 @with_laws
