@@ -67,7 +67,7 @@ _NARROW_MARGIN = 900
 _WEIGHED = 65_536
 _CASE_MARGIN = 20
 _LEAST_COVERAGE = 1 / 3
-"""A case that has fewer of the words is about something else."""
+"""Where no case has more of the words, all are about something else."""
 _MOST_FACETS = 500
 
 
@@ -404,8 +404,9 @@ class LegalIndex:
         best = sorted(scores, key=lambda id: -scores[id])[: limit + _CASE_MARGIN]
         found = self._cases(f"id IN ({','.join('?' * len(best))})", *best)
         covered = {case.id: _covered(case, asked) for case in found}
-        fitting = [case for case in found if covered[case.id] >= _LEAST_COVERAGE]
-        return sorted(fitting, key=lambda case: -scores[case.id] * (1 + _COVERAGE * covered[case.id]))[:limit]
+        if max(covered.values(), default=0.0) < _LEAST_COVERAGE:
+            return []
+        return sorted(found, key=lambda case: -scores[case.id] * (1 + _COVERAGE * covered[case.id]))[:limit]
 
     def _case_scores(self, weighted: dict[str, float], limit: int, allowed: set[int] | None) -> dict[int, float]:
         """A filter may leave few of the best: then more are looked through."""
