@@ -33,7 +33,7 @@ test-browser: AT_ONCE := 3
 coverage: SOME := --ignore tests/browser --cov
 test-browser: .venv/axe-$(AXE).stamp
 test-unseen test-fast test-servers test-browser coverage: .venv/dev.stamp system-packages
-	$(BIN)/pytest -n $(AT_ONCE) $(SOME)
+	$(BIN)/pytest -n $(AT_ONCE) --dist worksteal $(SOME)
 
 check: .venv/dev.stamp
 	$(BIN)/ruff format --check .
