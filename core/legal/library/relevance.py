@@ -30,7 +30,7 @@ _WORDS = (
     "业主 邻居 相邻 违章 股东 股权 法人 破产 清算 合伙 行政 许可 复议 信访 商标 专利 著作权 版权 盗版 隐私 个人信息 肖像 名誉 诽谤 姓名权 "
     "诈骗 骗 偷 盗窃 抢劫 抢夺 伤害 打伤 砸伤 受伤 轻伤 酒驾 醉驾 肇事 交通事故 交警 驾照 驾驶证 消费者 假货 保险 理赔 欺诈 无效 撤销 时效 管辖 "
     "证据 举证 鉴定 户口 纳税 偷税 逃税 未成年 霸凌 强奸 骚扰 赌博 吸毒 贩毒 传销 医疗事故 所有权 使用权 用益 地役 归谁 雇主 雇员 承揽 "
-    "保管人 承运 票据 支票 汇票 正当防卫 紧急避险 咬伤 逾期 漏水"
+    "保管人 承运 票据 支票 汇票 正当防卫 紧急避险 咬伤 逾期 漏水 冷静期 不还 判几年 判多久 撞人"
 )
 _LEGAL_WORDS = re.compile("|".join(sorted(_WORDS.split(), key=len, reverse=True)))
 _NAME_ENDS = re.compile(r"法典|法|条例|规定|办法|细则|规则|解释|通则|修正案")
@@ -47,7 +47,7 @@ def answers(index: LegalIndex, question: str) -> bool:
 
 def _score(index: LegalIndex, words: str) -> float:
     best, common = index.closeness(words)
-    legal = min(len(set(_LEGAL_WORDS.findall(words))), _MOST_WORDS)
+    legal = min(len(set(_LEGAL_WORDS.findall(words))), _MOST_WORDS) if best else 0
     return _BEST * math.log1p(best) + common + _LEGAL_WORD * legal
 
 
