@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import SecretStr
 
+from core.base.aside import aside
 from core.base.loop import LoopThread
 from core.base.settings import LlmSettings, Settings, choose_model
 from core.base.text import clean_piece
@@ -172,7 +173,8 @@ class Model:
 
     def _build_early(self) -> None:
         try:
-            self.chat()
+            with aside():
+                self.chat()
         except ModelError as error:
             log.warning("%s", error)
 

@@ -36,6 +36,9 @@ _BODY = Markup("""  <link rel="stylesheet" href="./style.css?{version}" />
   </body>""")
 """At its end: Streamlit writes styles of its own into the head, and among equal rules the last one holds."""
 
+_SOON = ("Html", "purify.es", "TextInput", "TextField", "Autocomplete", "MenuButton")
+"""Parts of Streamlit's front end that the first question needs: it would load them when it is asked."""
+
 _OPENSEARCH = Markup("""<?xml version="1.0" encoding="UTF-8"?>
 <OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
   <ShortName>{name}</ShortName>
@@ -71,14 +74,22 @@ def _read(name: str) -> str:
     return scripts.script() if name == "scripts.js" else (FOLDER / name).read_text("utf-8")
 
 
-def shell(original: str) -> str:
-    """Streamlit's index.html in Chinese, with the look of the app and what a browser should know about the site."""
+def _soon(folder: Path) -> Markup:
+    names = (path.name for part in _SOON for path in folder.glob(f"{part}.*.js"))
+    return Markup().join(Markup('<link rel="modulepreload" href="./static/js/%s" />\n    ') % name for name in names)
+
+
+def shell(original: str, folder: Path) -> str:
+    """Streamlit's index.html in Chinese, with the look of the app and what a browser should know about the site.
+
+    `folder` has the scripts of Streamlit's front end.
+    """
     version = sha256("".join(map(_read, PARTS)).encode()).hexdigest()[:12]
     return (
         original.replace('<html lang="en">', '<html lang="zh-CN">')
         .replace("<title>Streamlit</title>", Markup("<title>%s</title>") % NAME)
         .replace("You need to enable JavaScript to run this app.", "这个页面需要 JavaScript，请在浏览器中启用。")
-        .replace("</head>", _HEAD, 1)
+        .replace("</head>", _soon(folder) + _HEAD, 1)
         .replace("</body>", _BODY.format(version=version), 1)
     )
 
@@ -89,7 +100,7 @@ class Shell:
     def __init__(self, app: ASGIApp) -> None:
         original = Path(file_util.get_static_dir()) / "index.html"
         self.app = app
-        self.document = shell(original.read_text("utf-8"))
+        self.document = shell(original.read_text("utf-8"), original.parent / "static" / "js")
         self.written = formatdate(original.stat().st_mtime, usegmt=True)
         frame.in_a_shell = True
 

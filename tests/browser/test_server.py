@@ -55,6 +55,9 @@ def test_the_page_is_chinese_an_app_and_a_search_engine(serve: Callable[..., App
     described = ElementTree.fromstring(description)
     template = described.find("{*}Url").attrib["template"]  # type: ignore[union-attr]
     assert template == "http://ask.example:81/?q={searchTerms}&search=1"
+    soon = re.findall(r'<link rel="modulepreload" href="\./(.*?)"', html)
+    assert {path.removeprefix("static/js/").partition(".")[0] for path in soon} >= {"Html", "TextInput", "MenuButton"}
+    assert all("javascript" in get(f"/{path}")[0] for path in soon)
     parts = re.findall(r'(?:href|src)="\./(\w+\.(?:css|js)\?\w{12})"', html)
     assert [part.partition("?")[0] for part in parts] == ["style.css", "scripts.js", "page.js"]
     for part in parts:

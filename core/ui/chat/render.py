@@ -37,6 +37,7 @@ from core.answer.events import (
 )
 from core.answer.message import Message
 from core.app import shared_app
+from core.base.aside import aside
 from core.legal.types import LAWS
 from core.run.run import Run
 from core.ui import keeping, session
@@ -90,7 +91,7 @@ def message(entry: Message, *, is_last: bool) -> None:
         if entry.role == "user":
             draw_html(Markup('<div class="wy-question">%s</div>') % entry.text + attachments.chips(entry.files))
             unkept(entry)
-            if is_last:
+            if is_last and session.chat().pending is None:
                 unanswered()
             return
         above_answer(entry, is_last=is_last)
@@ -465,5 +466,6 @@ def import_agent() -> None:
 
 
 def _import_agent() -> None:
-    import core.agent.runner
-    import core.ui.chat.callback_handler  # noqa: F401
+    with aside():
+        import core.agent.runner
+        import core.ui.chat.callback_handler  # noqa: F401
