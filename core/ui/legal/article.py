@@ -23,7 +23,7 @@ from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 from core.ui.legal import frame
 from core.ui.legal.place import Place, draw_day, draw_standing
-from core.ui.legal.verdicts import article_html, short_name
+from core.ui.legal.verdicts import article_html, changes_html, short_name
 
 _HIT = Markup('<div class="wy-law wy-hit">%s</div>')
 
@@ -130,20 +130,7 @@ def _change(stage: Stage, before: Stage | None) -> Markup:
     if same_words(before.article.text, stage.article.text):
         return Markup('<p class="wy-dim">%s文字相同。</p>') % moved
     remark = Markup('<p class="wy-dim">%s</p>') % moved if moved else Markup()
-    return remark + Markup('<p class="wy-diff">%s</p>') % Markup().join(
-        _changed(before.article.text, stage.article.text)
-    )
-
-
-def _changed(old: str, new: str) -> Iterator[Markup]:
-    for piece in changes(old, new):
-        if piece.real is None:
-            yield escape(piece.quoted)
-            continue
-        if piece.quoted:
-            yield Markup("<del>%s</del>") % piece.quoted
-        if piece.real:
-            yield Markup("<ins>%s</ins>") % piece.real
+    return remark + changes_html(changes(before.article.text, stage.article.text))
 
 
 def _amendment(amended: Amended) -> Markup:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import streamlit as st
 from markupsafe import Markup, escape
 
 from core.base.text import one_line, shorten
 from core.legal.address import law_address
-from core.legal.text.difference import difference
+from core.legal.text.difference import Stretch, difference
 from core.legal.verify import Mark, Verdict
 from core.ui.escape import draw_html, label
 
@@ -105,11 +105,15 @@ def article_html(text: str, marked: str | None = None) -> Markup:
 
 def difference_html(quote: str, text: str) -> Markup:
     legend = Markup('<div class="wy-dim">删除线：引文有、条文没有；下划线：条文有、引文没有。</div>')
-    return Markup('<p class="wy-diff">%s</p>') % Markup().join(_difference(quote, text)) + legend
+    return changes_html(difference(quote, text)) + legend
 
 
-def _difference(quote: str, text: str) -> Iterator[Markup]:
-    for piece in difference(quote, text):
+def changes_html(pieces: Iterable[Stretch]) -> Markup:
+    return Markup('<p class="wy-diff">%s</p>') % Markup().join(_changes(pieces))
+
+
+def _changes(pieces: Iterable[Stretch]) -> Iterator[Markup]:
+    for piece in pieces:
         if piece.real is None:
             yield escape(piece.quoted)
             continue

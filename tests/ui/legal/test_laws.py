@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from core.ui.legal import asked, frame
 from core.ui.legal.law import FIND
 from core.ui.legal.marks import count, marked
 from support import invented
-from support.base import ROOT
+from support.legal_page import opened, ran
 from support.pages import html, values
 
 
@@ -22,20 +21,6 @@ from support.pages import html, values
 def _laws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "bundled")
     invented.library(Path(os.environ["DATA_DIR"]), invented.lawrefbook(tmp_path / "laws"))
-
-
-def opened(**query: str) -> AppTest:
-    page = AppTest.from_file(str(ROOT / "Home.py"), default_timeout=30)
-    for name, value in query.items():
-        page.query_params[name] = value
-    return ran(page)
-
-
-def ran(page: AppTest) -> AppTest:
-    page._page_hash = page._finished_page_script_hash = calc_hash("legal")
-    page.run()
-    assert not page.exception
-    return page
 
 
 def address(page: AppTest) -> dict[str, str]:

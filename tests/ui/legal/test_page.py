@@ -11,7 +11,6 @@ from urllib.parse import parse_qs
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from core.app import shared_app
 from core.legal.imports.load import law_import
@@ -20,7 +19,7 @@ from core.ui.legal import cases as legal_cases
 from core.ui.legal import draft as legal_draft
 from core.ui.legal import frame as legal
 from support import invented, web_pages
-from support.base import ROOT
+from support.legal_page import opened, ran
 from support.pages import html, values
 from support.patience import until
 from support.word_files import word_file
@@ -66,20 +65,6 @@ def _hostile(tmp_path: Path) -> None:
 
 
 with_laws = pytest.mark.usefixtures("_laws")
-
-
-def opened(**query: str) -> AppTest:
-    page = AppTest.from_file(str(ROOT / "Home.py"), default_timeout=30)
-    for name, value in query.items():
-        page.query_params[name] = value
-    return ran(page)
-
-
-def ran(page: AppTest) -> AppTest:
-    page._page_hash = page._finished_page_script_hash = calc_hash("legal")
-    page.run()
-    assert not page.exception
-    return page
 
 
 def view(name: str, **state: str) -> AppTest:
