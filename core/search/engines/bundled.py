@@ -49,6 +49,8 @@ _IN_CHINESE = dict(
     )
 )
 
+_CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
+
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
@@ -130,9 +132,15 @@ def _in_chinese(text: str) -> str:
 
 def _entry(article: ManualArticle) -> _Entry:
     title, keywords, text = (
-        Counter(_with_parts(key_terms(part))) for part in (article.title, "\n".join(article.keywords), article.body)
+        Counter(_with_parts(key_terms(part)))
+        for part in (article.title, "\n".join(article.keywords), _without_examples(article.body))
     )
     return _Entry(article, frozenset(title), frozenset(keywords), text, frozenset(title | keywords | text))
+
+
+def _without_examples(markdown: str) -> str:
+    """`search "离婚冷静期"` is about search, not about divorce."""
+    return _CODE.sub(lambda code: re.sub(r"[^\x00-\x7f]+", " ", code[0]), markdown)
 
 
 def _with_parts(found: Iterable[str]) -> Iterable[str]:

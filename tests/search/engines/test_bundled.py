@@ -15,6 +15,7 @@ from core.search.engines import bundled
 from core.search.engines.bundled import BundledEngine
 from core.search.manual import load_manual
 from core.search.types import SearchQuery, SearchType
+from support.everyday_laws import ABOUT_LAW, NOT_ABOUT_LAW
 
 QUESTIONS: list[dict[str, Any]] = [
     json.loads(line) for line in Path(__file__).with_name("bundled_questions.jsonl").read_text("utf-8").splitlines()
@@ -51,6 +52,11 @@ def test_questions_about_anything_else_find_nothing() -> None:
     assert share(bool(found(question)) for question in asked) <= 0.05
 
 
+def test_everyday_questions_find_next_to_nothing() -> None:
+    asked = [*ABOUT_LAW, *NOT_ABOUT_LAW]
+    assert share(bool(found(question)) for question in asked) <= 0.04
+
+
 def test_every_expected_article_exists() -> None:
     slugs = {article.slug for article in load_manual()}
     assert {slug for row in QUESTIONS for slug in row["expect"]} <= slugs
@@ -66,6 +72,11 @@ def test_every_expected_article_exists() -> None:
         "怎么减肥",
         "法国首都是哪里",
         "who won the world cup",
+        # in the manual only as examples of what can be asked
+        "离婚冷静期是多久？",
+        "工伤认定的时限是多久",
+        "今天天气怎么样",
+        "民间借贷没有约定利息怎么办",
     ],
 )
 def test_a_foreign_question_finds_nothing(question: str) -> None:
