@@ -149,13 +149,17 @@ def _without_punctuation(url: str) -> str:
 _TRACKING = ("utm_", "spm", "fbclid", "gclid", "msclkid", "yclid", "mc_cid", "mc_eid")
 
 
+_OWN_PORT = re.compile(r":(?!80$|443$)\d+$")
+
+
 @lru_cache(maxsize=4096)
 def canonical(url: str) -> str:
-    """Equal for two addresses of one page: without scheme, `www.`, fragment, tracking marks and trailing slash."""
+    """Equal for two addresses of one page: without scheme, its port, `www.`, fragment, tracking marks and trailing slash."""
     parts = urlsplit(url)
     query = [
         (key, value)
         for key, value in parse_qsl(parts.query, keep_blank_values=True)
         if not key.lower().startswith(_TRACKING)
     ]
-    return urlunsplit(("", host_of(url), parts.path.rstrip("/"), urlencode(query), ""))
+    port = _OWN_PORT.search(parts.netloc)
+    return urlunsplit(("", host_of(url) + (port[0] if port else ""), parts.path.rstrip("/"), urlencode(query), ""))

@@ -53,6 +53,13 @@ def test_a_host_that_looks_like_another_is_shown_as_it_is_spelled(url: str, show
     assert host_of(url) == shown
 
 
+def test_one_page_is_listed_once_and_another_server_on_the_same_host_is_another() -> None:
+    one = ["http://wiki.test:80/a/", "https://www.wiki.test:443/a?utm_source=x#top", "https://wiki.test/a"]
+    others = ["http://wiki.test:8080/a", "http://wiki.test:8081/a", "http://[::1]/a", "http://[::1]:8080/a"]
+    found = clean_results([RawResult("t", url, "s") for url in (*one, *others)], engine="x", limit=9)
+    assert [result.url for result in found] == [one[0], *others]
+
+
 def test_two_different_queries_never_share_a_key() -> None:
     dice = random.Random(7)
     letters = string.ascii_lowercase[:3] + '|,"[] \\'
