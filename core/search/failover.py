@@ -306,7 +306,8 @@ def in_short(attempt: Attempt, label: str) -> str:
     """SearXNG 拒绝访问（403）"""
     status = re.search(r"[（(](\d{3})[)）]", attempt.reason)
     words = _IN_SHORT.get(attempt.kind, "没有成功")
-    return f"{label} {words}" + (f"（{status[1]}）" if status and status[1] not in words else "")
+    gap = " " if label[-1:].isascii() else ""
+    return f"{label}{gap}{words}" + (f"（{status[1]}）" if status and status[1] not in words else "")
 
 
 def web_failure(attempts: Iterable[Attempt], engines: Sequence[SearchEngine]) -> tuple[str, str]:

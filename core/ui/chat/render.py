@@ -160,7 +160,7 @@ def cut_off_here(entry: Message, *, is_last: bool) -> None:
 def failed_search(entry: Message) -> None:
     """What the reader can do about a search that failed."""
     if any(search_failed(search.response) for search in entry.searches):
-        with st.container(horizontal=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
                 "重新搜索",
                 key=f"search-again-{entry.id}",
