@@ -213,7 +213,7 @@ def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
     service: AnswerService = app.agent if options.mode == "agent" else app.chat
 
     def one(question: str) -> int:
-        show = _print_json if output.as_json else _Transcript(app, options.mode)
+        show = _print_json if output.as_json else _Transcript(app, options.mode, question)
         status = OK
         for event in service.stream(question, options=AnswerOptions(search=options.search)):
             show(event)
@@ -230,9 +230,10 @@ def _print_json(event: RunEvent) -> None:
 class _Transcript:
     """The run as a person reads it: progress on standard error, the answer and its sources on standard output."""
 
-    def __init__(self, app: App, mode: Mode) -> None:
+    def __init__(self, app: App, mode: Mode, question: str) -> None:
         self._app = app
         self._mode = mode
+        self._question = question
         self._told: list[RunEvent] = []
         self._check: AnswerCheck | None = None
 
@@ -255,7 +256,7 @@ class _Transcript:
                 print(flush=True)
                 if self._message.looked_nothing_up:
                     print(NOTHING_LOOKED_UP, file=sys.stderr)
-                if (checked := self._app.check_statutes(text)) and checked.indexed:
+                if (checked := self._app.check_statutes(text, self._question)) and checked.indexed:
                     verdicts = (_verdict_text(verdict.to_json()) for verdict in checked.verdicts)
                     print("\n法条核验", *verdicts, self._app.legal.holdings, sep="\n")
                 if self._check is not None:

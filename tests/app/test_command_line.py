@@ -214,6 +214,9 @@ def test_statutes_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
         told = core("ask", "守塔人要做什么？", DATA_DIR=str(tmp_path / "data"), **model)
         events = lines(core("ask", "守塔人要做什么？", "--json", DATA_DIR=str(tmp_path / "data"), **model))
         unchecked = core("ask", "守塔人要做什么？", **model)
+        server.script = ["《灯塔法》第二条规定：“灯塔由守塔人看守，旧规定。”"]
+        then = core("ask", "2015 年的合同，谁看守灯塔？", DATA_DIR=str(tmp_path / "data"), **model)
+    assert "✓ 《灯塔法》第二条：与条文一致；按 2015 年施行的版本（2010-05-01 公布）核对。" in then.stdout
     assert told.stdout.endswith(
         "法条核验\n○ 《灯塔法》第三条：条文存在\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n法规库：7 部，截至 2022-04-04\n"
     )
