@@ -32,7 +32,8 @@ from core.answer.events import (
 )
 from core.answer.sources import about, how_read
 from core.base.errors import AppError, InputError
-from core.legal.types import LIBRARIES, CaseFilter
+from core.base.text import one_line, shorten
+from core.legal.types import LIBRARIES, CaseFilter, CourtCase
 from core.search.errors import AllEnginesFailed
 from core.search.types import SearchQuery, SearchResponse, SearchType, Source, host_of
 from core.serve.workers import MOST, run
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from core.run.service import AnswerService
 
 OK, FAILED = 0, 1
+_FIRST_WORDS = 400
 
 
 @dataclass
@@ -353,9 +355,11 @@ def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:
 
 
 def _article_text(article: LegalArticle) -> str:
+    from core.legal.library.catalogue import source_name
+
     effective = f"（{article.effective_date} 起施行）" if article.effective_date else ""
     effective += f" {article.remark}" if article.remark else ""
-    return f"《{article.law_name}》{article.article_number or ''}{effective} · {article.source}\n{article.content}"
+    return f"《{article.law_name}》{article.article_number or ''}{effective} · {source_name(article.source)}\n{article.content}"
 
 
 def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
@@ -363,15 +367,17 @@ def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
 
     def one(text: str) -> int:
         response = app.legal.cases.search(text, options.type, wanted=wanted)
-        document = response.to_json()
-        lines = (
-            f"{case['caseNumber'] or '（无案号）'} {case['caseName']}\n{case['gist'] or case['summary']}"
-            for case in document["results"]
-        )
-        output.document(document, lambda: "\n\n".join(lines) or "没有找到。")
+        output.document(response.to_json(), lambda: "\n\n".join(map(_case_text, response.results)) or "没有找到。")
         return OK
 
     return _for_each(options.query, output, one)
+
+
+def _case_text(case: CourtCase) -> str:
+    from core.legal.export import facts_of_case
+
+    first = shorten(one_line(case.gist or case.summary or case.text), _FIRST_WORDS)
+    return "\n".join(filter(None, (case.name, " · ".join(facts_of_case(case)), first)))
 
 
 def _verify(app: App, options: argparse.Namespace, output: Output) -> int:

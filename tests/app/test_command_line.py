@@ -271,6 +271,7 @@ def laws(core: Core, tmp_path: Path) -> Core:
 def test_a_statute_is_found_by_name_and_number(laws: Core) -> None:
     told = laws("law", "search", "灯塔法第三条")
     assert told.stdout.startswith("《中华人民共和国灯塔法》第三条（")
+    assert told.stdout.splitlines()[0].endswith(" · LawRefBook")
     assert "守塔人应当在日落前点灯" in told.stdout
     (document,) = lines(laws("law", "search", "灯塔法第三条", "--json"))
     assert document["results"][0]["articleNumber"] == "第三条"
@@ -287,11 +288,15 @@ def test_one_failed_look_up_does_not_end_a_batch(laws: Core) -> None:
 
 def test_cases_are_imported_and_found_by_kind(core: Core, tmp_path: Path) -> None:
     case = {"type": "case", "caseName": "守塔人诉港务局案", "caseNumber": "（2024）灯01民终12号", "caseType": "民事"}
-    source = invented.jsonl(tmp_path / "cases.jsonl", {**case, "court": "灯塔法院", "text": "守塔人主张熄灯补偿。"})
+    bare = {"type": "case", "caseName": "浮标漂走以后", "text": "浮标漂走。"}
+    source = invented.jsonl(
+        tmp_path / "cases.jsonl", {**case, "court": "灯塔法院", "text": "守塔人主张熄灯补偿。"}, bare
+    )
     data = str(tmp_path / "data")
     assert core("case", "import", str(source), "--json", DATA_DIR=data).returncode == 0
     told = core("case", "search", "熄灯补偿", DATA_DIR=data)
-    assert "（2024）灯01民终12号 守塔人诉港务局案" in told.stdout
+    assert told.stdout == "守塔人诉港务局案\n（2024）灯01民终12号 · 灯塔法院 · 民事\n守塔人主张熄灯补偿。\n"
+    assert core("case", "search", "浮标漂走", DATA_DIR=data).stdout == "浮标漂走以后\n浮标漂走。\n"
     (found,) = lines(core("case", "search", "熄灯补偿", "--type", "民事", "--json", DATA_DIR=data))
     assert [case["caseName"] for case in found["results"]] == ["守塔人诉港务局案"]
     assert core("case", "search", "熄灯补偿", "--type", "刑事", DATA_DIR=data).stdout == "没有找到。\n"

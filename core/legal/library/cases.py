@@ -9,7 +9,7 @@ from typing import Any
 from core.base.script import simplified
 from core.base.text import one_line
 from core.legal.errors import NoLegalIndex
-from core.legal.library.index import LegalIndex, LegalLibrary
+from core.legal.library.index import LegalIndex, LegalLibrary, NearCases
 from core.legal.library.statutes import AnsweredBy, Fallback
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.types import CaseFilter, CaseType, CourtCase
@@ -66,10 +66,11 @@ class CaseService:
         index = self._library.index()
         if index is None and self._fallback is None:
             raise NoLegalIndex
-        found = _find(index, query, wanted, limit) if index else []
+        near = self._library.near_cases
+        found = _find(index, query, wanted, limit, near) if index else []
         note, of_type = "", CaseFilter(wanted.type)
         if index and not found and query and loosely and wanted != of_type:
-            found = _find(index, query, of_type, limit)
+            found = _find(index, query, of_type, limit, near)
             note = f"库中没有符合条件（{wanted}）的案例，以下不限这些条件。" if found else ""
         if found or self._fallback is None or not query:
             response = CaseResponse(query, tuple(found), "index", note=note)
@@ -88,13 +89,13 @@ class CaseService:
         return numbered or index.cases_by_name(number_or_name)
 
 
-def _find(index: LegalIndex, query: str, wanted: CaseFilter, limit: int) -> list[CourtCase]:
+def _find(index: LegalIndex, query: str, wanted: CaseFilter, limit: int, near: NearCases) -> list[CourtCase]:
     """A number is the name of one case: what else it should be does not matter any more, but for its type."""
     numbers = find_case_numbers(query)
     if numbers:
         named = [case for number in numbers for case in index.cases_by_number(number.canonical())]
         return [case for case in named if wanted.type is None or case.type is wanted.type][:limit]
-    return index.search_cases(simplified(query), limit, wanted)
+    return index.search_cases(simplified(query), limit, wanted, near)
 
 
 def _in_words(query: str, wanted: CaseFilter) -> str:
