@@ -76,7 +76,7 @@ _LOOKED_THROUGH = 2_000
 _LEAST_COVERAGE = 1 / 3
 """Where no case has more of the words, all are about something else."""
 _LEAST_LIKENESS = 0.6
-"""Unless one of them means nearly the same."""
+"""Unless it means nearly the same: no general question is as like to any case as that."""
 _MOST_FACETS = 500
 
 
@@ -420,13 +420,11 @@ class LegalIndex:
         pool = limit + _CASE_MARGIN
         scores, likeness = self._case_scores(weighted, pool, allowed), near(text, pool, allowed)
         asked = [term for term, weight in weighted.items() if weight == 1.0]
-        best = {*sorted(scores, key=lambda id: -scores[id])[:pool], *likeness}
+        alike = {id for id, likely in likeness.items() if likely >= _LEAST_LIKENESS}
+        best = alike | set(sorted(scores, key=lambda id: -scores[id])[:pool])
         found = self._cases(f"id IN ({_marks(best)})", *best)
         covered = {case.id: _covered(case, asked) for case in found}
-        if (
-            max(covered.values(), default=0.0) < _LEAST_COVERAGE
-            and max(likeness.values(), default=0.0) < _LEAST_LIKENESS
-        ):
+        if not alike and max(covered.values(), default=0.0) < _LEAST_COVERAGE:
             return []
         fused = _fused(scores, likeness)
         return sorted(found, key=lambda case: -fused[case.id] * (1 + _COVERAGE * covered[case.id]))[:limit]
@@ -436,7 +434,7 @@ class LegalIndex:
         known = "cause, gist" if self._has_causes else "NULL, NULL"
         last = -1
         while rows := self._rows(
-            f"SELECT id, name, {known}, substr(coalesce(summary, text), 1, ?) FROM court_case WHERE id > ? ORDER BY id LIMIT 1000",  # noqa: S608 (names from above)
+            f"SELECT id, name, {known}, substr(coalesce(summary, text, ''), 1, ?) FROM court_case WHERE id > ? ORDER BY id LIMIT 1000",  # noqa: S608 (names from above)
             _LOOKED_THROUGH,
             last,
         ):

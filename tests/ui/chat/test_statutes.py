@@ -22,7 +22,8 @@ from core.ui.chat.export_menu import _file
 from core.ui.legal import verdicts as legal_check
 from core.ui.session import ChatState
 from support import invented
-from support.pages import html, open_page, rerun
+from support.openai_server import openai_server
+from support.pages import ask, html, open_page, rerun, serving
 
 TEXT = "守塔人应当在日落前点灯（《灯塔法》第三条）[1]。《灯塔法》第九十九条？《浮标法》第二条规定：“浮标由守塔人登记，每年一次。”"
 SOURCE = Source(1, "灯塔法全文", "https://law.example/", "第三条 守塔人应当在日落前点灯。")
@@ -81,6 +82,17 @@ def test_the_date_in_the_question_says_which_law_counts(laws: None, events: Any)
     old = "《灯塔法》第二条规定：“灯塔由守塔人看守，旧规定。”"
     assert chips(answered(old, events, "2015 年的合同，谁看守？")) == ["✓ 《灯塔法》第二条"]
     assert chips(answered(old, events, "谁看守？")) == ["⌛ 《灯塔法》第二条"]
+
+
+def test_the_date_in_the_question_counts_while_it_is_answered_and_after_a_reload(laws: None) -> None:
+    with openai_server() as server:
+        server.script = ["《灯塔法》第二条规定：“灯塔由守塔人看守，旧规定。”"]
+        model = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url, "LLM_MODEL": "openai:script:laws"}
+        with serving(DATA_DIR=os.environ["DATA_DIR"], **model) as app:
+            live = ask(open_page(), "2015 年的合同，谁看守？")
+            assert chips(live) == ["✓ 《灯塔法》第二条"]
+            assert app.outbox.flush(20)
+            assert chips(open_page(c=live.session_state["chat"].conversation_id)) == ["✓ 《灯塔法》第二条"]
 
 
 def test_exports_know_the_date_in_the_question(laws: None) -> None:

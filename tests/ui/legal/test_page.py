@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import sqlite3
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -12,8 +13,9 @@ from urllib.parse import parse_qs
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.app import shared_app
+from core.app import close_shared_app, shared_app
 from core.legal.imports.load import law_import
+from core.legal.library.index import DATABASE
 from core.ui.legal import asked as legal_asked
 from core.ui.legal import cases as legal_cases
 from core.ui.legal import draft as legal_draft
@@ -370,6 +372,16 @@ def test_a_text_without_citations_says_what_would_be_one() -> None:
 
 
 # ── Import ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@with_laws
+def test_a_library_of_an_older_program_is_said_to_need_importing_again() -> None:
+    assert not view(legal.IMPORT).warning
+    (database,) = Path(os.environ["DATA_DIR"]).rglob(DATABASE)
+    with sqlite3.connect(database) as written_by_an_older_program:
+        written_by_an_older_program.execute("DROP TABLE history")
+    close_shared_app()
+    assert "请用同样的文本再导入一次" in view(legal.IMPORT).warning[0].value
 
 
 def test_what_was_imported_is_counted_and_what_was_skipped_is_listed() -> None:
