@@ -32,7 +32,8 @@ from core.answer.events import (
 )
 from core.answer.sources import about, how_read
 from core.base.errors import AppError, InputError
-from core.legal.types import LIBRARIES, CaseFilter
+from core.base.text import one_line, shorten
+from core.legal.types import LIBRARIES, CaseFilter, CourtCase
 from core.search.errors import AllEnginesFailed
 from core.search.types import SearchQuery, SearchResponse, SearchType, Source, host_of
 from core.serve.workers import MOST, run
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from core.run.service import AnswerService
 
 OK, FAILED = 0, 1
+_FIRST_WORDS = 400
 
 
 @dataclass
@@ -213,7 +215,7 @@ def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
     service: AnswerService = app.agent if options.mode == "agent" else app.chat
 
     def one(question: str) -> int:
-        show = _print_json if output.as_json else _Transcript(app, options.mode)
+        show = _print_json if output.as_json else _Transcript(app, options.mode, question)
         status = OK
         for event in service.stream(question, options=AnswerOptions(search=options.search)):
             show(event)
@@ -230,9 +232,10 @@ def _print_json(event: RunEvent) -> None:
 class _Transcript:
     """The run as a person reads it: progress on standard error, the answer and its sources on standard output."""
 
-    def __init__(self, app: App, mode: Mode) -> None:
+    def __init__(self, app: App, mode: Mode, question: str) -> None:
         self._app = app
         self._mode = mode
+        self._question = question
         self._told: list[RunEvent] = []
         self._check: AnswerCheck | None = None
 
@@ -255,7 +258,7 @@ class _Transcript:
                 print(flush=True)
                 if self._message.looked_nothing_up:
                     print(NOTHING_LOOKED_UP, file=sys.stderr)
-                if (checked := self._app.check_statutes(text)) and checked.indexed:
+                if (checked := self._app.check_statutes(text, self._question)) and checked.indexed:
                     verdicts = (_verdict_text(verdict.to_json()) for verdict in checked.verdicts)
                     print("\n法条核验", *verdicts, self._app.legal.holdings, sep="\n")
                 if self._check is not None:
@@ -352,9 +355,11 @@ def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:
 
 
 def _article_text(article: LegalArticle) -> str:
+    from core.legal.library.catalogue import source_name
+
     effective = f"（{article.effective_date} 起施行）" if article.effective_date else ""
     effective += f" {article.remark}" if article.remark else ""
-    return f"《{article.law_name}》{article.article_number or ''}{effective} · {article.source}\n{article.content}"
+    return f"《{article.law_name}》{article.article_number or ''}{effective} · {source_name(article.source)}\n{article.content}"
 
 
 def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
@@ -362,15 +367,17 @@ def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
 
     def one(text: str) -> int:
         response = app.legal.cases.search(text, options.type, wanted=wanted)
-        document = response.to_json()
-        lines = (
-            f"{case['caseNumber'] or '（无案号）'} {case['caseName']}\n{case['gist'] or case['summary']}"
-            for case in document["results"]
-        )
-        output.document(document, lambda: "\n\n".join(lines) or "没有找到。")
+        output.document(response.to_json(), lambda: "\n\n".join(map(_case_text, response.results)) or "没有找到。")
         return OK
 
     return _for_each(options.query, output, one)
+
+
+def _case_text(case: CourtCase) -> str:
+    from core.legal.export import facts_of_case
+
+    first = shorten(one_line(case.gist or case.summary or case.text), _FIRST_WORDS)
+    return "\n".join(filter(None, (case.name, " · ".join(facts_of_case(case)), first)))
 
 
 def _verify(app: App, options: argparse.Namespace, output: Output) -> int:

@@ -79,7 +79,7 @@ class App:
     _warmed: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
-        self.chat.look_up = lambda question: self.legal.articles_for(question)  # noqa: PLW0108 (built when first asked)
+        self.chat.look_up = lambda question, meant: self.legal.articles_for(question, meant)  # noqa: PLW0108 (built when first asked)
 
     @property
     def settings(self) -> Settings:
@@ -123,12 +123,12 @@ class App:
 
         return Diagnosis(self)
 
-    def check_statutes(self, text: str) -> StatuteCheck | None:
-        """法条核验 of an answer; None for one without statutes, and when it failed: no answer waits or breaks for it."""
+    def check_statutes(self, text: str, question: str = "") -> StatuteCheck | None:
+        """法条核验 of an answer to a question; None for one without statutes, and when it failed: no answer waits or breaks for it."""
         if not may_cite(text):
             return None
         try:
-            return self.legal.check(text)
+            return self.legal.check(text, question)
         except Exception:
             log.exception("the statutes of an answer could not be checked")
             return None

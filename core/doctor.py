@@ -103,7 +103,8 @@ def _laws(app: App) -> Check:
     held = index.counts()
     newest = max((law.published or "" for law in index.laws()), default="") or "日期不详"
     size = f"{held['laws']:,} 部法规、{held['articles']:,} 条、{held['cases']:,} 个案例"
-    return Check("法规库", True, f"{size}，最近一次导入于 {index.imported()}，最新的法规公布于 {newest}")
+    cure = f"{index.outdated}请用同样的文本再导入一次。" if index.outdated else ""
+    return Check("法规库", True, f"{size}，最近一次导入于 {index.imported()}，最新的法规公布于 {newest}", cure)
 
 
 def _model(app: App) -> list[Check]:

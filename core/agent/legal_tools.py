@@ -6,6 +6,7 @@ A look-up is told as a search, so that it is numbered, cited, shown, stored and 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -27,7 +28,7 @@ from core.legal.sources import article_source, in_force, mentioned
 from core.legal.text.as_of import Period, asked_for, parse_period
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.text.numerals import parse_article_number
-from core.legal.types import CASES, LAWS, LIBRARIES, CaseType, CourtCase
+from core.legal.types import CASES, LAWS, LIBRARIES, CaseFilter, CaseType, CourtCase
 from core.search.format import NOTHING_FOUND, sources_block
 from core.search.results import SNIPPET_LENGTH, canonical
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType, host_of
@@ -176,7 +177,7 @@ class RegulationSearchTool(LegalTool):
             return period, f"按 {period.spaced}的法律查找。" if period else unread
         times = asked_for(self.context.question, date.today())
         if len(times) == 1:
-            return times[0], f"问题说的是 {times[0].spaced}的事，按当时的法律查找。"
+            return times[0], times[0].said
         several = f"问题里有几个时间（{'、'.join(map(str, times))}），按现行法律查找；要查当时的版本请用 as_of。"
         return None, several if times else ""
 
@@ -216,34 +217,73 @@ def _case_type(value: Any) -> CaseType | None:
     return next((kind for kind, words in _CASE_WORDS.items() if any(word in written for word in words)), None)
 
 
+def _year(value: Any) -> int | None:
+    """2021 in 2021年; None for 近年, 不限 and anything else."""
+    found = re.search(r"(?<!\d)(?:19|20)\d\d(?!\d)", str(value))
+    return int(found[0]) if found else None
+
+
+_ANYTHING = {"不限", "全部", "所有", "无", "none", "null", "all", "any"}
+
+
+def _part_of_name(value: Any) -> str:
+    written = one_line(str(value or ""))
+    return "" if written.lower() in _ANYTHING else written
+
+
+_PartOfName = Annotated[str, BeforeValidator(_part_of_name)]
+
+
 class CaseInput(BaseModel):
-    query: str = Field(
+    query: _Text = Field(
+        default="",
         description="案件的关键词，或案号",
         examples=["用人单位违法解除 赔偿金", "（2021）最高法民申1234号"],
     )
     case_type: Annotated[CaseType | None, BeforeValidator(_case_type)] = Field(
         default=None, description="可选：民事、刑事、行政 或 其他"
     )
+    cause: _PartOfName = Field(default="", description="可选：案由或其中几个字，如 民间借贷")
+    court: _PartOfName = Field(default="", description="可选：法院名称或其中几个字，如 北京")
+    year: Annotated[int | None, BeforeValidator(_year)] = Field(default=None, description="可选：裁判年份，如 2021")
 
 
 class CaseSearchTool(LegalTool):
     name: str = "case_search"
     description: str = (
-        "查司法案例和裁判文书：按关键词或案号查找判决、裁定和典型案例，返回案号、法院、日期、案由、裁判要旨和案情。"
+        "查司法案例和裁判文书：按关键词或案号查找判决、裁定和典型案例，可以限定案由、法院、年份和类型，返回案号、法院、日期、案由、裁判要旨和案情。"
         "要了解法院怎么判、有没有类似案件时使用此工具；查法条用 regulation_search，其他内容用 web_search。"
     )
     args_schema: Any = CaseInput
 
-    def asked(self, query: str, case_type: CaseType | None = None) -> SearchQuery:
-        return SearchQuery(one_line(query), type=SearchType.CASE, language=self.context.settings.search.language)
+    def asked(
+        self,
+        query: str = "",
+        case_type: CaseType | None = None,
+        cause: str = "",
+        court: str = "",
+        year: int | None = None,
+    ) -> SearchQuery:
+        words = one_line(" ".join(map(str, filter(None, (query, cause, court, year)))))
+        return SearchQuery(words, type=SearchType.CASE, language=self.context.settings.search.language)
 
-    def find(self, asked: SearchQuery, query: str, case_type: CaseType | None = None) -> Found:
+    def find(
+        self,
+        asked: SearchQuery,
+        query: str = "",
+        case_type: CaseType | None = None,
+        cause: str = "",
+        court: str = "",
+        year: int | None = None,
+    ) -> Found:
         service = self.desk.cases_for(self.context.user, self.context.session_cache)
-        answer = service.search(query, case_type)
+        wanted = CaseFilter(case_type, cause, court, year)
+        answer = service.search(query, wanted=wanted, loosely=True)
         whole = bool(find_case_numbers(query))
         cases = enumerate(answer.results if answer.origin == "index" else (), 1)
         held = [(_case_result(self.desk.public_url, one, rank), _case_details(one, whole=whole)) for rank, one in cases]
-        return self.found(CASES, asked, answer, held, remark=f"只查{case_type}案件。" if case_type else "")
+        remark = f"只查{wanted}。" if wanted and not answer.note else ""
+        return self.found(CASES, asked, answer, held, note=answer.note, remark=remark)
 
 
 def _case_result(public_url: str, case: CourtCase, rank: int) -> SearchResult:

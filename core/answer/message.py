@@ -135,6 +135,17 @@ class Message:
         return ""
 
 
+def questions_of(messages: Iterable[Message]) -> dict[str, str]:
+    """What each answer answers, by the answer's id."""
+    found, asked = {}, ""
+    for message in messages:
+        if message.role == "user":
+            asked = message.text
+        elif message.role == "assistant":
+            found[message.id] = asked
+    return found
+
+
 def message_from_run(
     events: Iterable[RunEvent], *, seconds: float, id: str = "", model: str = "", mode: Mode = "chat"
 ) -> Message:

@@ -161,7 +161,7 @@ class _Answering:
         await self._rewrite()
         web = asyncio.create_task(self._find(refused))
         try:
-            laws = await articles(self._service.look_up, self._query.text, self._evidence)
+            laws = await articles(self._service.look_up, self._question.text, self._evidence, meant=self._query.text)
             for event in laws:
                 yield event
             yield SearchStarted(self._query.text, self._asked)
@@ -225,7 +225,7 @@ class _Answering:
 
     async def _answer_searching(self) -> AsyncIterator[RunEvent]:
         """The model searches by itself while it answers. ModelCannotSearch, before any event: it does not."""
-        laws = list(await articles(self._service.look_up, self._query.text, self._evidence))
+        laws = list(await articles(self._service.look_up, self._question.text, self._evidence))
         held = sources_in(laws)
         given = self._handed_over(held)[1]
         context = "\n".join(filter(None, (_wishes(self._query), CITE_ARTICLES if given else "", given)))

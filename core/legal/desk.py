@@ -14,10 +14,11 @@ from core.base.visitors import Visitor
 from core.legal.imports.job import Importer
 from core.legal.library.cases import CaseService
 from core.legal.library.catalogue import Catalogue
-from core.legal.library.index import LegalLibrary
+from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.relevance import LONGEST_QUESTION, answers
 from core.legal.library.statutes import Fallback, RegulationService
 from core.legal.sources import article_source
+from core.legal.text.as_of import Period, one_asked_for
 from core.legal.text.statute_citations import find_citations
 from core.legal.types import LAWS
 from core.legal.verify import Author, Mark, Verdict, Verifier
@@ -96,15 +97,19 @@ class LegalDesk:
             return ""
         return f"法规库：{laws:,} 部，截至 {index.newest() or '日期不详'}"
 
-    def check(self, text: str) -> StatuteCheck | None:
-        """None for a text that cites no statute. The same text is looked up once a day and index: pages draw it often."""
-        return self._checked(text, self.library.version, date.today())
+    def check(self, text: str, question: str = "") -> StatuteCheck | None:
+        """None for a text that cites no statute. The same text is looked up once a day and index: pages draw it often.
 
-    def _check(self, text: str, index: str | None, day: date) -> StatuteCheck | None:
+        `question`: what it answers; a time in it says which law counts.
+        """
+        today = date.today()
+        return self._checked(text, one_asked_for(question, today), self.library.version, today)
+
+    def _check(self, text: str, asked: Period | None, index: str | None, day: date) -> StatuteCheck | None:
         if index is None:
             cites = any(citation.law for citation in find_citations(text))
             return StatuteCheck((), indexed=False) if cites else None
-        verdicts = _different(self.verifier.verify(text, Author.MODEL))
+        verdicts = _different(self.verifier.verify(text, Author.MODEL, asked=asked))
         return StatuteCheck(tuple(verdicts)) if verdicts else None
 
     def cited_in(self, judgment: str) -> tuple[Verdict, ...]:
@@ -114,21 +119,27 @@ class LegalDesk:
     def _judge(self, judgment: str, index: str | None, day: date) -> tuple[Verdict, ...]:
         return tuple(_different(self.verifier.verify(judgment, Author.PERSON))) if index else ()
 
-    def articles_for(self, question: str) -> SearchResponse | None:
-        """What the library itself has to say to a question, as a search; None for one that it does not answer well."""
+    def articles_for(self, question: str, meant: str = "") -> SearchResponse | None:
+        """What the library itself has to say to a question, as a search; None for one that it does not answer well.
+
+        `meant`: what a model took the question to mean. It is searched beside the reader's own words, or in their place where
+        these say nothing to the library, and never takes away what they find.
+        """
         index = self.library.index()
-        if index is None or not answers(index, question):
+        wordings = _about_law(index, question, meant) if index else []
+        if not wordings:
             return None
-        found = RegulationService(self.library).search(one_line(question)[:LONGEST_QUESTION], ARTICLES)
+        as_of = one_asked_for(question, date.today())
+        found = RegulationService(self.library).search(wordings[0], ARTICLES, also=wordings[1:], as_of=as_of)
         if not found.results:
             return None
         return SearchResponse(
-            SearchQuery(question, type=SearchType.REGULATION),
+            SearchQuery(wordings[0], type=SearchType.REGULATION),
             tuple(article_source(self.public_url, one, rank) for rank, one in enumerate(found.results, 1)),
             (Attempt(LAWS, Outcome.OK, found.search_time),),
             provider=LAWS,
             search_time=found.search_time,
-            notes=(found.note,) if found.note else (),
+            notes=tuple(filter(None, (as_of and as_of.said, found.note))),
         )
 
     def regulations_for(self, user: Visitor | None, session_cache: SessionCache | None = None) -> RegulationService:
@@ -149,6 +160,13 @@ class LegalDesk:
             )
 
         return search
+
+
+def _about_law(index: LegalIndex, *wordings: str) -> list[str]:
+    """Those that the library answers well; first one that names an article, because the others are only described."""
+    lines = dict.fromkeys(one_line(words)[:LONGEST_QUESTION] for words in wordings)
+    fitting = [words for words in lines if answers(index, words)]
+    return sorted(fitting, key=lambda words: not any(one.law for one in find_citations(words, index.is_known)))
 
 
 def _different(verdicts: Sequence[Verdict]) -> list[Verdict]:

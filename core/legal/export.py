@@ -13,12 +13,12 @@ from typing import Any
 from core.base.inert_markdown import disarm, link_address, plain_line
 from core.base.spreadsheet import as_csv
 from core.legal.library.cases import CaseResponse
+from core.legal.library.catalogue import source_name
 from core.legal.library.index import LawVersion, StoredArticle
 from core.legal.library.statutes import LegalArticle, RegulationResponse
 from core.legal.types import CourtCase, Status
 from core.legal.verify import Verdict, report
 
-UNKNOWN = "未知"
 Checked = tuple[str, Sequence[Verdict]]
 """The name of a draft, and what was found in it."""
 
@@ -45,9 +45,8 @@ def _facts(
 
 
 def facts_of_case(case: CourtCase) -> list[str]:
-    facts = {"案号": case.number, "法院": case.court, "日期": case.date, "类型": case.type}
-    cause = [case.cause] if case.cause else []
-    return [*(str(value) if value else f"{name}{UNKNOWN}" for name, value in facts.items()), *cause]
+    """As far as they are known."""
+    return [str(fact) for fact in (case.number, case.court, case.date, case.type, case.cause) if fact]
 
 
 def parts_of_case(case: CourtCase) -> list[tuple[str, str]]:
@@ -65,7 +64,7 @@ def article_markdown(article: LegalArticle) -> str:
 
 def _article_body(article: LegalArticle) -> Iterable[str]:
     if not article.url:
-        yield f"*{plain_line(' · '.join([*facts_of_article(article), article.source]))}*"
+        yield f"*{plain_line(' · '.join([*facts_of_article(article), source_name(article.source)]))}*"
     yield _paragraphs(article.content)
     if article.references:
         targets = (
@@ -77,7 +76,10 @@ def _article_body(article: LegalArticle) -> Iterable[str]:
 
 
 def law_markdown(law: LawVersion, status: Status, articles: Sequence[StoredArticle]) -> str:
-    parts = [f"# {plain_line(law.name)}", f"*{plain_line(' · '.join([*facts_of_law(law, status), law.source]))}*"]
+    parts = [
+        f"# {plain_line(law.name)}",
+        f"*{plain_line(' · '.join([*facts_of_law(law, status), source_name(law.source)]))}*",
+    ]
     path: tuple[str, ...] = ()
     for article in articles:
         for depth, title in enumerate(article.path):
@@ -101,7 +103,7 @@ def case_markdown(case: CourtCase) -> str:
 
 
 def _case_body(case: CourtCase) -> Iterable[str]:
-    yield f"*{plain_line(' · '.join([*facts_of_case(case), case.source]))}*"
+    yield f"*{plain_line(' · '.join([*facts_of_case(case), source_name(case.source)]))}*"
     for title, text in parts_of_case(case):
         yield f"**{title}**　{_paragraphs(text)}"
     if case.url:

@@ -87,6 +87,15 @@ class CaseFilter:
     def __bool__(self) -> bool:
         return bool(self.type or self.cause or self.court or self.year)
 
+    def __str__(self) -> str:
+        parts = (
+            f"案由含「{self.cause}」" if self.cause else "",
+            f"法院含「{self.court}」" if self.court else "",
+            f"{self.year} 年" if self.year else "",
+            f"{self.type}案件" if self.type else "",
+        )
+        return "、".join(filter(None, parts))
+
 
 @dataclass(frozen=True, slots=True)
 class CourtCase:

@@ -13,7 +13,7 @@ from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
 from core.legal.library.on_day import version_on
 from core.legal.text.agreement import Agreement, LawWords, compare, contained, pairs
-from core.legal.text.as_of import Period, Time, Times
+from core.legal.text.as_of import By, Period, Time, Times
 from core.legal.text.names import law_key
 from core.legal.text.numerals import ArticleNumber, to_chinese
 from core.legal.text.paragraphs import excerpt
@@ -134,17 +134,22 @@ class Verifier:
     def __init__(self, library: LegalLibrary) -> None:
         self._library = library
 
-    def verify(self, text: str, by: Author = Author.MODEL, as_of: Period | None = None) -> list[Verdict]:
-        """One verdict for every citation, in the order of the text. `as_of`: against the law of that time."""
+    def verify(
+        self, text: str, by: Author = Author.MODEL, as_of: Period | None = None, asked: Period | None = None
+    ) -> list[Verdict]:
+        """One verdict for every citation, in the order of the text. `as_of`: against the law of that time.
+
+        `asked`: what it answers is about that time, unless it names another one itself.
+        """
         index = self._library.index()
         if index is None:
             raise NoLegalIndex
         simple = simplified(text)
         cited = cited_together(simple, _of_laws(index, find_citations(simple, index.is_known)))
-        books, times = _Books(index), Times(simple, as_of)
+        books, times = _Books(index), Times(simple, as_of, asked)
         return [
             _CitationCheck(books, _Passage(text, together.citations, quote, said, by), citation).verdict(
-                times.of(citation.start)
+                times.of(citation)
             )
             for together, quote, said in zip(cited, quotations(simple, cited), restatements(simple, cited), strict=True)
             for citation in together.citations
@@ -248,7 +253,7 @@ class _CitationCheck:
     def _of_time(self, law: LawVersion, time: Time) -> Verdict:
         """行为时法. A time that only stands before the citation may be about something else: it makes no verdict worse."""
         then = version_on(self._index, law.key, time.period)
-        if not then.held and time.chosen:
+        if not then.held and time.by is By.CHOICE:
             return self._say(_Finding(Mark.UNKNOWN, then.note, unheld=OTHER_EDITION), law)
         if not then.held:
             today = self._of_today(law)
@@ -257,9 +262,11 @@ class _CitationCheck:
         if then.law == law and not ended_later:
             return self._of_today(law)
         verdict = self._against(then.law, f"按 {time.period.spaced}施行的版本（{then.law.published} 公布）核对。")
-        if time.chosen or verdict.mark is Mark.AGREES:
-            return verdict
         today = self._of_today(law)
+        if time.by is not By.SENTENCE and today.mark is Mark.AGREES and verdict.mark in PROBLEMS:
+            return replace(verdict, note=f"{verdict.note}所述是现行文本。")
+        if time.by is not By.SENTENCE or verdict.mark is Mark.AGREES:
+            return verdict
         if _BEST.index(verdict.mark) <= _BEST.index(today.mark):
             return verdict
         other = f"{time.period.spaced}施行的是 {then.law.published} 公布的版本，请核对适用哪一版。"

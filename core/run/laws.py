@@ -17,17 +17,19 @@ log = logging.getLogger(__name__)
 
 WITHOUT_WEB = "联网搜索没有成功。"
 
-LookUp = Callable[[str], SearchResponse | None]
-"""`LegalDesk.articles_for`."""
+LookUp = Callable[[str, str], SearchResponse | None]
+"""`LegalDesk.articles_for`: the question, and what it was taken to mean."""
 
 
-async def articles(look_up: LookUp | None, question: str, evidence: Evidence) -> tuple[RunEvent, ...]:
+async def articles(
+    look_up: LookUp | None, question: str, evidence: Evidence, *, meant: str = ""
+) -> tuple[RunEvent, ...]:
     """What is to be told of it; nothing where the library has nothing to say, or failed: no answer breaks for it."""
     try:
-        found = await asyncio.to_thread(look_up, question) if look_up else None
+        found = await asyncio.to_thread(look_up, question, meant) if look_up else None
     except Exception:
         log.exception("the law library could not be asked")
         found = None
     if found is None:
         return ()
-    return SearchStarted(question), SearchFinished(found.told, evidence.number(found.results))
+    return SearchStarted(found.query.text), SearchFinished(found.told, evidence.number(found.results))

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from core.answer.message import Message, new_id
+from core.answer.message import Message, new_id, questions_of
 from core.reading import Page
 from core.run.mending import Mended
 from core.run.question import Question
@@ -107,6 +107,9 @@ class ChatState:
 
     def last_question(self) -> Message | None:
         return next((message for message in reversed(self.messages) if message.role == "user"), None)
+
+    def question_of(self, answer: Message) -> str:
+        return questions_of(self.messages).get(answer.id, "")
 
     def cut_from(self, message: Message) -> None:
         """Forgets this message and everything after it."""

@@ -190,6 +190,31 @@ class TestCases:
             "查案例「守塔人 熄灯 搁浅 民事案件」 · 本地案例库 · "
         )
 
+    @pytest.mark.parametrize("limit", ['"court": "海天省"', '"year": "2021年"', '"cause": "海上侵权", "court": "不限"'])
+    def test_by_cause_court_and_year(self, data_dir: Path, limit: str) -> None:
+        says = (action("case_search", f'{{"query": "灯塔 浮标 船", {limit}}}'), final("见[1]。"))
+        with agent(*says, environ=environ(data_dir)) as world:
+            events = world.ask()
+        found = looked_up(events)
+        assert {parts(source.url)[1]["case"][0] for source in found.sources} == {"（2021）闽民终345号"}
+        assert found.response.notes[0].startswith("只查")
+
+    def test_what_passes_no_filter_is_said_and_the_words_decide(self, data_dir: Path) -> None:
+        given = '{"query": "守塔人 熄灯 搁浅", "court": "月球", "year": 1999}'
+        with agent(action("case_search", given), final("见[1]。"), environ=environ(data_dir)) as world:
+            events = world.ask()
+            read = world.prompts[1]
+        assert "库中没有符合条件（法院含「月球」、1999 年）的案例，以下不限这些条件。" in read
+        assert "案号：（2021）闽民终345号" in read
+        assert "只查" not in str(looked_up(events).response.notes)
+
+    @pytest.mark.parametrize(
+        ("written", "meant"), [("2021年", 2021), (2021, 2021), ("近三年", None), (None, None), ("", None)]
+    )
+    def test_the_year_is_read_generously(self, written: str | int | None, meant: int | None) -> None:
+        given = CaseSearchTool.model_fields["args_schema"].default(query="x", year=written, cause=None, court="全部")
+        assert (given.year, given.cause, given.court) == (meant, "", "")
+
     def test_a_number_brings_the_whole_document(self, data_dir: Path) -> None:
         with agent(final("好。"), environ=environ(data_dir)) as world:
             tool = CaseSearchTool(context=context(world))

@@ -214,6 +214,9 @@ def test_statutes_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
         told = core("ask", "守塔人要做什么？", DATA_DIR=str(tmp_path / "data"), **model)
         events = lines(core("ask", "守塔人要做什么？", "--json", DATA_DIR=str(tmp_path / "data"), **model))
         unchecked = core("ask", "守塔人要做什么？", **model)
+        server.script = ["《灯塔法》第二条规定：“灯塔由守塔人看守，旧规定。”"]
+        then = core("ask", "2015 年的合同，谁看守灯塔？", DATA_DIR=str(tmp_path / "data"), **model)
+    assert "✓ 《灯塔法》第二条：与条文一致；按 2015 年施行的版本（2010-05-01 公布）核对。" in then.stdout
     assert told.stdout.endswith(
         "法条核验\n○ 《灯塔法》第三条：条文存在\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n法规库：7 部，截至 2022-04-04\n"
     )
@@ -268,6 +271,7 @@ def laws(core: Core, tmp_path: Path) -> Core:
 def test_a_statute_is_found_by_name_and_number(laws: Core) -> None:
     told = laws("law", "search", "灯塔法第三条")
     assert told.stdout.startswith("《中华人民共和国灯塔法》第三条（")
+    assert told.stdout.splitlines()[0].endswith(" · LawRefBook")
     assert "守塔人应当在日落前点灯" in told.stdout
     (document,) = lines(laws("law", "search", "灯塔法第三条", "--json"))
     assert document["results"][0]["articleNumber"] == "第三条"
@@ -284,11 +288,15 @@ def test_one_failed_look_up_does_not_end_a_batch(laws: Core) -> None:
 
 def test_cases_are_imported_and_found_by_kind(core: Core, tmp_path: Path) -> None:
     case = {"type": "case", "caseName": "守塔人诉港务局案", "caseNumber": "（2024）灯01民终12号", "caseType": "民事"}
-    source = invented.jsonl(tmp_path / "cases.jsonl", {**case, "court": "灯塔法院", "text": "守塔人主张熄灯补偿。"})
+    bare = {"type": "case", "caseName": "浮标漂走以后", "text": "浮标漂走。"}
+    source = invented.jsonl(
+        tmp_path / "cases.jsonl", {**case, "court": "灯塔法院", "text": "守塔人主张熄灯补偿。"}, bare
+    )
     data = str(tmp_path / "data")
     assert core("case", "import", str(source), "--json", DATA_DIR=data).returncode == 0
     told = core("case", "search", "熄灯补偿", DATA_DIR=data)
-    assert "（2024）灯01民终12号 守塔人诉港务局案" in told.stdout
+    assert told.stdout == "守塔人诉港务局案\n（2024）灯01民终12号 · 灯塔法院 · 民事\n守塔人主张熄灯补偿。\n"
+    assert core("case", "search", "浮标漂走", DATA_DIR=data).stdout == "浮标漂走以后\n浮标漂走。\n"
     (found,) = lines(core("case", "search", "熄灯补偿", "--type", "民事", "--json", DATA_DIR=data))
     assert [case["caseName"] for case in found["results"]] == ["守塔人诉港务局案"]
     assert core("case", "search", "熄灯补偿", "--type", "刑事", DATA_DIR=data).stdout == "没有找到。\n"

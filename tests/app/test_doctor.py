@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from core.app import App
 from core.doctor import Diagnosis, EngineState, diagnose, engine_states, searxng_settings, try_engine, try_engines
+from core.legal.library.index import DATABASE
 from core.search.errors import EngineMisconfigured, EngineThrottled, EngineUnavailable, SearchError
 from core.search.types import SearchQuery, SearchResult
 from support import invented
@@ -131,6 +133,10 @@ def test_the_law_books(tmp_path: Path) -> None:
         f"✓ 法规库：7 部法规、22 条、2 个案例，最近一次导入于 {day}，最新的法规公布于 2022-04-04"
         for day in (today, today - timedelta(days=1))
     }
+    (database,) = (tmp_path / "full").rglob(DATABASE)
+    with sqlite3.connect(database) as written_by_an_older_program:
+        written_by_an_older_program.execute("DROP TABLE history")
+    assert "没有记下历次修改，按日期选择的版本可能不准。请用同样的文本再导入一次。" in laws(tmp_path / "full")
 
 
 def test_a_data_folder_that_cannot_be_written_is_named_with_its_cure(tmp_path: Path) -> None:

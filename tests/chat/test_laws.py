@@ -7,13 +7,17 @@ from pathlib import Path
 import pytest
 
 from core.answer.events import Answer, Checked, Notice, RunEvent, SearchFinished
-from core.answer.message import message_from_run
+from core.answer.message import Message, message_from_run
 from core.answer.source_html import references_html
+from core.app import build_app
 from core.legal.types import LAWS
 from core.run.question import AnswerOptions
+from core.run.standalone import Rewriter
 from core.search.errors import EngineTimeout
 from core.ui.chat.story import search_failed, told
 from support import everyday_laws, invented
+from support.base import loaded
+from support.openai_server import openai_server
 from support.worlds import FakeEngine, results, world
 
 SEARCH = AnswerOptions(search=True)
@@ -97,3 +101,50 @@ def test_a_broken_library_breaks_no_answer(tmp_path: Path) -> None:
     with world(says=[["好[1]"]], engines=[FakeEngine("fake", results(5))], DATA_DIR=str(tmp_path)) as (app, _):
         events = list(app.chat.stream(QUESTION, options=SEARCH))
     assert [found.response.provider for found in searches(events)] == ["fake"]
+
+
+HISTORY = (Message("user", "老板让我天天加班，要求支付加班工资"), Message("assistant", "可以要求支付加班工资。"))
+
+
+def followed_up(data_dir: Path, question: str, query: str) -> list[SearchFinished]:
+    """With a model that takes a follow-up to mean this query."""
+    with openai_server() as server:
+        server.reply = lambda asked: [query] if "最后一个问题：" in str(asked["messages"]) else ["好[1]"]
+        environ = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url, "LLM_MODEL": "openai:reply"}
+        app = build_app(loaded(DATA_DIR=str(data_dir), **environ), engines=[FakeEngine("fake", results(5))])
+        app.chat.rewriter = Rewriter(seconds=20)
+        try:
+            return searches(list(app.chat.stream(question, HISTORY, SEARCH)))
+        finally:
+            app.close()
+
+
+def test_a_rewriting_does_not_switch_the_library_off(data_dir: Path) -> None:
+    laws, web = followed_up(data_dir, "那他延长工作时间不支付工资报酬，违法吗", "老板让我天天")
+    assert web.response.query.text == "老板让我天天"
+    assert laws.sources[0].title == "《中华人民共和国劳动法》第四十四条"
+
+
+def test_what_a_model_took_it_to_mean_is_found_beside_the_readers_own_words(data_dir: Path) -> None:
+    laws, _ = followed_up(data_dir, "那他还克扣工资，违法吗", "老板 克扣工资 休息日安排劳动者工作 不支付工资报酬")
+    assert {"《中华人民共和国劳动法》第四十四条", "《中华人民共和国劳动法》第五十条"} <= {
+        source.title for source in laws.sources
+    }
+
+
+def test_a_follow_up_that_says_nothing_alone_is_looked_up_as_what_it_means(data_dir: Path) -> None:
+    laws, _ = followed_up(data_dir, "那怎么算呢？", "老板加班要求支付加班工资")
+    assert laws.sources[0].title == "《中华人民共和国劳动法》第四十四条"
+
+
+def test_an_article_that_the_reader_names_comes_first_whatever_it_was_taken_to_mean(data_dir: Path) -> None:
+    laws, _ = followed_up(data_dir, "那劳动法第五十条呢", "老板加班 支付工资报酬")
+    assert laws.sources[0].title == "《中华人民共和国劳动法》第五十条"
+
+
+def test_articles_are_those_of_the_time_that_the_question_is_about(tmp_path: Path) -> None:
+    invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
+    with world(says=[["好[1]"]], engines=[FakeEngine("fake", results(2))], DATA_DIR=str(tmp_path / "data")) as (app, _):
+        laws, _ = searches(list(app.chat.stream("2015 年的事，灯塔法第二条怎么规定", options=SEARCH)))
+    assert laws.sources[0].title == "《中华人民共和国灯塔法》第二条（2010-05-01 公布，已修改）"
+    assert "问题说的是 2015 年的事，按当时的法律查找。" in laws.response.notes

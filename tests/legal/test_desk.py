@@ -10,6 +10,7 @@ import pytest
 from core.app import App
 from core.legal.imports.build import import_source
 from core.legal.library.index import LegalIndex
+from core.legal.text.as_of import Period
 from core.legal.text.statute_citations import may_cite
 from core.legal.verify import Author, Mark, Verdict
 from support import invented
@@ -34,6 +35,18 @@ def marks(app: App, text: str) -> list[tuple[str, str]]:
 
 def test_each_citation_once_in_the_order_of_the_text(app: App) -> None:
     assert marks(app, ANSWER) == [("✓", "《灯塔法》第三条"), ("✗", "《灯塔法》第九十九条"), ("≠", "《浮标法》第二条")]
+
+
+def test_a_date_in_the_question_says_which_law_counts(app: App) -> None:
+    answer = "《灯塔法》第二条规定：“灯塔由守塔人看守，旧规定。”"
+    for question, mark in [
+        ("2015 年签的合同，守塔人要离岗吗？", "✓"),
+        ("守塔人要离岗吗？", "⌛"),
+        ("2015 年签、2016 年违约", "⌛"),
+    ]:
+        check = app.check_statutes(answer, question)
+        assert check is not None
+        assert [verdict.mark.value for verdict in check.verdicts] == [mark], question
 
 
 @pytest.mark.parametrize(
@@ -68,9 +81,9 @@ def test_a_text_is_looked_up_once_for_each_index(app: App, tmp_path: Path, monke
     verified: list[str] = []
     verify = app.legal.verifier.verify
 
-    def verify_once_more(text: str, by: Author) -> list[Verdict]:
+    def verify_once_more(text: str, by: Author, asked: Period | None) -> list[Verdict]:
         verified.append(text)
-        return verify(text, by)
+        return verify(text, by, asked=asked)
 
     monkeypatch.setattr(app.legal.verifier, "verify", verify_once_more)
     for _ in range(3):

@@ -78,6 +78,14 @@ def test_an_article_brings_what_it_refers_to(library: LegalLibrary) -> None:
     assert "- 《中华人民共和国浮标法》第二条：浮标由船长登记。" in text
 
 
+def test_a_source_has_its_plain_name_and_what_is_not_known_is_left_out(library: LegalLibrary) -> None:
+    assert " · LawRefBook*\n" in export.law_markdown(*law(library))
+    assert " · LawRefBook*\n" in export.articles_markdown(RegulationService(library).search("灯塔法第五条"))
+    cases = CaseService(library).search("浮标漂走")
+    assert "\n*行政 · LawRefBook*\n" in export.cases_markdown(cases)
+    assert "未知" not in export.case_markdown(cases.results[0])
+
+
 def test_no_text_of_a_corpus_becomes_a_link_or_a_tag(library: LegalLibrary) -> None:
     regulations = RegulationService(library).search("航标灯")
     cases = CaseService(library).search("航标灯")

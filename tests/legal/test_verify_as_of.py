@@ -21,8 +21,8 @@ def verifier(tmp_path_factory: pytest.TempPathFactory) -> Verifier:
     return Verifier(invented.library(folder / "data", *sources))
 
 
-def only(verifier: Verifier, text: str, time: str = "") -> Verdict:
-    (verdict,) = verifier.verify(text, Author.PERSON, parse_period(time) if time else None)
+def only(verifier: Verifier, text: str, time: str = "", asked: str = "") -> Verdict:
+    (verdict,) = verifier.verify(text, Author.PERSON, parse_period(time), parse_period(asked))
     return verdict
 
 
@@ -38,7 +38,8 @@ def test_it_is_compared_with_the_law_of_the_time(verifier: Verifier, text: str, 
 
 
 def test_what_the_reader_chose_counts_whatever_comes_of_it(verifier: Verifier) -> None:
-    assert only(verifier, NEW, "2015").mark.value == "≠"
+    chosen = only(verifier, NEW, "2015")
+    assert (chosen.mark.value, chosen.note.endswith("所述是现行文本。")) == ("≠", True)
     assert only(verifier, "《灯塔法》第五条", "2015").mark.value == "✗"
     assert only(verifier, OLD, "2021").mark.value == "⌛"
     unheld = only(verifier, OLD, "2009")
@@ -60,3 +61,23 @@ def test_a_law_that_was_repealed_later_counted_then(verifier: Verifier) -> None:
     assert only(verifier, text).mark.value == "⌛"
     assert only(verifier, text, "2019").mark.value == "✓"
     assert only(verifier, text, "2023").mark.value == "⌛"
+
+
+def test_the_time_of_the_question_counts(verifier: Verifier) -> None:
+    verdict = only(verifier, OLD, asked="2015")
+    assert (verdict.mark.value, verdict.published) == ("✓", "2010-05-01")
+    todays = only(verifier, NEW, asked="2015")
+    assert (todays.mark.value, todays.published) == ("≠", "2010-05-01")
+    assert todays.note.endswith("所述是现行文本。")
+
+
+@pytest.mark.parametrize("time", ["2021年的事，", "现行", "目前，", "修改后的", "新"])
+def test_a_time_beside_the_citation_comes_before_that_of_the_question(verifier: Verifier, time: str) -> None:
+    assert only(verifier, f"{time}{NEW}", asked="2015").mark.value == "✓"
+    assert only(verifier, f"{time}{OLD}", asked="2015").mark.value == "⌛"
+
+
+def test_a_law_that_was_made_after_what_was_asked_about_is_checked_as_it_is(verifier: Verifier) -> None:
+    verdict = only(verifier, "《海灯法典》第二条规定：“任何人不得遮挡海灯。”", asked="2015")
+    assert verdict.mark.value == "✓"
+    assert verdict.note == "2015 年时还没有这部法规：它 2021-01-01 制定，2022-01-01 起施行。按现行文本核对。"

@@ -13,7 +13,9 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-WIDTH = 8
+GROUPS, SHARE = 8, 16
+WIDTH = GROUPS * SHARE
+"""What a group means is spread over many components, as in real models: one alone would be cut off."""
 
 
 def write_model(folder: Path, groups: Sequence[str]) -> Path:
@@ -21,7 +23,7 @@ def write_model(folder: Path, groups: Sequence[str]) -> Path:
     letters = {"[UNK]": 0} | {letter: 1 + place for place, letter in enumerate("".join(groups))}
     table = numpy.zeros((len(letters), WIDTH), numpy.float32)
     for place, group in enumerate(groups):
-        table[[letters[letter] for letter in group], place] = 1.0
+        table[[letters[letter] for letter in group], place * SHARE : (place + 1) * SHARE] = 1.0
     onnx.save(_model(table), folder / "model.onnx")
     tokenizer = Tokenizer(models.WordLevel(letters, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")

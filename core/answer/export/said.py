@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from core.legal.desk import StatuteCheck
     from core.legal.verify import Verdict
 
-CheckStatutes = Callable[[str], "StatuteCheck | None"]
-"""法条核验 of an answer's text, as `App.check_statutes` does it."""
+CheckStatutes = Callable[[Message], "StatuteCheck | None"]
+"""法条核验 of an answer."""
 
 LABELS = {"user": "问", "assistant": "答"}
 UNTITLED = "未命名的对话"
@@ -44,7 +44,7 @@ NOT_WHOLE = ("unfinished", CUT_OFF)
 """Kinds of notices on an answer of which there would have been more."""
 
 
-def unchecked(text: str) -> None:
+def unchecked(message: Message) -> None:
     return None
 
 
@@ -116,7 +116,7 @@ def _remark(event: RunEvent) -> str:
 
 
 def verdicts(message: Message, check: CheckStatutes) -> Sequence[Verdict]:
-    checked = check(message.text)
+    checked = check(message)
     return checked.verdicts if checked else ()
 
 

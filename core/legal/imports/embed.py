@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from core.base.http import Deadline
 from core.legal.errors import ImportCancelled
 from core.legal.imports.build import ImportProgress, OnProgress, alone
-from core.legal.library.index import LegalLibrary
-
-STAGE = "计算向量"
+from core.legal.library.index import SHELVES, LegalLibrary
 
 
 def embed_library(
@@ -17,17 +17,22 @@ def embed_library(
 
     Cancelled, it keeps what is done, and the next import goes on from there.
     """
-    index, vectors, version = library.index(), library.vectors, library.version
-    if index is None or vectors is None or version is None:
+    index, version = library.index(), library.version
+    if index is None or version is None:
         return None
-    with alone(library.folder):
-        missing = vectors.missing(text for _, text in index.meanings())
+    new = []
+    for stage, shelf in SHELVES.items():
+        if (vectors := library.vectors_of(shelf)) is None:
+            return None
+        with alone(library.folder):
+            missing = vectors.missing(text for _, text in shelf.texts(index))
+            vectors.add(missing, partial(_tell, stage, len(missing), on_progress, until))
+            vectors.completed(version)
+        new.append(len(missing))
+    return sum(new)
 
-        def on_done(done: int) -> None:
-            if until is not None and until.cancelled:
-                raise ImportCancelled(f"向量算到第 {done:,} 条时取消了，下次从这里继续；法规与案例库已经可用。")
-            on_progress(ImportProgress(STAGE, done, len(missing)))
 
-        vectors.add(missing, on_done)
-        vectors.completed(version)
-    return len(missing)
+def _tell(stage: str, total: int, on_progress: OnProgress, until: Deadline | None, done: int) -> None:
+    if until is not None and until.cancelled:
+        raise ImportCancelled(f"{stage}到第 {done:,} 条时取消了，下次从这里继续；法规与案例库已经可用。")
+    on_progress(ImportProgress(stage, done, total))

@@ -9,7 +9,7 @@ from typing import Any
 from core.base.script import simplified
 from core.base.text import one_line
 from core.legal.errors import NoLegalIndex
-from core.legal.library.index import LegalIndex, LegalLibrary
+from core.legal.library.index import LegalIndex, LegalLibrary, NearCases
 from core.legal.library.statutes import AnsweredBy, Fallback
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.types import CaseFilter, CaseType, CourtCase
@@ -26,6 +26,8 @@ class CaseResponse:
     origin: AnsweredBy
     search_time: float = 0.0
     web: SearchResponse | None = None
+    note: str = ""
+    """What the reader should know: 没有符合条件的案例."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -34,6 +36,7 @@ class CaseResponse:
             "totalResults": len(self.results),
             "searchTime": round(self.search_time, 4),
             "origin": self.origin,
+            "note": self.note,
         }
 
 
@@ -43,11 +46,17 @@ class CaseService:
         self._fallback = fallback
 
     def search(
-        self, keyword: str, case_type: CaseType | str | None = None, limit: int = 10, wanted: CaseFilter = ANY
+        self,
+        keyword: str,
+        case_type: CaseType | str | None = None,
+        limit: int = 10,
+        wanted: CaseFilter = ANY,
+        *,
+        loosely: bool = False,
     ) -> CaseResponse:
         """Cases that fit; a 案号 finds its case whatever its brackets and widths. A filter alone brings the newest.
 
-        `case_type` is a short way to a filter by that.
+        `case_type` is a short way to a filter by that. `loosely`: where no case passes the filter, the words decide, and the type.
         """
         started = time.perf_counter()
         query = one_line(keyword)
@@ -57,9 +66,14 @@ class CaseService:
         index = self._library.index()
         if index is None and self._fallback is None:
             raise NoLegalIndex
-        found = _find(index, query, wanted, limit) if index else []
+        near = self._library.near_cases
+        found = _find(index, query, wanted, limit, near) if index else []
+        note, of_type = "", CaseFilter(wanted.type)
+        if index and not found and query and loosely and wanted != of_type:
+            found = _find(index, query, of_type, limit, near)
+            note = f"库中没有符合条件（{wanted}）的案例，以下不限这些条件。" if found else ""
         if found or self._fallback is None or not query:
-            response = CaseResponse(query, tuple(found), "index")
+            response = CaseResponse(query, tuple(found), "index", note=note)
         else:
             web = self._fallback(_in_words(query, wanted), limit)
             response = CaseResponse(query, tuple(map(_from_web, web.results)), "web", web=web)
@@ -75,13 +89,13 @@ class CaseService:
         return numbered or index.cases_by_name(number_or_name)
 
 
-def _find(index: LegalIndex, query: str, wanted: CaseFilter, limit: int) -> list[CourtCase]:
+def _find(index: LegalIndex, query: str, wanted: CaseFilter, limit: int, near: NearCases) -> list[CourtCase]:
     """A number is the name of one case: what else it should be does not matter any more, but for its type."""
     numbers = find_case_numbers(query)
     if numbers:
         named = [case for number in numbers for case in index.cases_by_number(number.canonical())]
         return [case for case in named if wanted.type is None or case.type is wanted.type][:limit]
-    return index.search_cases(simplified(query), limit, wanted)
+    return index.search_cases(simplified(query), limit, wanted, near)
 
 
 def _in_words(query: str, wanted: CaseFilter) -> str:

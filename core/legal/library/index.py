@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import re
 import sqlite3
 import threading
 from collections import defaultdict
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tantivy
 
@@ -35,6 +36,7 @@ from core.legal.text.which_law import is_abroad, is_local
 from core.legal.types import CaseFilter, CaseType, CourtCase, Kind, Status
 
 if TYPE_CHECKING:
+    from core.legal.library.embedding import Embedder
     from core.legal.library.vectors import Neighbours, Vectors
 
 log = logging.getLogger(__name__)
@@ -66,13 +68,22 @@ _MARGIN = 140
 _NARROW_MARGIN = 900
 _WEIGHED = 65_536
 _CASE_MARGIN = 20
+_CASE_MEANT = 160
+"""Characters: its name, 案由, 裁判要旨 and the beginning of the facts say what a case is about, and a model takes its time for each."""
+_FACTS_BEGIN = re.compile(r"审理查明|基本案情|诉称|指控|提出诉讼请求")
+"""In a judgment, after the court, the number and who the parties are."""
+_LOOKED_THROUGH = 2_000
 _LEAST_COVERAGE = 1 / 3
 """Where no case has more of the words, all are about something else."""
+_LEAST_LIKENESS = 0.6
+"""Unless it means nearly the same: no general question is as like to any case as that."""
 _MOST_FACETS = 500
 
 
 Near = Callable[[str, int], Mapping[int, float]]
 """The articles that mean most nearly what a question means: their ids, and how nearly, at most 1."""
+NearCases = Callable[[str, int, Collection[int] | None], Mapping[int, float]]
+"""The same of cases, among those that may be found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +156,16 @@ class LegalIndex:
 
     # ── Laws ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _histories(self) -> dict[int, tuple[str, ...]]:
-        """None of them in an index that an older program wrote."""
-        found: dict[int, tuple[str, ...]] = defaultdict(tuple)
+    @cached_property
+    def outdated(self) -> str:
+        """What an index lacks that an older program wrote; empty for any other."""
         if self._rows("SELECT 1 FROM sqlite_master WHERE name = 'history'"):
+            return ""
+        return "法规库是旧版程序导入的，没有记下历次修改，按日期选择的版本可能不准。"
+
+    def _histories(self) -> dict[int, tuple[str, ...]]:
+        found: dict[int, tuple[str, ...]] = defaultdict(tuple)
+        if not self.outdated:
             for law_id, day in self._rows("SELECT law_id, day FROM history ORDER BY day"):
                 found[law_id] += (day,)
         return found
@@ -326,18 +343,17 @@ class LegalIndex:
         """The ids of articles, best first."""
         weighted, today = search_terms(text), self._today().isoformat()
         scores, likeness = self._hits(ARTICLE_FIELDS, weighted, limit), near(text, limit)
-        worded, meant = _shares(scores, 0.0), _shares(likeness, min(likeness.values(), default=0.0))
+        fused = _fused(scores, likeness)
         asked = [term for term, weight in weighted.items() if weight == 1.0]
-        ids = scores.keys() | likeness.keys()
         fitting: dict[int, float] = {}
         for identity, law_id, path, words in self._rows(
-            f"SELECT id, law_id, path, text FROM article WHERE id IN ({_marks(ids)})",  # noqa: S608 (question marks)
-            *ids,
+            f"SELECT id, law_id, path, text FROM article WHERE id IN ({_marks(fused)})",  # noqa: S608 (question marks)
+            *fused,
         ):
             law, (is_current, weight) = self.version(law_id), self._weighed(law_id, today)
             if counts(law) if counts else is_current:
                 fit = self._fit(f"{words}\n{law.name}\n{path}", len(words), asked)
-                fitting[identity] = weight * fit * (worded.get(identity, 0.0) + _MEANING * meant.get(identity, 0.0))
+                fitting[identity] = weight * fit * fused[identity]
         return sorted(fitting, key=lambda identity: -fitting[identity])
 
     def closeness(self, question: str) -> tuple[float, float]:
@@ -389,8 +405,10 @@ class LegalIndex:
     def cases_by_name(self, name: str) -> list[CourtCase]:
         return self._cases("name = ?", name)
 
-    def search_cases(self, text: str, limit: int, wanted: CaseFilter | None = None) -> list[CourtCase]:
-        """Cases that fit the words and the filter, best first; without words the newest."""
+    def search_cases(
+        self, text: str, limit: int, wanted: CaseFilter | None = None, near: NearCases = lambda *_: {}
+    ) -> list[CourtCase]:
+        """Cases that fit the words and the filter, best first; without words the newest. `near` adds those that mean the same."""
         condition, values = self._wanted(wanted or CaseFilter())
         if not text.strip():
             return self._cases(f"{condition} ORDER BY date DESC LIMIT ?", *values, limit)
@@ -399,14 +417,30 @@ class LegalIndex:
             rows = self._rows(f"SELECT id FROM court_case WHERE {condition}", *values)  # noqa: S608 (conditions from below)
             allowed = {row[0] for row in rows}
         weighted = search_terms(text)
-        scores = self._case_scores(weighted, limit + _CASE_MARGIN, allowed)
+        pool = limit + _CASE_MARGIN
+        scores, likeness = self._case_scores(weighted, pool, allowed), near(text, pool, allowed)
         asked = [term for term, weight in weighted.items() if weight == 1.0]
-        best = sorted(scores, key=lambda id: -scores[id])[: limit + _CASE_MARGIN]
-        found = self._cases(f"id IN ({','.join('?' * len(best))})", *best)
+        alike = {id for id, likely in likeness.items() if likely >= _LEAST_LIKENESS}
+        best = alike | set(sorted(scores, key=lambda id: -scores[id])[:pool])
+        found = self._cases(f"id IN ({_marks(best)})", *best)
         covered = {case.id: _covered(case, asked) for case in found}
-        if max(covered.values(), default=0.0) < _LEAST_COVERAGE:
+        if not alike and max(covered.values(), default=0.0) < _LEAST_COVERAGE:
             return []
-        return sorted(found, key=lambda case: -scores[case.id] * (1 + _COVERAGE * covered[case.id]))[:limit]
+        fused = _fused(scores, likeness)
+        return sorted(found, key=lambda case: -fused[case.id] * (1 + _COVERAGE * covered[case.id]))[:limit]
+
+    def case_meanings(self) -> Iterator[tuple[int, str]]:
+        """Each case, with the words that an embedding model is shown of it."""
+        known = "cause, gist" if self._has_causes else "NULL, NULL"
+        last = -1
+        while rows := self._rows(
+            f"SELECT id, name, {known}, substr(coalesce(summary, text, ''), 1, ?) FROM court_case WHERE id > ? ORDER BY id LIMIT 1000",  # noqa: S608 (names from above)
+            _LOOKED_THROUGH,
+            last,
+        ):
+            for last, *said, facts in rows:
+                begin = _FACTS_BEGIN.search(facts)
+                yield last, " ".join(filter(None, (*said, facts[begin.end() :] if begin else facts)))[:_CASE_MEANT]
 
     def _case_scores(self, weighted: dict[str, float], limit: int, allowed: set[int] | None) -> dict[int, float]:
         """A filter may leave few of the best: then more are looked through."""
@@ -478,6 +512,12 @@ class LegalIndex:
         return {"laws": len(self._by_key), "versions": len(self._versions), "articles": articles, "cases": cases}
 
 
+def _fused(scores: Mapping[int, float], likeness: Mapping[int, float]) -> dict[int, float]:
+    """What was found by words and by meaning, and how well it fits by both."""
+    worded, meant = _shares(scores, 0.0), _shares(likeness, min(likeness.values(), default=0.0))
+    return {one: worded.get(one, 0.0) + _MEANING * meant.get(one, 0.0) for one in scores.keys() | likeness.keys()}
+
+
 def _shares(scores: Mapping[int, float], least: float) -> dict[int, float]:
     """The best becomes 1, the least 0: all cosines of a model's answers lie close together."""
     width = max(scores.values(), default=1.0) - least
@@ -525,6 +565,19 @@ def _term(field: str, term: str) -> tantivy.Query:
     return tantivy.Query.term_query(TEXT_SCHEMA, field, term, "freq")
 
 
+class Shelf(NamedTuple):
+    """Texts that are compared by meaning with each other."""
+
+    file: str
+    texts: Callable[[LegalIndex], Iterator[tuple[int, str]]]
+
+
+ARTICLES = Shelf("vectors", LegalIndex.meanings)
+CASES = Shelf("case-vectors", LegalIndex.case_meanings)
+SHELVES = {"计算向量": ARTICLES, "计算案例的向量": CASES}
+"""As an import tells of them. Articles come first: they are used while the cases are under way."""
+
+
 class LegalLibrary:
     """Whatever index is in use at the moment, below the data folder."""
 
@@ -536,42 +589,58 @@ class LegalLibrary:
         self._lock = threading.Lock()
         self._open: tuple[str, LegalIndex] | None = None
         self._seen: tuple[int, int] | None = None
-        self._neighbours: tuple[str, Neighbours] | None = None
+        self._neighbours: dict[Shelf, tuple[str, Neighbours]] = {}
         self.problem = ""
-        """Why articles are not found by meaning although a model is configured."""
+        """Why nothing is found by meaning although a model is configured."""
 
     @cached_property
+    def _embedder(self) -> Embedder:
+        from core.legal.library.embedding import Embedder
+
+        return Embedder(self._embedding)
+
+    @property
     def vectors(self) -> Vectors | None:
+        """Those of articles."""
+        return self.vectors_of(ARTICLES)
+
+    def vectors_of(self, shelf: Shelf) -> Vectors | None:
         """None without a model. Raises an EmbeddingError for one that cannot be used."""
         if not self._embedding:
             return None
-        from core.legal.library.embedding import Embedder
         from core.legal.library.vectors import Vectors
 
-        return Vectors(self.folder, Embedder(self._embedding))
+        return Vectors(self.folder, self._embedder, shelf.file)
 
     def near(self, text: str, limit: int) -> Mapping[int, float]:
+        return self._near(ARTICLES, text, limit)
+
+    def near_cases(self, text: str, limit: int, among: Collection[int] | None) -> Mapping[int, float]:
+        return self._near(CASES, text, limit, among)
+
+    def _near(self, shelf: Shelf, text: str, limit: int, among: Collection[int] | None = None) -> Mapping[int, float]:
         """Nothing without a model, and while the vectors of what was imported last are still being computed."""
         try:
-            neighbours = self._neighbours_now()
-            found = neighbours.nearest(text, limit) if neighbours else {}
+            neighbours = self._neighbours_now(shelf)
+            found = neighbours.nearest(text, limit, among) if neighbours else {}
         except EmbeddingError as error:
             if not self.problem:
-                log.warning("articles are found by their words alone: %s", error)
+                log.warning("laws and cases are found by their words alone: %s", error)
             self.problem, found = str(error), {}
         return found
 
-    def _neighbours_now(self) -> Neighbours | None:
+    def _neighbours_now(self, shelf: Shelf) -> Neighbours | None:
         index, version = self.index(), self.version
-        if self.problem or index is None or version is None or self.vectors is None:
+        if self.problem or index is None or version is None or not self._embedding:
             return None
-        if self._neighbours is None or self._neighbours[0] != version:
-            if not self.vectors.complete(version):
+        if shelf not in self._neighbours or self._neighbours[shelf][0] != version:
+            vectors = self.vectors_of(shelf)
+            if vectors is None or not vectors.complete(version):
                 return None
             from core.legal.library.vectors import Neighbours
 
-            self._neighbours = version, Neighbours(self.vectors, index.meanings())
-        return self._neighbours[1]
+            self._neighbours[shelf] = version, Neighbours(vectors, shelf.texts(index))
+        return self._neighbours[shelf][1]
 
     @property
     def version(self) -> str | None:

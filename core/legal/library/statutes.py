@@ -39,7 +39,7 @@ LONGEST_QUERY = 1_000
 _LONGEST_NAME = 50
 _MANY_LAWS = 3
 _MORE_THEN = 5
-"""Times as many hits are looked at for the law of a time: what counted then comes before what did not."""
+"""Times as many hits are looked at for the law of a time: what did not count then stands as many places lower as are wanted."""
 
 _ASKS = re.compile(rf"[?？!！。；;]|{QUESTION_WORDS}|哪|\s.+\s")
 _NAME_END = re.compile(
@@ -398,7 +398,8 @@ class _Lookup:
             return [article_result(self._index, stored) for stored in hits]
         hits = self._index.search(self._query, _MORE_THEN * self._limit, self._near, self._also, counts)
         then = [(self._on_day(self._index.version(stored.law_id).key, self._as_of), stored) for stored in hits]
-        then.sort(key=lambda found: not found[0].held)
+        lower = {stored.id: rank + (0 if one.held else self._limit) for rank, (one, stored) in enumerate(then)}
+        then.sort(key=lambda found: lower[found[1].id])
         return [replace(article_result(self._index, stored), remark=one.note) for one, stored in then[: self._limit]]
 
     def _counts(self, law: LawVersion) -> bool:

@@ -2,15 +2,16 @@
 
     data/legal/vectors-<model>.bin     records of a 64-bit key and the vector as signed bytes, appended as they are computed
     data/legal/vectors-<model>.for     names the index that has a vector for each of its articles
+    data/legal/case-vectors-<model>.…  the same of cases: many of these make no question about articles slower
 
-The file outlives imports: what is imported again in the same words is not computed again. It is memory-mapped, and searched
+A file outlives imports: what is imported again in the same words is not computed again. It is memory-mapped, and searched
 exactly: 68,000 vectors of 512 take 35 MB and some 6 ms; as half floats they would take twice that, and ten times as long.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -34,11 +35,11 @@ def key_of(text: str) -> int:
 
 
 class Vectors:
-    """The records of one model. Whoever adds to them does it alone: an import holds the library's lock."""
+    """The records of one model and one kind of texts. Whoever adds to them does it alone: an import holds the library's lock."""
 
-    def __init__(self, folder: Path, embedder: Embedder) -> None:
+    def __init__(self, folder: Path, embedder: Embedder, name: str = "vectors") -> None:
         self.embedder = embedder
-        self._path = folder / f"vectors-{embedder.fingerprint}.bin"
+        self._path = folder / f"{name}-{embedder.fingerprint}.bin"
         self._complete = self._path.with_suffix(".for")
         self._layout = numpy.dtype([("key", "<u8"), ("row", "i1", (embedder.width,))])
 
@@ -99,13 +100,18 @@ class Neighbours:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def nearest(self, question: str, limit: int) -> dict[int, float]:
-        """The numbers of the texts that mean most nearly the same, with their cosines."""
+    def nearest(self, question: str, limit: int, among: Collection[int] | None = None) -> dict[int, float]:
+        """The numbers of the texts that mean most nearly the same, with their cosines. `among`: only these count."""
+        if not len(self):
+            return {}
         asked = self._embedder.embed([question])[0] / _SCALE
-        likeness = self._products(asked)[self._places]
+        likeness, numbers = self._products(asked)[self._places], self._numbers
+        if among is not None:
+            wanted = numpy.isin(numbers, numpy.fromiter(among, numpy.int64))
+            likeness, numbers = likeness[wanted], numbers[wanted]
         last = max(len(likeness) - limit, 0)
         best: Array = numpy.argpartition(likeness, last)[last:] if last else numpy.arange(len(likeness))
-        found = {int(self._numbers[place]): float(likeness[place]) for place in best}
+        found = {int(numbers[place]): float(likeness[place]) for place in best}
         return dict(sorted(found.items(), key=lambda entry: -entry[1]))
 
     def _products(self, asked: Array) -> Array:

@@ -6,11 +6,13 @@ import re
 from calendar import monthrange
 from collections.abc import Iterator
 from datetime import date
+from enum import Enum, auto
 from typing import NamedTuple
 
 from core.base.script import simplified
+from core.base.text import HAN
 from core.legal.text.numerals import plain, to_int
-from core.legal.text.statute_citations import find_citations
+from core.legal.text.statute_citations import Citation, find_citations
 
 _DIGIT = r"[〇○零一二三四五六七八九\d]"
 _NUMERAL = r"[〇○零一二三四五六七八九十\d]"
@@ -25,6 +27,8 @@ _MADE_THEN = re.compile(
 )
 """After a year these words speak of the law itself, not of what happened."""
 _COUNTS = re.compile(r"\s*(?:的法律|施行的法律|有效的法律|时的法律)?\s*为准")
+_TODAY = re.compile(rf"现行|目前|现在|如今|(?:修正|修订|修改)后|新法|新《|新[{HAN}]{{2,8}}法典?第")
+"""In a sentence that answers a question about the past: it speaks of today's law."""
 _EARLIEST = 1949
 
 
@@ -47,6 +51,11 @@ class Period(NamedTuple):
     def spaced(self) -> str:
         """Before Chinese words: a number keeps its distance from them."""
         return f"{self} " if self.first == self.last else str(self)
+
+    @property
+    def said(self) -> str:
+        """Where a question is searched for."""
+        return f"问题说的是 {self.spaced}的事，按当时的法律查找。"
 
     @property
     def iso(self) -> str:
@@ -83,29 +92,50 @@ def asked_for(question: str, today: date) -> list[Period]:
     return list(past.values())
 
 
+def one_asked_for(question: str, today: date) -> Period | None:
+    times = asked_for(question, today)
+    return times[0] if len(times) == 1 else None
+
+
+class By(Enum):
+    """Who says which time counts."""
+
+    CHOICE = auto()
+    """The reader, or the text for all of itself."""
+    QUESTION = auto()
+    """What the text answers."""
+    SENTENCE = auto()
+    """A time that only stands before a citation, and may be about something else."""
+
+
 class Time(NamedTuple):
     """The time whose law a citation means."""
 
     period: Period
-    chosen: bool
-    """By the reader, or by the text for all of itself; else it only stands before the citation."""
+    by: By
 
 
 class Times:
     """When what a text speaks of happened."""
 
-    def __init__(self, text: str, chosen: Period | None = None) -> None:
+    def __init__(self, text: str, chosen: Period | None = None, asked: Period | None = None) -> None:
+        """`asked`: the time of the question that the text answers."""
         self._text = text
         self._periods = list(periods(text))
         self._chosen = chosen or next((one for one in self._periods if _COUNTS.match(text, one.end)), None)
+        self._asked = asked
 
-    def of(self, at: int) -> Time | None:
-        """For a citation at this place: the last time that is named before it in its sentence."""
+    def of(self, citation: Citation) -> Time | None:
+        """The last time that is named before it in its sentence; without one, that of the question."""
         if self._chosen:
-            return Time(self._chosen, True)
-        begin = max(self._text.rfind(mark, 0, at) for mark in "。；！？\n") + 1
-        before = [one for one in self._periods if begin <= one.start and one.end <= at]
-        return Time(before[-1], False) if before else None
+            return Time(self._chosen, By.CHOICE)
+        begin = max(self._text.rfind(mark, 0, citation.start) for mark in "。；！？\n") + 1
+        before = [one for one in self._periods if begin <= one.start and one.end <= citation.start]
+        if before:
+            return Time(before[-1], By.SENTENCE)
+        if self._asked is None or _TODAY.search(self._text, begin, citation.end):
+            return None
+        return Time(self._asked, By.QUESTION)
 
 
 def _read(found: re.Match[str]) -> Period | None:

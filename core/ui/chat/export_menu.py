@@ -8,8 +8,8 @@ from functools import partial
 import streamlit as st
 
 from core.answer.export import as_html, as_json, as_markdown, as_word
-from core.answer.message import Message
-from core.app import shared_app
+from core.answer.message import Message, questions_of
+from core.app import App, shared_app
 from core.base.text import one_line, shorten
 from core.ui import clock
 
@@ -29,9 +29,7 @@ def draw(title: str, load: Callable[[], list[Message]], *, key: str) -> None:
     for name, ending, mime, make in _FORMATS:
         st.download_button(
             name,
-            data=partial(
-                _file, partial(make, zone=clock.reader_zone(), check=shared_app().check_statutes), title, load
-            ),
+            data=partial(_file, partial(make, title, zone=clock.reader_zone()), load, shared_app()),
             file_name=f"问源-{title}.{ending}",
             mime=mime,
             key=f"export-{ending}-{key}",
@@ -41,6 +39,8 @@ def draw(title: str, load: Callable[[], list[Message]], *, key: str) -> None:
     st.caption(TO_PRINT)
 
 
-def _file(make: Callable[[str, list[Message]], str | bytes], title: str, load: Callable[[], list[Message]]) -> bytes:
-    made = make(title, load())
+def _file(make: Callable[..., str | bytes], load: Callable[[], list[Message]], app: App) -> bytes:
+    messages = load()
+    asked = questions_of(messages)
+    made = make(messages, check=lambda answer: app.check_statutes(answer.text, asked.get(answer.id, "")))
     return made.encode() if isinstance(made, str) else made

@@ -175,7 +175,7 @@ def failed_search(entry: Message) -> None:
 def statutes(entry: Message) -> None:
     """法条核验, where the answer cites any statute; and how old the library is that it or the answer relies on."""
     app = shared_app()
-    check = app.check_statutes(entry.text)
+    check = app.check_statutes(entry.text, session.chat().question_of(entry))
     if check is not None and not check.indexed:
         draw_html(NOT_CHECKED)
     elif check is not None or any(source.engine == LAWS for source in entry.found):

@@ -13,6 +13,7 @@ from core.legal import export
 from core.legal.desk import LegalDesk
 from core.legal.errors import NoLegalIndex
 from core.legal.library.cases import CaseResponse
+from core.legal.library.catalogue import source_name
 from core.legal.types import CaseFilter, CaseType, CourtCase
 from core.search.types import host_of
 from core.ui import keeping
@@ -120,7 +121,8 @@ def _draw_result(case: CourtCase) -> None:
     words = shorten(one_line(f"{first[0][0]}：{first[0][1]}" if first else case.text), _FIRST_WORDS)
     with st.container(gap="xxsmall"):
         frame.link(case.name, {"case": case.number or case.name})
-        facts = frame.facts(export.facts_of_case(case))
+        known = export.facts_of_case(case)
+        facts = frame.facts(known) if known else ""
         draw_html(Markup('<div class="wy-law wy-hit"><p>%s</p>%s</div>') % (words, facts))
 
 
@@ -146,7 +148,7 @@ def _draw_cited(desk: LegalDesk, case: CourtCase) -> None:
 
 def _draw_whole(desk: LegalDesk, case: CourtCase) -> None:
     st.header(label(case.name), anchor=False)
-    draw_html(frame.facts([*export.facts_of_case(case), case.source]))
+    draw_html(frame.facts([*export.facts_of_case(case), f"来源 {source_name(case.source)}"]))
     if case.url:
         original = Markup(
             '<div class="wy-law"><a href="%s" target="_blank" rel="noopener noreferrer nofollow">原文（%s）</a></div>'

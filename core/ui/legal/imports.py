@@ -41,6 +41,8 @@ def draw(app: App) -> None:
             f"库中有 {held['laws']:,} 部法规（{held['versions']:,} 个版本，{held['articles']:,} 条条文）"
             f"和 {held['cases']:,} 个案例。再导入一份时，同一部法规的同一版本用后导入的文本，其他版本保留。"
         )
+        if index.outdated:
+            warning(f"{index.outdated}请用同样的文本再导入一次。")
     job = app.legal.importer.job
     if job is not None and job.running:
         _draw_running(job)

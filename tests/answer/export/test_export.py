@@ -416,7 +416,7 @@ def test_recorded_injections(shared: Path) -> None:
 # ── 法条核验 ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def checked(text: str) -> StatuteCheck:
+def checked(answer: Message) -> StatuteCheck:
     """A text of a model's own, checked."""
     wrong = Verdict(
         Mark.MISSING,

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.answer.events import SearchFinished, ToolFinished, ToolStarted
-from core.answer.message import Message
+from core.answer.export import as_markdown
+from core.answer.message import Message, Role
+from core.app import shared_app
 from core.search.types import SearchQuery, SearchResponse, Source
+from core.ui.chat.export_menu import _file
 from core.ui.legal import verdicts as legal_check
 from core.ui.session import ChatState
 from support import invented
-from support.pages import html, open_page, rerun
+from support.openai_server import openai_server
+from support.pages import ask, html, open_page, rerun, serving
 
 TEXT = "守塔人应当在日落前点灯（《灯塔法》第三条）[1]。《灯塔法》第九十九条？《浮标法》第二条规定：“浮标由守塔人登记，每年一次。”"
 SOURCE = Source(1, "灯塔法全文", "https://law.example/", "第三条 守塔人应当在日落前点灯。")
@@ -29,10 +34,10 @@ BY_AGENT = (
 )
 
 
-def answered(text: str = TEXT, events: Any = (BY_AGENT[1],)) -> AppTest:
+def answered(text: str = TEXT, events: Any = (BY_AGENT[1],), question: str = "问") -> AppTest:
     page = open_page()
     message = Message("assistant", text, events, (SOURCE,), id="a")
-    page.session_state["chat"] = ChatState(messages=[Message("user", "问"), message])
+    page.session_state["chat"] = ChatState(messages=[Message("user", question), message])
     return rerun(page)
 
 
@@ -70,6 +75,38 @@ def test_an_answer_with_an_article_as_its_source_says_how_old_the_library_is(law
     shown = html(answered("要点灯[1]。", (SearchFinished(BY_AGENT[1].response, (article,)),)).chat_message[-1])
     assert "法规库：7 部，截至 2022-04-04" in shown
     assert "法规库：" not in html(answered("你好[1]。").chat_message[-1])
+
+
+@pytest.mark.parametrize("events", [(BY_AGENT[1],), BY_AGENT], ids=["chat", "agent"])
+def test_the_date_in_the_question_says_which_law_counts(laws: None, events: Any) -> None:
+    old = "《灯塔法》第二条规定：“灯塔由守塔人看守，旧规定。”"
+    assert chips(answered(old, events, "2015 年的合同，谁看守？")) == ["✓ 《灯塔法》第二条"]
+    assert chips(answered(old, events, "谁看守？")) == ["⌛ 《灯塔法》第二条"]
+
+
+def test_the_date_in_the_question_counts_while_it_is_answered_and_after_a_reload(laws: None) -> None:
+    with openai_server() as server:
+        server.script = ["《灯塔法》第二条规定：“灯塔由守塔人看守，旧规定。”"]
+        model = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url, "LLM_MODEL": "openai:script:laws"}
+        with serving(DATA_DIR=os.environ["DATA_DIR"], **model) as app:
+            live = ask(open_page(), "2015 年的合同，谁看守？")
+            assert chips(live) == ["✓ 《灯塔法》第二条"]
+            assert app.outbox.flush(20)
+            assert chips(open_page(c=live.session_state["chat"].conversation_id)) == ["✓ 《灯塔法》第二条"]
+
+
+def test_exports_know_the_date_in_the_question(laws: None) -> None:
+    old = "《灯塔法》第二条规定：“灯塔由守塔人看守，旧规定。”"
+    talk = [Message(role, text) for question in ("2015 年谁看守？", "谁看守？") for role, text in _turn(question, old)]
+    made = _file(partial(as_markdown, "题"), lambda: talk, shared_app()).decode()
+    assert [line[2] for line in made.splitlines() if line.startswith("- ") and "《灯塔法》第二条：" in line] == [
+        "✓",
+        "⌛",
+    ]
+
+
+def _turn(question: str, answer: str) -> list[tuple[Role, str]]:
+    return [("user", question), ("assistant", answer)]
 
 
 def test_an_answer_without_statutes_has_none(laws: None) -> None:

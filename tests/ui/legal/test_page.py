@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import sqlite3
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -12,8 +13,9 @@ from urllib.parse import parse_qs
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.app import shared_app
+from core.app import close_shared_app, shared_app
 from core.legal.imports.load import law_import
+from core.legal.library.index import DATABASE
 from core.ui.legal import asked as legal_asked
 from core.ui.legal import cases as legal_cases
 from core.ui.legal import draft as legal_draft
@@ -238,7 +240,8 @@ def test_cases_by_words_and_by_type() -> None:
     assert "（2021）闽民终345号 · 海天省高级人民法院 · 2021-09-08 · 民事" in html(page)
     page = view(legal.CASES, **{legal_cases.QUERY: "浮标漂走", legal_cases.TYPE: "行政"})
     assert list(links(page)) == ["浮标漂走了谁负责"]
-    assert "案号未知 · 法院未知 · 日期未知 · 行政" in html(page)
+    assert '<div class="wy-dim">行政</div>' in html(page)
+    assert "未知" not in html(page)
     assert "没有找到" in view(legal.CASES, **{legal_cases.QUERY: "浮标漂走", legal_cases.TYPE: "刑事"}).info[0].value
 
 
@@ -284,7 +287,7 @@ def test_cases_by_cause_court_and_year_and_what_a_case_cites(tmp_path: Path) -> 
     )
     assert list(links(page)) == ["借款案1"]
     assert "裁判要旨：要旨1。" in html(page)
-    assert "2021-01-01 · 类型未知 · 民间借贷纠纷" in html(page)
+    assert "2021-01-01 · 民间借贷纠纷" in html(page)
     page = view(legal.CASES, **{legal_cases.YEAR: "2022"})
     assert list(links(page)) == ["借款案2"]
     page = opened(case="借款案0")
@@ -369,6 +372,16 @@ def test_a_text_without_citations_says_what_would_be_one() -> None:
 
 
 # ── Import ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@with_laws
+def test_a_library_of_an_older_program_is_said_to_need_importing_again() -> None:
+    assert not view(legal.IMPORT).warning
+    (database,) = Path(os.environ["DATA_DIR"]).rglob(DATABASE)
+    with sqlite3.connect(database) as written_by_an_older_program:
+        written_by_an_older_program.execute("DROP TABLE history")
+    close_shared_app()
+    assert "请用同样的文本再导入一次" in view(legal.IMPORT).warning[0].value
 
 
 def test_what_was_imported_is_counted_and_what_was_skipped_is_listed() -> None:
