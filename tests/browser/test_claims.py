@@ -63,7 +63,9 @@ def see_the_marks(visitor: Visitor) -> None:
     ).to_be_visible()
 
 
-def test_each_number_says_what_was_compared_and_shows_it(answered: Callable[..., Visitor]) -> None:
+def test_each_number_says_what_was_compared_and_shows_it_in_a_card_a_list_and_the_stored_text(
+    answered: Callable[..., Visitor],
+) -> None:
     visitor = answered()
     see_the_marks(visitor)
     expect(last(visitor).get_by_text("水价将在 2027 年上涨")).to_have_count(1)  # nothing of the growing answer is left
@@ -85,11 +87,13 @@ def test_each_number_says_what_was_compared_and_shows_it(answered: Callable[...,
     visitor.page.reload()
     visitor.answered("水价将在")
     see_the_marks(visitor)
-    assert visitor.foreign == []
 
+    # The keyboard opens a card, too.
+    first = last(visitor).locator(".wy-answer sup.cite").first
+    first.locator("> a").focus()
+    expect(first.locator(".wy-card")).to_be_visible()
 
-def test_the_list_shows_problems_first_and_one_kind_on_demand(answered: Callable[..., Visitor]) -> None:
-    visitor = answered()
+    # The list shows problems first, and one kind on demand.
     last(visitor).get_by_text("4 处引用").click()
     rows = last(visitor).locator(".wy-claims li")
     expect(rows).to_have_count(5)
@@ -99,12 +103,20 @@ def test_the_list_shows_problems_first_and_one_kind_on_demand(answered: Callable
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("补贴")
 
-
-def test_the_keyboard_opens_a_card(answered: Callable[..., Visitor]) -> None:
-    visitor = answered()
-    first = last(visitor).locator(".wy-answer sup.cite").first
-    first.locator("> a").focus()
-    expect(first.locator(".wy-card")).to_be_visible()
+    # The stored text shows where the check has looked.
+    last(visitor).get_by_role("button", name="来源原文").click()
+    dialog = visitor.page.get_by_role("dialog")
+    expect(dialog.locator(".wy-page-text mark.supported")).to_contain_text("一亿二千万立方米")
+    expect(dialog.locator(".wy-page-text mark.contradicted")).to_contain_text("八千只")
+    expect(dialog).to_contain_text("处已标出")
+    dialog.locator(".wy-page-text").evaluate("text => { text.style.maxHeight = '3em'; text.scrollTop = 99999 }")
+    first = dialog.locator(".wy-page-text mark").first
+    expect(first).not_to_be_in_viewport()
+    dialog.get_by_role("link", name="跳到第一处").click()
+    expect(first).to_be_in_viewport()
+    expect(dialog).to_be_visible()
+    assert len(visitor.page.context.pages) == 1
+    assert visitor.foreign == []
 
 
 def test_on_a_phone_a_card_has_the_width_of_the_page(answered: Callable[..., Visitor]) -> None:
@@ -119,22 +131,6 @@ def test_on_a_phone_a_card_has_the_width_of_the_page(answered: Callable[..., Vis
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-def test_the_stored_text_shows_where_the_check_has_looked(answered: Callable[..., Visitor]) -> None:
-    visitor = answered()
-    last(visitor).get_by_role("button", name="来源原文").click()
-    dialog = visitor.page.get_by_role("dialog")
-    expect(dialog.locator(".wy-page-text mark.supported")).to_contain_text("一亿二千万立方米")
-    expect(dialog.locator(".wy-page-text mark.contradicted")).to_contain_text("八千只")
-    expect(dialog).to_contain_text("处已标出")
-    dialog.locator(".wy-page-text").evaluate("text => { text.style.maxHeight = '3em'; text.scrollTop = 99999 }")
-    first = dialog.locator(".wy-page-text mark").first
-    expect(first).not_to_be_in_viewport()
-    dialog.get_by_role("link", name="跳到第一处").click()
-    expect(first).to_be_in_viewport()
-    expect(dialog).to_be_visible()
-    assert len(visitor.page.context.pages) == 1
 
 
 TAB = "依据核对"
