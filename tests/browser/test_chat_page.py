@@ -102,8 +102,9 @@ def test_an_answer_goes_on_until_it_is_stopped_replaced_or_left_and_is_kept(
 
     visitor.ask("慢慢说 slow")
     page.get_by_text("第5词").first.wait_for()
-    visitor.flip("联网")
-    page.get_by_text("联网 已启用").wait_for()
+    for state in ("已启用", "已禁用"):
+        visitor.flip("联网")
+        page.get_by_text(f"联网 {state}").wait_for()
     page.get_by_text("第60词").first.wait_for()
     page.evaluate(ESC_OF_AN_INPUT_METHOD)
     page.get_by_text("第70词").first.wait_for()
