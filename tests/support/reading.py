@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from core.base.http import Deadline
 from core.reading import reader
 from core.reading.workers import ExtractionWorkers
+from support.web_pages import NEWS
 
 ONE_APPS = 2
 
@@ -23,6 +25,7 @@ class KeptWorkers(ExtractionWorkers):
 @pytest.fixture(scope="session")
 def workers() -> Iterator[KeptWorkers]:
     kept = KeptWorkers(ONE_APPS)
+    kept.extract(NEWS.encode(), "text/html", Deadline(60))  # no test's deadline is spent on waiting for the first one
     yield kept
     kept.end()
 
