@@ -57,6 +57,6 @@ def test_hostile_words_are_words_and_many_places_take_no_time() -> None:
     assert "<script" not in html
     assert "<img" not in html
     many = checked(*((Verdict.SUPPORTED, Evidence(1, at, at + 9, "甲" * 9)) for at in range(20_000)))
-    began = time.monotonic()
+    began = time.thread_time()
     drawn(many, "甲" * 30_000)
-    assert time.monotonic() - began < 5
+    assert time.thread_time() - began < 5

@@ -30,9 +30,9 @@ def test_sentences(text: str, parts: list[str]) -> None:
 
 @pytest.mark.parametrize("text", ["「" * 50_000, "“（《" * 20_000, "。" * 50_000, "a. " * 20_000])
 def test_splitting_hostile_text_takes_no_time(text: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     sentences(text)
-    assert time.perf_counter() - started < 10
+    assert time.thread_time() - started < 10
 
 
 @pytest.mark.parametrize(

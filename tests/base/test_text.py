@@ -85,6 +85,6 @@ def test_language(text: str, chinese: bool) -> None:
 
 
 def test_ten_megabytes_are_cleaned_in_reasonable_time() -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     clean("字\u200b" * 2_000_000)
-    assert time.perf_counter() - started < 5
+    assert time.thread_time() - started < 5

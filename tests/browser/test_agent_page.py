@@ -60,32 +60,24 @@ def see_the_steps(visitor: Visitor) -> None:
     expect(query).not_to_be_visible()
 
 
-def test_steps_appear_fold_and_stay(serve: Serve, visit: Visit) -> None:
-    visitor = visit(serve(**EMBEDDED))
-    switch(visitor, AGENT_ON)
-    visitor.ask("怎么打开联网搜索？")
-    visitor.answered("参考文献")
-    see_the_steps(visitor)
-    go(visitor, "帮助", "查找文章")
-    go(visitor, "对话", AGENT_ON)
-    visitor.answered("参考文献")
-    see_the_steps(visitor)
-    visitor.page.reload()
-    visitor.answered("参考文献")
-    see_the_steps(visitor)
-    assert visitor.foreign == []
-
-
-def test_the_mode_is_confirmed_and_the_toggle_comes_back(serve: Serve, visit: Visit) -> None:
+def test_the_mode_is_confirmed_steps_appear_fold_and_stay_and_the_toggle_comes_back(serve: Serve, visit: Visit) -> None:
     visitor = visit(serve(**EMBEDDED))
     toggle = visitor.switch("联网")
     visitor.search_on()
     switch(visitor, AGENT_ON)
     expect(visitor.page.get_by_text(AGENT_DECIDES)).to_be_visible()
     expect(toggle).to_be_disabled()
+    visitor.ask("怎么打开联网搜索？")
+    visitor.answered("参考文献")
+    see_the_steps(visitor)
     go(visitor, "帮助", "查找文章")
     go(visitor, "对话", AGENT_DECIDES)
     expect(toggle).to_be_disabled()
+    visitor.answered("参考文献")
+    see_the_steps(visitor)
+    visitor.page.reload()
+    visitor.answered("参考文献")
+    see_the_steps(visitor)
     switch(visitor, CHAT_ON)
     expect(toggle).to_be_enabled()
     expect(toggle).to_be_checked()
@@ -93,6 +85,7 @@ def test_the_mode_is_confirmed_and_the_toggle_comes_back(serve: Serve, visit: Vi
     go(visitor, "对话", "联网 已启用")
     expect(toggle).to_be_checked()
     expect(visitor.page.get_by_text(AGENT_ON)).to_have_count(1)
+    assert visitor.foreign == []
 
 
 def test_leaving_cancels_the_run(serve: Serve, visit: Visit, model_server: OpenAIServer) -> None:

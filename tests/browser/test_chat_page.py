@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,176 +40,160 @@ def connected(serve: Serve, model_server: OpenAIServer) -> AppServer:
     )
 
 
-def test_a_fresh_clone_answers_with_citations_and_references(serve: Serve, visit: Visit) -> None:
+def test_a_fresh_clone_searches_when_told_cites_and_a_reload_shows_the_conversation_again(
+    serve: Serve, visit: Visit
+) -> None:
     visitor = visit(serve(**EMBEDDED))
-    expect(visitor.page).to_have_title("问源")
-    visitor.search_on()
-    visitor.ask("怎么打开联网搜索？")
-    visitor.answered("参考文献")
-    answer = visitor.page.get_by_test_id("stChatMessage").last
-    citation = answer.locator("sup.cite a").first
-    assert citation.get_attribute("href") == "/help?article=search-toggle"
-    assert answer.locator(".wy-refs-title + ol.wy-refs li").first.inner_text().startswith("怎么打开联网搜索")
-    assert "估算" in visitor.last_answer
-    assert visitor.foreign == []
-
-
-def test_a_citation_leads_to_its_article_offline(serve: Serve, visit: Visit) -> None:
-    visitor = visit(serve(**EMBEDDED), path="/help?article=search-toggle")
-    expect(visitor.page.get_by_role("heading", name="怎么打开联网搜索")).to_be_visible()
-    visitor.page.get_by_text("全部文章").click()
-    expect(visitor.page.get_by_text("查找文章")).to_be_visible()
-
-
-def test_an_article_that_does_not_exist_is_explained(serve: Serve, visit: Visit) -> None:
-    visitor = visit(serve(**EMBEDDED), path="/help?article=nosuch")
-    expect(visitor.page.get_by_text("手册里没有这篇文章")).to_be_visible()
-
-
-def test_the_first_page_opened_may_be_any_page(visit: Visit) -> None:
-    """Before the first st.navigation Streamlit would run pages/help.py alone, with an English menu."""
-    with app_server(**EMBEDDED) as fresh:
-        visitor = visit(fresh, path="/help")
-        expect(visitor.page.get_by_test_id("stSidebar").get_by_text("对话")).to_be_visible()
-
-
-def test_search_is_off_for_a_new_session_and_says_so(serve: Serve, visit: Visit) -> None:
-    visitor = visit(serve(**EMBEDDED))
-    expect(visitor.page.get_by_text("联网 已禁用")).to_be_visible()
+    page = visitor.page
+    expect(page).to_have_title("问源")
+    expect(page.get_by_text("联网 已禁用")).to_be_visible()
     visitor.ask("怎么打开联网搜索？")
     visitor.answered("内置摘录模型")
     assert "参考文献" not in visitor.last_answer
 
-
-def test_the_toggle_survives_a_visit_to_another_page(serve: Serve, visit: Visit) -> None:
-    visitor = visit(serve(**EMBEDDED))
     visitor.search_on()
-    sidebar = visitor.page.get_by_test_id("stSidebar")
+    sidebar = page.get_by_test_id("stSidebar")
     sidebar.get_by_text("帮助", exact=True).click()
-    expect(visitor.page.get_by_text("查找文章")).to_be_visible()
+    expect(page.get_by_text("查找文章")).to_be_visible()
     sidebar.get_by_text("对话", exact=True).click()
-    expect(visitor.page.get_by_text("联网 已启用")).to_be_visible()
+    expect(page.get_by_text("联网 已启用")).to_be_visible()
+    visitor.settled()
+
+    visitor.ask("怎么打开联网搜索？")
+    visitor.answered("参考文献")
+    answer = page.get_by_test_id("stChatMessage").last
+    citation = answer.locator("sup.cite a").first
+    assert citation.get_attribute("href") == "/help?article=search-toggle"
+    assert answer.locator(".wy-refs-title + ol.wy-refs li").first.inner_text().startswith("怎么打开联网搜索")
+    visitor.answered("tokens")  # the end of what stands below an answer
+    assert "估算" in visitor.last_answer
+
+    before = visitor.last_answer
+    page.reload()
+    expect(answer).to_have_text(before, use_inner_text=True)
+    visitor.settled()
+    visitor.ask("你是谁")
+    expect(page.get_by_test_id("stChatMessage")).to_have_count(6)
+    visitor.answered("内置摘录模型")
+    assert visitor.foreign == []
 
 
-def test_stop_keeps_what_was_written_and_the_page_is_usable_at_once(
+def test_an_address_leads_to_its_article_offline_or_says_what_is_not_there(serve: Serve, visit: Visit) -> None:
+    server = serve(**EMBEDDED)
+    page = visit(server, path="/help?article=search-toggle").page
+    expect(page.get_by_role("heading", name="怎么打开联网搜索")).to_be_visible()
+    page.get_by_text("全部文章").click()
+    expect(page.get_by_text("查找文章")).to_be_visible()
+    page.goto(f"{server.url}/help?article=nosuch")
+    expect(page.get_by_text("手册里没有这篇文章")).to_be_visible()
+    page.goto(f"{server.url}/?c={'A' * 24}")
+    expect(page.get_by_text("没有找到这个对话")).to_be_visible()
+
+
+def test_an_answer_goes_on_until_it_is_stopped_replaced_or_left_and_is_kept(
     connected: AppServer, visit: Visit, model_server: OpenAIServer
 ) -> None:
     visitor = visit(connected)
-    visitor.ask("慢慢说 slow")
-    visitor.page.get_by_text("第5词").first.wait_for()
+    page, messages = visitor.page, visitor.page.get_by_test_id("stChatMessage")
     broken_off = model_server.broken_off
-    visitor.page.evaluate(ESC_OF_AN_INPUT_METHOD)
-    visitor.page.get_by_text("第9词").first.wait_for()
-    assert model_server.broken_off == broken_off
-    visitor.page.keyboard.press("Escape")
-    visitor.page.get_by_text("已停止").wait_for()
+
+    def ended() -> bool:
+        return model_server.broken_off == broken_off + 1
+
+    visitor.ask("慢慢说 slow")
+    page.get_by_text("第5词").first.wait_for()
+    for state in ("已启用", "已禁用"):
+        visitor.flip("联网")
+        page.get_by_text(f"联网 {state}").wait_for()
+    page.get_by_text("第60词").first.wait_for()
+    page.evaluate(ESC_OF_AN_INPUT_METHOD)
+    page.get_by_text("第70词").first.wait_for()
+    assert model_server.broken_off == broken_off, "neither another widget nor a key of the input method ends it"
+    page.keyboard.press("Escape")
+    page.get_by_text("已停止").wait_for()
     visitor.settled()
     assert "第5词" in visitor.last_answer
-    until(lambda: model_server.broken_off == broken_off + 1)
-    visitor.ask("再问 slow")
-    visitor.page.get_by_text("第3词").nth(1).wait_for()
+    until(ended)
 
+    visitor.ask("再问 slow")  # the page is usable at once
+    expect(messages.nth(3)).to_contain_text("第4词")
+    broken_off += 1
+    visitor.ask("第三问 slow")
+    expect(messages).to_have_count(6)
+    expect(messages.nth(3)).to_contain_text("已停止")
+    expect(messages.nth(3)).to_contain_text("第4词")
+    until(ended)
 
-def test_another_widget_does_not_interrupt_the_answer(connected: AppServer, visit: Visit) -> None:
-    visitor = visit(connected)
-    visitor.ask("慢慢说 slow")
-    visitor.page.get_by_text("第5词").first.wait_for()
-    visitor.flip("联网")
-    visitor.page.get_by_text("联网 已启用").wait_for()
-    visitor.page.get_by_text("第60词").first.wait_for()
+    expect(messages.nth(5)).to_contain_text("第5词")
+    broken_off += 1
+    page.get_by_test_id("stSidebar").get_by_text("帮助", exact=True).click()
+    until(ended)
+    page.get_by_text("查找文章").wait_for()
+    page.get_by_test_id("stSidebar").get_by_text("对话", exact=True).click()
+    expect(messages).to_have_count(6)
+    visitor.answered("已停止")
     assert "第5词" in visitor.last_answer
 
+    visitor.ask("第四问 slow")
+    expect(messages.nth(7)).to_contain_text("第5词")
+    broken_off += 1
+    page.close()
+    until(ended)
 
-def test_a_new_question_ends_the_old_answer_and_keeps_it(connected: AppServer, visit: Visit) -> None:
+
+FAILURES = {
+    "401": "拒绝了当前的密钥",
+    "500": "正忙",
+    "empty": "空的回答",
+    "disconnect": "途中断开",
+    "hang": "规定时间内没有继续输出",
+}
+
+
+def test_every_model_failure_is_a_sentence_and_the_page_goes_on(connected: AppServer, visit: Visit) -> None:
     visitor = visit(connected)
-    visitor.ask("第一问 slow")
-    visitor.page.get_by_text("第4词").first.wait_for()
-    visitor.ask("第二问 slow")
-    visitor.page.get_by_text("已停止").wait_for()
-    messages = visitor.page.get_by_test_id("stChatMessage")
-    expect(messages).to_have_count(4)
-    assert "第4词" in messages.nth(1).inner_text()
+    page = visitor.page
+    for number, (model, sentence) in enumerate(FAILURES.items(), 1):
+        visitor.ask(f"问题 {model}")
+        expect(page.get_by_test_id("stChatMessage")).to_have_count(2 * number)
+        visitor.answered(sentence)
+        assert ("前半句已经写出" in visitor.last_answer) == (model == "disconnect")
+        assert "Traceback" not in page.content()
+        assert "verysecret" not in page.content()
+        expect(page.get_by_test_id("stChatInputTextArea")).to_be_enabled()
 
 
-@pytest.mark.parametrize("leave", ["page", "tab"])
-def test_leaving_cancels_the_model_call(
-    connected: AppServer, visit: Visit, model_server: OpenAIServer, leave: str
+def test_a_blank_message_is_not_sent_a_long_one_is_refused_and_not_lost_a_hostile_one_is_shown_as_it_was_typed(
+    serve: Serve, visit: Visit
 ) -> None:
-    visitor = visit(connected)
-    visitor.ask("慢慢说 slow")
-    visitor.page.get_by_text("第5词").first.wait_for()
-    before = model_server.broken_off
-    if leave == "page":
-        visitor.page.get_by_test_id("stSidebar").get_by_text("帮助", exact=True).click()
-    else:
-        visitor.page.close()
-    until(lambda: model_server.broken_off == before + 1)
-    if leave == "page":
-        visitor.page.get_by_text("查找文章").wait_for()
-        visitor.page.get_by_test_id("stSidebar").get_by_text("对话", exact=True).click()
-        visitor.answered("已停止")
-        assert "第5词" in visitor.last_answer
-
-
-@pytest.mark.parametrize(
-    ("model", "sentence", "kept"),
-    [
-        ("401", "拒绝了当前的密钥", ""),
-        ("500", "正忙", ""),
-        ("empty", "空的回答", ""),
-        ("disconnect", "途中断开", "前半句已经写出"),
-        ("hang", "规定时间内没有继续输出", ""),
-    ],
-)
-def test_every_model_failure_is_a_sentence_and_the_page_goes_on(
-    connected: AppServer, visit: Visit, model: str, sentence: str, kept: str
-) -> None:
-    visitor = visit(connected)
-    visitor.ask(f"问题 {model}")
-    visitor.answered(sentence)
-    assert kept in visitor.last_answer
-    assert "Traceback" not in visitor.page.content()
-    assert "verysecret" not in visitor.page.content()
-    expect(visitor.page.get_by_test_id("stChatInputTextArea")).to_be_enabled()
-
-
-def test_a_message_that_is_too_long_is_refused_and_not_lost(serve: Serve, visit: Visit) -> None:
     visitor = visit(serve(**EMBEDDED))
+    visitor.ask("   ")
     text = "长" * 100_000
     visitor.ask(text)
     visitor.page.get_by_text("超过了 20,000 个字符的上限").wait_for()
     box = visitor.page.get_by_test_id("stChatInputTextArea")
     expect(box).to_have_value(text)
+    visitor.settled()
     expect(visitor.page.get_by_test_id("stChatMessage")).to_have_count(0)
     box.fill("你是谁")
     visitor.page.get_by_role("button", name="发送").click()
     visitor.answered("内置摘录模型")
+    expect(visitor.page.get_by_test_id("stChatMessage")).to_have_count(2)
     expect(visitor.page.get_by_text("20,000 个字符的上限")).to_have_count(0)
 
-
-def test_blank_messages_send_nothing(serve: Serve, visit: Visit) -> None:
-    visitor = visit(serve(**EMBEDDED))
-    visitor.ask("   ")
-    time.sleep(0.5)
-    visitor.settled()
-    expect(visitor.page.get_by_test_id("stChatMessage")).to_have_count(0)
-
-
-def test_a_reload_shows_the_conversation_again(serve: Serve, visit: Visit) -> None:
-    visitor = visit(serve(**EMBEDDED))
-    visitor.search_on()
-    visitor.ask("怎么打开联网搜索？")
-    visitor.answered("tokens")  # the end of what stands below an answer
-    before = visitor.last_answer
-    visitor.page.reload()
-    expect(visitor.page.get_by_test_id("stChatMessage").last).to_have_text(before, use_inner_text=True)
-    visitor.settled()
-    visitor.ask("你是谁")
-    visitor.answered("内置摘录模型")
+    hostile = "<img src=http://evil.example/x> ![a](http://evil.example/y) :red[红] [l](http://evil.example)"
+    visitor.ask(hostile)
     expect(visitor.page.get_by_test_id("stChatMessage")).to_have_count(4)
+    visitor.answered("内置摘录模型")
+    question = visitor.page.get_by_test_id("stChatMessage").nth(2)
+    assert question.inner_text().strip().endswith(hostile)
+    assert question.locator("a").count() == 0
+    assert visitor.foreign == []
 
 
-def test_a_killed_server_loses_nothing_that_was_shown(visit: Visit, model_server: OpenAIServer, tmp_path: Path) -> None:
+def test_a_killed_server_loses_nothing_that_was_shown_and_the_next_may_begin_with_any_page(
+    visit: Visit, model_server: OpenAIServer, tmp_path: Path
+) -> None:
     environ = {
         **EMBEDDED,
         "OPENAI_API_KEY": "k",
@@ -222,19 +205,21 @@ def test_a_killed_server_loses_nothing_that_was_shown(visit: Visit, model_server
         visitor = visit(server)
         visitor.ask("慢慢说 slow")
         visitor.page.get_by_text("第20词").first.wait_for()
-        time.sleep(3)
+        until(lambda: is_stored("第20词", tmp_path))
         server.process.kill()
         server.process.wait()
         address = visitor.page.url.replace(server.url, "")
     with app_server(**environ) as server:
-        again = visit(server, path=address)
+        # Before the first st.navigation Streamlit would run pages/help.py alone, with an English menu.
+        again = visit(server, path="/help")
+        expect(again.page.get_by_test_id("stSidebar").get_by_text("对话")).to_be_visible()
+        again.page.goto(server.url + address)
         again.answered("第20词")
-        assert "中断" in again.page.get_by_test_id("stChatMessage").last.inner_text()
+        assert "中断" in again.last_answer
 
 
-def test_a_foreign_address_is_explained(serve: Serve, visit: Visit) -> None:
-    visitor = visit(serve(**EMBEDDED), path="/?c=" + "A" * 24)
-    expect(visitor.page.get_by_text("没有找到这个对话")).to_be_visible()
+def is_stored(text: str, folder: Path) -> bool:
+    return any(text.encode() in path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
 def test_an_answer_can_be_taken_away(serve: Serve, visit: Visit) -> None:
@@ -265,13 +250,15 @@ def test_an_answer_can_be_taken_away(serve: Serve, visit: Visit) -> None:
     expect(page.get_by_test_id("stAppScrollToBottomContainer")).to_have_css("overflow", "visible")
 
 
-def test_the_last_question_can_be_changed_and_answered_again(serve: Serve, visit: Visit) -> None:
-    visitor = visit(serve(**EMBEDDED))
+def test_the_last_question_can_be_changed_and_answered_again_and_another_browser_sees_none_of_it(
+    serve: Serve, visit: Visit
+) -> None:
+    visitor, other = visit(serve(**EMBEDDED)), visit(serve(**EMBEDDED))
     visitor.ask("你是谁")
     visitor.answered("内置摘录模型")
     visitor.page.get_by_role("button", name="修改问题").click()
     box = visitor.page.get_by_role("dialog").get_by_role("textbox")
-    box.fill("who are you")
+    box.fill("who are you, only one person knows")
     visitor.page.get_by_text("重新发送").click()
     visitor.answered("built-in")
     messages = visitor.page.get_by_test_id("stChatMessage")
@@ -279,37 +266,36 @@ def test_the_last_question_can_be_changed_and_answered_again(serve: Serve, visit
     visitor.page.reload()
     expect(messages.first).to_contain_text("who are you")
     expect(messages).to_have_count(2)
+    other.page.reload()
+    other.settled()
+    assert "only one person knows" not in other.page.content()
 
 
-@pytest.mark.parametrize("typed", ["/search on", "/SEARCH ON"])
-def test_commands_typed_in_the_box(serve: Serve, visit: Visit, typed: str) -> None:
+def test_commands_typed_in_the_box(serve: Serve, visit: Visit) -> None:
     visitor = visit(serve(**EMBEDDED))
-    visitor.ask(typed)
-    expect(visitor.page.get_by_text("联网搜索已打开")).to_be_visible()
-    expect(visitor.page.get_by_text("联网 已启用")).to_be_visible()
-    visitor.ask("/nosuch")
-    expect(visitor.page.get_by_text("没有「/nosuch」这个命令")).to_be_visible()
-    visitor.ask("/clear")
-    expect(visitor.page.get_by_text("提出问题，得到每句话都能查到来源的回答。")).to_be_visible()
+    page = visitor.page
+    for typed in ("/search on", "/SEARCH ON"):
+        expect(page.get_by_text("联网 已禁用")).to_be_visible()
+        visitor.ask(typed)
+        expect(page.get_by_text("联网搜索已打开")).to_be_visible()
+        expect(page.get_by_text("联网 已启用")).to_be_visible()
+        visitor.ask("/nosuch")
+        expect(page.get_by_text("没有「/nosuch」这个命令")).to_be_visible()
+        visitor.ask("/clear")
+        expect(page.get_by_text("提出问题，得到每句话都能查到来源的回答。")).to_be_visible()
+        visitor.settled()
+        visitor.flip("联网")
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_nothing_scrolls_sideways_on_a_phone(serve: Serve, visit: Visit, dark: bool) -> None:
-    visitor = visit(serve(**EMBEDDED), width=390, dark=dark)
+def test_nothing_scrolls_sideways_on_a_phone(serve: Serve, visit: Visit) -> None:
+    visitor = visit(serve(**EMBEDDED), width=390)
     visitor.search_on()
     visitor.ask("SearXNG 返回 403 怎么办？")
     visitor.answered("参考文献")
-    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-def test_two_browsers_do_not_see_each_other(serve: Serve, visit: Visit) -> None:
-    server = serve(**EMBEDDED)
-    first, second = visit(server), visit(server)
-    first.ask("只有第一个人知道的问题")
-    first.answered("内置摘录模型")
-    second.page.reload()
-    second.settled()
-    assert "只有第一个人知道" not in second.page.content()
+    for scheme in ("light", "dark"):
+        visitor.page.emulate_media(color_scheme=scheme)
+        visitor.settled()
+        assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 HOSTILE = """# 标题 :material/home: :green-badge[OFFICIAL] $5 and $6
@@ -353,20 +339,6 @@ def test_a_hostile_answer_calls_nobody_and_links_nowhere(
     assert "[9]" not in text
     assert visitor.foreign == []
     assert dialogs == []
-
-
-def test_a_hostile_question_is_shown_as_it_was_typed(serve: Serve, visit: Visit) -> None:
-    visitor = visit(serve(**EMBEDDED))
-    visitor.ask("<img src=http://evil.example/x> ![a](http://evil.example/y) :red[红] [l](http://evil.example)")
-    visitor.answered("内置摘录模型")
-    question = visitor.page.get_by_test_id("stChatMessage").first
-    assert (
-        question.inner_text()
-        .strip()
-        .endswith("<img src=http://evil.example/x> ![a](http://evil.example/y) :red[红] [l](http://evil.example)")
-    )
-    assert question.locator("a").count() == 0
-    assert visitor.foreign == []
 
 
 @pytest.mark.shared

@@ -11,11 +11,13 @@ import pytest
 from playwright.sync_api import Locator, Page, WebSocket, expect
 from websockets.exceptions import InvalidStatus
 
+from core.base.settings import SavedFile
 from core.llm.services import service
 from support.app_server import AppServer, app_server
 from support.faults import unused_port
 from support.oidc_server import oidc_server
 from support.openai_server import OpenAIServer, openai_server
+from support.patience import until
 from support.visitor import Visitor
 from support.wire import Wire
 
@@ -36,9 +38,36 @@ def model() -> Iterator[OpenAIServer]:
 
 
 @pytest.fixture
-def app(tmp_path: Path) -> Iterator[AppServer]:
-    with app_server(DATA_DIR=str(tmp_path), **ENVIRON) as server:
+def fresh_app() -> Iterator[AppServer]:
+    """It has not looked yet which models there are on this machine."""
+    with app_server(**ENVIRON) as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("connect")
+
+
+@pytest.fixture(scope="module")
+def running_app(data: Path) -> Iterator[AppServer]:
+    with app_server(DATA_DIR=str(data), **ENVIRON) as server:
+        yield server
+
+
+@pytest.fixture
+def app(running_app: AppServer, data: Path) -> AppServer:
+    """Nothing is connected, whatever was before."""
+    saved = SavedFile(data)
+    if connected := saved.read().values:
+        saved.change(dict.fromkeys(connected, ""))
+        until(lambda: is_unconnected(running_app))
+    return running_app
+
+
+def is_unconnected(app: AppServer) -> bool:
+    with Wire(app.url, page="settings", headers={"Origin": app.url}) as tab:
+        return "现在由内置摘录模型回答" in tab.news
 
 
 class Hand:
@@ -112,11 +141,11 @@ def at_home() -> Iterator[tuple[OpenAIServer, str]]:
 
 
 def test_from_nothing_to_an_answer_in_five_clicks_and_one_paste(
-    app: AppServer, visit: Visit, at_home: tuple[OpenAIServer, str]
+    fresh_app: AppServer, visit: Visit, at_home: tuple[OpenAIServer, str]
 ) -> None:
     model, name = at_home
     model.api_key = KEY
-    early, visitor = visit(app), visit(app)
+    early, visitor = visit(fresh_app), visit(fresh_app)
     page, hand = visitor.page, Hand(visitor.page)
     hand.click(page.get_by_role("button", name="连接模型"))
     hand.click(pill(page, name))
@@ -141,7 +170,7 @@ def test_below_an_answer_without_sources_the_same_is_offered(app: AppServer, vis
     expect(visitor.page.get_by_role("dialog")).to_contain_text("DeepSeek")
 
 
-def test_a_model_on_this_machine_is_offered_by_itself(app: AppServer, visit: Visit) -> None:
+def test_a_model_on_this_machine_is_offered_by_itself(fresh_app: AppServer, visit: Visit) -> None:
     port = int(service("lmstudio").base_url.removesuffix("/v1").rpartition(":")[2])
     try:
         running = openai_server(port)
@@ -150,7 +179,7 @@ def test_a_model_on_this_machine_is_offered_by_itself(app: AppServer, visit: Vis
         pytest.skip("somebody uses LM Studio's port")
     try:
         model.models = ["ok", "think"]
-        visitor = visit(app)
+        visitor = visit(fresh_app)
         hand = Hand(visitor.page)
         hand.click(visitor.page.get_by_role("button", name="连接本机的 LM Studio"))
         hand.click(visitor.page.get_by_role("button", name="保存"))
@@ -225,7 +254,7 @@ def save(visitor: Visitor, model: OpenAIServer) -> None:
 
 
 def test_no_key_comes_back_and_none_is_anywhere_else(
-    app: AppServer, visit: Visit, model: OpenAIServer, tmp_path: Path
+    app: AppServer, visit: Visit, model: OpenAIServer, data: Path
 ) -> None:
     visitor = visit(app)
     page = visitor.page
@@ -253,8 +282,8 @@ def test_no_key_comes_back_and_none_is_anywhere_else(
         page.keyboard.press("Escape")
     assert ANSWER[:5] in exported
 
-    (kept,) = [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
-    assert kept.relative_to(tmp_path) == Path("settings/page.json")
+    (kept,) = [path for path in data.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+    assert kept.relative_to(data) == Path("settings/page.json")
     assert kept.stat().st_mode & 0o777 == 0o600
     assert told
     assert not [frame for frame in told if KEY.encode() in frame]

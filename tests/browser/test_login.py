@@ -76,7 +76,9 @@ def assert_closed(visitor: Visitor, address: str, sentence: str) -> None:
     assert QUESTION.encode() not in told
 
 
-def test_a_conversation_belongs_to_who_was_logged_in(app: AppServer, visit: Visit, provider: OidcServer) -> None:
+def test_conversations_and_choices_go_with_the_account_and_not_with_the_browser(
+    app: AppServer, visit: Visit, provider: OidcServer
+) -> None:
     here = visit(app)
     log_in(here, "zhang")
     expect(here.page.get_by_text("已登录：张三")).to_be_visible()
@@ -84,6 +86,7 @@ def test_a_conversation_belongs_to_who_was_logged_in(app: AppServer, visit: Visi
     here.answered("内置摘录模型")
     here.page.wait_for_url("**/?c=*")
     address = here.page.url
+    here.search_on()
 
     log_out(here)
     assert provider.logouts == 1, "the provider was told too"
@@ -92,26 +95,16 @@ def test_a_conversation_belongs_to_who_was_logged_in(app: AppServer, visit: Visi
 
     # Another account with the same e-mail address, which nobody has verified.
     log_in(here, "li")
+    expect(here.page.get_by_text("联网 已禁用")).to_be_visible()
     assert_closed(here, address, NOT_FOUND)
 
-    elsewhere = visit(app)
-    log_in(elsewhere, "zhang")
-    elsewhere.page.get_by_test_id("stSidebar").get_by_role("button", name=QUESTION, exact=True).click()
-    elsewhere.answered("内置摘录模型")
-    assert elsewhere.page.url == address
-
-
-def test_choices_go_with_the_account_and_not_with_the_browser(app: AppServer, visit: Visit) -> None:
-    here = visit(app)
-    log_in(here, "zhang")
-    here.search_on()
     elsewhere = visit(app)
     expect(elsewhere.page.get_by_text("联网 已禁用")).to_be_visible()
     log_in(elsewhere, "zhang")
     expect(elsewhere.page.get_by_text("联网 已启用")).to_be_visible()
-    another = visit(app)
-    log_in(another, "li")
-    expect(another.page.get_by_text("联网 已禁用")).to_be_visible()
+    elsewhere.page.get_by_test_id("stSidebar").get_by_role("button", name=QUESTION, exact=True).click()
+    elsewhere.answered("内置摘录模型")
+    assert elsewhere.page.url == address
 
 
 def test_a_hostile_name_is_only_text(app: AppServer, visit: Visit, provider: OidcServer) -> None:

@@ -7,7 +7,6 @@ import json
 import re
 import resource
 import signal
-import time
 import urllib.request
 from collections.abc import Callable
 from email.message import Message
@@ -90,9 +89,7 @@ def test_scripts_and_styles_of_streamlit_are_compressed_for_who_can_read_it(serv
 def test_the_server_ends_at_once_when_told() -> None:
     with app_server(SEARCH_PROVIDER_PRIORITY="bundled") as server:
         server.process.send_signal(signal.SIGTERM)
-        started = time.monotonic()
-        server.process.wait(30)
-        assert time.monotonic() - started < 15, "not after some time-out of half a minute"
+        server.process.wait(25)  # not after some time-out of half a minute
         assert "Traceback" not in server.log
 
 
@@ -117,6 +114,5 @@ def test_a_server_that_is_gone_is_said(visit: Callable[..., Visitor]) -> None:
         visitor.page.wait_for_function(
             "() => getComputedStyle(document.body, '::before').content.includes('连接断开了')"
         )
-        visitor.page.wait_for_timeout(3_000)
-        assert visitor.page.evaluate("() => getComputedStyle(document.body, '::before').visibility") == "visible"
+        visitor.page.wait_for_function("() => getComputedStyle(document.body, '::before').visibility == 'visible'")
         expect(visitor.page.get_by_role("dialog")).to_contain_text("服务器没有响应。请检查网络")

@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, expect
 
 from support import invented
 from support.app_server import AppServer
+from support.axe import BOTH_WAYS
 from support.labour_law import INVENTED, RECORD
 from support.openai_server import Call, OpenAIServer, in_turn
 from support.visitor import Visitor
@@ -70,27 +71,33 @@ def test_marks_and_articles_before_and_after_a_reload(
 WRONG = "根据《劳动合同法》第十九条，劳动合同期限一年以上不满三年的，试用期不得超过六个月。"
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
-def test_what_was_said_beside_the_article(
-    lawful: AppServer, visit: Visit, model_server: OpenAIServer, width: int, dark: bool
+def test_what_was_said_stands_beside_the_article_and_on_a_phone_above_it(
+    lawful: AppServer, visit: Visit, model_server: OpenAIServer
 ) -> None:
     model_server.script = [f"{INVENTED}\n\n{WRONG}"]
-    visitor = visit(lawful, width=width, dark=dark)
+    visitor = visit(lawful)
     visitor.ask("签了两年劳动合同，试用期最长多久？ script:probation")
     visitor.answered("tokens")
     expect(chips(visitor)).to_have_count(4)
     assert not any("✓" in chip.inner_text() for chip in chips(visitor).all())
-    chips(visitor).nth(3).get_by_role("button").click()
-    body = visitor.page.get_by_test_id("stPopoverBody")
-    expect(body).to_contain_text("所述内容与条文不符。所述“不得超过六个月”，条文为“不得超过二个月”。")
-    said, article = (column.bounding_box() for column in body.locator(".wy-beside > div").all())
-    assert said
-    assert article
-    beside = abs(said["y"] - article["y"]) < 2 and said["x"] + said["width"] <= article["x"]
-    below = said["y"] + said["height"] <= article["y"] and abs(said["x"] - article["x"]) < 2
-    assert below if width == 390 else beside
-    assert article["x"] + article["width"] <= width
-    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
+    for width, scheme in BOTH_WAYS:
+        visitor.page.set_viewport_size({"width": width, "height": 844})
+        visitor.page.emulate_media(color_scheme=scheme)
+        visitor.settled()
+        chips(visitor).nth(3).get_by_role("button").click()
+        body = visitor.page.get_by_test_id("stPopoverBody")
+        expect(body).to_contain_text("所述内容与条文不符。所述“不得超过六个月”，条文为“不得超过二个月”。")
+        visitor.settled()
+        said, article = (column.bounding_box() for column in body.locator(".wy-beside > div").all())
+        assert said
+        assert article
+        beside = abs(said["y"] - article["y"]) < 2 and said["x"] + said["width"] <= article["x"]
+        below = said["y"] + said["height"] <= article["y"] and abs(said["x"] - article["x"]) < 2
+        assert below if width == 390 else beside
+        assert article["x"] + article["width"] <= width
+        assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
+        visitor.page.keyboard.press("Escape")
+        expect(body).to_have_count(0)
 
 
 def test_sources_of_the_agent_open_in_the_app(lawful: AppServer, visit: Visit, model_server: OpenAIServer) -> None:

@@ -280,7 +280,7 @@ def test_a_page_that_stands_in_for_another(reader: Reader, web: Web, bird: Canar
 
 # ── Bytes ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-BYTES = {
+BYTES: dict[str, tuple[pages.Body, set[str]]] = {
     "png": (b"\x89PNG\r\n\x1a\n" + bytes(999), {"binary"}),
     "gif": (b"GIF89a" + bytes(999), {"binary"}),
     "jpeg": (b"\xff\xd8\xff\xe0" + bytes(999), {"binary"}),
@@ -297,10 +297,15 @@ BYTES = {
     "a pdf that ends": (b"%PDF-1.7\n%%EOF", {"broken"}),
     "a pdf of noise": (b"%PDF-1.4\n" + bytes((n * 7919 >> 3) % 256 for n in range(50_000)), {"broken"}),
     "a pdf without text": (pages.DRAWING, {"scanned"}),
-    "a pdf with a million lines": (pages.PDF_BOMB, {"complex", "broken"}),
-    "a pdf with a bomb": (pages.pdf(b"BT /F1 12 Tf (x) Tj ET " + b" " * 300_000_000), {"complex", "broken", READ}),
+    "a pdf with a million lines": (pages.pdf_bomb, {"complex", "broken"}),
+    "a pdf with a bomb": (
+        lambda: pages.pdf(b"BT /F1 12 Tf (x) Tj ET " + b" " * 300_000_000),
+        {"complex", "broken", READ},
+    ),
     "a pdf of a hundred layers": (
-        pages.pdf(zlib.compress(zlib.compress(bytes(10_000_000))), filters="[/FlateDecode /FlateDecode /FlateDecode]"),
+        lambda: pages.pdf(
+            zlib.compress(zlib.compress(bytes(10_000_000))), filters="[/FlateDecode /FlateDecode /FlateDecode]"
+        ),
         {"scanned", "broken", "complex"},
     ),
     "a pdf with many pages": (pages.pdf(b"BT /F1 9 Tf 9 9 Td (page) Tj ET", pages=5_000), {READ, "complex"}),
@@ -308,18 +313,18 @@ BYTES = {
 
 
 @pytest.mark.parametrize(("body", "expected"), BYTES.values(), ids=BYTES)
-def test_the_bytes_decide(reader: Reader, web: Web, bird: Canary, body: bytes, expected: set[str]) -> None:
-    found = outcome_of(reader, web, web.page("a.example/", body, HTML))
+def test_the_bytes_decide(reader: Reader, web: Web, bird: Canary, body: pages.Body, expected: set[str]) -> None:
+    found = outcome_of(reader, web, web.page("a.example/", pages.made(body), HTML))
     assert (READ if isinstance(found, Page) else found) in expected
     nobody_was_led_astray(web, bird)
 
 
-BOMB = bytes(50_000_000)
-TRANSFERS: dict[str, tuple[bytes, set[str]]] = {
-    "a bomb": (message(gzip.compress(BOMB, 9), HTML, "Content-Encoding: gzip"), {"large"}),
-    "a bomb, deflated": (message(zlib.compress(BOMB, 9), HTML, "Content-Encoding: deflate"), {"large"}),
+LARGE = 50_000_000
+TRANSFERS: dict[str, tuple[pages.Body, set[str]]] = {
+    "a bomb": (lambda: message(gzip.compress(bytes(LARGE), 9), HTML, "Content-Encoding: gzip"), {"large"}),
+    "a bomb, deflated": (lambda: message(zlib.compress(bytes(LARGE), 9), HTML, "Content-Encoding: deflate"), {"large"}),
     "a bomb in a bomb": (
-        message(gzip.compress(gzip.compress(BOMB, 9), 9), HTML, "Content-Encoding: gzip, gzip"),
+        lambda: message(gzip.compress(gzip.compress(bytes(LARGE), 9), 9), HTML, "Content-Encoding: gzip, gzip"),
         {"broken"},
     ),
     "a codec nobody asked for": (message(b"\x0b\x02\x80abc\x03", HTML, "Content-Encoding: br"), {"broken"}),
@@ -327,14 +332,14 @@ TRANSFERS: dict[str, tuple[bytes, set[str]]] = {
     "a zip that is none": (message(pages.NEWS.encode(), HTML, "Content-Encoding: gzip"), {"broken"}),
     "less than promised": (head("Content-Length: 99999", HTML) + pages.NEWS.encode(), {"broken", "unreachable"}),
     "chunks that lie": (head(HTML, "Transfer-Encoding: chunked") + b"-5\r\nx\r\n0\r\n\r\n", {"broken"}),
-    "fifty megabytes": (head(HTML) + b"<p>" + bytes(50_000_000), {"large"}),
+    "fifty megabytes": (lambda: head(HTML) + b"<p>" + bytes(LARGE), {"large"}),
     "not HTTP": (b"SSH-2.0-OpenSSH_9.6\r\n" * 99, {"broken", "unreachable"}),
 }
 
 
 @pytest.mark.parametrize(("answer", "expected"), TRANSFERS.values(), ids=TRANSFERS)
-def test_on_the_way(reader: Reader, web: Web, bird: Canary, answer: bytes, expected: set[str]) -> None:
-    assert outcome_of(reader, web, web.behave("a.example/", send_and_close(answer))) in expected
+def test_on_the_way(reader: Reader, web: Web, bird: Canary, answer: pages.Body, expected: set[str]) -> None:
+    assert outcome_of(reader, web, web.behave("a.example/", send_and_close(pages.made(answer)))) in expected
 
 
 # ── Structures ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -315,13 +315,13 @@ def test_fifty_megabytes(reader: Reader, web: Web, deadline: Deadline) -> None:
         b'<?xml version="1.0"?><!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">'
         + b"".join(b'<!ENTITY %c "%s">' % (98 + n, b"&%c;" % (97 + n) * 10) for n in range(9))
         + b"]><rss><channel><title>&j;</title></channel></rss>",
-        pages.PDF_BOMB,
+        pages.pdf_bomb,
     ],
     ids=[*("deep", "60000p", "400000p", "tables", "entities", "menus", "css", "attributes", "json", "laughs", "pdf")],
 )
-def test_a_second_of_processor_time_and_no_more(reader: Reader, web: Web, deadline: Deadline, body: bytes) -> None:
+def test_a_second_of_processor_time_and_no_more(reader: Reader, web: Web, deadline: Deadline, body: pages.Body) -> None:
     """Text or a sentence, and the next page is read as if nothing had been."""
-    (outcome,) = reader.read_all([web.page("hard.example/", body, HTML)], deadline=deadline)
+    (outcome,) = reader.read_all([web.page("hard.example/", pages.made(body), HTML)], deadline=deadline)
     if isinstance(outcome, Page):
         assert outcome.length <= 400_000
     else:

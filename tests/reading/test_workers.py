@@ -60,11 +60,12 @@ def test_one_that_was_killed_is_replaced(workers: ExtractionWorkers) -> None:
     assert workers.extract(NEWS, "text/html", patient()).kind == "html"
 
 
-@pytest.mark.parametrize("body", [pages.PDF_BOMB, b"<html><body>" + b"<p>a</p>" * 290_000])
-def test_the_kernel_ends_what_takes_too_long(workers: ExtractionWorkers, body: bytes) -> None:
+@pytest.mark.parametrize("body", [pages.pdf_bomb, b"<html><body>" + b"<p>a</p>" * 290_000])
+def test_the_kernel_ends_what_takes_too_long(workers: ExtractionWorkers, body: pages.Body) -> None:
+    hard = pages.made(body)
     began = _processor_time_of_children()
     with pytest.raises(NotReadable, match="complex"):
-        workers.extract(body, "text/html", patient())
+        workers.extract(hard, "text/html", patient())
     assert _processor_time_of_children() - began < 8  # its second, and what it took to start
     assert workers.extract(NEWS, "text/html", patient()).kind == "html"
 
@@ -73,13 +74,13 @@ def test_a_deadline_ends_it_sooner(workers: ExtractionWorkers) -> None:
     workers.extract(NEWS, "text/html", patient())
     began = time.monotonic()
     with pytest.raises(NotReadable, match="timeout"):
-        workers.extract(pages.PDF_BOMB, "application/pdf", Deadline(0.1))
+        workers.extract(pages.pdf_bomb(), "application/pdf", Deadline(0.1))
     assert time.monotonic() - began < 10
     deadline = patient()
     threading.Timer(0.05, deadline.cancel).start()
     workers.extract(NEWS, "text/html", patient())
     with pytest.raises(Cancelled):
-        workers.extract(pages.PDF_BOMB, "application/pdf", deadline)
+        workers.extract(pages.pdf_bomb(), "application/pdf", deadline)
     assert workers.extract(NEWS, "text/html", patient()).kind == "html"
 
 

@@ -126,9 +126,9 @@ def test_of_a_long_page_the_passages_that_were_compared_are_shown() -> None:
     ],
 )
 def test_a_line_for_each_place(said: str, told: dict[int, Judgement]) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     assert judgements(said) == told
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 2
 
 
 # ── What is believed ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -230,9 +230,9 @@ def test_a_long_source_is_gone_through_once() -> None:
     check = opened(FREE * MOST_PLACES, source)
     places = doubts(check, [source])
     said = "\n".join(f"{number}｜支持｜「{QUOTE}」" for number in range(1, MOST_PLACES + 1))
-    began = time.perf_counter()
+    began = time.thread_time()
     assert verdicts(reviewed(check, places, said, model="m", usage=SPENT)) == [("supported", "model")] * MOST_PLACES
-    assert time.perf_counter() - began < 5
+    assert time.thread_time() - began < 5
     assert AROUND < 1_000
 
 

@@ -1,7 +1,7 @@
 """A loopback server that speaks OpenAI's streaming chat protocol and misbehaves on demand.
 
-The model's name says how: `ok`, `slow` (one word every 50 ms), `hang`, `trickle`, `disconnect`, `reset`, `empty`, `no-usage`,
-`think`, `401`, `404`, `429`, `500`, `quota`, `flaky` (500 once, then ok), `garbage`, `echo` (says what it was asked),
+The model's name says how: `ok`, `slow` (one word every 50 ms, for longer than anybody waits), `hang`, `trickle`,
+`disconnect`, `reset`, `empty`, `no-usage`, `think`, `401`, `404`, `429`, `500`, `quota`, `flaky` (500 once, then ok), `garbage`, `echo` (says what it was asked),
 `as-asked` (the last word of the question is one of these names), `reply` (what `server.reply` makes of the request:
 text, `Call`s of tools, pauses in seconds or until an `Event`, `Fail`, `HANG`, `DISCONNECT`).
 `GET /v1/models` lists `server.models` in OpenAI's shape, or answers with `server.listing` as it is: a status and a body.
@@ -257,7 +257,7 @@ class _Handler(BaseHTTPRequestHandler):
             while True:
                 yield "慢", 0.2
         elif model == "slow":
-            for number in range(1, 401):
+            for number in range(1, 2_001):
                 yield f"第{number}词 ", 0.05
         elif model.startswith("script:"):
             for piece in self.server.script:

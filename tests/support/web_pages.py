@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import random
 import zlib
+from collections.abc import Callable
+from functools import cache
 
 from core.search.types import SearchResult
 
@@ -152,7 +154,17 @@ def pdf_of(*lines: str) -> bytes:
 
 
 DRAWING = pdf(b"0 0 1 rg 72 600 200 100 re f")
-PDF_BOMB = pdf(b"BT /F1 12 Tf 72 760 Td " + b"(aaaaaaaaaa) Tj 0 -1 Td " * 2_000_000 + b" ET", pages=50)
+Body = bytes | Callable[[], bytes]
+"""What takes long to make is made by the test that needs it, and not by everybody who looks for tests."""
+
+
+def made(body: Body) -> bytes:
+    return body if isinstance(body, bytes) else body()
+
+
+@cache
+def pdf_bomb() -> bytes:
+    return pdf(b"BT /F1 12 Tf 72 760 Td " + b"(aaaaaaaaaa) Tj 0 -1 Td " * 2_000_000 + b" ET", pages=50)
 
 
 def found(address: str, *, noise: int = 0) -> SearchResult:

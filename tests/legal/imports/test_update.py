@@ -134,10 +134,11 @@ def test_what_brings_nothing_fails_with_a_sentence_and_the_old_index_stays(
 
 
 def test_more_than_a_hundred_megabytes_of_records_are_read(tmp_path: Path) -> None:
-    record = json.dumps({"caseName": "长案", "text": "判" * 1_000_000}, ensure_ascii=False)
+    long = {"caseName": "长案", "text": "判" * 1_000_000}
+    wordy = {"caseName": "短案", "text": "判", "of no use": "字" * 1_000_000}
     large = tmp_path / "large.jsonl"
     with large.open("w", encoding="utf-8") as file:
-        file.writelines(f"{record}\n" for _ in range(35))
+        file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in (long, *[wordy] * 34))
     assert large.stat().st_size > 100_000_000
     library = LegalLibrary(tmp_path / "data")
     assert law_import(library, str(large))["cases"] == 35

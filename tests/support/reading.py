@@ -1,0 +1,36 @@
+"""The processes that take pages apart, kept from test to test: each of them takes most of a second to start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from core.base.http import Deadline
+from core.reading import reader
+from core.reading.workers import ExtractionWorkers
+from support.web_pages import NEWS
+
+ONE_APPS = 2
+
+
+class KeptWorkers(ExtractionWorkers):
+    def close(self) -> None:
+        """With the App that used them; they stay for the next one."""
+
+    def end(self) -> None:
+        super().close()
+
+
+@pytest.fixture(scope="session")
+def workers() -> Iterator[KeptWorkers]:
+    kept = KeptWorkers(ONE_APPS)
+    kept.extract(NEWS.encode(), "text/html", Deadline(60))  # no test's deadline is spent on waiting for the first one
+    yield kept
+    kept.end()
+
+
+@pytest.fixture(autouse=True)
+def kept_workers(workers: KeptWorkers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every App of a test reads with them."""
+    monkeypatch.setattr(reader, "ExtractionWorkers", lambda _: workers)
