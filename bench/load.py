@@ -102,6 +102,10 @@ def outside(kind: str) -> Iterator[tuple[str, int]]:
         process.wait(10)
 
 
+def use_all_handles() -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+
+
 @dataclass(frozen=True)
 class Serving:
     """The app, in one process or in several."""
@@ -283,7 +287,7 @@ async def kept(database: Path, visitors: Sequence[Visitor]) -> int:
 
 
 async def measure(count: int, *, spread: float, agent: bool, wait: bool, read: int, workers: int = 1) -> Load:
-    with outside("model") as (model, model_pid), outside("search") as (search, search_pid), _folder() as folder:
+    with outside("model") as (model, model_pid), outside("search") as (search, search_pid), load_folder() as folder:
         reading = {"READING_PAGES": str(read), "READING_ALLOW_HOSTS": search.removeprefix("http://")}
         with serving(workers, environment(folder, model, search, **reading)) as app:
             others_than = (*app.pids, model_pid, search_pid, os.getpid())
@@ -308,7 +312,7 @@ async def measure(count: int, *, spread: float, agent: bool, wait: bool, read: i
             busy = Footprint.of(*app.pids)
             async with httpx.AsyncClient() as client:
                 sent = (await client.get(f"{model}/sent")).json()
-            after = await _after_all(first, app.pids) if wait else None
+            after = await after_all(first, app.pids) if wait else None
             _tell(visitors, app, {"model": model_pid, "search": search_pid, "visitors": os.getpid()})
     return Load(
         workers,
@@ -325,7 +329,7 @@ async def measure(count: int, *, spread: float, agent: bool, wait: bool, read: i
     )
 
 
-async def _after_all(visitors: Sequence[Visitor], pids: Sequence[int]) -> Footprint:
+async def after_all(visitors: Sequence[Visitor], pids: Sequence[int]) -> Footprint:
     """When Streamlit has forgotten the closed pages: it looks whether any are to be forgotten when one is closed."""
     await asyncio.sleep(STREAMLIT_REMEMBERS)
     for visitor in visitors:
@@ -352,7 +356,7 @@ def _command(pid: int) -> str:
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def load_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="wenyuan-load-") as folder:
         yield Path(folder)
 
@@ -385,7 +389,7 @@ def main() -> int:
     parser.add_argument("--workers", type=_counts, help="processes, or several numbers of them: 1,2")
     parser.add_argument("--no-wait", dest="wait", action="store_false", help="do not wait for what is left afterwards")
     arguments = parser.parse_args()
-    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    use_all_handles()
     loads: list[Load] = []
     for workers in arguments.workers or [1]:
         for size in _sizes(arguments):

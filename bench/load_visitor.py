@@ -20,21 +20,13 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 
-from bench.load_world import NUMBERED, TOKENS, answer, last_word
+from bench.load_world import TOKENS, answer, last_word, words
 
 TAG = re.compile(r"<[^>]*>")
 PATIENCE = 120.0
 """Seconds until a page that does not come to rest counts as broken."""
 RESTING_PATIENCE = 20.0
 """The same for one that rests without showing what was waited for."""
-
-
-def name(number: int) -> str:
-    return f"访客{number:04d}"
-
-
-def question(number: int) -> str:
-    return f"{name(number)}想知道：用人单位没有按时支付劳动报酬，劳动者可以怎么办？"
 
 
 class _Counting(ClientConnection):
@@ -77,18 +69,17 @@ class Visitor:
 
     @property
     def name(self) -> str:
-        return name(self.number)
+        return f"访客{self.number:04d}"
 
     @property
     def question(self) -> str:
-        return question(self.number)
+        return f"{self.name}想知道：用人单位没有按时支付劳动报酬，劳动者可以怎么办？"
 
     @property
     def answered(self) -> bool:
         """Every word is there, once and in order, and it is the answer to this visitor's question."""
-        text = TAG.sub(" ", "".join(self._answer[path] for path in sorted(self._answer)))
-        words = [int(number) for number in NUMBERED.findall(text)]
-        return answer(self.name)[0] in text and words == list(range(1, self.tokens))
+        text = TAG.sub("", "".join(self._answer[path] for path in sorted(self._answer)))
+        return answer(self.name)[0] in text and words(text) == list(range(1, self.tokens))
 
     @property
     def first_at(self) -> float:
@@ -258,17 +249,8 @@ class StockVisitor(Visitor):
             self._read(tuple(message.metadata.delta_path), element.markdown.body)
 
 
-@dataclass
-class StreamVisitor:
+class StreamVisitor(Visitor):
     """Of `bench/apps/bare_stream.py`: asks, and reads an event stream."""
-
-    number: int
-    url: str
-    asked_at: float = 0.0
-    last_at: float = 0.0
-    bytes: int = 0
-    answered: bool = False
-    remark: str = ""
 
     async def open(self) -> None:
         """There is no page."""
@@ -280,17 +262,18 @@ class StreamVisitor:
         host, port = self.url.removeprefix("http://").split(":")
         self.asked_at = time.monotonic()
         reader, writer = await asyncio.open_connection(host, int(port))
-        writer.write(f"GET /?{urlencode({'q': question(self.number)})} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
-        words = []
+        writer.write(f"GET /?{urlencode({'q': self.question})} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+        pieces: list[str] = []
         async for line in reader:
             self.bytes += len(line)
             if line.startswith(b"data: {"):
-                words.append(json.loads(line[6:])["text"])
+                self.arrived.append((len(pieces), time.monotonic()))
+                pieces.append(json.loads(line.removeprefix(b"data: "))["text"])
             elif line.startswith(b"data: [DONE]"):
                 break
-        self.last_at = time.monotonic()
-        self.answered = words == answer(name(self.number))
         writer.close()
+        self._answer[()] = "".join(pieces)
+        self.rested_at = time.monotonic()
 
     async def leave(self) -> None:
         """It hung up when it had read all."""

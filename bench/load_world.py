@@ -40,7 +40,9 @@ PAGE = (
 ).encode()
 
 VISITOR = re.compile(r"访客\d{4}")
-NUMBERED = re.compile(r"词(\d{3,})")
+DIGITS = "山水云雨风雪花草树石江河湖海星光田野村桥路船车马牛羊鱼鸟门窗"
+"""Plain words instead of figures: an answer of six hundred numbers, each to be checked, is nobody's."""
+WORD = re.compile(f"词([{DIGITS}]{{3}})")
 
 
 def answer(visitor: str, tokens: int = TOKENS) -> list[str]:
@@ -48,15 +50,26 @@ def answer(visitor: str, tokens: int = TOKENS) -> list[str]:
     return [f"答{visitor}：", *map(_token, range(1, tokens))]
 
 
+def words(text: str) -> list[int]:
+    """The numbers of those in it."""
+    return [_number(digits) for digits in WORD.findall(text)]
+
+
 def last_word(text: str) -> int | None:
-    """The number of the last word that is whole."""
-    start = text.rfind("词")
-    return int(found[1]) if start >= 0 and (found := NUMBERED.match(text, start)) else None
+    found = WORD.match(text, max(text.rfind("词"), 0))
+    return _number(found[1]) if found else None
 
 
 def _token(number: int) -> str:
-    cites = "[1][2]。" if number % 15 == 0 else ""
-    return f"词{number:03d}{cites}" + ("\n\n" if number % 60 == 0 else "")
+    high, low = divmod(number, len(DIGITS))
+    word = f"词{DIGITS[high // len(DIGITS)]}{DIGITS[high % len(DIGITS)]}{DIGITS[low]}"
+    cites = "，期限 30 日[1][2]。" if number % 15 == 0 else ""
+    return word + cites + ("\n\n" if number % 60 == 0 else "")
+
+
+def _number(digits: str) -> int:
+    high, middle, low = map(DIGITS.index, digits)
+    return (high * len(DIGITS) + middle) * len(DIGITS) + low
 
 
 class Sent(NamedTuple):

@@ -14,7 +14,7 @@ import httpx
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 client = httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=None))
@@ -26,6 +26,10 @@ async def answer(request: Request) -> StreamingResponse:
     sources = "\n".join(f"{one['title']} {one['url']} {one['content']}" for one in found.json()["results"])
     messages = [{"role": "system", "content": sources}, {"role": "user", "content": question}]
     return StreamingResponse(events(messages), media_type="text/event-stream")
+
+
+async def health(_: Request) -> Response:
+    return Response()
 
 
 async def events(messages: list[dict[str, str]]) -> AsyncIterator[str]:
@@ -42,4 +46,5 @@ async def events(messages: list[dict[str, str]]) -> AsyncIterator[str]:
 
 
 if __name__ == "__main__":
-    uvicorn.run(Starlette(routes=[Route("/", answer)]), port=int(sys.argv[1]), log_level="warning")
+    routes = [Route("/", answer), Route("/health", health)]
+    uvicorn.run(Starlette(routes=routes), port=int(sys.argv[1]), log_level="warning")
