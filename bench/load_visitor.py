@@ -78,7 +78,10 @@ class Visitor:
     @property
     def answered(self) -> bool:
         """Every word is there, once and in order, and it is the answer to this visitor's question."""
-        text = TAG.sub("", "".join(self._answer[path] for path in sorted(self._answer)))
+        return self._is_whole("".join(self._answer[path] for path in sorted(self._answer)))
+
+    def _is_whole(self, html: str) -> bool:
+        text = TAG.sub("", html)
         return answer(self.name)[0] in text and words(text) == list(range(1, self.tokens))
 
     @property
@@ -238,6 +241,11 @@ class Visitor:
 
 class StockVisitor(Visitor):
     """Of a page that answers in plain `st.markdown`, without switches."""
+
+    @property
+    def answered(self) -> bool:
+        """An agent's page may show it twice: while it is written, and as the result."""
+        return any(map(self._is_whole, self._answer.values()))
 
     async def get_ready(self) -> None:
         """There is nothing to switch on."""
