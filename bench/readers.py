@@ -203,7 +203,15 @@ def lateness(readers: Sequence[Visitor]) -> float:
 def crowd_rows(all_of_them: dict[str, Contender]) -> Iterator[Row]:
     for how_many, limit in CROWDS.items():
         late = {name: lateness(asyncio.run(crowd(all_of_them[name], how_many))) for name in (CHAT, BARE)}
-        yield Row(f"{how_many} readers at once: last word late, median", late[CHAT], "s", limit, BARE, late[BARE])
+        yield Row(
+            f"{how_many} readers at once: last word late, median",
+            late[CHAT],
+            "s",
+            limit,
+            BARE,
+            late[BARE],
+            in_ratio=False,
+        )
 
 
 def growing_lateness(readers: Sequence[Visitor], sent: dict[str, Sent]) -> float:
@@ -225,7 +233,9 @@ def stream_row(all_of_them: dict[str, Contender], model: str) -> Row:
     readers = {name: asyncio.run(crowd(all_of_them[name], STREAMS)) for name in (CHAT, BARE)}
     sent = {name: Sent(*times) for name, times in httpx.get(f"{model}/sent").json().items()}
     grown = {name: growing_lateness(found, sent) for name, found in readers.items()}
-    return Row(f"{STREAMS} streams at once: lateness grows by", grown[CHAT], "s", 0.25, BARE, grown[BARE])
+    return Row(
+        f"{STREAMS} streams at once: lateness grows by", grown[CHAT], "s", 0.25, BARE, grown[BARE], in_ratio=False
+    )
 
 
 # ── What is left ──────────────────────────────────────────────────────────────────────────────────────────────────────
