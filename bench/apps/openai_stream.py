@@ -14,8 +14,10 @@ def client() -> OpenAI:
 
 if question := st.chat_input("ask"):
     st.chat_message("user").write(question)
-    found = httpx.get(f"{os.environ['SEARXNG_URL']}/search", params={"q": question, "format": "json"}).json()["results"]
-    sources = "\n".join(f"{one['title']} {one['url']} {one['content']}" for one in found)
+    sources = ""
+    if searxng := os.environ.get("SEARXNG_URL"):
+        found = httpx.get(f"{searxng}/search", params={"q": question, "format": "json"}).json()["results"]
+        sources = "\n".join(f"{one['title']} {one['url']} {one['content']}" for one in found)
     stream = client().chat.completions.create(
         model=os.environ["LLM_MODEL"].removeprefix("openai:"),
         messages=[{"role": "system", "content": sources}, {"role": "user", "content": question}],
