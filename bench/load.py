@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import resource
 import sqlite3
@@ -48,6 +49,8 @@ from support.app_server import app_server, free_port, wait_for  # noqa: E402
 
 SIZES = (20, 50, 100)
 SIZES_OF_WORKERS = (50, 100)
+FIGURES = ROOT / "bench" / "load_figures.json"
+"""Of the load of fifty, which `bench.scaling` counts with."""
 MOST = 500
 KEPT_WITHIN = 15.0
 STREAMLIT_REMEMBERS = 125.0
@@ -209,6 +212,19 @@ class Load:
             f"{statistics.mean(visitor.bytes for visitor in self.visitors) / 1000:.0f} kB",
             f"{self.others_busy:.0%}",
         ]
+
+    def figures(self) -> dict[str, float]:
+        """Of one answer and one page, for `bench.scaling`. One process is busy from the first Enter to the last first token."""
+        count = len(self.visitors)
+        start = max(self.first_tokens()) / count
+        return {
+            "start_seconds": start,
+            "token_seconds": (self.answering_cpu / count - start) / TOKENS,
+            "resting_megabytes": self.before.megabytes,
+            "page_megabytes": (self.idle.megabytes - self.before.megabytes) / count,
+            "answer_megabytes": (self.busy.megabytes - self.idle.megabytes) / count,
+            "answer_kilobytes": statistics.mean(visitor.bytes for visitor in self.visitors) / 1000,
+        }
 
 
 HEADER = [
@@ -409,6 +425,8 @@ def main() -> int:
         write_section("More than one process", f"{table(loads)}\n\n{WORKERS_NOTE}")
     elif not arguments.visitors:
         write_section("Many visitors", f"{table(loads)}\n\n{NOTE}")
+        of_fifty = loads[SIZES.index(50)].figures()
+        FIGURES.write_text(json.dumps(of_fifty, indent=1) + "\n", "utf-8")
     return 0 if all(len(load.answered) == load.kept == len(load.visitors) for load in loads) else 1
 
 
