@@ -53,7 +53,7 @@ bench: .venv/dev.stamp system-packages
 	$(BIN)/python -m bench $(ARGS)
 
 load: .venv/dev.stamp
-	$(BIN)/python -m bench.load $(if $(N),--visitors $(N)) $(if $(SPREAD),--spread $(SPREAD)) $(if $(MODE),--mode $(MODE)) $(if $(READ),--read $(READ)) $(ARGS)
+	$(BIN)/python -m bench.load $(if $(N),--visitors $(N)) $(if $(SPREAD),--spread $(SPREAD)) $(if $(MODE),--mode $(MODE)) $(if $(READ),--read $(READ)) $(if $(filter-out 1,$(WORKERS)),--workers $(WORKERS)) $(ARGS)
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "问源需要 Python 3.11 或更新的版本；可用 make PYTHON=/path/to/python3.11 指定。"; exit 1; }

@@ -1,6 +1,7 @@
 """`make load`: many visitors at once, each with one question, through one process of the app started as `make run` does.
 
     make load                  20, 50 and 100 visitors; the table goes to docs/benchmarks.md
+    make load WORKERS=1,2      50 and 100 visitors, one process and two behind nginx; another table there
     make load N=50 SPREAD=30   50 visitors who ask within 30 seconds; the table is only printed
     make load N=20 MODE=agent
     make load N=50 READ=3      three pages are read for each question
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import resource
 import sqlite3
@@ -21,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,41 +31,58 @@ from pathlib import Path
 import httpx
 
 from bench.load_visitor import Visitor
-from bench.load_world import FIRST_TOKEN_SECONDS, TOKENS, TOKENS_PER_SECOND, Sent, answer
+from bench.load_world import (
+    FIRST_TOKEN_SECONDS,
+    SEARCH_SECONDS,
+    TOKENS,
+    TOKENS_PER_SECOND,
+    Sent,
+    answer,
+    model_name,
+)
 from bench.report import write_section
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from support.app_server import app_server  # noqa: E402
+from support.app_server import app_server, free_port, wait_for  # noqa: E402
 
 SIZES = (20, 50, 100)
+SIZES_OF_WORKERS = (50, 100)
+FIGURES = ROOT / "bench" / "load_figures.json"
+"""Of the load of fifty, which `bench.scaling` counts with."""
 MOST = 500
 KEPT_WITHIN = 15.0
 STREAMLIT_REMEMBERS = 125.0
 """Seconds for which Streamlit keeps the session of a closed page, and a little more."""
+WARMING_UP = 6
+"""Visitors for each of several processes: nginx chooses by chance, and each process has to import what an answer needs."""
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True)
 class Footprint:
-    """What a process holds, and what it has used."""
+    """What processes hold, and what they have used."""
 
     cpu: float
     megabytes: float
     handles: int
 
     @classmethod
-    def of(cls, pid: int) -> Footprint:
-        folder = Path("/proc") / str(pid)
-        fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        resident = int((folder / "statm").read_text().split()[1])
+    def of(cls, *pids: int) -> Footprint:
+        folders = [Path("/proc") / str(pid) for pid in pids]
+        resident = sum(int((folder / "statm").read_text().split()[1]) for folder in folders)
         return cls(
-            (int(fields[11]) + int(fields[12])) / TICKS,
+            sum(map(processor_seconds, pids)),
             resident * PAGE_SIZE / 2**20,
-            len(list((folder / "fd").iterdir())),
+            sum(len(list((folder / "fd").iterdir())) for folder in folders),
         )
+
+
+def processor_seconds(pid: int) -> float:
+    """That a process has used, to the nanosecond: its clock has a number that Linux makes of its own (see clock_getcpuclockid)."""
+    return time.clock_gettime(~pid << 3 | 2)
 
 
 def machine_busy() -> float:
@@ -86,8 +105,69 @@ def outside(kind: str) -> Iterator[tuple[str, int]]:
         process.wait(10)
 
 
+def use_all_handles() -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+
+
+@dataclass(frozen=True)
+class Serving:
+    """The app, in one process or in several."""
+
+    url: str
+    pids: Sequence[int]
+    log_path: Path
+
+
+@contextmanager
+def serving(workers: int, environ: Mapping[str, str]) -> Iterator[Serving]:
+    if workers == 1:
+        with app_server(**environ) as app:
+            yield Serving(app.url, [app.process.pid], app.log_path)
+        return
+    port, log_path = free_port(), Path(environ["DATA_DIR"]) / "server.log"
+    url = f"http://127.0.0.1:{port}"
+    with log_path.open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "core", "run", "--workers", str(workers), "--port", str(port)],
+            cwd=ROOT,
+            env={**os.environ, "PUBLIC_URL": url, **environ},
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        wait_for(f"{url}/healthz", process, log_path)
+        yield Serving(url, [pid for pid in _family(process.pid) if pid != process.pid], log_path)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _family(pid: int) -> list[int]:
+    """The process, its children and theirs: app processes, and nginx with the process that works for it."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(one for child in children for one in _family(int(child)))]
+
+
+def environment(folder: Path, model: str, search: str, **more: str) -> dict[str, str]:
+    return {
+        "DATA_DIR": str(folder),
+        "OPENAI_API_KEY": "load",
+        "OPENAI_BASE_URL": f"{model}/v1",
+        "LLM_MODEL": f"openai:{model_name()}",
+        "AGENT_STRATEGY": "tools",
+        "SEARCH_PROVIDER_PRIORITY": "searxng",
+        "SEARXNG_URL": search,
+        # To the app all visitors come from one address; in the world that this stands for, each has its own.
+        "LIMITS_VISITORS_PER_ADDRESS": str(MOST),
+        "LIMITS_ANSWERS_AT_ONCE": str(MOST),
+        "READING_PAGES": "0",
+        **more,
+    }
+
+
 @dataclass
 class Load:
+    workers: int
     visitors: list[Visitor]
     kept: int
     sent: dict[str, Sent]
@@ -104,8 +184,9 @@ class Load:
         return [visitor for visitor in self.visitors if visitor.answered]
 
     def first_tokens(self) -> list[float]:
-        """From Enter to the first word at the visitor's, without what the model itself took."""
-        return sorted(visitor.first_at - visitor.asked_at - FIRST_TOKEN_SECONDS for visitor in self.answered)
+        """From Enter to the first word at the visitor's, without what search and model themselves took."""
+        outside = SEARCH_SECONDS + FIRST_TOKEN_SECONDS
+        return sorted(visitor.first_at - visitor.asked_at - outside for visitor in self.answered)
 
     def last_tokens(self) -> list[float]:
         """From the model's last word to the same at the visitor's."""
@@ -116,6 +197,7 @@ class Load:
         page = (self.idle.megabytes - self.before.megabytes) / count
         later = [f"{self.after.megabytes:.0f}", str(self.after.handles)] if self.after else ["–", "–"]
         return [
+            str(self.workers),
             str(count),
             f"{len(self.answered) / count:.0%}",
             f"{self.kept / count:.0%}",
@@ -131,13 +213,27 @@ class Load:
             f"{self.others_busy:.0%}",
         ]
 
+    def figures(self) -> dict[str, float]:
+        """Of one answer and one page, for `bench.scaling`. One process is busy from the first Enter to the last first token."""
+        count = len(self.visitors)
+        start = max(self.first_tokens()) / count
+        return {
+            "start_seconds": start,
+            "token_seconds": (self.answering_cpu / count - start) / TOKENS,
+            "resting_megabytes": self.before.megabytes,
+            "page_megabytes": (self.idle.megabytes - self.before.megabytes) / count,
+            "answer_megabytes": (self.busy.megabytes - self.idle.megabytes) / count,
+            "answer_kilobytes": statistics.mean(visitor.bytes for visitor in self.visitors) / 1000,
+        }
+
 
 HEADER = [
+    "processes",
     "visitors",
     "answered",
     "kept",
     "with sources",
-    "first token beyond the model's, p50 / p95",
+    "first token beyond search and model, p50 / p95",
     "last token late, p50 / p95",
     "CPU per answer",
     "CPU per page opened",
@@ -206,46 +302,36 @@ async def kept(database: Path, visitors: Sequence[Visitor]) -> int:
         await asyncio.sleep(0.5)
 
 
-async def measure(count: int, *, spread: float, agent: bool, wait: bool, read: int) -> Load:
-    with outside("model") as (model, model_pid), outside("search") as (search, search_pid), _folder() as folder:
-        environ = {
-            "DATA_DIR": str(folder),
-            "OPENAI_API_KEY": "load",
-            "OPENAI_BASE_URL": f"{model}/v1",
-            "LLM_MODEL": "openai:load",
-            "AGENT_STRATEGY": "tools",
-            "SEARCH_PROVIDER_PRIORITY": "searxng",
-            "SEARXNG_URL": search,
-            # To the app all visitors come from one address; in the world that this stands for, each has its own.
-            "LIMITS_VISITORS_PER_ADDRESS": str(MOST),
-            "LIMITS_ANSWERS_AT_ONCE": str(MOST),
-            "READING_PAGES": str(read),
-            "READING_ALLOW_HOSTS": search.removeprefix("http://"),
-        }
-        with app_server(**environ) as app:
-            pids = (app.process.pid, model_pid, search_pid, os.getpid())
-            first = Visitor(0, app.url, agent)  # imports LangChain, opens the database
-            await open_and_get_ready(first)
-            await ask_and_leave(first)
+async def measure(count: int, *, spread: float, agent: bool, wait: bool, read: int, workers: int = 1) -> Load:
+    with outside("model") as (model, model_pid), outside("search") as (search, search_pid), load_folder() as folder:
+        reading = {"READING_PAGES": str(read), "READING_ALLOW_HOSTS": search.removeprefix("http://")}
+        with serving(workers, environment(folder, model, search, **reading)) as app:
+            others_than = (*app.pids, model_pid, search_pid, os.getpid())
+            first = [
+                Visitor(MOST + number, app.url, agent) for number in range(WARMING_UP * workers if workers > 1 else 1)
+            ]
+            await at_once(first, open_and_get_ready, 0.0)  # imports LangChain, opens the database
+            await at_once(first, ask_and_leave, 0.0)
             await asyncio.sleep(3)
-            before = Footprint.of(app.process.pid)
+            before = Footprint.of(*app.pids)
             visitors = [Visitor(number, app.url, agent) for number in range(1, count + 1)]
             await at_once(visitors, open_and_get_ready, 0.0)
             await asyncio.sleep(2)
-            idle = Footprint.of(app.process.pid)
-            others = machine_busy() - sum(Footprint.of(pid).cpu for pid in pids)
+            idle = Footprint.of(*app.pids)
+            others = machine_busy() - sum(map(processor_seconds, others_than))
             began = time.monotonic()
             print(f"{count} pages are open", flush=True)
             await at_once(visitors, ask_and_leave, spread)
             seconds = time.monotonic() - began
-            others = machine_busy() - sum(Footprint.of(pid).cpu for pid in pids) - others
+            others = machine_busy() - sum(map(processor_seconds, others_than)) - others
             kept_count = await kept(folder / "database" / "wenyuan.sqlite3", visitors)
-            busy = Footprint.of(app.process.pid)
+            busy = Footprint.of(*app.pids)
             async with httpx.AsyncClient() as client:
                 sent = (await client.get(f"{model}/sent")).json()
-            after = await _after_all(first, app.process.pid) if wait else None
-            _tell(visitors, app.log, pids)
+            after = await after_all(first, app.pids) if wait else None
+            _tell(visitors, app, {"model": model_pid, "search": search_pid, "visitors": os.getpid()})
     return Load(
+        workers,
         visitors,
         kept_count,
         {name: Sent(*times) for name, times in sent.items()},
@@ -259,30 +345,34 @@ async def measure(count: int, *, spread: float, agent: bool, wait: bool, read: i
     )
 
 
-async def _after_all(visitor: Visitor, pid: int) -> Footprint:
+async def after_all(visitors: Sequence[Visitor], pids: Sequence[int]) -> Footprint:
     """When Streamlit has forgotten the closed pages: it looks whether any are to be forgotten when one is closed."""
     await asyncio.sleep(STREAMLIT_REMEMBERS)
-    await visitor.open()
-    await visitor.leave()
+    for visitor in visitors:
+        await visitor.open()
+        await visitor.leave()
     await asyncio.sleep(3)
-    return Footprint.of(pid)
+    return Footprint.of(*pids)
 
 
-def _tell(visitors: Sequence[Visitor], log: str, pids: Sequence[int]) -> None:
+def _tell(visitors: Sequence[Visitor], app: Serving, others: Mapping[str, int]) -> None:
     for remark, count in Counter(visitor.remark for visitor in visitors if not visitor.answered).items():
         print(f"{count} without an answer: {remark}")
+    log = app.log_path.read_text("utf-8", errors="replace")
     for line, count in Counter(
         line.split(" ", 2)[-1] for line in log.splitlines() if "WARN" in line or "ERR" in line
     ).items():
         print(f"{count} × in the log: {line}")
-    names = ("app", "model", "search", "visitors")
-    print(
-        "CPU seconds:", ", ".join(f"{name} {Footprint.of(pid).cpu:.1f}" for name, pid in zip(names, pids, strict=True))
-    )
+    for name, pid in [*((_command(pid), pid) for pid in app.pids), *others.items()]:
+        print(f"CPU seconds, {name}: {processor_seconds(pid):.1f}")
+
+
+def _command(pid: int) -> str:
+    return "nginx" if "nginx" in Path(f"/proc/{pid}/comm").read_text() else "app"
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def load_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="wenyuan-load-") as folder:
         yield Path(folder)
 
@@ -292,14 +382,18 @@ def table(loads: Sequence[Load]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+WORLD = f"""A model on loopback answers after {FIRST_TOKEN_SECONDS} s with {TOKENS} tokens, {TOKENS_PER_SECOND} a second; a SearXNG on loopback takes {SEARCH_SECONDS} s."""
 NOTE = f"""Visitors without a browser: each speaks Streamlit's own protocol (`bench/load_visitor.py`), opens the page, waits until
 it is drawn, switches search on, asks one question, reads until the answer is complete, and leaves. All pages are open and at
-rest before the first question, and all questions are asked at once. A model on loopback answers after {FIRST_TOKEN_SECONDS} s with {TOKENS} tokens,
-{TOKENS_PER_SECOND} a second; a SearXNG on loopback answers at once. One process of the app, SQLite, everything on the same cores: the model,
-SearXNG and the visitors too. Answered: every word arrived, once and in order. Kept: question and whole answer are in the
-database file afterwards. The first token counts from Enter, without the model's own {FIRST_TOKEN_SECONDS} s: rerun of the page, search,
-prompt, model's client, drawing. Memory and file handles "after": two minutes after all have left, when Streamlit has forgotten
-their sessions."""
+rest before the first question, and all questions are asked at once. {WORLD}
+SQLite; everything is on the same cores: the model, SearXNG and the visitors too. Answered: every word arrived, once and
+in order. Kept: question and whole answer are in the database file afterwards. The first token counts from Enter, without what search and
+model themselves take: rerun of the page, prompt, clients, drawing. Memory and file handles "after": two minutes
+after all have left, when Streamlit has forgotten their sessions."""
+WORKERS_NOTE = """As the table before, but processes of the app behind nginx, which `make run WORKERS=n` starts; one is without nginx. Processor
+time, memory and handles are of the app's processes and of nginx together. Two processes do not have two cores here: the model,
+SearXNG, nginx and the visitors need about as much as the app, on the same cores. What is gained is what a second process
+gains beside all that; where they are on other machines it is more."""
 
 
 def main() -> int:
@@ -308,21 +402,42 @@ def main() -> int:
     parser.add_argument("--spread", type=float, default=0.0, help="seconds over which the questions are spread")
     parser.add_argument("--mode", choices=("chat", "agent"), default="chat")
     parser.add_argument("--read", type=int, default=0, choices=range(6), help="pages that are read for each question")
+    parser.add_argument("--workers", type=_counts, help="processes, or several numbers of them: 1,2")
     parser.add_argument("--no-wait", dest="wait", action="store_false", help="do not wait for what is left afterwards")
     arguments = parser.parse_args()
-    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    use_all_handles()
     loads: list[Load] = []
-    for size in [arguments.visitors] if arguments.visitors else SIZES:
-        load = asyncio.run(
-            measure(
-                size, spread=arguments.spread, agent=arguments.mode == "agent", wait=arguments.wait, read=arguments.read
+    for workers in arguments.workers or [1]:
+        for size in _sizes(arguments):
+            load = asyncio.run(
+                measure(
+                    size,
+                    spread=arguments.spread,
+                    agent=arguments.mode == "agent",
+                    wait=arguments.wait,
+                    read=arguments.read,
+                    workers=workers,
+                )
             )
-        )
-        loads.append(load)
-        print(table([load]), flush=True)
-    if not arguments.visitors:
+            loads.append(load)
+            print(table([load]), flush=True)
+    if not arguments.visitors and arguments.workers:
+        write_section("More than one process", f"{table(loads)}\n\n{WORKERS_NOTE}")
+    elif not arguments.visitors:
         write_section("Many visitors", f"{table(loads)}\n\n{NOTE}")
+        of_fifty = loads[SIZES.index(50)].figures()
+        FIGURES.write_text(json.dumps(of_fifty, indent=1) + "\n", "utf-8")
     return 0 if all(len(load.answered) == load.kept == len(load.visitors) for load in loads) else 1
+
+
+def _sizes(arguments: argparse.Namespace) -> Sequence[int]:
+    if arguments.visitors:
+        return [arguments.visitors]
+    return SIZES_OF_WORKERS if arguments.workers else SIZES
+
+
+def _counts(text: str) -> list[int]:
+    return [int(count) for count in text.split(",")]
 
 
 if __name__ == "__main__":

@@ -6,12 +6,13 @@ What nobody changed in the page is left out of the messages to the server, and n
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 import httpx
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -19,7 +20,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 
-from bench.load_world import NUMBERED, TOKENS, answer
+from bench.load_world import TOKENS, answer, last_word, words
 
 TAG = re.compile(r"<[^>]*>")
 PATIENCE = 120.0
@@ -41,11 +42,15 @@ class Visitor:
     number: int
     url: str
     agent: bool = False
+    tokens: int = TOKENS
     asked_at: float = 0.0
-    first_at: float = 0.0
-    last_at: float = 0.0
+    rested_at: float = 0.0
+    arrived: list[tuple[int, float]] = field(default_factory=list)
+    """When the page showed the answer up to which word. Nought is the salutation."""
     bytes: int = 0
     """That came through the websocket, compressed as for a browser."""
+    bytes_before: int = 0
+    """Those of them that had come when the question was asked."""
     cited: bool = False
     conversation: str = ""
     remark: str = ""
@@ -73,9 +78,19 @@ class Visitor:
     @property
     def answered(self) -> bool:
         """Every word is there, once and in order, and it is the answer to this visitor's question."""
-        text = TAG.sub("", "".join(self._answer[path] for path in sorted(self._answer)))
-        words = [int(number) for number in NUMBERED.findall(text)]
-        return answer(self.name)[0] in text and words == list(range(1, TOKENS))
+        return self._is_whole("".join(self._answer[path] for path in sorted(self._answer)))
+
+    def _is_whole(self, html: str) -> bool:
+        text = TAG.sub("", html)
+        return answer(self.name)[0] in text and words(text) == list(range(1, self.tokens))
+
+    @property
+    def first_at(self) -> float:
+        return self.arrived[0][1] if self.arrived else 0.0
+
+    @property
+    def last_at(self) -> float:
+        return next((at for word, at in self.arrived if word == self.tokens - 1), 0.0)
 
     async def open(self) -> None:
         """Until the page has been drawn for the first time."""
@@ -91,6 +106,7 @@ class Visitor:
             create_connection=_Counting,
         )
         assert isinstance(websocket, _Counting)
+        assert websocket.protocol.extensions, "the server compresses nothing"
         self._websocket = websocket
         await self._rerun()
         await self._until(lambda: bool(self._chat_input))
@@ -117,14 +133,14 @@ class Visitor:
 
     async def ask(self) -> None:
         """Asks, and reads until the answer is complete and the page at rest."""
-        self.asked_at = time.monotonic()
+        self.asked_at, self.bytes_before = time.monotonic(), self._websocket.received
         await self._rerun(self._typed(self.question))
         await self._until(lambda: self.answered)
+        self.rested_at, self.bytes = time.monotonic(), self._websocket.received
 
     async def leave(self) -> None:
         self._stop_repeating()
         await self._websocket.close()
-        self.bytes += self._websocket.received
 
     # ── To the server ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -214,10 +230,58 @@ class Visitor:
                 self.remark = element.alert.body
 
     def _read(self, path: tuple[int, ...], html: str) -> None:
-        now = time.monotonic()
         self._answer[path] = html
         self.cited = self.cited or 'class="cite"' in html
-        if not self.first_at and self.name in html:
-            self.first_at = now
-        if not self.last_at and f"词{TOKENS - 1:03d}" in html:
-            self.last_at = now
+        word = last_word(html)
+        if word is None and self.name in html:
+            word = 0
+        if word is not None and (not self.arrived or word > self.arrived[-1][0]):
+            self.arrived.append((word, time.monotonic()))
+
+
+class StockVisitor(Visitor):
+    """Of a page that answers in plain `st.markdown`, without switches."""
+
+    @property
+    def answered(self) -> bool:
+        """An agent's page may show it twice: while it is written, and as the result."""
+        return any(map(self._is_whole, self._answer.values()))
+
+    async def get_ready(self) -> None:
+        """There is nothing to switch on."""
+
+    def _draw(self, message: ForwardMsg) -> None:
+        super()._draw(message)
+        element = message.delta.new_element
+        if element.WhichOneof("type") == "markdown" and answer(self.name)[0] in element.markdown.body:
+            self._read(tuple(message.metadata.delta_path), element.markdown.body)
+
+
+class StreamVisitor(Visitor):
+    """Of `bench/apps/bare_stream.py`: asks, and reads an event stream."""
+
+    async def open(self) -> None:
+        """There is no page."""
+
+    async def get_ready(self) -> None:
+        """There is nothing to switch on."""
+
+    async def ask(self) -> None:
+        host, port = self.url.removeprefix("http://").split(":")
+        self.asked_at = time.monotonic()
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(f"GET /?{urlencode({'q': self.question})} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+        pieces: list[str] = []
+        async for line in reader:
+            self.bytes += len(line)
+            if line.startswith(b"data: {"):
+                self.arrived.append((len(pieces), time.monotonic()))
+                pieces.append(json.loads(line.removeprefix(b"data: "))["text"])
+            elif line.startswith(b"data: [DONE]"):
+                break
+        writer.close()
+        self._answer[()] = "".join(pieces)
+        self.rested_at = time.monotonic()
+
+    async def leave(self) -> None:
+        """It hung up when it had read all."""

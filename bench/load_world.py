@@ -1,4 +1,4 @@
-"""The world outside the app, for `bench.load`: a model that streams at a fixed pace, and a SearXNG that answers at once.
+"""The world outside the app, for `bench.load` and `bench.readers`: a model that streams at a fixed pace, and a SearXNG.
 
 Each runs in a process of its own, `python -m bench.load_world model` or `… search`, and prints its port. A stream costs one
 timer and one write per token: at a hundred readers nothing else would be left of two cores.
@@ -11,14 +11,24 @@ import json
 import re
 import sys
 import time
+from functools import cache
 from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 from zlib import crc32
 
-FIRST_TOKEN_SECONDS = 0.5
-TOKENS_PER_SECOND = 50
-TOKENS = 500
+SEARCH_SECONDS = 0.12
+FIRST_TOKEN_SECONDS = 0.3
+TOKENS_PER_SECOND = 60
+TOKENS = 600
+ANSWER_SECONDS = SEARCH_SECONDS + FIRST_TOKEN_SECONDS + (TOKENS - 1) / TOKENS_PER_SECOND
+"""From the question to the last word, if nobody loses any time."""
+
+
+def model_name(tokens: int = TOKENS, tokens_per_second: int = TOKENS_PER_SECOND) -> str:
+    """What the model is asked by: it says how much it will write, and how quickly."""
+    return f"{tokens}x{tokens_per_second}"
+
 
 PAGE_SECONDS = (0.05, 0.1, 0.3)
 PAGE = (
@@ -30,17 +40,36 @@ PAGE = (
 ).encode()
 
 VISITOR = re.compile(r"访客\d{4}")
-NUMBERED = re.compile(r"词(\d{3})")
+DIGITS = "山水云雨风雪花草树石江河湖海星光田野村桥路船车马牛羊鱼鸟门窗"
+"""Plain words instead of figures: an answer of six hundred numbers, each to be checked, is nobody's."""
+WORD = re.compile(f"词([{DIGITS}]{{3}})")
 
 
-def answer(visitor: str) -> list[str]:
+def answer(visitor: str, tokens: int = TOKENS) -> list[str]:
     """As long as a real one, in paragraphs with citations; each word has its number, so that none can be missed."""
-    return [f"答{visitor}：", *map(_token, range(1, TOKENS))]
+    return [f"答{visitor}：", *map(_token, range(1, tokens))]
+
+
+def words(text: str) -> list[int]:
+    """The numbers of those in it."""
+    return [_number(digits) for digits in WORD.findall(text)]
+
+
+def last_word(text: str) -> int | None:
+    found = WORD.match(text, max(text.rfind("词"), 0))
+    return _number(found[1]) if found else None
 
 
 def _token(number: int) -> str:
-    cites = "[1][2]。" if number % 15 == 0 else ""
-    return f"词{number:03d}{cites}" + ("\n\n" if number % 60 == 0 else "")
+    high, low = divmod(number, len(DIGITS))
+    word = f"词{DIGITS[high // len(DIGITS)]}{DIGITS[high % len(DIGITS)]}{DIGITS[low]}"
+    cites = "，期限 30 日[1][2]。" if number % 15 == 0 else ""
+    return word + cites + ("\n\n" if number % 60 == 0 else "")
+
+
+def _number(digits: str) -> int:
+    high, middle, low = map(DIGITS.index, digits)
+    return (high * len(DIGITS) + middle) * len(DIGITS) + low
 
 
 class Sent(NamedTuple):
@@ -102,7 +131,9 @@ class Search(_Server):
             }
             for number in range(1, 11)
         ]
-        return self.reply({"query": asked[0], "results": found, "unresponsive_engines": []})
+        reply = {"query": asked[0], "results": found, "unresponsive_engines": []}
+        asyncio.get_running_loop().call_later(SEARCH_SECONDS, self.reply, reply)
+        return None
 
     def _send_page(self) -> None:
         head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(PAGE)}\r\n\r\n"
@@ -124,7 +155,8 @@ class Model(_Server):
         if asked.get("tools") and messages[-1]["role"] != "tool":
             self._call_search(visitor)
         else:
-            Stream(self._transport, visitor, self.sent)
+            tokens, pace = map(int, asked["model"].split("x"))
+            Stream(self._transport, visitor, tokens, pace, self.sent)
         return None
 
     def _call_search(self, visitor: str) -> None:
@@ -136,22 +168,21 @@ class Model(_Server):
 class Stream:
     """One answer, each token at its time: a server that was held up catches up."""
 
-    def __init__(self, transport: Any, visitor: str, sent: dict[str, Sent]) -> None:
-        self._transport, self._visitor, self._sent = transport, visitor, sent
+    def __init__(self, transport: Any, visitor: str, tokens: int, pace: int, sent: dict[str, Sent]) -> None:
+        self._transport, self._visitor, self._pace, self._sent = transport, visitor, pace, sent
         self._loop = asyncio.get_running_loop()
         self._asked = time.monotonic()
         self._times: list[float] = []
-        self._first_token = _event({"role": "assistant", "content": answer(visitor)[0]})
+        self._events = [_event({"role": "assistant", "content": answer(visitor)[0]}), *_later_tokens(tokens)]
         self._loop.call_later(FIRST_TOKEN_SECONDS, self._send)
 
     def _send(self) -> None:
-        told = len(self._times)
-        self._transport.write(_LATER_TOKENS[told - 1] if told else self._first_token)
+        self._transport.write(self._events[len(self._times)])
         self._times.append(time.monotonic())
         if self._transport.is_closing():  # the reader has gone
             return
-        if len(self._times) < TOKENS:
-            self._loop.call_at(self._times[0] + len(self._times) / TOKENS_PER_SECOND, self._send)
+        if len(self._times) < len(self._events):
+            self._loop.call_at(self._times[0] + len(self._times) / self._pace, self._send)
         else:
             self._transport.write(_end("stop"))
             self._sent[self._visitor] = Sent(self._asked, self._times[0], self._times[-1])
@@ -172,7 +203,9 @@ def _end(reason: str) -> bytes:
     return _event({}, reason) + _event(None, usage=usage) + _chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n"
 
 
-_LATER_TOKENS = [_event({"content": text}) for text in answer("")[1:]]
+@cache
+def _later_tokens(tokens: int) -> list[bytes]:
+    return [_event({"content": text}) for text in answer("", tokens)[1:]]
 
 
 async def serve(kind: type[_Server]) -> None:

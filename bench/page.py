@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,6 +24,9 @@ sys.path.insert(0, str(ROOT / "tests"))
 from support.app_server import app_server, free_port  # noqa: E402
 from support.openai_server import openai_server  # noqa: E402
 from support.visitor import ARGUMENTS, CHROMIUM  # noqa: E402
+
+NOTE = """A row whose peer is 20 messages has none in bare Streamlit, which sends the whole conversation each time. The stock agent's page imports
+LangChain before it is drawn, so that its first question waits for nothing; ours is drawn without it."""
 
 IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 
@@ -106,6 +109,17 @@ def time_to_open(browser: Browser, url: str) -> float:
         return time.perf_counter() - started
 
 
+def opening(browser: Browser) -> Row:
+    with app_server(SEARCH_PROVIDER_PRIORITY="bundled") as app, app_server("bench/apps/switches.py") as peer:
+        ours, theirs = list[float](), list[float]()
+        for _ in range(8):
+            ours.append(time_to_open(browser, app.url))
+            theirs.append(time_to_open(browser, peer.url))
+    return Row(
+        "opening the page", statistics.median(ours[1:]), "s", None, "bare Streamlit", statistics.median(theirs[1:])
+    )
+
+
 REACTION = """([click, words]) => new Promise(done => {
     const started = performance.now();
     const look = () => {
@@ -165,9 +179,9 @@ ECHO = """words => new Promise(done => {
 def first_agent_question(browser: Browser) -> Row:
     """The first one that a server is asked: what Agent mode needs was not imported before the page was painted."""
 
-    def once() -> float:
+    def once(entry: str) -> float:
         with (
-            app_server(SEARCH_PROVIDER_PRIORITY="bundled") as app,
+            app_server(entry, SEARCH_PROVIDER_PRIORITY="bundled", OPENAI_API_KEY="k", LLM_MODEL="") as app,
             visiting(browser, f"{app.url}/?mode=agent") as (page, _),
         ):
             page.get_by_test_id("stChatInputTextArea").fill("离婚冷静期有多长？")
@@ -175,15 +189,19 @@ def first_agent_question(browser: Browser) -> Row:
             page.keyboard.press("Enter")
             return float(page.evaluate("window.echoed"))
 
-    return Row("first Agent question shown after Enter", statistics.median(once() for _ in range(5)), "ms", 300)
+    ours = statistics.median(once("asgi.py") for _ in range(5))
+    stock = statistics.median(once("bench/apps/agent_executor.py") for _ in range(3))
+    return Row("first Agent question shown after Enter", ours, "ms", 300, "a stock AgentExecutor page", stock)
 
 
 def start_up() -> Row:
-    def once() -> float:
-        port = free_port()
+    """The page is not opened: what it imports then is no part of this."""
+    bare = ("-m", "streamlit", "run", "bench/apps/empty.py", "--server.address", "127.0.0.1", "--server.port")
+
+    def once(command: Sequence[str], path: str, port: int) -> float:
         started = time.perf_counter()
         process = subprocess.Popen(
-            ["make", "run", f"PORT={port}"],
+            command,
             cwd=ROOT,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -192,7 +210,7 @@ def start_up() -> Row:
         try:
             while True:
                 try:
-                    urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=1).close()
+                    urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=1).close()
                     return time.perf_counter() - started
                 except OSError:
                     time.sleep(0.02)
@@ -200,8 +218,16 @@ def start_up() -> Row:
             os.killpg(process.pid, signal.SIGTERM)
             process.wait()
 
-    once()
-    return Row("make run until the port answers", statistics.median(once() for _ in range(5)), "s", 2.5)
+    ours, theirs = list[float](), list[float]()
+    for _ in range(6):
+        port = free_port()
+        ours.append(once(["make", "run", f"PORT={port}"], "/healthz", port))
+        port = free_port()
+        theirs.append(once([sys.executable, *bare, str(port)], "/_stcore/health", port))
+    ours_median, theirs_median = statistics.median(ours[1:]), statistics.median(theirs[1:])
+    return Row(
+        "make run until the port answers", ours_median, "s", 2.5, "streamlit run of an empty page", theirs_median
+    )
 
 
 def rows() -> Iterator[Row]:
@@ -210,6 +236,7 @@ def rows() -> Iterator[Row]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield streaming(browser)
         yield from rerun(browser)
+        yield opening(browser)
         yield from reacting(browser)
         yield first_agent_question(browser)
         browser.close()

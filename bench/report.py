@@ -31,10 +31,13 @@ def write_section(title: str, text: str) -> None:
     REPORT.write_text(INTRODUCTION + whole, "utf-8")
 
 
-def change(row: Row) -> str:
-    """Since the last run, which is forgotten for this one."""
+def change(row: Row) -> float:
+    """Since the last run, which is forgotten for this one: 0.1 is a tenth more. Nought, if there was none.
+
+    What has a peer is compared as a multiple of it: both were measured in the same hour.
+    """
     results: dict[str, float] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
-    key = f"{row.name}, {row.peer}" if row.peer else row.name
-    before = results.get(key)
-    RESULTS.write_text(json.dumps(results | {key: row.value}, ensure_ascii=False, indent=1), "utf-8")
-    return f"{row.value / before - 1:+.0%}" if before else ""
+    key = f"{row.name} ÷ {row.peer}" if row.ratio is not None else row.name
+    now, before = row.value if row.ratio is None else row.ratio, results.get(key)
+    RESULTS.write_text(json.dumps(results | {key: now}, ensure_ascii=False, indent=1), "utf-8")
+    return now / before - 1 if before else 0.0

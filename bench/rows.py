@@ -15,6 +15,12 @@ class Row:
     peer: str = ""
     peer_value: float | None = None
     at_least: bool = False
+    in_ratio: bool = True
+    """Whether it says something how many times the peer's value this is: not of what may be nought."""
+
+    @property
+    def ratio(self) -> float | None:
+        return self.value / self.peer_value if self.in_ratio and self.peer_value else None
 
     @property
     def ok(self) -> bool:
@@ -25,7 +31,7 @@ class Row:
     def cells(self) -> list[str]:
         limit = "" if self.limit is None else f"{'≥' if self.at_least else '≤'} {self.limit:.3g}"
         peer = f"{self.peer}: {self.peer_value:.3g}" if self.peer_value is not None else self.peer
-        ratio = f"{self.value / self.peer_value:.2f}" if self.peer_value else ""
+        ratio = "" if self.ratio is None else f"{self.ratio:.2f}"
         return [self.name, f"{self.value:.3g} {self.unit}", limit, peer, ratio, "ok" if self.ok else "MISSED"]
 
 

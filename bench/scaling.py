@@ -1,6 +1,6 @@
-"""`python -m bench.scaling`: how much a given number of readers needs, by simulation, into docs/scaling.md.
+"""`python -m bench.scaling`: how much a given number of readers needs, by simulation, into docs/scaling.md and docs/deployment.md.
 
-The figures of one answer were measured (`make load`, and Redis's own count of commands); how people behave is assumed. A
+The figures of one answer were measured (`make load` keeps them, and Redis counts its commands); how people behave is assumed. A
 process is one core on which starts of answers and tokens are worked off in the order in which they come; readers stay with the
 process that their cookie chose.
 """
@@ -8,6 +8,7 @@ process that their cookie chose.
 from __future__ import annotations
 
 import heapq
+import json
 import math
 import random
 import statistics
@@ -15,20 +16,23 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-REPORT = Path(__file__).resolve().parent.parent / "docs" / "scaling.md"
+ROOT = Path(__file__).resolve().parent.parent
+FIGURES = ROOT / "bench" / "load_figures.json"
 
 
 @dataclass(frozen=True)
 class Measured:
     """One process, one core of the machine of docs/benchmarks.md."""
 
-    start_seconds: float = 0.025
+    start_seconds: float
     """Of processor time, from Enter to the first token: page, search, prompt."""
-    token_seconds: float = 0.00031
+    token_seconds: float
     """Of processor time, for each token: stream, drawing, keeping."""
-    resting_megabytes: float = 170.0
-    page_megabytes: float = 0.25
-    answer_kilobytes: float = 30.0
+    resting_megabytes: float
+    page_megabytes: float
+    answer_megabytes: float
+    """Of an answer that is being written."""
+    answer_kilobytes: float
     """Through the websocket, compressed, opening the page included."""
     database_writes: float = 15.0
     """Of an answer of ten seconds: conversation, question, once a second as it grows, its end, its figures."""
@@ -43,8 +47,9 @@ class Assumed:
     think_spread: float = 1.0
     tokens: float = 480.0
     tokens_spread: float = 0.6
-    tokens_per_second: float = 50.0
-    model_seconds: float = 0.5
+    tokens_per_second: float = 60.0
+    model_seconds: float = 0.42
+    """Until the first token, a search before it."""
 
 
 LATE = 1.0
@@ -109,6 +114,66 @@ def with_uneven_shares(readers: int, most: int) -> int:
     return count
 
 
+def measured_table(measured: Measured) -> str:
+    rows = {
+        "processor time from Enter to the first token": (
+            f"{measured.start_seconds * 1000:.0f} ms",
+            "until the last of fifty has its",
+        ),
+        "processor time for each token after that": (
+            f"{measured.token_seconds * 1000:.2f} ms",
+            "the rest of an answer's processor time",
+        ),
+        "memory of a process at rest": (f"{measured.resting_megabytes:.0f} MB", ""),
+        "memory of an open page": (f"{measured.page_megabytes:.2f} MB", ""),
+        "memory of an answer that is being written": (f"{measured.answer_megabytes:.2f} MB", ""),
+        "through the websocket": (f"{measured.answer_kilobytes:.0f} kB", "opening the page and one answer, compressed"),
+        "writes to the database": (
+            f"{measured.database_writes:.0f}",
+            "conversation, question, the growing answer once a second, its end, its figures",
+        ),
+        "Redis": (f"{measured.redis_commands:.0f} commands in 8 round trips", "Redis's own count over five questions"),
+    }
+    lines = ["| what | figure | how |", "| --- | --- | --- |"]
+    return "\n".join([*lines, *(f"| {what} | {figure} | {how} |" for what, (figure, how) in rows.items())])
+
+
+ADD = (
+    (1, "nothing: `make run`"),
+    (8, "`make run WORKERS=n` on a machine with a core for each; `CACHE_URL` for limits and caches that they share"),
+    (100, "[several servers](#several-servers): PostgreSQL, Redis, nginx"),
+    (math.inf, "the same, with a pooler (PgBouncer) before PostgreSQL"),
+)
+
+
+def deployment_table(measured: Measured, assumed: Assumed) -> str:
+    most = readers_per_core(measured, assumed)
+    lines = ["| readers at once | processes, each on a core | memory | what to add |", "| --- | --- | --- | --- |"]
+    for readers in (100, 500, 1_000, 2_000, 10_000, 100_000):
+        processes = with_uneven_shares(readers, most)
+        add = next(text for up_to, text in ADD if processes <= up_to)
+        lines.append(
+            f"| {readers:,} | {processes:,} | {gigabytes(readers, processes, measured, assumed):,.1f} GB | {add} |"
+        )
+    return "\n".join(
+        [
+            f"Measured: a process takes {measured.resting_megabytes:.0f} MB, an open page {measured.page_megabytes:.2f} MB more, an answer that is being "
+            f"written {measured.answer_megabytes:.2f} MB.",
+            f"Computed: one core carries **{most} readers** who read and think between their questions ([how](scaling.md)).",
+            "",
+            *lines,
+        ]
+    )
+
+
+def gigabytes(readers: int, processes: int, measured: Measured, assumed: Assumed) -> float:
+    """Nobody's answer is longer in the making than all its tokens take."""
+    seconds = assumed.model_seconds + assumed.tokens / assumed.tokens_per_second
+    writing = readers * seconds / (assumed.think_seconds + seconds)
+    pages = readers * measured.page_megabytes + writing * measured.answer_megabytes
+    return (processes * measured.resting_megabytes + pages) / 1000
+
+
 def table(measured: Measured, assumed: Assumed) -> str:
     most = readers_per_core(measured, assumed)
     cycle = assumed.think_seconds + assumed.model_seconds + assumed.tokens / assumed.tokens_per_second
@@ -119,22 +184,28 @@ def table(measured: Measured, assumed: Assumed) -> str:
     ]
     for readers in (100, 1_000, 10_000, 100_000):
         rate, processes = readers / cycle, with_uneven_shares(readers, most)
-        memory = processes * measured.resting_megabytes + readers * measured.page_megabytes
         lines.append(
-            f"| {readers:,} | {rate:,.0f} | {processes:,} | {memory / 1000:,.1f} GB | "
+            f"| {readers:,} | {rate:,.0f} | {processes:,} | {gigabytes(readers, processes, measured, assumed):,.1f} GB | "
             f"{rate * measured.database_writes:,.0f} | {processes * 2:,} | {rate * measured.redis_commands:,.0f} | "
             f"{rate * measured.answer_kilobytes * 8 / 1000:,.0f} Mbit/s |"
         )
     return f"One core carries **{most} readers** at these figures.\n\n" + "\n".join(lines)
 
 
+def write_between(name: str, mark: str, text: str) -> None:
+    """In docs/, between two comments."""
+    document = ROOT / "docs" / name
+    before, opening, rest = document.read_text("utf-8").partition(f"<!-- {mark} -->\n")
+    _, closing, after = rest.partition(f"<!-- /{mark} -->")
+    document.write_text(f"{before}{opening}{text}\n{closing}{after}", "utf-8")
+    print(f"{text}\n")
+
+
 def main() -> int:
-    written = REPORT.read_text("utf-8")
-    before, _, rest = written.partition("<!-- simulated -->\n")
-    _, _, after = rest.partition("<!-- /simulated -->")
-    found = table(Measured(), Assumed())
-    print(found)
-    REPORT.write_text(f"{before}<!-- simulated -->\n{found}\n<!-- /simulated -->{after}", "utf-8")
+    measured, assumed = Measured(**json.loads(FIGURES.read_text("utf-8"))), Assumed()
+    write_between("scaling.md", "measured", measured_table(measured))
+    write_between("scaling.md", "simulated", table(measured, assumed))
+    write_between("deployment.md", "computed", deployment_table(measured, assumed))
     return 0
 
 

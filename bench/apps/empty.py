@@ -1,0 +1,1 @@
+"""The peer of a start: a page with nothing on it."""
