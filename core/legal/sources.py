@@ -18,6 +18,8 @@ def article_source(public_url: str, article: LegalArticle, rank: int) -> SearchR
     version = article.published if other else None
     url = public_url + law_address(article.law_name, article.article_number, version)
     remark = f"（{article.published or '日期不详'} 公布，{article.status}）" if other else ""
+    if article.remark:
+        remark = f" · {article.remark.rstrip('。')}"
     return SearchResult(
         title=f"《{article.law_name}》{article.article_number or ''}{remark}",
         url=url,

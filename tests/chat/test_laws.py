@@ -146,5 +146,15 @@ def test_articles_are_those_of_the_time_that_the_question_is_about(tmp_path: Pat
     invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
     with world(says=[["好[1]"]], engines=[FakeEngine("fake", results(2))], DATA_DIR=str(tmp_path / "data")) as (app, _):
         laws, _ = searches(list(app.chat.stream("2015 年的事，灯塔法第二条怎么规定", options=SEARCH)))
-    assert laws.sources[0].title == "《中华人民共和国灯塔法》第二条（2010-05-01 公布，已修改）"
+    assert (
+        laws.sources[0].title
+        == "《中华人民共和国灯塔法》第二条 · 这是 2015 年施行的版本（2010-05-01 公布），不是现行文本"
+    )
     assert "问题说的是 2015 年的事，按当时的法律查找。" in laws.response.notes
+
+
+def test_a_law_that_is_newer_than_the_question_says_so_to_the_reader(tmp_path: Path) -> None:
+    invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
+    with world(says=[["好[1]"]], engines=[FakeEngine("fake", results(2))], DATA_DIR=str(tmp_path / "data")) as (app, _):
+        laws, _ = searches(list(app.chat.stream("1960 年的事，灯塔法第二条怎么规定", options=SEARCH)))
+    assert "1960 年" in laws.sources[0].title.partition(" · ")[2]
