@@ -172,6 +172,8 @@ class Load:
     kept: int
     sent: dict[str, Sent]
     opening_cpu: float
+    starting_cpu: float
+    """From the first Enter to the last first token."""
     answering_cpu: float
     others_busy: float
     before: Footprint
@@ -214,9 +216,9 @@ class Load:
         ]
 
     def figures(self) -> dict[str, float]:
-        """Of one answer and one page, for `bench.scaling`. One process is busy from the first Enter to the last first token."""
+        """Of one answer and one page, for `bench.scaling`."""
         count = len(self.visitors)
-        start = max(self.first_tokens()) / count
+        start = self.starting_cpu / count
         return {
             "start_seconds": start,
             "token_seconds": (self.answering_cpu / count - start) / TOKENS,
@@ -321,7 +323,9 @@ async def measure(count: int, *, spread: float, agent: bool, wait: bool, read: i
             others = machine_busy() - sum(map(processor_seconds, others_than))
             began = time.monotonic()
             print(f"{count} pages are open", flush=True)
+            beginning = asyncio.create_task(all_have_begun(visitors, app.pids))
             await at_once(visitors, ask_and_leave, spread)
+            beginning.cancel()  # only where somebody was not answered
             seconds = time.monotonic() - began
             others = machine_busy() - sum(map(processor_seconds, others_than)) - others
             kept_count = await kept(folder / "database" / "wenyuan.sqlite3", visitors)
@@ -336,6 +340,7 @@ async def measure(count: int, *, spread: float, agent: bool, wait: bool, read: i
         kept_count,
         {name: Sent(*times) for name, times in sent.items()},
         idle.cpu - before.cpu,
+        (beginning.result() if not beginning.cancelled() else idle.cpu) - idle.cpu,
         busy.cpu - idle.cpu,
         others / seconds / (os.cpu_count() or 1),
         before,
@@ -343,6 +348,13 @@ async def measure(count: int, *, spread: float, agent: bool, wait: bool, read: i
         busy,
         after,
     )
+
+
+async def all_have_begun(visitors: Sequence[Visitor], pids: Sequence[int]) -> float:
+    """The processor time at which the last of them sees its first word."""
+    while not all(visitor.first_at for visitor in visitors):  # noqa: ASYNC110 (a look at numbers)
+        await asyncio.sleep(0.02)
+    return sum(map(processor_seconds, pids))
 
 
 async def after_all(visitors: Sequence[Visitor], pids: Sequence[int]) -> Footprint:

@@ -118,7 +118,7 @@ def measured_table(measured: Measured) -> str:
     rows = {
         "processor time from Enter to the first token": (
             f"{measured.start_seconds * 1000:.0f} ms",
-            "until the last of fifty has its",
+            "until the last of fifty has its own",
         ),
         "processor time for each token after that": (
             f"{measured.token_seconds * 1000:.2f} ms",
