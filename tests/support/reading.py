@@ -15,6 +15,9 @@ ONE_APPS = 2
 
 
 class KeptWorkers(ExtractionWorkers):
+    def start(self) -> None:
+        """They do when they are needed: two Apps that started them at once would wait for each other."""
+
     def close(self) -> None:
         """With the App that used them; they stay for the next one."""
 
