@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import logging
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import streamlit as st
@@ -142,6 +143,8 @@ async def collect_garbage_less_often() -> None:
     while True:
         await asyncio.sleep(COLLECT_EVERY)
         gc.collect()
+        with suppress(OSError, AttributeError):  # only glibc keeps what it could give back, and can be asked to
+            ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def _own_address() -> str:

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from core.answer.events import DAMAGED, RunEvent, ToolStarted, Usage
+from core.answer.events import DAMAGED, Answer, Checked, RunEvent, ToolStarted, Usage
 from core.answer.message import Message, Mode, Role
 from core.base.text import clean
 from core.search.types import Source
@@ -41,7 +41,7 @@ def encode(message: Message) -> str:
     document |= {"before": clean(message.before)} if message.before else {}
     document |= {"suggestions": _plain(message.suggestions)} if message.suggestions else {}
     document |= {"files": _plain(message.files)} if message.files else {}
-    return f'{_json(document)[:-1]},"events":[{",".join(_event(_Told(event)) for event in message.events)}]}}'
+    return f'{_json(document)[:-1]},"events":[{",".join(map(_event, message.events))}]}}'
 
 
 def _json(document: Any) -> str:
@@ -61,10 +61,18 @@ class _Told:
         return isinstance(other, _Told) and self.event is other.event
 
 
-@lru_cache(maxsize=512)
-def _event(told: _Told) -> str:
+def _event(event: RunEvent) -> str:
+    return _written(event) if isinstance(event, Answer | Checked | Usage) else _found(_Told(event))
+
+
+@lru_cache(maxsize=256)
+def _found(told: _Told) -> str:
     """An answer is written once a second while it grows, and what was found for it does not change."""
-    return _json({"type": told.event.type, **_plain(told.event)})
+    return _written(told.event)
+
+
+def _written(event: RunEvent) -> str:
+    return _json({"type": event.type, **_plain(event)})
 
 
 def decode(document: object, *, id: str, role: str, text: object, created: object) -> Message:

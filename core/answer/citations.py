@@ -115,7 +115,7 @@ def parse_blocks(markdown: str) -> list[Token]:
     return _PARSER.parse(markdown)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _parse_inline(text: str) -> list[Token]:
     """A list or a table that grows is read again with every update, and so is a whole page; most of it is as before."""
     tokens: list[Token] = []

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Literal, assert_never
 
 from core.answer.checked import AnswerCheck
@@ -147,9 +148,18 @@ def questions_of(messages: Iterable[Message]) -> dict[str, str]:
 
 
 def message_from_run(
-    events: Iterable[RunEvent], *, seconds: float, id: str = "", model: str = "", mode: Mode = "chat"
+    events: Iterable[RunEvent],
+    *,
+    seconds: float,
+    id: str = "",
+    model: str = "",
+    mode: Mode = "chat",
+    growing: bool = False,
 ) -> Message:
-    """The assistant's message: the whole answer if there is one, else as much of it as was written."""
+    """The assistant's message: the whole answer if there is one, else as much of it as was written.
+
+    What a growing one cites is left open: to look through all of it once a second would cost more the longer it is.
+    """
     written: list[str] = []
     kept: list[RunEvent] = []
     answer: Answer | None = None
@@ -157,8 +167,6 @@ def message_from_run(
         match event:
             case TextDelta(text=text):
                 written.append(text)
-            case Thought() if kept and isinstance(kept[-1], Thought):
-                kept[-1] = Thought(kept[-1].text + event.text, kept[-1].seconds + event.seconds)
             case SearchFinished(amends=True):
                 _amend(kept, event)
             case ToolStarted():
@@ -173,10 +181,20 @@ def message_from_run(
                 kept.append(event)
             case _:
                 assert_never(event)
+    kept = list(_thoughts_joined(kept))
     found = sources_in(kept)
     text = answer.text if answer else "".join(written)
-    cited = answer.sources if answer else cited_sources(text, found)
+    cited = answer.sources if answer else () if growing else cited_sources(text, found)
     return Message("assistant", text, tuple(kept), cited, seconds, id or new_id(), model, mode)
+
+
+def _thoughts_joined(events: Iterable[RunEvent]) -> Iterator[RunEvent]:
+    for kind, group in groupby(events, key=type):
+        if kind is Thought:
+            thoughts = [event for event in group if isinstance(event, Thought)]
+            yield Thought("".join(one.text for one in thoughts), sum(one.seconds for one in thoughts))
+        else:
+            yield from group
 
 
 def _amend(events: list[RunEvent], search: SearchFinished) -> None:

@@ -98,7 +98,10 @@ class Run:
 
     def message(self) -> Message:
         """What the run has come to so far: all of it, when it is over."""
-        return message_from_run(self.events, seconds=self.elapsed, id=self.id, model=self.model, mode=self.mode)
+        growing = not self._done
+        return message_from_run(
+            self.events, seconds=self.elapsed, id=self.id, model=self.model, mode=self.mode, growing=growing
+        )
 
     def cancel(self) -> None:
         """Stops the producer; what it produced stays. Harmless on a finished run."""

@@ -29,6 +29,7 @@ from sqlalchemy import (
 )
 
 from core.answer import archive
+from core.answer.citations import cited_sources
 from core.answer.events import Notice
 from core.answer.message import Message
 from core.base.errors import InputError
@@ -379,4 +380,8 @@ def _conversation(row: Row[tuple[object, ...]]) -> Conversation:
 
 def _message(row: Row[tuple[object, ...]]) -> Message:
     found = archive.decode(row.payload, id=row.id, role=row.role, text=row.text, created=row.created)
-    return found if row.finished else replace(found, events=(*found.events, UNFINISHED))
+    if row.finished:
+        return found
+    return replace(
+        found, events=(*found.events, UNFINISHED), cited=found.cited or cited_sources(found.text, found.found)
+    )

@@ -19,7 +19,7 @@ import pytest
 from sqlalchemy import event, insert, text
 
 from core.answer.archive import NO_TEXT
-from core.answer.events import DAMAGED, TextDelta
+from core.answer.events import DAMAGED, SearchFinished, TextDelta
 from core.answer.message import Message, message_from_run
 from core.base.errors import InputError
 from core.base.text import clean
@@ -207,6 +207,16 @@ def test_a_growing_answer_stays_one_message(store: ConversationStore) -> None:
     assert (interrupted.text, interrupted.seconds, interrupted.notices) == ("一二三", 3, (UNFINISHED,))
     store.save(id, replace(FULL, id="run"))
     assert store.load(id).messages[1:] == (replace(FULL, id="run"),)
+
+
+def test_an_answer_that_was_cut_off_still_has_what_it_cites(store: ConversationStore) -> None:
+    id = talk(store, 1)
+    found = [event for event in FULL.events if isinstance(event, SearchFinished)]
+    growing = message_from_run([*found, TextDelta("一[1]。二")], seconds=1, id="run", growing=True)
+    assert growing.cited == ()
+    store.save(id, growing, finished=False)
+    interrupted = store.load(id).messages[-1]
+    assert [source.number for source in interrupted.cited] == [1]
 
 
 def test_a_save_that_comes_late_does_not_undo_the_finished_answer(store: ConversationStore) -> None:
