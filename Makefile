@@ -22,10 +22,10 @@ else
 # The browser's apart, because Playwright's synchronous API keeps an event loop running in its process; and both at once,
 # because what the one waits for, the other one has time for.
 test: .venv/dev.stamp system-packages .venv/axe-$(AXE).stamp
-	@$(MAKE) --no-print-directory --jobs=2 AT_ONCE=3 test-unseen test-browser
+	@$(MAKE) --no-print-directory --jobs=2 test-unseen test-browser
 endif
 
-AT_ONCE := 4 # on two cores: most tests wait for a server, a time-out or a page
+AT_ONCE := 5 # on two cores: most tests wait for a server, a time-out or a page
 # Tests start hundreds of processes, each of which would translate the whole program anew.
 test test-unseen test-fast test-servers test-browser coverage: export PYTHONDONTWRITEBYTECODE :=
 
