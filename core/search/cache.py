@@ -178,7 +178,8 @@ class DiskTtlCache:
     """A folder of its own, opened on first use. A file that is corrupt, or stays locked, is set aside and rebuilt."""
 
     WAIT_SECONDS = 0.25
-    LOCKED_TIMES = 3
+    LOCKED_SECONDS = 10.0
+    """Without one use that went well. When fifty ask in one second, many wait for each other longer than they may."""
     PAUSE_SECONDS = 60.0
     SIZE_LIMIT = 256 * 2**20
 
@@ -188,7 +189,7 @@ class DiskTtlCache:
         self._clock = clock
         self._lock = threading.Lock()
         self._cache: diskcache.Cache | None = None
-        self._locked = 0
+        self._locked_since: float | None = None
         self._paused_until = 0.0
         self._rebuilt = ""
 
@@ -220,7 +221,7 @@ class DiskTtlCache:
         except (sqlite3.Error, diskcache.Timeout, OSError) as error:
             self._recover(cache, error)
             return None
-        self._locked = 0
+        self._locked_since = None
         return value
 
     def _opened(self) -> diskcache.Cache:
@@ -242,8 +243,9 @@ class DiskTtlCache:
 
     def _recover(self, cache: diskcache.Cache | None, error: Exception) -> None:
         if _is_locked(error):
-            self._locked += 1
-            if self._locked < self.LOCKED_TIMES:
+            now = self._clock()
+            since = self._locked_since = now if self._locked_since is None else self._locked_since
+            if now - since < self.LOCKED_SECONDS:
                 log.info("the cache in %s is locked; going on without it", self._folder)
                 return
         elif isinstance(error, OSError) or "full" in str(error):
@@ -253,7 +255,7 @@ class DiskTtlCache:
             if cache is not self._cache:  # another thread has rebuilt it already
                 return
             self._cache = None
-            self._locked = 0
+            self._locked_since = None
             try:
                 self._set_aside(error)
             except OSError as problem:
