@@ -55,6 +55,8 @@ MOST = 500
 KEPT_WITHIN = 15.0
 STREAMLIT_REMEMBERS = 125.0
 """Seconds for which Streamlit keeps the session of a closed page, and a little more."""
+GARBAGE_STAYS = 63.0
+"""Seconds until `asgi.py` has collected it, and a little more."""
 WARMING_UP = 6
 """Visitors for each of several processes: nginx chooses by chance, and each process has to import what an answer needs."""
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -363,7 +365,7 @@ async def after_all(visitors: Sequence[Visitor], pids: Sequence[int]) -> Footpri
     for visitor in visitors:
         await visitor.open()
         await visitor.leave()
-    await asyncio.sleep(3)
+    await asyncio.sleep(GARBAGE_STAYS)
     return Footprint.of(*pids)
 
 
@@ -400,7 +402,7 @@ it is drawn, switches search on, asks one question, reads until the answer is co
 rest before the first question, and all questions are asked at once. {WORLD}
 SQLite; everything is on the same cores: the model, SearXNG and the visitors too. Answered: every word arrived, once and
 in order. Kept: question and whole answer are in the database file afterwards. The first token counts from Enter, without what search and
-model themselves take: rerun of the page, prompt, clients, drawing. Memory and file handles "after": two minutes
+model themselves take: rerun of the page, prompt, clients, drawing. Memory and file handles "after": three minutes
 after all have left, when Streamlit has forgotten their sessions."""
 WORKERS_NOTE = """As the table before, but processes of the app behind nginx, which `make run WORKERS=n` starts; one is without nginx. Processor
 time, memory and handles are of the app's processes and of nginx together. Two processes do not have two cores here: the model,

@@ -74,7 +74,7 @@ Late is what goes beyond {ANSWER_SECONDS:.1f} s, when the last token would come 
 on the same two cores. Lateness grows by what words of the last fifth of the answer come later than those of the second, after their turn
 at the model's pace. Bytes are those on the socket, websocket frames compressed as for a browser.
 
-Memory: resident, after one answer, and two minutes after the {GONE} have left, when Streamlit has forgotten their sessions. Long
+Memory: resident, after one answer, and three minutes after the {GONE} have left, when Streamlit has forgotten their sessions. Long
 answer: {LONG:,} tokens, {LONG_PACE} a second, drawn and kept; processor time per token around the {sum(SOON) // 2:,}th beside that around the {sum(LATE) // 2:,}th. It is kept once a
 second, all of it: the quicker the model, the more of a token's cost is that."""
 
