@@ -25,7 +25,7 @@ test: .venv/dev.stamp system-packages .venv/axe-$(AXE).stamp
 	@$(MAKE) --no-print-directory --jobs=2 test-unseen test-browser
 endif
 
-AT_ONCE := 5 # on two cores: most tests wait for a server, a time-out or a page
+AT_ONCE := 4 # on two cores: most tests wait for a server, a time-out or a page
 # Tests start hundreds of processes, each of which would translate the whole program anew.
 test test-unseen test-fast test-servers test-browser coverage: export PYTHONDONTWRITEBYTECODE :=
 
@@ -33,7 +33,7 @@ test-unseen: SOME := --ignore tests/browser
 test-fast: SOME := --ignore tests/browser -m "not servers"
 test-servers: SOME := --ignore tests/browser -m servers
 test-browser: SOME := tests/browser
-test-browser: AT_ONCE := 3
+test-browser: AT_ONCE := 2
 coverage: SOME := --ignore tests/browser --cov
 test-browser: .venv/axe-$(AXE).stamp
 test-unseen test-fast test-servers test-browser coverage: .venv/dev.stamp system-packages

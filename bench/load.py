@@ -406,7 +406,7 @@ model themselves take: rerun of the page, prompt, clients, drawing. Memory and f
 after all have left, when Streamlit has forgotten their sessions."""
 WORKERS_NOTE = """As the table before, but processes of the app behind nginx, which `make run WORKERS=n` starts; one is without nginx. Processor
 time, memory and handles are of the app's processes and of nginx together. Two processes do not have two cores here: the model,
-SearXNG, nginx and the visitors need about as much as the app, on the same cores. What is gained is what a second process
+SearXNG, nginx and the visitors work on the same ones. What is gained is what a second process
 gains beside all that; where they are on other machines it is more."""
 
 

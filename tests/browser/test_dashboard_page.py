@@ -28,9 +28,14 @@ def server() -> Iterator[AppServer]:
 
 
 @pytest.fixture
-def dashboard(server: AppServer, visit: Visit) -> Visitor:
-    """Opened from the sidebar after a question with search and one without; the figures come a second later."""
-    visitor = visit(server)
+def dashboard(visit: Visit) -> Iterator[Visitor]:
+    """Of a server that nobody else has asked anything, opened from the sidebar after a question with search and one without."""
+    with app_server(SEARCH_PROVIDER_PRIORITY="bundled") as fresh:
+        yield after_two_questions(visit(fresh))
+
+
+def after_two_questions(visitor: Visitor) -> Visitor:
+    """The figures come a second later."""
     visitor.ask("你是谁？")
     visitor.answered("内置摘录模型")
     visitor.search_on()
@@ -39,7 +44,7 @@ def dashboard(server: AppServer, visit: Visit) -> Visitor:
     visitor.page.get_by_test_id("stSidebar").get_by_text("运行看板", exact=True).click()
     visitor.page.get_by_role("heading", name="运行看板").wait_for()
     visitor.settled()
-    until(lambda: both_are_counted(visitor))
+    until(lambda: both_are_counted(visitor), 60)
     return visitor
 
 
@@ -74,7 +79,7 @@ def test_real_questions_become_figures_that_can_be_filtered_and_saved(dashboard:
     assert searches == 1
     expect(metric(page, "搜索成功率").get_by_text("无可比")).to_be_visible()
     expect(metric(page, "搜索").locator(".mark-line path")).to_have_css("display", "inline")
-    assert side_by_side(page, "搜索的次数", "回答的次数")
+    until(lambda: side_by_side(page, "搜索的次数", "回答的次数"))
     assert page.get_by_test_id("stMainBlockContainer").evaluate("box => box.clientWidth") > 900
     expect(
         page.locator("[data-testid=stVegaLiteChart] canvas, [data-testid=stVegaLiteChart] svg").first
@@ -98,7 +103,7 @@ def test_real_questions_become_figures_that_can_be_filtered_and_saved(dashboard:
 
     page.set_viewport_size({"width": 390, "height": 844})
     dashboard.settled()
-    assert not side_by_side(page, "搜索的次数", "回答的次数")
+    until(lambda: not side_by_side(page, "搜索的次数", "回答的次数"))
     assert fits(page)
     assert judge(dashboard) == []
 
