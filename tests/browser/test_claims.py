@@ -162,8 +162,10 @@ def test_any_text_is_checked_against_addresses_and_keeps_its_place(
         timeout=30_000
     )
     expect(page.get_by_text("上没有这个网页了")).to_be_visible()
-    kinds = [chip.get_attribute("class") for chip in page.locator(".wy-answer sup.cite").all()]
-    assert kinds == ["cite supported", "cite contradicted", "cite absent", "cite unchecked"]
+    expect(page.locator(".wy-answer sup.cite")).to_have_class(
+        ["cite supported", "cite contradicted", "cite absent", "cite unchecked"]
+    )
+    visitor.settled()
     page.get_by_text("不符 1", exact=True).click()
     expect(page.locator(".wy-claims li")).to_have_count(1)
     expect(page.locator(".wy-answer sup.cite")).to_have_count(4)
