@@ -55,8 +55,7 @@ def last(visitor: Visitor) -> Locator:
 
 def see_the_marks(visitor: Visitor) -> None:
     chips = last(visitor).locator(".wy-answer sup.cite")
-    kinds = [chip.get_attribute("class") for chip in chips.all()]
-    assert kinds == ["cite supported", "cite contradicted", "cite absent", "cite unchecked"]
+    expect(chips).to_have_class(["cite supported", "cite contradicted", "cite absent", "cite unchecked"])
     expect(last(visitor).locator(".wy-uncited")).to_have_count(1)
     expect(
         last(visitor).get_by_text("4 处引用：1 处有据 · 1 处不符 · 1 处未见 · 1 处未核 · 1 句无出处")
