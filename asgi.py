@@ -21,6 +21,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core import VISITOR_COOKIE, __version__
+from core.base.cores import LOOK_EVERY, OneCore
 from core.base.settings import proxies_named
 from core.ui.compressed import CompressedFiles
 from core.ui.shell import ROUTES, Shell
@@ -147,6 +148,13 @@ async def collect_garbage_less_often() -> None:
             ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
+async def stay_on_one_core() -> None:
+    core = OneCore()
+    while True:
+        await asyncio.sleep(LOOK_EVERY)
+        core.look()
+
+
 def _own_address() -> str:
     host = st.get_option("server.address") or "localhost"
     return f"http://{'localhost' if host in EVERYWHERE else host}:{st.get_option('server.port')}"
@@ -155,10 +163,11 @@ def _own_address() -> str:
 @asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     use_more_handles()
-    collecting = asyncio.create_task(collect_garbage_less_often())
+    housekeeping = [asyncio.create_task(collect_garbage_less_often()), asyncio.create_task(stay_on_one_core())]
     print(f"问源已启动：{_own_address()}（按 Ctrl+C 停止）", flush=True)
     yield {}
-    collecting.cancel()
+    for task in housekeeping:
+        task.cancel()
     from core.app import close_shared_app
 
     close_shared_app()

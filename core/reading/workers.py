@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from core.base.cores import on_all_cores
 from core.base.http import Cancelled, Deadline
 from core.base.settings import harmless_environment
 from core.reading.extracted import Extracted, NotReadable, Remark
@@ -93,7 +94,7 @@ class ExtractionWorkers:
 class _Worker:
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair()
-        with theirs:
+        with theirs, on_all_cores():
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "core.reading.worker"],
                 stdin=theirs.fileno(),

@@ -33,6 +33,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
+from core.base.cores import on_all_cores
 from core.base.http import Deadline
 from core.base.http.errors import ConnectFailure, HttpCancelled, HttpConnectError, HttpError, HttpRedirect, HttpTimeout
 from core.base.loop import LoopThread
@@ -314,7 +315,8 @@ class _Life:
     async def begin(cls, chrome: str, origins: Collection[Origin]) -> _Life:
         from playwright.async_api import async_playwright
 
-        driver = await async_playwright().start()
+        with on_all_cores():
+            driver = await async_playwright().start()
         gate = Gate(origins)
         try:
             reach = arguments(origins, await gate.open())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from functools import cache
 from pathlib import Path
 
 import streamlit as st
@@ -21,11 +23,17 @@ in_a_shell = False
 
 def page_frame() -> None:
     """Title, icon, style and scripts of every page. All of it is local: an icon by name would be fetched from a foreign host."""
-    st.set_page_config(page_title=NAME, page_icon=str(FOLDER / "icon.svg"), layout="centered")
-    st.logo(str(FOLDER / "logo.svg"), size="large", icon_image=str(FOLDER / "icon.svg"))
+    st.set_page_config(page_title=NAME, page_icon=_picture("icon.svg"), layout="centered")
+    st.logo(_picture("logo.svg"), size="large", icon_image=_picture("icon.svg"))
     if not in_a_shell:
         st.html(FOLDER / "style.css")
         scripts.draw()
+
+
+@cache
+def _picture(name: str) -> str:
+    """As an address that holds it: a file Streamlit would read again in every run of a page."""
+    return f"data:image/svg+xml;base64,{b64encode((FOLDER / name).read_bytes()).decode()}"
 
 
 def page_title(*names: str) -> None:

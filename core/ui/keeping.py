@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -30,6 +31,7 @@ _MARK = re.compile(r"[A-Za-z0-9_-]{32}")
 """A visitor's mark as asgi.py makes it. No owner and no address looks like one."""
 
 
+ACCOUNT = "account"
 MARKS = "keeping_marks"
 DELETED = "deleted_conversations"
 SETTLE_SECONDS = 0.5
@@ -48,9 +50,20 @@ class Deleted:
 LOGIN_FIRST = "如果它是你登录后开始的，请先登录。"
 
 
+def account() -> Mapping[str, Any]:
+    """What Streamlit knows of who is logged in: decided when the page was opened.
+
+    It is asked once, because where there is no secrets.toml it looks for one on the disk whenever it is asked.
+    """
+    if ACCOUNT not in st.session_state:
+        st.session_state[ACCOUNT] = dict(st.user)
+    known: Mapping[str, Any] = st.session_state[ACCOUNT]
+    return known
+
+
 def login_configured() -> bool:
     """Streamlit says who is logged in only where secrets.toml has a section [auth]."""
-    return "is_logged_in" in st.user
+    return "is_logged_in" in account()
 
 
 def owner() -> str | None:
@@ -59,8 +72,9 @@ def owner() -> str | None:
     Issuer and subject are the only claims that OpenID promises to be unique and lasting: an e-mail address may be
     unverified, and may belong to somebody else next year.
     """
-    subject = st.user.get("sub")
-    return f"{st.user.get('iss')} {subject}" if st.user.get("is_logged_in") and subject else None
+    known = account()
+    subject = known.get("sub")
+    return f"{known.get('iss')} {subject}" if known.get("is_logged_in") and subject else None
 
 
 def visitor() -> str | None:

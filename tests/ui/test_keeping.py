@@ -25,7 +25,7 @@ def arrive(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def arrive(user: dict[str, Any], *, mark: str = "", address: str | None = None) -> None:
         context = SimpleNamespace(cookies={VISITOR_COOKIE: mark}, ip_address=address)
-        monkeypatch.setattr(keeping, "st", SimpleNamespace(user=user, context=context))
+        monkeypatch.setattr(keeping, "st", SimpleNamespace(user=user, context=context, session_state={}))
 
     return arrive
 

@@ -12,6 +12,7 @@ import threading
 from pathlib import Path
 from typing import IO, Any
 
+from core.base.cores import on_all_cores
 from core.base.errors import AppError
 from core.base.http import Deadline
 from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
@@ -108,7 +109,8 @@ class Importer:
             self.job = job = ImportJob(title)
 
         def work() -> None:
-            job.run(self._library, path_or_url, passing=remove is not None)
+            with on_all_cores():
+                job.run(self._library, path_or_url, passing=remove is not None)
             if remove is not None:
                 shutil.rmtree(remove, ignore_errors=True)
 
