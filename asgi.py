@@ -142,9 +142,16 @@ async def collect_garbage_less_often() -> None:
     gc.set_threshold(10_000, 10, 5)
     while True:
         await asyncio.sleep(COLLECT_EVERY)
+        await run_in_threadpool(_let_idle_go)
         gc.collect()
         with suppress(OSError, AttributeError):  # only glibc keeps what it could give back, and can be asked to
             ctypes.CDLL("libc.so.6").malloc_trim(0)
+
+
+def _let_idle_go() -> None:
+    from core.app import let_idle_go
+
+    let_idle_go()
 
 
 def _own_address() -> str:
