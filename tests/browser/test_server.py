@@ -9,7 +9,9 @@ import resource
 import signal
 import urllib.request
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from email.message import Message
+from pathlib import Path
 from urllib.error import HTTPError
 from xml.etree import ElementTree
 
@@ -91,6 +93,15 @@ def test_the_server_ends_at_once_when_told() -> None:
         server.process.send_signal(signal.SIGTERM)
         server.process.wait(25)  # not after some time-out of half a minute
         assert "Traceback" not in server.log
+
+
+def test_many_who_open_the_page_start_no_threads() -> None:
+    with app_server(SEARCH_PROVIDER_PRIORITY="bundled") as server, ThreadPoolExecutor(20) as visitors:
+        threads = Path(f"/proc/{server.process.pid}/task")
+        before = len(list(threads.iterdir()))
+        for html in visitors.map(lambda _: urllib.request.urlopen(server.url).read(), range(100)):
+            assert b'<html lang="zh-CN">' in html
+        assert len(list(threads.iterdir())) == before
 
 
 def test_open_pages_are_not_held_to_the_usual_limit_of_handles() -> None:
