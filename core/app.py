@@ -301,6 +301,12 @@ def shared_app() -> App:
         return _shared
 
 
+def let_idle_go() -> None:
+    """File handles of the App of this process, if there is one, that many readers at once have left behind."""
+    if app := _shared:
+        app.database.let_idle_go()
+
+
 def close_shared_app() -> None:
     global _shared
     with _lock:

@@ -14,7 +14,8 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -175,11 +176,16 @@ class TextDisk(diskcache.Disk):  # type: ignore[misc]
 
 
 class DiskTtlCache:
-    """A folder of its own, opened on first use. A file that is corrupt, or stays locked, is set aside and rebuilt."""
+    """A folder of its own, opened on first use. A file that is corrupt, or stays locked, is set aside and rebuilt.
+
+    A thread of its own does all the work. diskcache opens the file anew for every thread that uses it, each search has a thread,
+    and SQLite closes none of these handles while any other of the process is in use.
+    """
 
     WAIT_SECONDS = 0.25
+    """For the file, and for whoever is served first."""
     LOCKED_SECONDS = 10.0
-    """Without one use that went well. When fifty ask in one second, many wait for each other longer than they may."""
+    """Without one use that went well: it may be somebody else's long write."""
     PAUSE_SECONDS = 60.0
     SIZE_LIMIT = 256 * 2**20
 
@@ -187,7 +193,7 @@ class DiskTtlCache:
         self._folder = folder
         self._name = name
         self._clock = clock
-        self._lock = threading.Lock()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="cache")
         self._cache: diskcache.Cache | None = None
         self._locked_since: float | None = None
         self._paused_until = 0.0
@@ -200,40 +206,49 @@ class DiskTtlCache:
         return self._rebuilt
 
     def get(self, key: str) -> str | None:
-        return self._with_cache(lambda cache: cache.get(key))
+        return self._soon(lambda cache: cache.get(key))
 
     def set(self, key: str, text: str, seconds: float) -> None:
-        self._with_cache(lambda cache: cache.set(key, text, expire=seconds))
+        self._soon(lambda cache: cache.set(key, text, expire=seconds))
 
     def close(self) -> None:
-        with self._lock:
-            cache, self._cache = self._cache, None
-        if cache is not None:
-            cache.close()
+        with suppress(RuntimeError):  # it is closed
+            self._thread.submit(self._let_go)
+        self._thread.shutdown()
 
-    def _with_cache(self, do: Callable[[diskcache.Cache], T]) -> T | None:
+    def _soon(self, do: Callable[[diskcache.Cache], T]) -> T | None:
+        """Nothing, if its turn has not come within `WAIT_SECONDS`."""
         if self._clock() < self._paused_until:
             return None
-        cache = None
         try:
-            cache = self._opened()
-            value = do(cache)
+            turn = self._thread.submit(self._with_cache, do)
+        except RuntimeError:  # it is closed
+            return None
+        try:
+            return turn.result(self.WAIT_SECONDS)
+        except TimeoutError:
+            return None if turn.cancel() else turn.result()
+
+    # ── In the thread ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _with_cache(self, do: Callable[[diskcache.Cache], T]) -> T | None:
+        try:
+            value = do(self._opened())
         except (sqlite3.Error, diskcache.Timeout, OSError) as error:
-            self._recover(cache, error)
+            self._recover(error)
             return None
         self._locked_since = None
         return value
 
     def _opened(self) -> diskcache.Cache:
-        with self._lock:
-            if self._cache is None:
-                self._folder.mkdir(parents=True, exist_ok=True)
-                self._folder.chmod(0o700)
-                self._check_file()
-                self._cache = diskcache.Cache(
-                    self._folder, timeout=self.WAIT_SECONDS, disk=TextDisk, size_limit=self.SIZE_LIMIT
-                )
-            return self._cache
+        if self._cache is None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.chmod(0o700)
+            self._check_file()
+            self._cache = diskcache.Cache(
+                self._folder, timeout=self.WAIT_SECONDS, disk=TextDisk, size_limit=self.SIZE_LIMIT
+            )
+        return self._cache
 
     def _check_file(self) -> None:
         """diskcache waits a minute for a locked file when it opens it; this notices within `WAIT_SECONDS`."""
@@ -241,7 +256,7 @@ class DiskTtlCache:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
 
-    def _recover(self, cache: diskcache.Cache | None, error: Exception) -> None:
+    def _recover(self, error: Exception) -> None:
         if _is_locked(error):
             now = self._clock()
             since = self._locked_since = now if self._locked_since is None else self._locked_since
@@ -251,15 +266,18 @@ class DiskTtlCache:
         elif isinstance(error, OSError) or "full" in str(error):
             self._pause(error)
             return
-        with self._lock:
-            if cache is not self._cache:  # another thread has rebuilt it already
-                return
-            self._cache = None
-            self._locked_since = None
-            try:
-                self._set_aside(error)
-            except OSError as problem:
-                self._pause(problem)
+        self._let_go()
+        self._locked_since = None
+        try:
+            self._set_aside(error)
+        except OSError as problem:
+            self._pause(problem)
+
+    def _let_go(self) -> None:
+        cache, self._cache = self._cache, None
+        if cache is not None:
+            with suppress(sqlite3.Error):
+                cache.close()
 
     def _set_aside(self, error: Exception) -> None:
         aside = self._folder.with_name(self._folder.name + ".broken")

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from sqlalchemy import URL, ColumnElement, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, StatementError, TimeoutError
+from sqlalchemy.pool import QueuePool
 
 from core.store.errors import StoreError
 
@@ -32,6 +33,9 @@ WRITES = "writes"
 class Backend(Protocol):
     def open(self) -> Engine:
         """Raises StoreError, OSError or one of SQLAlchemy's errors."""
+
+    def let_idle_go(self, engine: Engine) -> None:
+        """Closes connections that nobody uses, where opening another costs next to nothing."""
 
     def lock_schema(self, connection: Connection) -> None:
         """Lets only one process at a time migrate; released with the transaction."""
@@ -90,6 +94,11 @@ class SqliteFile:
                 engine.dispose()
                 problem = error
         raise problem
+
+    def let_idle_go(self, engine: Engine) -> None:
+        """All or none: SQLite gives back no handle of a file as long as this process has another one in use."""
+        if isinstance(engine.pool, QueuePool) and not engine.pool.checkedout():
+            engine.dispose()
 
     def lock_schema(self, connection: Connection) -> None:
         """BEGIN IMMEDIATE has locked the whole file already."""
@@ -183,6 +192,9 @@ class PostgresServer:
         engine = _create_engine(url, pool_pre_ping=True, connect_args=wanted)
         event.listen(engine, "begin", _limit_waiting)
         return engine
+
+    def let_idle_go(self, engine: Engine) -> None:
+        """They are few, and whoever comes next would wait for the server's greeting."""
 
     def lock_schema(self, connection: Connection) -> None:
         _limit_waiting(connection, lock=30.0, statement=0.0)  # another server may be at a long migration

@@ -74,6 +74,11 @@ class Database:
         """Whether the characters stand in a text in a row, each in any of its spellings."""
         return self._backend.contains(text, spelled)
 
+    def let_idle_go(self) -> None:
+        """What many at once have opened, and nobody uses now."""
+        if engine := self._engine:
+            self._backend.let_idle_go(engine)
+
     def close(self) -> None:
         with self._lock:
             engine, self._engine = self._engine, None

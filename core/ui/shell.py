@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import file_util
+from streamlit import file_util, get_option
 
 from core.ui import frame, scripts
 from core.ui.frame import FOLDER, NAME, PURPOSE
@@ -102,11 +102,16 @@ class Shell:
         self.app = app
         self.document = shell(original.read_text("utf-8"), original.parent / "static" / "js")
         self.written = formatdate(original.stat().st_mtime, usegmt=True)
+        self.home = f"/{base}/" if (base := get_option("server.baseUrlPath").strip("/")) else "/"
         frame.in_a_shell = True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
+            return
+        if scope["method"] == "GET" and scope["path"] == self.home:
+            # Streamlit would open, read and send its own, in a thread for each reader.
+            await self._answer(scope, receive, send)
             return
         replaced = False
 
@@ -114,11 +119,14 @@ class Shell:
             nonlocal replaced
             if message["type"] == "http.response.start" and self._is_original(message):
                 replaced = True
-                await HTMLResponse(self.document, headers={"Cache-Control": "no-cache"})(scope, receive, send)
+                await self._answer(scope, receive, send)
             if not replaced:
                 await send(message)
 
         await self.app(_without_conditions(scope), receive, send_shell)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await HTMLResponse(self.document, headers={"Cache-Control": "no-cache"})(scope, receive, send)
 
     def _is_original(self, message: Message) -> bool:
         """Other HTML is a reader's export, on its way to their disk."""

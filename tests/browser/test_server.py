@@ -9,13 +9,20 @@ import resource
 import signal
 import urllib.request
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from email.message import Message
+from pathlib import Path
 from urllib.error import HTTPError
 from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import expect
+from uvicorn import Config
+from uvicorn.protocols.websockets import websockets_sansio_impl
+from uvicorn.server import ServerState
+from websockets.extensions.permessage_deflate import ServerPerMessageDeflateFactory
 
+import asgi
 from support.app_server import AppServer, app_server
 from support.visitor import Visitor
 
@@ -91,6 +98,27 @@ def test_the_server_ends_at_once_when_told() -> None:
         server.process.send_signal(signal.SIGTERM)
         server.process.wait(25)  # not after some time-out of half a minute
         assert "Traceback" not in server.log
+
+
+def test_many_who_open_the_page_start_no_threads() -> None:
+    with app_server(SEARCH_PROVIDER_PRIORITY="bundled") as server, ThreadPoolExecutor(20) as visitors:
+        threads = Path(f"/proc/{server.process.pid}/task")
+        before = len(list(threads.iterdir()))
+        for html in visitors.map(lambda _: urllib.request.urlopen(server.url).read(), range(100)):
+            assert b'<html lang="zh-CN">' in html
+        assert len(list(threads.iterdir())) == before
+
+
+def test_uvicorn_compresses_for_an_open_page_with_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "ServerPerMessageDeflateFactory"
+    monkeypatch.setattr(websockets_sansio_impl, name, getattr(websockets_sansio_impl, name))
+    asgi.compress_frugally()
+    config = Config("asgi:app", ws="websockets-sansio")
+    config.load()
+    page = websockets_sansio_impl.WebSocketsSansIOProtocol(config, ServerState(), {})
+    (deflate,) = page.conn.available_extensions or ()
+    assert isinstance(deflate, ServerPerMessageDeflateFactory)
+    assert (deflate.server_max_window_bits, deflate.compress_settings) == (12, {"memLevel": 3})
 
 
 def test_open_pages_are_not_held_to_the_usual_limit_of_handles() -> None:

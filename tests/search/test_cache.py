@@ -20,6 +20,7 @@ from core.search.cache import DiskTtlCache, ResultCache, SessionCache, TextDisk
 from core.search.codec import decode, encode
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType
 from support.base import ROOT, loaded
+from support.handles import open_files
 from support.rooms import Clock, results
 
 QUERY = SearchQuery("民法典")
@@ -471,3 +472,65 @@ def test_many_threads_on_one_file(folder: Path) -> None:
         thread.join()
     assert not wrong
     assert not cache.warning
+
+
+def test_the_file_is_open_once_however_many_threads_use_it(folder: Path) -> None:
+    cache = DiskTtlCache(folder)
+    everybody, used = threading.Barrier(41), threading.Barrier(41)
+
+    def use(n: int) -> None:
+        everybody.wait()
+        cache.set(str(n), "v", 60)
+        used.wait()  # a thread takes what is its own with it
+        used.wait()
+
+    threads = [threading.Thread(target=use, args=(n,)) for n in range(40)]
+    for thread in threads:
+        thread.start()
+    everybody.wait()
+    used.wait()
+    try:
+        assert [Path(name).name for name in open_files(folder)] == ["cache.db", "cache.db-shm", "cache.db-wal"]
+    finally:
+        used.wait()
+        for thread in threads:
+            thread.join()
+    cache.close()
+    assert not open_files(folder)
+
+
+def test_nobody_waits_for_all_who_wait_for_a_locked_file(folder: Path) -> None:
+    cache = DiskTtlCache(folder)
+    cache.set("k", "v", 60)
+    holder = lock(folder)
+    threads = [threading.Thread(target=cache.set, args=("k", "w", 60)) for _ in range(100)]
+    began = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert time.monotonic() - began < 10, "a hundred times a quarter of a second"
+    holder.close()
+    assert cache.get("k") == "v"
+
+
+def test_a_closed_cache_is_an_empty_one(folder: Path) -> None:
+    cache = DiskTtlCache(folder)
+    cache.set("k", "v", 60)
+    cache.close()
+    cache.close()
+    cache.set("k", "w", 60)
+    assert cache.get("k") is None
+
+
+def test_a_file_that_was_set_aside_is_not_held_open(folder: Path) -> None:
+    clock = Clock()
+    cache = DiskTtlCache(folder, clock=clock)
+    cache.set("k", "v", 60)
+    holder = lock(folder)
+    cache.set("k", "w", 60)
+    clock.pass_(10)
+    cache.set("k", "w", 60)
+    holder.close()
+    assert "重建" in cache.warning
+    assert not open_files(folder.with_name("cache.broken"))

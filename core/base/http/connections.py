@@ -29,7 +29,8 @@ from core.base.http.addresses import is_public
 from core.base.http.deadline import Deadline
 from core.base.http.errors import HttpNotPublic
 
-MAX_KEPT_CONNECTIONS = 64
+MAX_KEPT_CONNECTIONS = 4
+"""For each host, until it hangs up or is asked again: enough for a search every few seconds, and few file handles."""
 
 
 class Running(threading.local):
