@@ -60,7 +60,7 @@ print(
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.cpu_count() == 1, reason="no cores to choose from")
-def test_threads_stay_together_and_other_programs_have_all_cores():
+def test_threads_stay_together_and_other_programs_have_all_cores() -> None:
     found = subprocess.run([sys.executable, "-c", IN_A_PROCESS], cwd=ROOT, capture_output=True, text=True, check=True)
     cores = json.loads(found.stdout)
     everywhere = sorted(os.sched_getaffinity(0))
@@ -82,5 +82,5 @@ def test_threads_stay_together_and_other_programs_have_all_cores():
         pytest.param({}, 1, id="nothing is known"),
     ],
 )
-def test_the_better_core(others, core):
+def test_the_better_core(others: dict[int, float], core: int) -> None:
     assert better_core(1, others) == core
