@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +16,9 @@ from hypothesis import HealthCheck, settings
 sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent)]
 
 from support.base import SHARED, VARIABLES  # noqa: E402
+
+if TYPE_CHECKING:
+    from support.postgres import Postgres
 
 for name in VARIABLES | {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"}:
     os.environ.pop(name, None)
@@ -82,9 +85,24 @@ def _own_data_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.
         app.close_shared_app()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared() -> Path:
     """Recorded material beside the project, where a developer has it."""
     if not SHARED.is_dir():
         pytest.skip("the recorded material (../shared) is not here")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def _cluster() -> Iterator[Postgres]:
+    from support.postgres import running_postgres
+
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres(_cluster: Postgres) -> Postgres:
+    """A real one, which runs, whatever the test before has done to it."""
+    _cluster.start()
+    return _cluster
