@@ -75,6 +75,7 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visitor]]:
             dark: bool = False,
             zone: str | None = None,
             touch: bool = False,
+            watched: bool = False,
         ) -> Visitor:
             context = browser.new_context(
                 viewport={"width": width, "height": 844},
@@ -85,6 +86,6 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visitor]]:
                 is_mobile=touch,
             )
             stack.callback(context.close)
-            return Visitor(context.new_page(), server.url + path)
+            return Visitor(context.new_page(), server.url, path, watched=watched)
 
         yield open_page

@@ -102,7 +102,8 @@ def pill(page: Page, name: str) -> Locator:
 
 
 def at_settings(visitor: Visitor, part: str = "模型") -> Visitor:
-    visitor.page.goto(f"{visitor.url}/settings")
+    if not visitor.page.url.endswith("/settings"):
+        visitor.page.goto(f"{visitor.url}/settings")
     visitor.page.get_by_role("tab", name=part, exact=True).click()
     visitor.settled()
     return visitor
@@ -193,7 +194,7 @@ def test_a_model_on_this_machine_is_offered_by_itself(fresh_app: AppServer, visi
 
 
 def test_what_goes_wrong_is_said_and_changes_nothing(app: AppServer, visit: Visit, model: OpenAIServer) -> None:
-    visitor = at_settings(visit(app))
+    visitor = at_settings(visit(app, path="/settings"))
     page = visitor.page
     choose(visitor, "其他 OpenAI 兼容地址")
     point_to(visitor, "127.0.0.1:1/v1")
@@ -228,7 +229,7 @@ def test_what_goes_wrong_is_said_and_changes_nothing(app: AppServer, visit: Visi
 
 def test_a_list_of_four_hundred_models(app: AppServer, visit: Visit, model: OpenAIServer) -> None:
     model.models = [f"vendor/model-{number:03}" for number in range(399)] + ["ok"]
-    visitor = at_settings(visit(app))
+    visitor = at_settings(visit(app, path="/settings"))
     page = visitor.page
     choose(visitor, "其他 OpenAI 兼容地址")
     point_to(visitor, model.url)
@@ -298,7 +299,7 @@ def test_no_key_comes_back_and_none_is_anywhere_else(
 
 
 def test_the_saved_key_is_sent_to_no_other_address(app: AppServer, visit: Visit, model: OpenAIServer) -> None:
-    visitor = at_settings(visit(app))
+    visitor = at_settings(visit(app, path="/settings"))
     save(visitor, model)
     with openai_server() as elsewhere:
         elsewhere.api_key = KEY
@@ -309,7 +310,7 @@ def test_the_saved_key_is_sent_to_no_other_address(app: AppServer, visit: Visit,
 def test_what_the_environment_holds_is_locked_and_says_why(visit: Visit, model: OpenAIServer) -> None:
     with warm_server(OPENAI_API_KEY=KEY, OPENAI_BASE_URL=model.url, **ENVIRON) as app:
         model.models = ["ok", "think"]
-        visitor = at_settings(visit(app))
+        visitor = at_settings(visit(app, path="/settings"))
         page = visitor.page
         expect(page.get_by_text("OPENAI_API_KEY、OPENAI_BASE_URL 由环境变量")).to_be_visible()
         expect(field(page, "密钥")).to_have_count(0)

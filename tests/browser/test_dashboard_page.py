@@ -32,7 +32,7 @@ def server() -> Iterator[AppServer]:
 def dashboard(visit: Visit) -> Iterator[Visitor]:
     """Of a server that nobody else has asked anything, opened from the sidebar after a question with search and one without."""
     with warm_server(SEARCH_PROVIDER_PRIORITY="bundled") as fresh:
-        yield after_two_questions(visit(fresh))
+        yield after_two_questions(visit(fresh, watched=True))
 
 
 def after_two_questions(visitor: Visitor) -> Visitor:

@@ -6,6 +6,7 @@ Each line of its input is an order (`support.warm`); it answers with the process
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import os
 import pkgutil
@@ -28,6 +29,7 @@ LATER = (
 def main() -> None:
     sys.path[0] = str(Path(__file__).resolve().parent.parent.parent)  # as for `python -m` there
     import_everything()
+    look_around()
     signal.signal(signal.SIGCHLD, bury)
     for line in sys.stdin:
         order = json.loads(line)
@@ -44,6 +46,15 @@ def import_everything() -> None:
     ours = (module.name for module in pkgutil.walk_packages(core.__path__, "core."))
     for name in (*LATER, *(name for name in ours if name != "core.__main__")):
         importlib.import_module(name)
+
+
+def look_around() -> None:
+    """What a server looks up once: the components of all packages, the files of all modules."""
+    from streamlit.components.v2 import manifest_scanner
+
+    found = manifest_scanner.scan_component_manifests()
+    manifest_scanner.scan_component_manifests = lambda *_, **__: found
+    inspect.getmodule(inspect.currentframe())
 
 
 def bury(*_: Any) -> None:
