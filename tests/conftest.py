@@ -19,6 +19,7 @@ from support.base import SHARED, VARIABLES  # noqa: E402
 
 if TYPE_CHECKING:
     from support.postgres import Postgres
+    from support.reading import KeptWorkers
 
 for name in VARIABLES | {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"}:
     os.environ.pop(name, None)
@@ -70,11 +71,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Streamlit's AppTest looks through every installed package for components, once for each page that is opened."""
+    """Streamlit's AppTest looks through every installed package for components, once for each page that is opened; and
+    openai reads all certificates, twice for each model."""
     if "streamlit.testing.v1" in sys.modules:
         from streamlit.components.v2 import manifest_scanner
 
         manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+    if "openai" in sys.modules:
+        import httpcore2
+
+        httpcore2.default_ssl_context = cache(httpcore2.default_ssl_context)
 
 
 @pytest.fixture(autouse=True)
@@ -106,3 +112,16 @@ def postgres(_cluster: Postgres) -> Postgres:
     """A real one, which runs, whatever the test before has done to it."""
     _cluster.start()
     return _cluster
+
+
+@pytest.fixture(scope="session")
+def workers() -> Iterator[KeptWorkers]:
+    """For `support.reading.kept_workers`."""
+    from core.base.http import Deadline
+    from support.reading import KeptWorkers
+    from support.web_pages import NEWS
+
+    kept = KeptWorkers(2)  # as many as an App has
+    kept.extract(NEWS.encode(), "text/html", Deadline(60))  # no test's deadline is spent on waiting for the first one
+    yield kept
+    kept.end()
