@@ -1,7 +1,7 @@
 """`app_server` for less: what starts is a fork of one process that has imported everything already (`support.nursery`).
 
-It is `python -m streamlit` all the same, with its own arguments, environment, log and end, and takes a third of the two or
-three seconds of a processor that a server takes until its second question.
+It is `python -m streamlit` all the same, with its own arguments, environment, log and end. Until its second visit it takes
+half a second of a processor instead of three.
 """
 
 from __future__ import annotations
