@@ -71,6 +71,7 @@ def test_each_number_says_what_was_compared_and_shows_it_in_a_card_a_list_and_th
     second = last(visitor).locator(".wy-answer sup.cite").nth(1)
     card = second.locator(".wy-card")
     expect(card).to_be_hidden()
+    visitor.settled()  # or it moves away from below the mouse
     second.hover()
     expect(card).to_be_visible()
     expect(card).to_contain_text("供水量增加")
