@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +16,10 @@ from hypothesis import HealthCheck, settings
 sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent)]
 
 from support.base import SHARED, VARIABLES  # noqa: E402
+
+if TYPE_CHECKING:
+    from support.postgres import Postgres
+    from support.reading import KeptWorkers
 
 for name in VARIABLES | {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"}:
     os.environ.pop(name, None)
@@ -67,11 +71,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Streamlit's AppTest looks through every installed package for components, once for each page that is opened."""
+    """Streamlit's AppTest looks through every installed package for components, once for each page that is opened; and
+    openai reads all certificates, twice for each model."""
     if "streamlit.testing.v1" in sys.modules:
         from streamlit.components.v2 import manifest_scanner
 
         manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+    if "openai" in sys.modules:
+        import httpcore2
+
+        httpcore2.default_ssl_context = cache(httpcore2.default_ssl_context)
 
 
 @pytest.fixture(autouse=True)
@@ -82,9 +91,37 @@ def _own_data_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.
         app.close_shared_app()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared() -> Path:
     """Recorded material beside the project, where a developer has it."""
     if not SHARED.is_dir():
         pytest.skip("the recorded material (../shared) is not here")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def _cluster() -> Iterator[Postgres]:
+    from support.postgres import running_postgres
+
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres(_cluster: Postgres) -> Postgres:
+    """A real one, which runs, whatever the test before has done to it."""
+    _cluster.start()
+    return _cluster
+
+
+@pytest.fixture(scope="session")
+def workers() -> Iterator[KeptWorkers]:
+    """For `support.reading.kept_workers`."""
+    from core.base.http import Deadline
+    from support.reading import KeptWorkers
+    from support.web_pages import NEWS
+
+    kept = KeptWorkers(2)  # as many as an App has
+    kept.extract(NEWS.encode(), "text/html", Deadline(60))  # no test's deadline is spent on waiting for the first one
+    yield kept
+    kept.end()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,14 +44,17 @@ FILES = [path for folder in ("core", "pages") for path in (ROOT / folder).rglob(
 ]
 
 
-def imports(path: Path) -> Iterator[str]:
+@cache
+def imports(path: Path) -> list[str]:
     """Full names: `from core.search import types` is `core.search.types`, `from core.search.types import Source` too."""
+    found = []
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
+            found += [name.name for name in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute"
-            yield from (f"{node.module}.{name.name}" for name in node.names)
+            found += [f"{node.module}.{name.name}" for name in node.names]
+    return found
 
 
 def is_in(name: str, package: str) -> bool:

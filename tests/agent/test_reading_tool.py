@@ -22,12 +22,12 @@ from core.search.types import SearchResult, Source, host_of
 from support.agents import World, agent, answer, final, of, search_step, wired_agent
 from support.faults import silence
 from support.openai_server import Call, in_turn
-from support.reading import kept_workers, workers
+from support.reading import kept_workers
 from support.web import Web, web
 from support.web_pages import FORUM, NEWS, page, paragraphs
 from support.worlds import FakeEngine
 
-__all__ = ["kept_workers", "web", "workers"]
+__all__ = ["kept_workers", "web"]
 
 QUESTION = "更换老旧水表要居民付费吗？"
 READING = {"READING_PAGES": "3", "READING_TIMEOUT": "20"}

@@ -22,10 +22,11 @@ from support import invented, web_pages
 from support.base import ROOT
 from support.openai_server import ANSWER, openai_server
 from support.patience import until
+from support.reading import kept_workers
 from support.web import Web, web
 from support.word_files import word_file
 
-__all__ = ["web"]
+__all__ = ["kept_workers", "web"]
 
 EMBEDDED = {"SEARCH_PROVIDER_PRIORITY": "bundled"}
 

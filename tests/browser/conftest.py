@@ -9,9 +9,10 @@ from contextlib import ExitStack
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from support.app_server import AppServer, app_server
+from support.app_server import AppServer
 from support.openai_server import OpenAIServer, openai_server
 from support.visitor import ARGUMENTS, CHROMIUM, Visitor
+from support.warm import warm_server
 
 expect.set_options(timeout=20_000)  # on a busy machine; nobody waits longer than needed
 
@@ -38,7 +39,7 @@ def serve() -> Iterator[Callable[..., AppServer]]:
         def start(**environ: str) -> AppServer:
             key = tuple(sorted(environ.items()))
             if key not in running:
-                running[key] = stack.enter_context(app_server(**environ))
+                running[key] = stack.enter_context(warm_server(**environ))
             return running[key]
 
         yield start
@@ -74,6 +75,7 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visitor]]:
             dark: bool = False,
             zone: str | None = None,
             touch: bool = False,
+            watched: bool = False,
         ) -> Visitor:
             context = browser.new_context(
                 viewport={"width": width, "height": 844},
@@ -84,6 +86,6 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visitor]]:
                 is_mobile=touch,
             )
             stack.callback(context.close)
-            return Visitor(context.new_page(), server.url + path)
+            return Visitor(context.new_page(), server.url, path, watched=watched)
 
         yield open_page

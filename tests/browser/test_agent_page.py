@@ -61,7 +61,7 @@ def see_the_steps(visitor: Visitor) -> None:
 
 
 def test_the_mode_is_confirmed_steps_appear_fold_and_stay_and_the_toggle_comes_back(serve: Serve, visit: Visit) -> None:
-    visitor = visit(serve(**EMBEDDED))
+    visitor = visit(serve(**EMBEDDED), watched=True)
     toggle = visitor.switch("联网")
     visitor.search_on()
     switch(visitor, AGENT_ON)
@@ -135,7 +135,7 @@ def height(place: Locator) -> float:
 def test_the_rail_is_light_says_what_failed_and_stays_folded(
     serve: Serve, visit: Visit, model_server: OpenAIServer
 ) -> None:
-    visitor = visit(calling_tools(serve, model_server, "reply"), width=1440)
+    visitor = visit(calling_tools(serve, model_server, "reply"), width=1440, watched=True)
     page = visitor.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     switch(visitor, AGENT_ON)

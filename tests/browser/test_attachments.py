@@ -26,7 +26,7 @@ def test_a_file_goes_along_with_a_question_and_stays_with_it(
 ) -> None:
     lease = tmp_path / "租约.docx"
     lease.write_bytes(word_file(RENT, PENALTY))
-    visitor = visit(two_models, width=width)
+    visitor = visit(two_models, width=width, watched=True)
     page = visitor.page
     page.get_by_test_id("stChatInput").locator("input[type=file]").set_input_files([lease])
     expect(page.get_by_test_id("stFileChip")).to_contain_text("租约.docx")

@@ -11,11 +11,12 @@ import docx
 import pytest
 from playwright.sync_api import Dialog, expect
 
-from support.app_server import AppServer, app_server
+from support.app_server import AppServer
 from support.faults import Server, json_answer, keep_alive
 from support.openai_server import OpenAIServer
 from support.patience import until
 from support.visitor import Visitor
+from support.warm import warm_server
 
 pytestmark = pytest.mark.browser
 
@@ -43,7 +44,7 @@ def connected(serve: Serve, model_server: OpenAIServer) -> AppServer:
 def test_a_fresh_clone_searches_when_told_cites_and_a_reload_shows_the_conversation_again(
     serve: Serve, visit: Visit
 ) -> None:
-    visitor = visit(serve(**EMBEDDED))
+    visitor = visit(serve(**EMBEDDED), watched=True)
     page = visitor.page
     expect(page).to_have_title("问源")
     expect(page.get_by_text("联网 已禁用")).to_be_visible()
@@ -166,7 +167,7 @@ def test_every_model_failure_is_a_sentence_and_the_page_goes_on(connected: AppSe
 def test_a_blank_message_is_not_sent_a_long_one_is_refused_and_not_lost_a_hostile_one_is_shown_as_it_was_typed(
     serve: Serve, visit: Visit
 ) -> None:
-    visitor = visit(serve(**EMBEDDED))
+    visitor = visit(serve(**EMBEDDED), watched=True)
     visitor.ask("   ")
     text = "长" * 100_000
     visitor.ask(text)
@@ -201,7 +202,7 @@ def test_a_killed_server_loses_nothing_that_was_shown_and_the_next_may_begin_wit
         "LLM_MODEL": "openai:as-asked",
         "DATA_DIR": str(tmp_path / "data"),
     }
-    with app_server(**environ) as server:
+    with warm_server(**environ) as server:
         visitor = visit(server)
         visitor.ask("慢慢说 slow")
         visitor.page.get_by_text("第20词").first.wait_for()
@@ -209,7 +210,7 @@ def test_a_killed_server_loses_nothing_that_was_shown_and_the_next_may_begin_wit
         server.process.kill()
         server.process.wait()
         address = visitor.page.url.replace(server.url, "")
-    with app_server(**environ) as server:
+    with warm_server(**environ) as server:
         # Before the first st.navigation Streamlit would run pages/help.py alone, with an English menu.
         again = visit(server, path="/help")
         expect(again.page.get_by_test_id("stSidebar").get_by_text("对话")).to_be_visible()
@@ -315,7 +316,7 @@ def test_a_hostile_answer_calls_nobody_and_links_nowhere(
     connected: AppServer, visit: Visit, model_server: OpenAIServer
 ) -> None:
     model_server.script = re.findall(r".{1,3}", HOSTILE, re.DOTALL)
-    visitor = visit(connected)
+    visitor = visit(connected, watched=True)
     dialogs: list[str] = []
 
     def dismiss(dialog: Dialog) -> None:
@@ -363,7 +364,7 @@ def test_a_model_that_obeys_every_injection_harms_nobody(
             LLM_MODEL="openai:as-asked",
         )
         model_server.script = [f"{attack}\n\n见[1]。\n\n" for attack in attacks]
-        visitor = visit(server)
+        visitor = visit(server, watched=True)
         visitor.search_on()
         visitor.ask("问题 script:attacks")
         visitor.answered("tokens")

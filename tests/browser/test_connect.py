@@ -13,12 +13,13 @@ from websockets.exceptions import InvalidStatus
 
 from core.base.settings import SavedFile
 from core.llm.services import service
-from support.app_server import AppServer, app_server
+from support.app_server import AppServer
 from support.faults import unused_port
 from support.oidc_server import oidc_server
 from support.openai_server import OpenAIServer, openai_server
 from support.patience import until
 from support.visitor import Visitor
+from support.warm import warm_server
 from support.wire import Wire
 
 pytestmark = pytest.mark.browser
@@ -40,7 +41,7 @@ def model() -> Iterator[OpenAIServer]:
 @pytest.fixture
 def fresh_app() -> Iterator[AppServer]:
     """It has not looked yet which models there are on this machine."""
-    with app_server(**ENVIRON) as server:
+    with warm_server(**ENVIRON) as server:
         yield server
 
 
@@ -51,7 +52,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def running_app(data: Path) -> Iterator[AppServer]:
-    with app_server(DATA_DIR=str(data), **ENVIRON) as server:
+    with warm_server(DATA_DIR=str(data), **ENVIRON) as server:
         yield server
 
 
@@ -101,7 +102,8 @@ def pill(page: Page, name: str) -> Locator:
 
 
 def at_settings(visitor: Visitor, part: str = "模型") -> Visitor:
-    visitor.page.goto(f"{visitor.url}/settings")
+    if not visitor.page.url.endswith("/settings"):
+        visitor.page.goto(f"{visitor.url}/settings")
     visitor.page.get_by_role("tab", name=part, exact=True).click()
     visitor.settled()
     return visitor
@@ -192,7 +194,7 @@ def test_a_model_on_this_machine_is_offered_by_itself(fresh_app: AppServer, visi
 
 
 def test_what_goes_wrong_is_said_and_changes_nothing(app: AppServer, visit: Visit, model: OpenAIServer) -> None:
-    visitor = at_settings(visit(app))
+    visitor = at_settings(visit(app, path="/settings"))
     page = visitor.page
     choose(visitor, "其他 OpenAI 兼容地址")
     point_to(visitor, "127.0.0.1:1/v1")
@@ -227,7 +229,7 @@ def test_what_goes_wrong_is_said_and_changes_nothing(app: AppServer, visit: Visi
 
 def test_a_list_of_four_hundred_models(app: AppServer, visit: Visit, model: OpenAIServer) -> None:
     model.models = [f"vendor/model-{number:03}" for number in range(399)] + ["ok"]
-    visitor = at_settings(visit(app))
+    visitor = at_settings(visit(app, path="/settings"))
     page = visitor.page
     choose(visitor, "其他 OpenAI 兼容地址")
     point_to(visitor, model.url)
@@ -297,7 +299,7 @@ def test_no_key_comes_back_and_none_is_anywhere_else(
 
 
 def test_the_saved_key_is_sent_to_no_other_address(app: AppServer, visit: Visit, model: OpenAIServer) -> None:
-    visitor = at_settings(visit(app))
+    visitor = at_settings(visit(app, path="/settings"))
     save(visitor, model)
     with openai_server() as elsewhere:
         elsewhere.api_key = KEY
@@ -306,9 +308,9 @@ def test_the_saved_key_is_sent_to_no_other_address(app: AppServer, visit: Visit,
 
 
 def test_what_the_environment_holds_is_locked_and_says_why(visit: Visit, model: OpenAIServer) -> None:
-    with app_server(OPENAI_API_KEY=KEY, OPENAI_BASE_URL=model.url, **ENVIRON) as app:
+    with warm_server(OPENAI_API_KEY=KEY, OPENAI_BASE_URL=model.url, **ENVIRON) as app:
         model.models = ["ok", "think"]
-        visitor = at_settings(visit(app))
+        visitor = at_settings(visit(app, path="/settings"))
         page = visitor.page
         expect(page.get_by_text("OPENAI_API_KEY、OPENAI_BASE_URL 由环境变量")).to_be_visible()
         expect(field(page, "密钥")).to_have_count(0)
@@ -342,7 +344,7 @@ def test_an_account_on_the_list_may_and_another_may_not(visit: Visit) -> None:
     people = {"zhang": {"sub": "1", "name": "张三"}, "li": {"sub": "2", "name": "李四"}}
     with (
         oidc_server(people) as provider,
-        app_server(secrets=provider.secrets, SETTINGS_EDIT_BY="login", SETTINGS_ADMINS="1", **ENVIRON) as app,
+        warm_server(secrets=provider.secrets, SETTINGS_EDIT_BY="login", SETTINGS_ADMINS="1", **ENVIRON) as app,
     ):
         for person, may in (("li", False), ("zhang", True)):
             visitor = visit(app)
@@ -356,7 +358,7 @@ def test_an_account_on_the_list_may_and_another_may_not(visit: Visit) -> None:
 
 
 def test_nobody_means_nobody(visit: Visit) -> None:
-    with app_server(SETTINGS_EDIT_BY="nobody", **ENVIRON) as app:
+    with warm_server(SETTINGS_EDIT_BY="nobody", **ENVIRON) as app:
         visitor = visit(app)
         expect(visitor.page.get_by_role("button", name="连接模型")).to_have_count(0)
         at_settings(visitor)

@@ -11,10 +11,11 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from prometheus_client.parser import text_string_to_metric_families
 
-from support.app_server import AppServer, app_server
+from support.app_server import AppServer
 from support.axe import judge
 from support.patience import until
 from support.visitor import Visitor
+from support.warm import warm_server
 
 pytestmark = pytest.mark.browser
 
@@ -23,15 +24,15 @@ Visit = Callable[..., Visitor]
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[AppServer]:
-    with app_server(SEARCH_PROVIDER_PRIORITY="bundled", METRICS_PROMETHEUS="true") as running:
+    with warm_server(SEARCH_PROVIDER_PRIORITY="bundled", METRICS_PROMETHEUS="true") as running:
         yield running
 
 
 @pytest.fixture
 def dashboard(visit: Visit) -> Iterator[Visitor]:
     """Of a server that nobody else has asked anything, opened from the sidebar after a question with search and one without."""
-    with app_server(SEARCH_PROVIDER_PRIORITY="bundled") as fresh:
-        yield after_two_questions(visit(fresh))
+    with warm_server(SEARCH_PROVIDER_PRIORITY="bundled") as fresh:
+        yield after_two_questions(visit(fresh, watched=True))
 
 
 def after_two_questions(visitor: Visitor) -> Visitor:

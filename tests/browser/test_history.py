@@ -50,7 +50,7 @@ def shown(visitor: Visitor, *titles: str) -> None:
 
 
 def test_history_cannot_hurt_and_others_only_read(app: AppServer, visit: Visit) -> None:
-    here = visit(app, width=1440)
+    here = visit(app, width=1440, watched=True)
     page = here.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     talk(here, "你是谁甲")

@@ -38,7 +38,7 @@ def fits(visitor: Visitor, width: int) -> bool:
 @pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])
 def test_a_cited_answer_is_two_clicks_away(app: AppServer, visit: Visit, phone: bool) -> None:
     width = 390 if phone else 1440
-    visitor = visit(app, width=width, touch=phone)
+    visitor = visit(app, width=width, touch=phone, watched=True)
     page, box = visitor.page, visitor.page.get_by_test_id("stChatInputTextArea")
     if phone:
         expect(box).not_to_be_focused()  # the keyboard would cover the page

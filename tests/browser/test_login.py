@@ -108,7 +108,7 @@ def test_conversations_and_choices_go_with_the_account_and_not_with_the_browser(
 
 
 def test_a_hostile_name_is_only_text(app: AppServer, visit: Visit, provider: OidcServer) -> None:
-    visitor = visit(app)
+    visitor = visit(app, watched=True)
     log_in(visitor, "mallory")
     caption = visitor.page.get_by_test_id("stCaptionContainer").filter(has_text="已登录")
     assert caption.inner_text().replace("\u2060", "").startswith(f"已登录：{HOSTILE[:39]}")

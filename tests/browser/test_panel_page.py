@@ -53,7 +53,7 @@ def to_the_left(visitor: Visitor, title: str, reading: str) -> None:
 def test_what_is_chosen_is_used_kept_and_taken_back(
     two_models: AppServer, visit: Visit, model_server: OpenAIServer
 ) -> None:
-    visitor = visit(two_models)
+    visitor = visit(two_models, watched=True)
     visitor.search_on()
     search = sidebar(visitor).get_by_text("搜索设置")
     search.click()

@@ -52,7 +52,7 @@ def test_pages_tick_off_are_marked_kept_and_can_be_read_later(
 ) -> None:
     world.open.clear()
     world.refuses = True
-    visitor = visit(reading_app)
+    visitor = visit(reading_app, watched=True)
     visitor.search_on()
     visitor.ask("更换老旧水表要居民付费吗？")
     rows = last(visitor).locator(".wy-reading li")
@@ -97,7 +97,7 @@ def test_the_agent_reads_before_all_eyes_and_its_pages_are_kept(
         [Call("read_page", '{"sources": [1, 2]}')],
         ["不需要付费[1]，另见[2]。"],
     )
-    visitor = visit(agent_app)
+    visitor = visit(agent_app, watched=True)
     visitor.flip("Agent")
     visitor.page.get_by_text("已切换到 Agent 模式").last.wait_for()
     visitor.settled()

@@ -41,7 +41,7 @@ def test_a_model_is_asked_and_its_word_stays_its_word(
 ) -> None:
     go_on = threading.Event()
     model_server.reply = in_turn([ANSWER], [go_on, f"1｜支持｜「{QUOTE}」"])
-    visitor = visit(serve(**reading_environment(model_server, world, LLM_MODEL="openai:reply")))
+    visitor = visit(serve(**reading_environment(model_server, world, LLM_MODEL="openai:reply")), watched=True)
     visitor.search_on()
     visitor.ask("前三季度供水量是多少？")
     visitor.answered("居民不用付费")

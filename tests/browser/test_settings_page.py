@@ -30,8 +30,7 @@ def environ() -> dict[str, str]:
 
 
 def opened(serve: Serve, visit: Visit, environ: dict[str, str], **options: object) -> Visitor:
-    visitor = visit(serve(**environ), **options)
-    visitor.page.goto(f"{visitor.url}/settings")
+    visitor = visit(serve(**environ), path="/settings", **options)
     visitor.page.get_by_role("tab", name="引擎").wait_for()
     visitor.settled()
     return visitor
@@ -44,7 +43,7 @@ def part(visitor: Visitor, name: str, sign: str) -> None:
 
 
 def test_engines_diagnosis_and_prompts(serve: Serve, visit: Visit, environ: dict[str, str]) -> None:
-    visitor = opened(serve, visit, environ)
+    visitor = opened(serve, visit, environ, watched=True)
     page = visitor.page
     expect(page.get_by_text("连接不上 CACHE_URL 指向的 Redis")).to_be_visible()
     part(visitor, "配置", "查找设置")

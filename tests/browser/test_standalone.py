@@ -37,7 +37,7 @@ def test_a_follow_up_is_searched_stand_alone_and_again_in_other_words(
             LLM_MODEL="openai:reply",
             READING_PAGES="0",
         )
-        visitor = visit(app)
+        visitor = visit(app, watched=True)
         answer = visitor.page.get_by_test_id("stChatMessage").last
         visitor.search_on()
         visitor.ask(FIRST)

@@ -46,7 +46,7 @@ def test_marks_and_articles_before_and_after_a_reload(
     lawful: AppServer, visit: Visit, model_server: OpenAIServer
 ) -> None:
     model_server.script = list(ANSWER)
-    visitor = visit(lawful)
+    visitor = visit(lawful, watched=True)
     visitor.ask("守塔人要做什么？ script:laws")
     visitor.answered("tokens")
     for _ in range(2):

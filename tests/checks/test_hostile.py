@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.checks import SourceText, check_answer, check_statement
 
 STATEMENT = "甲公司2024年收入为1.2亿元，不得增长两成，董事长说「甲乙丙丁戊己庚辛」第38条 GPT-4"
-SIZE = 12_000
+SIZE = 6_000
 PIECES = [
     "1", "一", "万亿", "1,", "1.", "1:", "1至", "约", "第", "百分之", "一点", "2024-", "2024年", "3月", "a1-", "a", "元", "不", "年 ", "\n",
     "[", "]", "[1]", "甲[1]", "甲[1]，", "甲乙丙丁戊己[1]，", "[1] ", "[[", "「", "「（《“", "”", "的中国人民", "甲有5人。", "甲有5人[1]。", "- 甲乙丙丁戊1[1]\n", "|a", "&lt;", "*", "`", "#",
@@ -30,21 +30,22 @@ def of_source(text: str) -> object:
     return check_statement(STATEMENT, SourceText(1, text, published="not a day"))
 
 
-def fastest(run: Callable[[str], object], text: str) -> float:
-    times = []
-    for _ in range(3):
-        started = time.process_time()
-        run(text)
-        times.append(time.process_time() - started)
-    return min(times)
+def seconds(run: Callable[[str], object], text: str) -> float:
+    started = time.process_time()
+    run(text)
+    return time.process_time() - started
 
 
 @pytest.mark.parametrize("run", [of_answer, of_source])
 @pytest.mark.parametrize("piece", PIECES)
 def test_growth_is_linear(piece: str, run: Callable[[str], object]) -> None:
-    """Four times the text: a quadratic would take sixteen times as long."""
+    """Four times the text: a quadratic would take sixteen times as long. What takes less than a twentieth of a second grows
+    slowly enough; else the fastest of three counts."""
     short, long = piece * (SIZE // len(piece)), piece * (4 * SIZE // len(piece))
-    assert fastest(run, long) < 10 * max(fastest(run, short), 0.01)
+    took = seconds(run, long)
+    if took >= 0.05:
+        limit = 10 * min(seconds(run, short) for _ in range(3))
+        assert took < limit or any(seconds(run, long) < limit for _ in range(2))
 
 
 @pytest.mark.parametrize(

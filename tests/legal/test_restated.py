@@ -124,4 +124,4 @@ def test_hostile_text_grows_no_faster_than_its_length(verifier: Verifier, piece:
         verifier.verify(text)
         return time.thread_time() - started
 
-    assert min(seconds(16_000) for _ in range(2)) < 2.5
+    assert any(seconds(16_000) < 2.5 for _ in range(2))

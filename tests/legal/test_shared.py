@@ -27,25 +27,26 @@ pytestmark = pytest.mark.shared
 EVERY = 40
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def data(shared: Path) -> Path:
     if not (shared / "data/legal").is_dir():
         pytest.skip("the legal corpora (../shared/data/legal) are not here")
     return shared / "data/legal"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def queries(data: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (data / "dev_queries.jsonl").read_text("utf-8").splitlines()]
 
 
-@pytest.fixture
-def library(tmp_path: Path, data: Path, queries: list[dict[str, Any]]) -> LegalLibrary:
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory, data: Path, queries: list[dict[str, Any]]) -> LegalLibrary:
     """The files that the queries are about, one in forty of the others, all cases; then just-laws, thinned too."""
+    folder = tmp_path_factory.mktemp("library")
     wanted = {query.get(key) for query in queries for key in ("sourceFile", "newestFile")}
-    library = LegalLibrary(tmp_path)
+    library = LegalLibrary(folder)
     for name in ("lawrefbook-national", "just-laws"):
-        sample = tmp_path / f"{name}.tar"
+        sample = folder / f"{name}.tar"
         _sample(data / f"{name}.tar.xz", sample, {file for file in wanted if file})
         import_source(library.folder, sample)
     return library

@@ -19,18 +19,11 @@ from core.metrics.spans import DAY, HOUR, SPANS, Grain, Span
 from core.metrics.writer import write
 from core.store import Database, MetricsStore
 from support.base import loaded
-from support.postgres import Postgres, running_postgres
 
-pytestmark = pytest.mark.xdist_group("postgres")
+pytestmark = pytest.mark.servers
 
 NOW = datetime(2026, 11, 16, 15, 42, 30).timestamp()
 SETTINGS = MetricsSettings(prices=("dear=10/40", "cheap=0.5/1"))
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

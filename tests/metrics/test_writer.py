@@ -35,7 +35,7 @@ from core.search.types import SearchEnd, SearchQuery, SearchResponse, SearchType
 from core.store import ConversationStore, Database, MetricsStore
 from support.agents import final, search_step
 from support.base import loaded
-from support.postgres import Postgres, running_postgres
+from support.postgres import Postgres
 from support.rooms import Clock, Fake, hung_until_cancelled, results, slow
 from support.worlds import FakeEngine, world
 from support.worlds import results as found
@@ -45,12 +45,6 @@ pytestmark = pytest.mark.xdist_group("postgres")
 QUERY = SearchQuery("民法典")
 NOW = 1_763_280_000.0
 RECORD = SearchRecord(NOW, "general", "a", "ok", "", "", None, 0.5, (AttemptRecord("a", "ok", 0.4, ""),))
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -20,10 +20,11 @@ from core.run.pasted import (
     pasted_text,
 )
 from support.base import loaded
+from support.reading import kept_workers
 from support.web import Web, web
 from support.web_pages import NEWS
 
-__all__ = ["web"]
+__all__ = ["kept_workers", "web"]
 
 TOWN = "海州灯塔建成于2001年，塔高六十米，由三名守塔人轮流值守。"
 FIRM = "灯塔公司2024年的收入为一亿两千万元，同比增长20%。公司总部设在海州市。"

@@ -15,12 +15,12 @@ from core.search.types import SearchResult, host_of
 from core.store.conversations import new_conversation_id
 from support.faults import silence
 from support.patience import until
-from support.reading import kept_workers, workers
+from support.reading import kept_workers
 from support.web import Web, web
 from support.web_pages import FORUM, NEWS, page, paragraphs
 from support.worlds import FakeEngine, world
 
-__all__ = ["kept_workers", "web", "workers"]
+__all__ = ["kept_workers", "web"]
 
 QUESTION = "更换老旧水表要居民付费吗？"
 SEARCH = AnswerOptions(search=True)

@@ -32,7 +32,10 @@ from support.faults import (
     unused_port,
 )
 from support.openai_server import openai_server
+from support.reading import kept_workers
 from support.worlds import world
+
+__all__ = ["kept_workers"]
 
 SEARCH = AnswerOptions(search=True)
 QUESTION = "离婚冷静期是多久"

@@ -22,7 +22,10 @@ from core.ui.chat.actions import AGENT_DECIDES
 from support.agents import QUESTION, Meeting, agent, answer, final, of, search_step
 from support.base import loaded
 from support.pages import ask, choose, html, open_page, rerun, values
+from support.reading import kept_workers
 from support.worlds import FakeEngine, results, world
+
+__all__ = ["kept_workers"]
 
 FIRST = "[1] 标题1\nURL: https://example.org/1\n摘要: 第1条摘要"
 MANUAL = "怎么打开联网搜索？"

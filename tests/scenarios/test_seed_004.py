@@ -58,8 +58,11 @@ from support.base import loaded
 from support.openai_server import Call, in_turn
 from support.pages import agent_page, ask, choose, drawn_after, html, open_page, rerun, states, step, steps, values
 from support.patience import until
+from support.reading import kept_workers
 from support.scripted import ScriptedChatModel
 from support.worlds import FakeEngine, results
+
+__all__ = ["kept_workers"]
 
 MANUAL = "怎么打开联网搜索？"
 FOLDED = ("done", False)

@@ -33,18 +33,12 @@ from core.store.tables import conversations, messages, visits
 from support.base import ROOT, loaded
 from support.messages import FULL
 from support.patience import patiently
-from support.postgres import Postgres, running_postgres
+from support.postgres import Postgres
 from support.rooms import Clock
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
 HOSTILE = "表情👩‍👧 \x00空\ud800\u202e反\r\n换行\t'; DROP TABLE messages; -- %s {} \\"
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

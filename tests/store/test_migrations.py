@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -16,9 +15,8 @@ from core.store.errors import StoreError, StoreTooNew
 from core.store.migrations import MIGRATIONS, Migration
 from core.store.tables import metadata
 from support.base import loaded
-from support.postgres import Postgres, running_postgres
 
-pytestmark = pytest.mark.xdist_group("postgres")
+pytestmark = pytest.mark.servers
 
 # What version 1 left in people's databases. Never change it: it is what the next version will find.
 VERSION_1 = """
@@ -43,12 +41,6 @@ ADDED: Migration = (
     "UPDATE conversations SET pinned = TRUE WHERE title <> ''",
 )
 BROKEN: Migration = ("CREATE TABLE half (id INTEGER)", "ALTER TABLE nowhere ADD COLUMN x INTEGER")
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -23,7 +23,7 @@ from core.store.errors import StoreError, StoreRejected
 from support.base import ROOT
 from support.disks import small_disk
 from support.patience import until
-from support.postgres import Postgres, running_postgres
+from support.postgres import Postgres
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
@@ -36,12 +36,6 @@ def said(number: int) -> Message:
 
 def texts(store: ConversationStore, id: str) -> list[str]:
     return [message.text for message in store.load(id, last=None).messages]
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
 
 
 @pytest.fixture

@@ -17,19 +17,12 @@ from core.store.backends import SqliteFile
 from core.store.conversations import digest
 from core.store.errors import StoreError
 from support.base import loaded
-from support.postgres import Postgres, running_postgres
 
-pytestmark = pytest.mark.xdist_group("postgres")
+pytestmark = pytest.mark.servers
 
 MINE, YOURS = "m" * 32, "https://id.example 1"
 
 Open = Callable[[], tuple[Database, Preferences, Outbox]]
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -14,17 +14,10 @@ from core.store import ConversationStore, Database, ReadPages
 from core.store.conversations import new_conversation_id
 from core.store.errors import ConversationNotFound
 from support.base import loaded
-from support.postgres import Postgres, running_postgres
 
-pytestmark = pytest.mark.xdist_group("postgres")
+pytestmark = pytest.mark.servers
 
 READ_AT = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,19 +18,13 @@ from core.store.backends import PostgresServer, SqliteFile
 from support.base import loaded
 from support.faults import full_backlog
 from support.patience import until
-from support.postgres import Postgres, running_postgres
+from support.postgres import Postgres
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
 SECRET = "the same long random text on each of the servers"
 KEY = "key-of-the-page-0123456789"
 OPENAI = {"OPENAI_API_KEY": KEY, "LLM_MODEL": "openai:a"}
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -10,18 +10,30 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+class Process(Protocol):
+    """What tests do with a server's process."""
+
+    pid: int
+
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def send_signal(self, sig: int, /) -> None: ...
+    def kill(self) -> None: ...
 
 
 @dataclass
 class AppServer:
     url: str
-    process: subprocess.Popen[bytes]
+    process: Process
     log_path: Path
 
     @property
@@ -35,8 +47,22 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+Start = Callable[[list[str], Mapping[str, str], Path], Process]
+"""Streamlit with these arguments, this environment and this file for what it says."""
+
+
+def app_server(entry: str = "asgi.py", *, secrets: str = "", **environ: str) -> AbstractContextManager[AppServer]:
+    return serving(_start, entry, secrets, environ)
+
+
+def _start(arguments: list[str], environ: Mapping[str, str], log: Path) -> Process:
+    with log.open("wb") as output:
+        command = [sys.executable, "-m", "streamlit", *arguments]
+        return subprocess.Popen(command, cwd=ROOT, env=environ, stdout=output, stderr=subprocess.STDOUT)
+
+
 @contextmanager
-def app_server(entry: str = "asgi.py", *, secrets: str = "", **environ: str) -> Iterator[AppServer]:
+def serving(start: Start, entry: str, secrets: str, environ: Mapping[str, str]) -> Iterator[AppServer]:
     """`secrets` is the text of a secrets.toml."""
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="wenyuan-test-") as folder:
@@ -45,26 +71,16 @@ def app_server(entry: str = "asgi.py", *, secrets: str = "", **environ: str) -> 
         if secrets:
             secrets_path.write_text(secrets, "utf-8")
         url = f"http://127.0.0.1:{port}"
-        with log_path.open("wb") as log:
-            process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "streamlit",
-                    "run",
-                    entry,
-                    "--server.address",
-                    "127.0.0.1",
-                    "--server.port",
-                    str(port),
-                    "--secrets.files",
-                    str(secrets_path),  # never the developer's own
-                ],
-                cwd=ROOT,
-                env={**os.environ, "DATA_DIR": f"{folder}/data", "PUBLIC_URL": url, "READING_PAGES": "0", **environ},
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
+        options = {
+            "--server.address": "127.0.0.1",
+            "--server.port": str(port),
+            "--secrets.files": str(secrets_path),  # never the developer's own
+        }
+        process = start(
+            ["run", entry, *(word for option in options.items() for word in option)],
+            {**os.environ, "DATA_DIR": f"{folder}/data", "PUBLIC_URL": url, "READING_PAGES": "0", **environ},
+            log_path,
+        )
         try:
             wait_for(f"{url}/_stcore/health", process, log_path)
             yield AppServer(url, process, log_path)
@@ -78,7 +94,7 @@ def app_server(entry: str = "asgi.py", *, secrets: str = "", **environ: str) -> 
                 process.wait()
 
 
-def wait_for(url: str, process: subprocess.Popen[bytes], log_path: Path, seconds: float = 40) -> None:
+def wait_for(url: str, process: Process, log_path: Path, seconds: float = 40) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
         try:

@@ -9,6 +9,7 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -128,6 +129,7 @@ class _Maker:
     def __init__(self, index: LegalIndex, chance: random.Random) -> None:
         self._index = index
         self._chance = chance
+        self._numbered_of = cache(lambda id: [one for one in index.articles(id) if one.number.number])
         self._laws = [law for law in index.laws() if law.article_count and index.status(law) is Status.IN_FORCE]
 
     def kinds(self) -> Sequence[Callable[[], Iterator[Labelled]]]:
@@ -292,7 +294,7 @@ class _Maker:
     def _articles(self) -> Iterator[tuple[LawVersion, StoredArticle]]:
         """One of each law, in a random order, and again."""
         for law in (law for _ in range(30) for law in self._chance.sample(self._laws, len(self._laws))):
-            yield law, self._chance.choice([one for one in self._index.articles(law.id) if one.number.number])
+            yield law, self._chance.choice(self._numbered_of(law.id))
 
     def _quotable(self) -> Iterator[tuple[LawVersion, StoredArticle, str]]:
         for law, article in self._articles():
@@ -306,7 +308,7 @@ class _Maker:
         ]
 
     def _another(self, law: LawVersion, article: StoredArticle) -> StoredArticle | None:
-        others = [one for one in self._index.articles(law.id) if one.number.number and one.number != article.number]
+        others = [one for one in self._numbered_of(law.id) if one.number != article.number]
         return self._chance.choice(others) if others else None
 
     def _all_versions(self, law: LawVersion, article: StoredArticle) -> list[str]:
@@ -318,8 +320,7 @@ class _Maker:
             years = Counter(map(_year, self._index.versions(law.key)))
             for older in self._index.versions(law.key):
                 if older.begins < law.begins and older.published and years[_year(older)] == 1:
-                    numbered = [one for one in self._index.articles(older.id) if one.number.number]
-                    yield law, older, self._chance.choice(numbered)
+                    yield law, older, self._chance.choice(self._numbered_of(older.id))
 
     def _written(self, law: LawVersion) -> str:
         forms = [f"《{law.name}》", f"《{law.key}》"]

@@ -42,6 +42,8 @@ class Postgres:
         subprocess.run(command, check=True, capture_output=True, cwd=self._folder, env={"LC_ALL": "C"}, **_USER)
 
     def start(self) -> None:
+        if self._server is not None:
+            return
         options = {
             "listen_addresses": "",
             "unix_socket_directories": self._folder,

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from core.base.http import Deadline
 from core.reading import reader
 from core.reading.workers import ExtractionWorkers
-from support.web_pages import NEWS
-
-ONE_APPS = 2
 
 
 class KeptWorkers(ExtractionWorkers):
@@ -23,14 +17,6 @@ class KeptWorkers(ExtractionWorkers):
 
     def end(self) -> None:
         super().close()
-
-
-@pytest.fixture(scope="session")
-def workers() -> Iterator[KeptWorkers]:
-    kept = KeptWorkers(ONE_APPS)
-    kept.extract(NEWS.encode(), "text/html", Deadline(60))  # no test's deadline is spent on waiting for the first one
-    yield kept
-    kept.end()
 
 
 @pytest.fixture(autouse=True)

@@ -32,20 +32,27 @@ UNCHANGED = """() => new Promise(resolve => {
 
 
 class Visitor:
-    """A person at the page: what they do, and every request that their browser makes to a foreign host."""
+    """A person at the page: what they do and, if `watched`, every request that their browser makes to a foreign host."""
 
-    def __init__(self, page: Page, url: str) -> None:
+    def __init__(self, page: Page, url: str, path: str = "", *, watched: bool = False) -> None:
         self.page = page
         self.url = url
-        self.foreign: list[str] = []
+        self._foreign: list[str] = []
+        self._is_watched = watched
         page.set_default_timeout(45_000)  # on a busy machine; nobody waits longer than needed
-        page.on("request", self._note)
-        page.goto(url)
+        if watched:  # a hundred files for each visit, each of them told to this process
+            page.on("request", self._note)
+        page.goto(url + path)
         self.settled()
 
     def _note(self, request: Request) -> None:
         if not request.url.startswith((self.url, "data:", "blob:")):
-            self.foreign.append(request.url)
+            self._foreign.append(request.url)
+
+    @property
+    def foreign(self) -> list[str]:
+        assert self._is_watched
+        return self._foreign
 
     def settled(self) -> None:
         """The script has run to its end and the page shows it.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from core.base.settings.load import LoadedSettings, Origin
-from core.base.settings.values import Form, Group, Unit, parts, variable, without_user
+from core.base.settings.values import Form, Group, Section, Unit, parts, variable, without_user
 
 NOT_SET = "未设置"
 
@@ -52,7 +53,7 @@ def entries(loaded: LoadedSettings) -> list[Entry]:
             key=key,
             group=section.group,
             purpose=field.description or "",
-            limits=_limits(field),
+            limits=_limits(type(section))[key],
             value=shown(getattr(section, key)),
             default=field.get_default(call_default_factory=True),
             origin=loaded.origins[variable(section.name, key)],
@@ -80,7 +81,12 @@ def shown(value: Any) -> str:
             return str(without_user(str(value), "已隐藏"))
 
 
-def _limits(field: FieldInfo) -> str:
+@cache
+def _limits(kind: type[Section]) -> dict[str, str]:
+    return {key: _limits_of(field) for key, field in kind.model_fields.items()}
+
+
+def _limits_of(field: FieldInfo) -> str:
     found = parts(field)
     if forms := [part.words for part in found if isinstance(part, Form)]:
         return forms[-1]

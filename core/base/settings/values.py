@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
@@ -311,6 +312,7 @@ class Section(BaseModel):
     group: ClassVar[Group]
 
     @classmethod
+    @cache
     def editable(cls) -> frozenset[str]:
         """The keys that may be set from the page."""
         return frozenset(key for key, field in cls.model_fields.items() if EDITABLE in parts(field))

@@ -15,10 +15,10 @@ from core.ui.chat.attachments import ABOUT_THEM
 from support import web_pages as pages
 from support.openai_server import OpenAIServer, openai_server
 from support.pages import ask, html, open_page, put_back, rerun, serving, values
-from support.reading import kept_workers, workers
+from support.reading import kept_workers
 from support.word_files import word_file
 
-__all__ = ["kept_workers", "workers"]
+__all__ = ["kept_workers"]
 
 RENT = "租金为每月 3,500 元，押二付一。"
 PENALTY = "逾期付款的，每日按未付金额的万分之五支付违约金。"

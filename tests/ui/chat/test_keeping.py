@@ -16,15 +16,9 @@ from core.app import App, build_app
 from support.base import ROOT, loaded
 from support.pages import ask, rerun, values
 from support.patience import until
-from support.postgres import Postgres, running_postgres
+from support.postgres import Postgres
 
 pytestmark = pytest.mark.xdist_group("postgres")
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
 
 
 @contextmanager

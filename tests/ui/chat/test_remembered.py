@@ -21,7 +21,7 @@ from core.ui.session import SEARCH_TOGGLE
 from support.faults import Peer, Server
 from support.openai_server import OpenAIServer, openai_server
 from support.pages import ask, choose, open_page, pick, rerun, reset, search, serving, shown, values
-from support.postgres import running_postgres
+from support.postgres import Postgres
 from support.worlds import FakeEngine, results
 
 pytestmark = pytest.mark.xdist_group("postgres")
@@ -190,8 +190,10 @@ def test_a_temperature_waits_for_a_model_that_has_one(arrive: Arrive) -> None:
         assert shown(pick(page, "model", "gpt-5-mini"))["temperature"] == "0.4"
 
 
-def test_what_is_chosen_while_the_database_is_away_joins_what_was_chosen_before(arrive: Arrive) -> None:
-    with running_postgres() as postgres, serving(DATABASE_URL=postgres.new_database(), **MODELS) as app:
+def test_what_is_chosen_while_the_database_is_away_joins_what_was_chosen_before(
+    arrive: Arrive, postgres: Postgres
+) -> None:
+    with serving(DATABASE_URL=postgres.new_database(), **MODELS) as app:
         pick(arrive(MINE), "model", "echo")
         assert kept(app) == {"model": "openai:echo"}
         app.database.close()

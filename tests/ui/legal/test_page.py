@@ -24,10 +24,10 @@ from support import invented, web_pages
 from support.legal_page import opened, ran
 from support.pages import html, values
 from support.patience import until
-from support.reading import kept_workers, workers
+from support.reading import kept_workers
 from support.word_files import word_file
 
-__all__ = ["kept_workers", "workers"]
+__all__ = ["kept_workers"]
 
 ATTACK = "<script>alert(1)</script>![x](http://evil.example/y)[l](javascript:alert(2)):red[r]"
 HOSTILE = (
