@@ -153,7 +153,7 @@ def test_an_address_that_somebody_typed_opens_nothing_of_others(parameter: str, 
 )
 def test_a_cookie_that_we_did_not_write_is_nobody(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
     context = SimpleNamespace(cookies={VISITOR_COOKIE: mark}, ip_address="203.0.113.7")
-    monkeypatch.setattr(keeping, "st", SimpleNamespace(user={}, context=context))
+    monkeypatch.setattr(keeping, "st", SimpleNamespace(user={}, context=context, session_state={}))
     assert keeping.visitor() is None
 
 
@@ -171,7 +171,7 @@ def test_a_cookie_that_we_did_not_write_is_nobody(mark: str, monkeypatch: pytest
     ],
 )
 def test_nobody_is_her_by_claims_of_their_own(user: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "st", SimpleNamespace(user=user))
+    monkeypatch.setattr(keeping, "st", SimpleNamespace(user=user, session_state={}))
     assert keeping.owner() != OWNER
 
 
