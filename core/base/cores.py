@@ -87,8 +87,6 @@ else:
         yield
 
     class OneCore:
-        core = 0
-
         def look(self) -> None:
             """Its system decides."""
 
