@@ -6,7 +6,7 @@ WORKERS ?= 1
 BIN := .venv/bin
 AXE := 4.14.0
 
-.PHONY: run test test-unseen test-fast test-servers test-browser coverage check settings bench load screenshots system-packages
+.PHONY: run test test-unseen test-fast test-servers test-browser coverage check settings modules bench load screenshots system-packages
 
 run: .venv/run.stamp
 ifeq ($(WORKERS),1)
@@ -44,10 +44,15 @@ check: .venv/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m scripts.describe_settings --check
+	$(BIN)/python -m scripts.describe_modules --check
 
 # settings.yaml and the manual's table of settings, written from the settings themselves.
 settings: .venv/dev.stamp
 	$(BIN)/python -m scripts.describe_settings
+
+# The module tree of docs/architecture.md, written from the modules' docstrings.
+modules: .venv/dev.stamp
+	$(BIN)/python -m scripts.describe_modules
 
 bench: .venv/dev.stamp system-packages
 	$(BIN)/python -m bench $(ARGS)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
+from core import __version__
 from core.answer.checked import AnswerCheck
 from core.answer.claims import NOTHING_LOOKED_UP, PROBLEMS, claims, tally
 from core.answer.events import (
@@ -99,6 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     called = "python -m core" if Path(sys.argv[0]).name == "__main__.py" else "wenyuan"
     parser = argparse.ArgumentParser(prog=called, description="问源的命令行")
+    parser.add_argument("--version", action="version", version=f"wenyuan {__version__}", help="打印版本号")
     commands = parser.add_subparsers(required=True, metavar="命令")
 
     search = commands.add_parser("search", help="搜索，打印结果")
