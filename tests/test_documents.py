@@ -34,11 +34,12 @@ def test_every_decision_has_a_number_a_date_and_a_status_and_is_listed() -> None
 
 
 def test_modules_that_documents_name_exist() -> None:
+    tutorial = ROOT / "docs" / "adding-an-engine.md"  # its engine is built by a test of its own
     documents = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"), ROOT / "tests" / "README.md"]
     missing = {
         (str(document.relative_to(ROOT)), path)
         for document in documents
-        if document.is_file()
+        if document.is_file() and document != tutorial
         for path in re.findall(r"\b(?:core|tests|bench|scripts)/[\w/]+\.\w+\b", document.read_text("utf-8"))
         if not (ROOT / path).exists()
     }
