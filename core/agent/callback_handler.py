@@ -228,16 +228,17 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
         name = str(serialized["name"])
         if name == "_Exception":  # how AgentExecutor tells the model that its output was unreadable
             return
+        given = {key: str(value) for key, value in (inputs or {}).items() if value is not None}
+        shown = input_str if inputs is None else " ".join(given.values())
         if name == "invalid_tool":
-            name, shown = str((inputs or {}).get("requested_tool_name", "")), ""
-        else:
-            shown = _shown(inputs) if inputs is not None else input_str
+            name, shown, given = given.get("requested_tool_name", ""), "", {}
         self._running[run_id] = clean(name)
         self._thinking = False
         self.used_tools = True
         if self._verbose:
             log.info("action: %s, input: %s", name, shown)
-        self._emit(ToolStarted(clean(name), clean(shown), call_id=str(run_id)))
+        arguments = {clean(key): clean(value) for key, value in given.items()}
+        self._emit(ToolStarted(clean(name), clean(shown), str(run_id), arguments))
 
     def on_tool_end(self, output: Any, *, run_id: UUID, name: str = "", **kwargs: Any) -> None:
         text = str(output)
@@ -265,11 +266,6 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
         for run_id, tool in self._running.items():
             self._emit(ToolFinished(tool, False, summary, call_id=str(run_id)))
         self._running.clear()
-
-
-def _shown(inputs: dict[str, Any]) -> str:
-    """The words that were given, without the names of the arguments."""
-    return " ".join(str(value) for value in inputs.values() if value is not None)
 
 
 def _estimate(turn: Turn) -> TokenUsage:

@@ -116,10 +116,13 @@ class ToolStarted(_Event):
     type = "tool_started"
     tool: str
     input: str
+    """The values of all arguments in one line."""
     call_id: str = ""
+    arguments: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        return {"type": self.type, "tool": self.tool, "input": self.input} | _unless_empty(callId=self.call_id)
+        optional = _unless_empty(callId=self.call_id, arguments=self.arguments)
+        return {"type": self.type, "tool": self.tool, "input": self.input} | optional
 
 
 @dataclass(frozen=True, slots=True)

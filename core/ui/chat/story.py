@@ -38,6 +38,7 @@ from core.base.text import clean, one_line, shorten
 from core.legal.types import LAWS
 from core.search.types import SearchResponse, Source, host_of
 from core.ui.chat import ledger
+from core.ui.labels import ARGUMENTS, SEARCH_TYPES
 
 FIRST_RESULTS = 3
 BRIEF = 60
@@ -257,15 +258,20 @@ def reading_row(source: Source, *, waiting: bool) -> Markup:
 class ToolLine(Line):
     """A call of the agent's with what came back: results, pages, or a sentence."""
 
-    def __init__(self, clock: Callable[[], float], tool: str, asked: str, thought: str, app_url: str) -> None:
+    def __init__(self, clock: Callable[[], float], started: ToolStarted, thought: str, app_url: str) -> None:
         super().__init__(clock)
-        self.tool = tool
+        self.tool = started.tool
         self.found: SearchFinished | None = None
         self.reading: ReadingLine | None = None
-        self._asked = one_line(asked)
+        asked = started.arguments.get("sources" if self.tool == "read_page" else "query")
+        self._asked = one_line(asked or started.input)
+        self._others = {name: value for name, value in started.arguments.items() if value and value != asked}
         self._thought = thought
         self._summary, self._ok = "", True
         self._app_url = app_url
+
+    def search(self, query: str) -> None:
+        self._asked, self.changed = one_line(query), True
 
     def find(self, found: SearchFinished) -> None:
         self.found, self.changed = found, True
@@ -306,10 +312,14 @@ class ToolLine(Line):
     def details(self) -> Markup:
         asking = "要读" if self.tool == "read_page" else "查询"
         inside = ledger.row("思考", one_line(self._thought)) if self._thought else Markup()
+        others = Markup().join(
+            ledger.row(ARGUMENTS.get(name, name), one_line(SEARCH_TYPES.get(value, value)))
+            for name, value in self._others.items()
+        )
         if self.found is None:
-            inside += ledger.row(asking, self._asked) + (self.reading.details if self.reading else Markup())
+            inside += ledger.row(asking, self._asked) + others + (self.reading.details if self.reading else Markup())
             return inside + (ledger.row("结果", self._summary) if self._summary else Markup())
-        return inside + ledger.entry(self.found.response) + found_html(self.found, self._app_url)
+        return inside + others + ledger.entry(self.found.response) + found_html(self.found, self._app_url)
 
     @property
     def is_open(self) -> bool:
@@ -396,12 +406,14 @@ class Story:
         return thinking.text
 
     def _tool_started(self, started: ToolStarted) -> None:
-        line = ToolLine(self._clock, started.tool, started.input, self._announcement(), self._app_url)
+        line = ToolLine(self._clock, started, self._announcement(), self._app_url)
         self._calls[started.call_id] = line
         self.lines.append(line)
 
     def _search_started(self, started: SearchStarted) -> None:
-        if started.call_id not in self._calls:  # else it is part of that call
+        if call := self._calls.get(started.call_id):
+            call.search(started.query)
+        else:
             self._end_thinking()
             self._begin_search(started.query, started.asked)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from core.answer.archive import decode, encode
@@ -121,12 +120,43 @@ def test_a_result_that_comes_after_its_call_was_closed_is_drawn_there() -> None:
 
 
 def test_an_old_conversation_shows_results_and_pages_under_its_calls(web: Web) -> None:
-    """Which of two parallel calls they belong to was not kept; that they belong to one of them, and are shown, was."""
     for events in (searched_at_once(), read_at_once(web)):
         old = from_before(events).events
-        assert [replace(event) for event in of(old, ToolStarted)] == of(events, ToolStarted)
         assert len(told(old).shown) == len(told(events).shown)
-        for kind in (SearchFinished, ReadingStarted, PageRead):
-            assert sorted(event.call_id for event in of(old, kind)) == sorted(
-                event.call_id for event in of(events, kind)
-            )
+        for kind in (ToolStarted, SearchStarted, SearchFinished, ReadingStarted, PageRead):
+            assert [event.call_id for event in of(old, kind)] == [event.call_id for event in of(events, kind)]
+
+
+def test_a_step_shows_what_was_searched_and_the_other_arguments_apart(web: Web) -> None:
+    found = [SearchResult("标题", web.page("site1.example/", NEWS.encode()), "摘要", "")]
+    with wired_agent(engines=[FakeEngine("fake", found)], environ=READING, strategy="tools") as world:
+        web.beside.add(world.server.server_port)
+        world.server.reply = in_turn(
+            [call("web_search", query="英伟达 CEO", search_type="general")],
+            [call("read_page", sources=[1], focus="任期")],
+            ["好[1]。"],
+        )
+        events = world.ask("英伟达的首席执行官是谁")
+    for shown in (events, stored(events).events):
+        page = drawn_after(shown, over=True)
+        assert [line.partition(" · ")[0] for line in steps(page)] == ["搜索「英伟达 CEO」", "阅读「[1]」"]
+        assert "<b>类型</b> 综合</div>" in step(page, 0)
+        assert "<b>要读</b> [1]</div>" in step(page, 1)
+        assert "<b>关注</b> 任期</div>" in step(page, 1)
+    searched, read = (event.to_json() for event in of(events, ToolStarted))
+    assert (searched["input"], read["input"]) == ("英伟达 CEO general", "[1] 任期"), "as it always was"
+    assert searched["arguments"] == {"query": "英伟达 CEO", "search_type": "general"}
+
+
+def test_the_searched_query_is_also_the_title_of_an_old_step() -> None:
+    old = [ToolStarted("web_search", "英伟达 CEO general", "1"), SearchStarted("英伟达 CEO")]
+    page = drawn_after(from_before(old).events)
+    assert steps(page) == ["搜索「英伟达 CEO」 · 进行中"]
+
+
+def test_a_call_that_was_never_searched_for_shows_its_arguments() -> None:
+    given = {"law_name": "劳动合同法", "article": "第三十八条"}
+    page = drawn_after([ToolStarted("regulation_search", "劳动合同法 第三十八条", "1", given)])
+    assert steps(page) == ["查法规「劳动合同法 第三十八条」 · 进行中"]
+    assert "<b>法律</b> 劳动合同法</div>" in step(page, 0)
+    assert "<b>条号</b> 第三十八条</div>" in step(page, 0)
