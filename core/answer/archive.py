@@ -27,6 +27,7 @@ from core.answer.events import (
     ToolFinished,
     ToolStarted,
     Usage,
+    is_damaged,
 )
 from core.answer.message import Message, Mode, Role
 from core.base.text import clean
@@ -108,7 +109,7 @@ def decode(document: object, *, id: str, role: str, text: object, created: objec
         cited = tuple(_readers()["source"].validate_python(source) for source in found["cited"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         log.warning("a stored message is damaged; what is left of it is shown")
-        events = (*(event for event in events if event != DAMAGED), DAMAGED)
+        events = (*(event for event in events if not is_damaged(event)), DAMAGED)
         shown = shown or NO_TEXT
     known: Role = "user" if role == "user" else "note" if role == "note" else "assistant"
     by: Mode = "agent" if mode == "agent" or (not mode and _told_by_agent(events)) else "chat"
@@ -131,7 +132,7 @@ def _events(stored: list[dict[str, Any]]) -> tuple[RunEvent, ...]:
             events.append(_readers()[entry["type"]].validate_python(entry))
         except ValueError:
             log.warning("a stored %s event is damaged and is left out", entry["type"])
-            if DAMAGED not in events:
+            if not any(map(is_damaged, events)):
                 events.append(DAMAGED)
     return tuple(events)
 

@@ -156,6 +156,12 @@ class Notice(_Event):
 CUT_OFF = "cut_off"
 """The kind of the notice on an answer that the service ended before its end."""
 DAMAGED = Notice("damaged", "这条消息保存的搜索记录或来源已损坏，只能显示其余部分。")
+
+
+def is_damaged(event: _Event) -> bool:
+    return isinstance(event, Notice) and event.kind == DAMAGED.kind
+
+
 _CUT_OFF = {
     "length": "回答达到了模型输出长度的上限，没有写完。",
     "content_filter": "模型服务的内容过滤中断了回答，没有写完。",
