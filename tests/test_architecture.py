@@ -193,7 +193,7 @@ def steered_by_sentences(trees: Mapping[str, ast.Module]) -> list[str]:
                 compared = [node.left, *node.comparators]
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in COMPARING:
                 compared = node.args[:1]
-            found += [f"{module}:{node.lineno}" for one in compared if has_sentence(one, named)]
+            found += [f"{module}:{one.lineno}" for one in compared if has_sentence(one, named)]
     return found
 
 

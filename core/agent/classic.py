@@ -14,8 +14,8 @@ from langchain_classic.agents import (  # noqa: E402
 )
 from langchain_classic.agents.agent import RunnableMultiActionAgent  # noqa: E402
 
-if TYPE_CHECKING:
-    from langchain_community.callbacks.streamlit.streamlit_callback_handler import StreamlitCallbackHandler
+if TYPE_CHECKING:  # what LangChain calls it with, which its own signatures leave out
+    from langchain_core.callbacks import BaseCallbackHandler as StreamlitCallbackHandler
 else:
     try:  # it imports Streamlit only where it draws
         from langchain_community.callbacks.streamlit.streamlit_callback_handler import StreamlitCallbackHandler

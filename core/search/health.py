@@ -192,8 +192,8 @@ class _Board:
                 continue
             try:
                 fields = json.loads(note)
-                words = (str(fields[name]) for name in ("kind", "reason", "cure"))
-                rest = Rest(milliseconds / 1000, *words, status=int(fields.get("status", 0)))
+                kind, reason, cure = (str(fields[name]) for name in ("kind", "reason", "cure"))
+                rest = Rest(milliseconds / 1000, kind, reason, cure, int(fields.get("status", 0)))
                 found[engine] = (rest, int(fields["failures"]))
             except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
                 log.warning("a note about engine %s in Redis could not be read and is ignored", engine)

@@ -574,9 +574,9 @@ def test_the_handler_is_registered_with_the_executor(monkeypatch: pytest.MonkeyP
     registered: list[Any] = []
 
     class Executor(AgentExecutor):
-        async def ainvoke(self, given: Any, config: Any = None, **kwargs: Any) -> Any:
+        async def ainvoke(self, input: Any, config: Any = None, **kwargs: Any) -> Any:
             registered.extend(config["callbacks"])
-            return await super().ainvoke(given, config, **kwargs)
+            return await super().ainvoke(input, config, **kwargs)
 
     monkeypatch.setattr(runner_module, "AgentExecutor", Executor)
     with agent(search_step("英伟达 CEO"), final("好[1]。")) as world:

@@ -149,7 +149,7 @@ def test_a_step_shows_what_was_searched_and_the_other_arguments_apart(web: Web) 
 
 
 def test_the_searched_query_is_also_the_title_of_an_old_step() -> None:
-    old = [ToolStarted("web_search", "英伟达 CEO general", "1"), SearchStarted("英伟达 CEO")]
+    old: list[RunEvent] = [ToolStarted("web_search", "英伟达 CEO general", "1"), SearchStarted("英伟达 CEO")]
     page = drawn_after(from_before(old).events)
     assert steps(page) == ["搜索「英伟达 CEO」 · 进行中"]
 
