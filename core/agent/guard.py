@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, TypeVar
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.exceptions import OutputParserException
 
+from core.agent.callback_handler import AgentCallbackHandler
 from core.agent.classic import RunnableMultiActionAgent
 from core.agent.errors import AgentOutputError, BudgetExceeded, LoopDetected
-from core.agent.translate import Translator
 from core.base.http import Deadline
 from core.base.sentences import key_terms
 from core.base.settings import LlmSettings
@@ -135,14 +135,14 @@ class Guard:
 
     def __init__(
         self,
-        translator: Translator,
+        handler: AgentCallbackHandler,
         limits: LlmSettings,
         *,
         says_when_done: bool,
         count: Callable[[], Awaitable[None]],
         sleep: Callable[[float], Awaitable[None]],
     ) -> None:
-        self.translator = translator
+        self.handler = handler
         self._limits = limits
         self._says_when_done = says_when_done
         self._count = count
@@ -166,7 +166,7 @@ class Guard:
 
     async def _patiently(self, plan: Callable[[], Awaitable[Plan]]) -> Plan:
         def silent_so_far(error: BaseException) -> bool:
-            return worth_retrying(error) and not self.translator.heard
+            return worth_retrying(error) and not self.handler.heard
 
         async for attempt in retrying(self._limits, count=self._count, worth_it=silent_so_far, sleep=self._sleep):
             with attempt:
@@ -178,18 +178,18 @@ class Guard:
         now = asyncio.get_running_loop().time
         try:
             async with asyncio.timeout(self._limits.first_token_timeout) as patience:
-                self.translator.on_token = lambda: _extend(patience, now() + self._limits.idle_timeout)
+                self.handler.on_token = lambda: _extend(patience, now() + self._limits.idle_timeout)
                 planned = await plan()
         except OutputParserException:
             self._refuse_half()
             raise
         except Exception as error:
-            raise logged(translate(error, mid_stream=self.translator.heard), error) from None
+            raise logged(translate(error, mid_stream=self.handler.heard), error) from None
         self._refuse_half()
         return planned
 
     def _refuse_half(self) -> None:
-        turn = self.translator.turn
+        turn = self.handler.turn
         if self._says_when_done and turn is not None and not turn.finished:
             raise ModelDisconnected  # a dropped connection without a length looks like an ordinary end
 
@@ -204,7 +204,7 @@ class GuardedAgent(RunnableMultiActionAgent):
     """LangChain's agent, which asks its model through the guard."""
 
     guard: Any
-    stream_runnable: bool = False  # the translator sees to the streaming
+    stream_runnable: bool = False  # the callback handler sees to the streaming
 
     async def aplan(self, intermediate_steps: Any, callbacks: Any = None, **kwargs: Any) -> Any:
         plan = super().aplan

@@ -61,22 +61,16 @@ class LegalTool(AgentTool):
         assert self.context.legal is not None
         return self.context.legal
 
-    def use(self, *args: Any, **given: Any) -> Result:
+    async def use(self, call_id: str, *args: Any, **given: Any) -> Result:
         asked = self.asked(*args, **given)
-        with self.searching(asked):
-            found = self.find(asked, *args, **given)
-        return self._told(found)
-
-    async def ause(self, *args: Any, **given: Any) -> Result:
-        asked = self.asked(*args, **given)
-        with self.searching(asked):
+        with self.searching(asked, call_id):
             found = await asyncio.to_thread(self.find, asked, *args, **given)
-        return self._told(found)
+        return self._told(found, call_id)
 
-    def _told(self, found: Found) -> Result:
+    def _told(self, found: Found, call_id: str) -> Result:
         response, settings = found.response, self.context.settings.search
         sources = self.context.evidence.number(response.results[: settings.result_count])
-        self.context.emit(SearchFinished(response.told, sources))
+        self.context.emit(SearchFinished(response.told, sources, call_id=call_id))
         if not sources:
             text = f"（{found.note}不要编造条文或来源。）" if found.note else NOTHING_FOUND
             return Observation(text, ok=True, summary=found.note or "没有找到结果"), found.document

@@ -88,17 +88,14 @@ class ReadPageTool(AgentTool):
     args_schema: Any = ReadPageInput
     _under_way: dict[int, asyncio.Event] = PrivateAttr(default_factory=dict)
 
-    def use(self, sources: str, focus: str = "") -> Result:
-        return asyncio.run(self.ause(sources, focus))
-
-    async def ause(self, sources: str, focus: str = "") -> Result:
+    async def use(self, call_id: str, sources: str, focus: str = "") -> Result:
         wanted = Wanted.read_from(sources, focus)
         named = [self._named(page) for page in wanted.pages[:AT_ONCE]]
         allowed = [source for source in named if source is not None and _can_be_read(source)]
         if not allowed:
             return failure(self._refusal(named)), None
         chosen = tuple(dict.fromkeys(allowed))
-        await self._read(chosen)
+        await self._read(chosen, call_id)
         remark = "" if len(allowed) == len(wanted.pages) else f"其余的没有读。{self._rule()}"
         return self._told(self.context.evidence.now(chosen), wanted.focus, remark), None
 
@@ -110,7 +107,7 @@ class ReadPageTool(AgentTool):
         typed = [link for link in self.context.links if canonical(link) == canonical(page)]
         return evidence.at(page) or next(iter(evidence.number_links(typed)), None)
 
-    async def _read(self, sources: Sequence[Source]) -> None:
+    async def _read(self, sources: Sequence[Source], call_id: str) -> None:
         """Every page once in a run, also when several calls at the same time ask for it."""
         under_way = [self._under_way[source.number] for source in sources if source.number in self._under_way]
         mine = [
@@ -122,7 +119,8 @@ class ReadPageTool(AgentTool):
         self._under_way |= {source.number: done for source in mine}
         try:
             within = self.context.deadline
-            async with aclosing(reading(self._reader, self.context.evidence, mine, within=within)) as events:  # type: ignore[type-var]
+            pages = reading(self._reader, self.context.evidence, mine, within=within, call_id=call_id)
+            async with aclosing(pages) as events:  # type: ignore[type-var]
                 async for event in events:
                     self.context.emit(event)
         finally:

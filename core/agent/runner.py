@@ -1,7 +1,7 @@
 """Agent mode: the model thinks, acts and observes until it can answer; the run always ends, and with what was found.
 
 LangChain's AgentExecutor drives the loop, asynchronously on the process-wide event loop. Its callbacks become RunEvents
-on a queue (translate), its model is asked through the guard, and whatever stops it early is followed by one last call of
+on a queue (callback_handler), its model is asked through the guard, and whatever stops it early is followed by one last call of
 the model, or, when even that is not possible, by quotes from the sources.
 """
 
@@ -18,6 +18,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import BaseTool
 
+from core.agent.callback_handler import AgentCallbackHandler
 from core.agent.classic import AgentExecutor
 from core.agent.errors import AgentOutputError, BudgetExceeded, LoopDetected
 from core.agent.guard import Guard, GuardedAgent, acting_part, let_go, within
@@ -27,7 +28,6 @@ from core.agent.react_stream import PlainStream, ReactStream, ToolCallStream
 from core.agent.strategy import Agents, Strategies, Strategy
 from core.agent.toolbox import TOOLS
 from core.agent.tools import ToolContext, ToolFactory
-from core.agent.translate import Translator
 from core.answer.citations import cited_sources
 from core.answer.events import Answer, Notice, RunEvent, RunFailed, RunStopped, TextDelta, Thought, cut_off
 from core.base.errors import AppError
@@ -145,7 +145,9 @@ class _Work:
         self._deadline = Deadline(settings.agent.max_execution_time)
         self._acting = acting_part(self._deadline)
         self._evidence = question.evidence
-        self._translator = Translator(self._emit, estimated=self._model.choice.embedded, verbose=settings.agent.verbose)
+        self._handler = AgentCallbackHandler(
+            self._emit, estimated=self._model.choice.embedded, verbose=settings.agent.verbose
+        )
         self._search = runner.search.for_tools(self._model.choice)
         context = ToolContext(
             search=self._search,
@@ -176,14 +178,14 @@ class _Work:
             if answer is not None:
                 if self._settings.agent.verbose:
                     log.info("answer: %s", answer)
-                if self._search.available and not (self._translator.used_tools or self._evidence.sources):
+                if self._search.available and not (self._handler.used_tools or self._evidence.sources):
                     self._emit(NOT_SEARCHED)
-                for notice in cut_off(self._translator.cut_off):
+                for notice in cut_off(self._handler.cut_off):
                     self._emit(notice)
                 self._emit(Answer(answer, cited_sources(answer, self._evidence.sources)))
-                self._emit(self._translator.tokens.usage(iterations=self._translator.turns))
+                self._emit(self._handler.tokens.usage(iterations=self._handler.turns))
         finally:
-            self._translator.close_steps(CANCELLED)
+            self._handler.close_steps(CANCELLED)
             self.queue.put_nowait(None)
 
     async def _answer(self) -> str | None:
@@ -215,7 +217,7 @@ class _Work:
 
     def _time_to_act(self) -> Deadline:
         """An answer that is being written already may go on to the very end."""
-        return self._deadline if self._translator.answer else self._acting
+        return self._deadline if self._handler.answer else self._acting
 
     async def _act(self) -> str:
         if self._runner.reader is not None:
@@ -228,10 +230,10 @@ class _Work:
             try:
                 return await self._execute(chat, strategy, asked)
             except (ModelRefused, ModelNotFound, NotImplementedError):
-                if self._translator.turns or strategy is ways[-1]:
+                if self._handler.turns or strategy is ways[-1]:
                     raise
             finally:
-                if self._translator.turns and strategy is not ways[0]:
+                if self._handler.turns and strategy is not ways[0]:
                     # This way was accepted, so it was the way that was refused before, not the question.
                     strategies.keep_from(strategy)
         raise AssertionError("there is always a way to try")
@@ -254,9 +256,9 @@ class _Work:
         return within_budget(sources, self._settings, pages=self._evidence.pages, question=self._question)[1]
 
     async def _execute(self, chat: BaseChatModel, strategy: Strategy, asked: str) -> str:
-        self._translator.new_stream = ToolCallStream if strategy.tools else ReactStream
+        self._handler.new_stream = ToolCallStream if strategy.tools else ReactStream
         guard = Guard(
-            self._translator,
+            self._handler,
             self._settings.llm,
             says_when_done=self._model.choice.provider == "openai",
             count=self._model.count_call,
@@ -271,11 +273,11 @@ class _Work:
             max_execution_time=None,  # it would take the time of the last answer; the deadline is ours
             handle_parsing_errors=True,
         )
-        done = await executor.ainvoke({"input": asked, "history": self._history}, {"callbacks": [self._translator]})
+        done = await executor.ainvoke({"input": asked, "history": self._history}, {"callbacks": [self._handler]})
         answer = without_thinking(clean_piece(_text(done["output"])))
         if not answer:
             raise AgentOutputError
-        self._translator.finish(answer)
+        self._handler.finish(answer)
         return answer
 
     def _prompt(self, strategy: Strategy) -> ChatPromptTemplate:
@@ -293,10 +295,10 @@ class _Work:
     # ── When that did not lead to an answer ───────────────────────────────────────────────────────────────────────
 
     async def _after_stop(self, reason: Reason, why: str) -> str:
-        self._translator.settle()
-        self._translator.close_steps(NOT_AWAITED)
+        self._handler.settle()
+        self._handler.close_steps(NOT_AWAITED)
         self._emit(RunStopped(reason))
-        begun = self._translator.answer.strip()
+        begun = self._handler.answer.strip()
         advice = REPHRASE if reason == "loop" else ""
         self._emit(Notice(f"agent_{reason}", f"{why}{'回答没有写完。' if begun else FROM_WHAT_WAS_FOUND}{advice}"))
         return begun or await self._write()
@@ -309,7 +311,7 @@ class _Work:
                 await within(self._search_plainly(search), self._time_to_act)
         except TimeoutError:
             log.info("the plain search took too long")
-            self._translator.close_steps(NOT_AWAITED)
+            self._handler.close_steps(NOT_AWAITED)
         return await self._write()
 
     async def _search_plainly(self, search: BaseTool) -> None:
@@ -318,10 +320,10 @@ class _Work:
         if legal and search.name == "web_search":
             for event in await articles(legal.articles_for, self._question, self._evidence):
                 self._emit(event)
-        await search.arun(self._question, callbacks=[self._translator])
+        await search.arun(self._question, callbacks=[self._handler])
 
     async def _after_failure(self, kind: str, message: str) -> str | None:
-        if self._translator.answer or not self._evidence.sources:
+        if self._handler.answer or not self._evidence.sources:
             self._emit(RunFailed(kind, f"{message}{TRY_CHAT}"))
             return None
         self._emit(Notice(kind, f"{message}下面是已经找到的资料的摘录。{TRY_CHAT}"))
@@ -331,7 +333,7 @@ class _Work:
         """One last call of the model, from what was found; where it breaks off, the sources speak for themselves."""
         written: list[str] = []
         # A model that was told to write labels goes on writing them, asked or not.
-        stream = PlainStream() if self._translator.new_stream is ReactStream else None
+        stream = PlainStream() if self._handler.new_stream is ReactStream else None
         try:
             await within(self._stream_into(written, stream), lambda: self._deadline)
             if text := "".join(written).strip():
@@ -365,8 +367,8 @@ class _Work:
                     tell([piece])
                 else:
                     results = estimate_tokens(prompt[-1][1])
-                    self._translator.tokens.add(piece, answer_share=1.0, tool_results=results)
-                    self._translator.cut_off = piece.cut_off
+                    self._handler.tokens.add(piece, answer_share=1.0, tool_results=results)
+                    self._handler.cut_off = piece.cut_off
         if stream is not None:
             tell(stream.end())
 
@@ -380,7 +382,7 @@ class _Work:
 
     def _plain_prompt(self) -> Prompt:
         """As in Chat mode: the sources, or why there are none, then the question."""
-        sources, searched = self._evidence.sources, self._translator.tool_succeeded
+        sources, searched = self._evidence.sources, self._handler.tool_succeeded
         told = self._described(sources) or (NOTHING_FOUND if searched else SEARCH_FAILED)
         if sources and not searched and all(source.engine == LAWS for source in sources):
             told = f"{without_web(WITHOUT_WEB, inside=True)}\n{told}"

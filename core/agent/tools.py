@@ -6,6 +6,7 @@ comes back to the model as a sentence, because an exception would end the whole 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -82,7 +83,7 @@ def failure(sentence: str, *, advice: str = "") -> Observation:
 
 
 class AgentTool(BaseTool):
-    """A tool that cannot raise. Subclasses write `use` and `ause`."""
+    """A tool that cannot raise. Subclasses write `use`; the events it emits carry the id of the call."""
 
     context: ToolContext = Field(exclude=True, repr=False)
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
@@ -90,36 +91,29 @@ class AgentTool(BaseTool):
         "工具的输入不符合要求。", advice="请按工具说明中的参数重新填写。"
     )
 
-    def use(self, *args: Any, **kwargs: Any) -> Result:
+    async def use(self, call_id: str, *args: Any, **kwargs: Any) -> Result:
         raise NotImplementedError
 
-    async def ause(self, *args: Any, **kwargs: Any) -> Result:
-        raise NotImplementedError
+    def _run(self, *args: Any, run_manager: Any = None, **kwargs: Any) -> Result:
+        return asyncio.run(self._arun(*args, run_manager=run_manager, **kwargs))
 
-    def _run(self, *args: Any, **kwargs: Any) -> Result:
+    async def _arun(self, *args: Any, run_manager: Any = None, **kwargs: Any) -> Result:
         try:
-            return self.use(*args, **kwargs)
-        except Exception as error:
-            return self._failed(error)
-
-    async def _arun(self, *args: Any, **kwargs: Any) -> Result:
-        try:
-            return await self.ause(*args, **kwargs)
+            return await self.use(str(run_manager.run_id) if run_manager else "", *args, **kwargs)
         except Exception as error:
             return self._failed(error)
 
     @contextmanager
-    def searching(self, asked: SearchQuery) -> Iterator[None]:
+    def searching(self, asked: SearchQuery, call_id: str) -> Iterator[None]:
         """Tells that a search has begun; whoever makes it tells what was found, or this tells that nothing was."""
         _refuse_what_nobody_searches_for(asked.text)
-        self.context.emit(SearchStarted(asked.text))
+        self.context.emit(SearchStarted(asked.text, call_id=call_id))
         try:
             yield
         except AppError as error:
             attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
-            self.context.emit(
-                SearchFinished(SearchResponse(asked, attempts=attempts, failure=error.message, cure=error.cure))
-            )
+            failed = SearchResponse(asked, attempts=attempts, failure=error.message, cure=error.cure)
+            self.context.emit(SearchFinished(failed, call_id=call_id))
             raise
 
     def _failed(self, error: Exception) -> Result:
@@ -165,19 +159,13 @@ class WebSearchTool(AgentTool):
     description: str = "搜索互联网获取实时信息。当需要了解最新事件、实时数据、当前新闻或验证信息时使用此工具。"
     args_schema: Any = WebSearchInput
 
-    def use(self, query: str, search_type: str | None = None) -> Result:
+    async def use(self, call_id: str, query: str, search_type: str | None = None) -> Result:
         asked = self._asked(query, search_type)
-        with self.searching(asked):
-            found = self.context.search.search(asked, user=self.context.user, session_cache=self.context.session_cache)
-        return self._told(found)
-
-    async def ause(self, query: str, search_type: str | None = None) -> Result:
-        asked = self._asked(query, search_type)
-        with self.searching(asked):
+        with self.searching(asked, call_id):
             found = await self.context.search.asearch(
                 asked, user=self.context.user, session_cache=self.context.session_cache
             )
-        return self._told(found)
+        return self._told(found, call_id)
 
     def _asked(self, query: str, search_type: str | None) -> SearchQuery:
         return SearchQuery(
@@ -187,9 +175,9 @@ class WebSearchTool(AgentTool):
             time_range=self.context.time_range,
         )
 
-    def _told(self, found: SearchResponse) -> Result:
+    def _told(self, found: SearchResponse, call_id: str) -> Result:
         sources = self.context.evidence.number(found.results[: self.context.settings.search.result_count])
-        self.context.emit(SearchFinished(found.told, sources))
+        self.context.emit(SearchFinished(found.told, sources, call_id=call_id))
         text = NOTHING_FOUND
         if sources:
             pages, asked = self.context.evidence.pages, found.query.text

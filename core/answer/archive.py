@@ -8,21 +8,35 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
-from dataclasses import is_dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import is_dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from core.answer.events import DAMAGED, Answer, Checked, RunEvent, ToolStarted, Usage
+from core.answer.events import (
+    DAMAGED,
+    Answer,
+    Checked,
+    PageRead,
+    ReadingStarted,
+    RunEvent,
+    SearchFinished,
+    SearchStarted,
+    ToolFinished,
+    ToolStarted,
+    Usage,
+    is_damaged,
+)
 from core.answer.message import Message, Mode, Role
 from core.base.text import clean
 from core.search.types import Source
 
 log = logging.getLogger(__name__)
 
-VERSION = 1
+VERSION = 2
+"""1: a search, a reading and a page did not tell which tool call had asked for it."""
 
 EVENTS: dict[str, type[RunEvent]] = {event.type: event for event in get_args(RunEvent)}
 
@@ -87,6 +101,7 @@ def decode(document: object, *, id: str, role: str, text: object, created: objec
     try:
         found = json.loads(_text(document))
         events = _events(found["events"])
+        events = tuple(_with_call_ids(events)) if found.get("version") == 1 else events
         seconds, model, mode = float(found["seconds"]), str(found["model"]), str(found.get("mode", ""))
         before = str(found.get("before", ""))
         suggestions = tuple(map(_text, found.get("suggestions", ())))
@@ -94,7 +109,7 @@ def decode(document: object, *, id: str, role: str, text: object, created: objec
         cited = tuple(_readers()["source"].validate_python(source) for source in found["cited"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         log.warning("a stored message is damaged; what is left of it is shown")
-        events = (*(event for event in events if event != DAMAGED), DAMAGED)
+        events = (*(event for event in events if not is_damaged(event)), DAMAGED)
         shown = shown or NO_TEXT
     known: Role = "user" if role == "user" else "note" if role == "note" else "assistant"
     by: Mode = "agent" if mode == "agent" or (not mode and _told_by_agent(events)) else "chat"
@@ -117,9 +132,43 @@ def _events(stored: list[dict[str, Any]]) -> tuple[RunEvent, ...]:
             events.append(_readers()[entry["type"]].validate_python(entry))
         except ValueError:
             log.warning("a stored %s event is damaged and is left out", entry["type"])
-            if DAMAGED not in events:
+            if not any(map(is_damaged, events)):
                 events.append(DAMAGED)
     return tuple(events)
+
+
+def _with_call_ids(events: Iterable[RunEvent]) -> Iterator[RunEvent]:
+    """Yield the events of a document of version 1, each with the open call that most likely asked for it."""
+    searching, reading, pages = dict[str, str](), dict[str, str](), dict[int, str]()
+    for event in events:
+        match event:
+            case ToolStarted():
+                (reading if event.tool == "read_page" else searching)[event.call_id] = event.input
+                yield event
+            case ToolFinished():
+                searching.pop(event.call_id, None)
+                reading.pop(event.call_id, None)
+                yield event
+            case SearchStarted():
+                yield replace(event, call_id=_first_asking(searching, event.query))
+            case SearchFinished():
+                call_id = _first_asking(searching, event.response.query.text)
+                searching.pop(call_id, None)
+                yield replace(event, call_id=call_id)
+            case ReadingStarted():
+                call_id = next(iter(reading), "")
+                reading.pop(call_id, None)
+                pages |= {source.number: call_id for source in event.sources}
+                yield replace(event, call_id=call_id)
+            case PageRead():
+                yield replace(event, call_id=pages.get(event.source.number, ""))
+            case _:
+                yield event
+
+
+def _first_asking(calls: dict[str, str], query: str) -> str:
+    """Return the call whose input is the query, else one whose input begins with it, else the first one."""
+    return min(calls, key=lambda one: (calls[one] != query, not calls[one].startswith(query)), default="")
 
 
 @cache

@@ -22,8 +22,8 @@ class _Event:
         return {"type": self.type, **{name: getattr(self, name) for name in self.__dataclass_fields__}}
 
 
-def _if_other(asked: str) -> dict[str, str]:
-    return {"asked": asked} if asked else {}
+def _unless_empty(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,11 @@ class SearchStarted(_Event):
     query: str
     asked: str = ""
     """The reader's own words, where something else was searched for."""
+    call_id: str = ""
+    """The tool call that asked for it, as in ToolStarted; empty where the program itself did."""
 
     def to_json(self) -> dict[str, Any]:
-        return {"type": self.type, "query": self.query} | _if_other(self.asked)
+        return {"type": self.type, "query": self.query} | _unless_empty(asked=self.asked, callId=self.call_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class SearchFinished(_Event):
     """The same search as told before, now that more is known about it: stands in place of the last one."""
     asked: str = ""
     """As in SearchStarted."""
+    call_id: str = ""
 
     @property
     def not_handed_over(self) -> tuple[SearchResult, ...]:
@@ -56,7 +59,8 @@ class SearchFinished(_Event):
 
     def to_json(self) -> dict[str, Any]:
         found = self.response.to_json()
-        return {"type": self.type, "searchType": found.pop("type"), **found} | _if_other(self.asked)
+        optional = _unless_empty(asked=self.asked, callId=self.call_id)
+        return {"type": self.type, "searchType": found.pop("type"), **found} | optional
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +68,11 @@ class ReadingStarted(_Event):
     type = "reading_started"
     sources: tuple[Source, ...]
     """Whose pages are being opened, all at once."""
+    call_id: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        return {"type": self.type, "sources": [source.to_json() for source in self.sources]}
+        sources = [source.to_json() for source in self.sources]
+        return {"type": self.type, "sources": sources} | _unless_empty(callId=self.call_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,7 @@ class PageRead(_Event):
     """As it is from now on: read, or with the reason why it was not."""
     instructions: int = 0
     """How many places of it look like instructions to a model."""
+    call_id: str = ""
 
     @property
     def ok(self) -> bool:
@@ -85,12 +92,12 @@ class PageRead(_Event):
 
     def to_json(self) -> dict[str, Any]:
         source = self.source
-        told = (
-            {"characters": source.characters, "instructions": self.instructions}
-            if self.ok
-            else {"reason": source.unread}
-        )
-        return {"type": self.type, "number": source.number, "url": source.url, "ok": self.ok, **told}
+        told: dict[str, Any] = {"type": self.type, "number": source.number, "url": source.url, "ok": self.ok}
+        if self.ok:
+            told |= {"characters": source.characters, "instructions": self.instructions}
+        else:
+            told |= {"reason": source.unread}
+        return told | _unless_empty(callId=self.call_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +116,13 @@ class ToolStarted(_Event):
     type = "tool_started"
     tool: str
     input: str
+    """The values of all arguments in one line."""
     call_id: str = ""
+    arguments: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        return {"type": self.type, "tool": self.tool, "input": self.input}
+        optional = _unless_empty(callId=self.call_id, arguments=self.arguments)
+        return {"type": self.type, "tool": self.tool, "input": self.input} | optional
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +134,8 @@ class ToolFinished(_Event):
     call_id: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        return {"type": self.type, "tool": self.tool, "ok": self.ok, "summary": self.summary}
+        told = {"type": self.type, "tool": self.tool, "ok": self.ok, "summary": self.summary}
+        return told | _unless_empty(callId=self.call_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +156,12 @@ class Notice(_Event):
 CUT_OFF = "cut_off"
 """The kind of the notice on an answer that the service ended before its end."""
 DAMAGED = Notice("damaged", "这条消息保存的搜索记录或来源已损坏，只能显示其余部分。")
+
+
+def is_damaged(event: _Event) -> bool:
+    return isinstance(event, Notice) and event.kind == DAMAGED.kind
+
+
 _CUT_OFF = {
     "length": "回答达到了模型输出长度的上限，没有写完。",
     "content_filter": "模型服务的内容过滤中断了回答，没有写完。",

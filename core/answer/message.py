@@ -12,7 +12,6 @@ from typing import Literal, assert_never
 from core.answer.checked import AnswerCheck
 from core.answer.citations import cited_sources
 from core.answer.events import (
-    DAMAGED,
     Answer,
     Checked,
     Notice,
@@ -28,6 +27,7 @@ from core.answer.events import (
     ToolFinished,
     ToolStarted,
     Usage,
+    is_damaged,
 )
 from core.base.settings import EMBEDDED_LABEL
 from core.search.types import Source
@@ -75,7 +75,7 @@ class Message:
         """A model's own words, which nobody can trace. The agent says that itself, the embedded model has no such words,
         and of a damaged record nobody knows."""
         alone = self.role == "assistant" and self.mode == "chat" and self.model != EMBEDDED_LABEL
-        told_of = self.searches or self.found or DAMAGED in self.events
+        told_of = self.searches or self.found or any(map(is_damaged, self.events))
         return alone and bool(self.text.strip()) and not told_of
 
     @property
@@ -199,7 +199,11 @@ def _thoughts_joined(events: Iterable[RunEvent]) -> Iterator[RunEvent]:
 
 def _amend(events: list[RunEvent], search: SearchFinished) -> None:
     search = replace(search, amends=False)
-    told = [place for place, event in enumerate(events) if isinstance(event, SearchFinished)]
+    told = [
+        place
+        for place, event in enumerate(events)
+        if isinstance(event, SearchFinished) and event.call_id == search.call_id
+    ]
     if told:
         events[told[-1]] = search
     else:

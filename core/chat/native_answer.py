@@ -7,7 +7,7 @@ when it cites them. A page keeps the number that it was given first.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from core.answer.citations import cited_sources
@@ -39,11 +39,14 @@ CITE_ARTICLES = (
     f"如引用 [1] 写 ([本地法规库]({ARTICLE_LINK}1))；引用网页仍然写网页的链接。）"
 )
 
-_NOT_SEARCHED = Notice("not_searched", "模型认为这个问题不需要搜索，没有联网，以下回答没有来源可以引用。")
-_NO_SOURCES = Notice("empty", "模型搜索过网页，但没有给出来源，以下回答没有来源可以引用。")
-_SEARCH_FAILED = Notice(
-    "unavailable", "模型自带的搜索没有成功，以下回答没有使用搜索结果。可以稍后重试，或改用其他引擎。"
-)
+NO_SOURCES = "以下回答没有来源可以引用。"
+
+
+def citable(held: Sequence[Source]) -> str:
+    """Return the sentence about what an answer can cite without the web; empty where that is nothing."""
+    kinds = ["附件"] * any(source.read == "file" for source in held)
+    kinds += ["本地法规库的条文"] * any(source.read != "file" for source in held)
+    return f"以下回答只有{'和'.join(kinds)}可以引用，没有网页。" if kinds else ""
 
 
 class NativeAnswer:
@@ -161,12 +164,17 @@ class NativeAnswer:
         return SearchFinished(response, self._sources())
 
     def _remarks(self) -> Iterator[RunEvent]:
+        rests_on = citable(self._held)
         if not self._searches:
-            skipped = Attempt(NATIVE, Outcome.SKIPPED, reason=_NOT_SEARCHED.text)
+            notice = Notice("not_searched", f"模型认为这个问题不需要搜索，没有联网，{rests_on or NO_SOURCES}")
+            skipped = Attempt(NATIVE, Outcome.SKIPPED, reason=notice.text)
             yield SearchFinished(SearchResponse(self._query, attempts=(skipped,)))
-            yield _NOT_SEARCHED
+            yield notice
+        elif not self._pages and all(search.failed for search in self._searches):
+            rests_on = rests_on or "以下回答没有使用搜索结果。"
+            yield Notice("unavailable", f"模型自带的搜索没有成功，{rests_on}可以稍后重试，或改用其他引擎。")
         elif not self._pages:
-            yield _NO_SOURCES if any(not search.failed for search in self._searches) else _SEARCH_FAILED
+            yield Notice("empty", f"模型搜索过网页，但没有给出来源，{rests_on or NO_SOURCES}")
 
 
 def _words(queries: Iterable[str]) -> str:

@@ -25,7 +25,7 @@ from core.answer.events import (
 from core.answer.message import Message, sources_in
 from core.base.settings import ModelChoice
 from core.base.text import ago, one_line, shorten
-from core.chat.native_answer import CITE_ARTICLES, NATIVE, NativeAnswer
+from core.chat.native_answer import CITE_ARTICLES, NATIVE, NO_SOURCES, NativeAnswer, citable
 from core.llm.errors import ModelCannotSearch, ModelError
 from core.llm.model import Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
@@ -165,7 +165,7 @@ class _Answering:
             for event in laws:
                 yield event
             yield SearchStarted(self._query.text, self._asked)
-            found, failure = await web
+            found, error = await web
         finally:
             web.cancel()
         held = (*self._files, *sources_in(laws))
@@ -176,8 +176,8 @@ class _Answering:
         numbered = (*wanted, *self._evidence.number(found.results[: self._settings.search.result_count]))
         sources, _ = self._handed_over(tuple(dict.fromkeys((*held, *numbered))))
         yield SearchFinished(found.told, tuple(one for one in sources if one not in held), asked=self._asked)
-        for notice in [failure] if failure else _remarks(found):
-            yield _beside(notice, held) if held else notice
+        for notice in [_without_search(error, held)] if error else _remarks(found, held):
+            yield notice
         async for event in self._read(sources, besides=len(wanted)):
             yield event
         self._sources, told = self._handed_over(sources)
@@ -241,7 +241,7 @@ class _Answering:
                     while laws:
                         yield laws.pop(0)
                     for event in answer.take(piece):
-                        yield _beside(event, held) if held and isinstance(event, Notice) else event
+                        yield event
             except ModelError:
                 for event in answer.broken_off():
                     yield event
@@ -271,20 +271,19 @@ class _Answering:
             await asyncio.to_thread(self._search.report, NATIVE, error)
         else:
             self._service.cannot_search.add(self._model.choice)
-        return Attempt(NATIVE, Outcome.FAILED, seconds, error.message, error.kind, error.cure)
+        return error.attempt(NATIVE, seconds)
 
-    async def _find(self, refused: Attempt | None) -> tuple[SearchResponse, Notice | None]:
+    async def _find(self, refused: Attempt | None) -> tuple[SearchResponse, SearchError | None]:
         options = self._question.options
         user = None if refused else options.user  # counted already
-        failure: Notice | None = None
+        failure: SearchError | None = None
         try:
             found = await self._others.asearch(self._query, user=user, fresh=options.fresh)
         except SearchError as error:
             log.warning("search failed: %s", error)
             attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
-            kind = error.cause if isinstance(error, AllEnginesFailed) else error.kind
             found = SearchResponse(self._query, attempts=attempts, failure=error.message, cure=error.cure)
-            failure = Notice(kind, _without_search(error))
+            failure = error
         if refused:
             asked = (attempt for attempt in found.attempts if (attempt.engine, attempt.outcome) != _RESTING)
             found = replace(found, attempts=(refused, *asked))
@@ -308,23 +307,14 @@ def _wishes(query: SearchQuery) -> str:
     return f"（搜索时只查找符合这些条件的网页：{limits}。）" if limits else ""
 
 
-def _without_search(error: SearchError) -> str:
+def _without_search(error: SearchError, held: Sequence[Source]) -> Notice:
     """What happened, what the program did instead, what the reader can do."""
-    return f"{error.message}本次回答没有使用搜索结果。{error.cure}也可以先关闭联网搜索。"
+    kind = error.cause if isinstance(error, AllEnginesFailed) else error.kind
+    rests_on = citable(held) or "本次回答没有使用搜索结果。"
+    return Notice(kind, f"{error.message}{rests_on}{error.cure}也可以先关闭联网搜索。")
 
 
-def _beside(notice: Notice, held: Sequence[Source]) -> Notice:
-    """What is said of an answer without sources is not true where there are files of the reader's own, or articles."""
-    kinds = {"附件": any(source.read == "file" for source in held)}
-    kinds["本地法规库的条文"] = any(source.read != "file" for source in held)
-    what = "和".join(kind for kind, there in kinds.items() if there)
-    text = notice.text
-    for without in ("本次回答没有使用搜索结果。", "以下回答没有使用搜索结果。", "以下回答没有来源可以引用。"):
-        text = text.replace(without, f"以下回答只有{what}可以引用，没有网页。")
-    return replace(notice, text=text)
-
-
-def _remarks(found: SearchResponse) -> Iterator[Notice]:
+def _remarks(found: SearchResponse, held: Sequence[Source]) -> Iterator[Notice]:
     """What the reader should know about a search that did not fail."""
     if found.failure:
         yield Notice("web_failed", f"{found.failure}{found.cure}")
@@ -335,7 +325,8 @@ def _remarks(found: SearchResponse) -> Iterator[Notice]:
     if found.skipped:
         yield Notice("partial", f"有 {found.skipped} 条搜索结果无法读取，已经跳过，其余的照常使用。")
     if found.provider and not found.results:
-        yield Notice("empty", "没有找到相关的搜索结果，以下回答没有来源可以引用。可以换几个关键词再问。")
+        rests_on = citable(held) or NO_SOURCES
+        yield Notice("empty", f"没有找到相关的搜索结果，{rests_on}可以换几个关键词再问。")
 
 
 def _turns(history: Sequence[Message], budget: int) -> list[tuple[str, str]]:

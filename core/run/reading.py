@@ -24,12 +24,17 @@ def to_read(sources: Sequence[Source], count: int) -> tuple[Source, ...]:
 
 
 async def reading(
-    reader: Reader, evidence: Evidence, sources: Sequence[Source], *, within: Deadline | None = None
+    reader: Reader,
+    evidence: Evidence,
+    sources: Sequence[Source],
+    *,
+    within: Deadline | None = None,
+    call_id: str = "",
 ) -> AsyncIterator[RunEvent]:
     """Each page is told as soon as it is there. Whoever stops listening ends the reading."""
     if not sources:
         return
-    yield ReadingStarted(tuple(sources))
+    yield ReadingStarted(tuple(sources), call_id)
     waiting = {source.url: source for source in sources}
     loop, told = asyncio.get_running_loop(), asyncio.Queue[Told]()
     deadline = within.within(reader.timeout) if within else Deadline(reader.timeout)
@@ -51,7 +56,8 @@ async def reading(
         while waiting:
             address, outcome = await told.get()
             if source := waiting.pop(address, None):
-                page = PageRead(evidence.settle(source, outcome), instructions=getattr(outcome, "instructions", 0))
+                suspicious = getattr(outcome, "instructions", 0)
+                page = PageRead(evidence.settle(source, outcome), suspicious, call_id)
                 yield page
                 if page.instructions:
                     yield _suspicious(page.source)

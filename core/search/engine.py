@@ -181,6 +181,7 @@ class KeyedEngine(HttpEngine):
         if response.status == 401 and not out_of_credit(response):
             raise EngineMisconfigured(
                 f"{self.name} 拒绝了当前的密钥（401）。",
+                status=401,
                 cure=f"请检查 {self.key_variable()} 是否完整、是否已过期，可到 {self.key_page} 重新获取。",
             )
         super().check_status(response)
@@ -207,16 +208,17 @@ def raise_for_status(response: Response) -> None:
     if out_of_credit(response):
         raise EngineQuotaExceeded
     if status == 401:
-        raise EngineMisconfigured("搜索引擎拒绝了当前的密钥（401）。", cure="请检查密钥是否正确、是否已过期。")
+        cure = "请检查密钥是否正确、是否已过期。"
+        raise EngineMisconfigured("搜索引擎拒绝了当前的密钥（401）。", cure=cure, status=status)
     if status == 403:
-        raise EngineBlocked("搜索引擎拒绝访问（403）。")
+        raise EngineBlocked("搜索引擎拒绝访问（403）。", status=status)
     if status == 408 or status == 504:
-        raise EngineTimeout(f"搜索引擎自己超时了（{status}）。")
+        raise EngineTimeout(f"搜索引擎自己超时了（{status}）。", status=status)
     if status == 429:
         raise EngineThrottled(retry_after=_seconds(response.headers.get("Retry-After")))
     if status >= 500:
-        raise EngineUnavailable(f"搜索引擎内部出错（{status}）。", cure="请稍后重试。")
-    raise EngineRefusedQuery(f"搜索引擎不接受这次请求（{status}）。")
+        raise EngineUnavailable(f"搜索引擎内部出错（{status}）。", cure="请稍后重试。", status=status)
+    raise EngineRefusedQuery(f"搜索引擎不接受这次请求（{status}）。", status=status)
 
 
 def _seconds(value: str | None) -> float | None:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.base.errors import AppError
-from core.search.types import Attempt
+from core.search.types import Attempt, Outcome
 
 HALF_AN_HOUR = 1800.0
 """What only a change of the settings can heal is tried again now and then: the change may have been made elsewhere."""
@@ -67,6 +67,15 @@ class EngineError(SearchError):
     of_this_process: ClassVar[bool] = False
     """It lies in the settings of this process: other app servers are not warned."""
 
+    def __init__(self, message: str = "", *, cure: str = "", status: int = 0) -> None:
+        super().__init__(message, cure=cure)
+        self.status = status
+        """The HTTP status that the engine answered with, where that says something."""
+
+    def attempt(self, engine: str, seconds: float) -> Attempt:
+        """Return what the engine did: it failed in this way."""
+        return Attempt(engine, Outcome.FAILED, seconds, self.message, self.kind, self.cure, self.status)
+
     @property
     def rest(self) -> float:
         """How long this engine is left alone."""
@@ -93,7 +102,7 @@ class EngineThrottled(EngineError):
     rest_seconds = 60.0
 
     def __init__(self, message: str = "", *, cure: str = "", retry_after: float | None = None) -> None:
-        super().__init__(message, cure=cure)
+        super().__init__(message, cure=cure, status=429)
         self.retry_after = retry_after
 
     @property
@@ -114,8 +123,8 @@ class EngineMisconfigured(EngineError):
     rest_seconds = HALF_AN_HOUR
     of_this_process = True
 
-    def __init__(self, message: str = "", *, cure: str = "", state: str = "不可用") -> None:
-        super().__init__(message, cure=cure)
+    def __init__(self, message: str = "", *, cure: str = "", status: int = 0, state: str = "不可用") -> None:
+        super().__init__(message, cure=cure, status=status)
         self.state = state
         """The engine's state in a word or two, for a list of engines."""
 

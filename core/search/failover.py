@@ -8,7 +8,6 @@ be: its thread ends when the engine does.
 from __future__ import annotations
 
 import logging
-import re
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
@@ -181,7 +180,7 @@ class _Race:
                 return
             self._resting[engine.name] = rest
             self._attempts[engine.name] = Attempt(
-                engine.name, Outcome.SKIPPED, reason=rest.sentence, kind=rest.kind, cure=rest.cure
+                engine.name, Outcome.SKIPPED, 0.0, rest.sentence, rest.kind, rest.cure, rest.status
             )
 
     def _start_last_resort(self) -> None:
@@ -235,7 +234,7 @@ class _Race:
             self._attempts[name] = Attempt(name, Outcome.SKIPPED, seconds, reason, error.kind)
         elif isinstance(error, EngineError):
             log.warning("engine %s: %s", name, error)
-            self._attempts[name] = Attempt(name, Outcome.FAILED, seconds, error.message, error.kind, error.cure)
+            self._attempts[name] = error.attempt(name, seconds)
             if running.deadline.remaining() or self._had_its_chance(running):
                 self._room.health.failed(name, error)
         elif isinstance(error, Exception):
@@ -257,7 +256,7 @@ class _Race:
                     self._room.health.overtaken(name)
             else:
                 late = EngineTimeout(f"{seconds:.1f} 秒内没有答复。")
-                self._attempts[name] = Attempt(name, Outcome.FAILED, seconds, late.message, late.kind, late.cure)
+                self._attempts[name] = late.attempt(name, seconds)
                 if self._had_its_chance(running):
                     self._room.health.failed(name, late)
 
@@ -290,7 +289,7 @@ _CAUSES: dict[str, tuple[str, str]] = {
 _IN_SHORT = {
     "timeout": "超时",
     "unavailable": "连不上",
-    "throttled": "要求放慢（429）",
+    "throttled": "要求放慢",
     "blocked": "拒绝访问",
     "misconfigured": "配置有误",
     "quota": "额度已用完",
@@ -304,10 +303,9 @@ _IN_SHORT = {
 
 def in_short(attempt: Attempt, label: str) -> str:
     """SearXNG 拒绝访问（403）"""
-    status = re.search(r"[（(](\d{3})[)）]", attempt.reason)
     words = _IN_SHORT.get(attempt.kind, "没有成功")
     gap = " " if label[-1:].isascii() else ""
-    return f"{label}{gap}{words}" + (f"（{status[1]}）" if status and status[1] not in words else "")
+    return f"{label}{gap}{words}" + (f"（{attempt.status}）" if attempt.status else "")
 
 
 def web_failure(attempts: Iterable[Attempt], engines: Sequence[SearchEngine]) -> tuple[str, str]:

@@ -44,6 +44,7 @@ class Rest:
     kind: str
     reason: str
     cure: str = ""
+    status: int = 0
 
     @property
     def sentence(self) -> str:
@@ -69,6 +70,7 @@ class _Record:
     kind: str = ""
     reason: str = ""
     cure: str = ""
+    status: int = 0
 
 
 class Health:
@@ -114,7 +116,7 @@ class Health:
             record.failures += 1
             seconds = _rest_seconds(error, record.failures)
             record.until, record.trial, record.slow = now + seconds, False, 0
-            record.kind, record.reason, record.cure = error.kind, error.message, error.cure
+            record.kind, record.reason, record.cure, record.status = error.kind, error.message, error.cure, error.status
             rest, failures = self._rest(record), record.failures
         log.info("engine %s rests for %.0f s (%s)", engine, seconds, error.kind)
         if self._board and not error.of_this_process:
@@ -137,7 +139,7 @@ class Health:
             return {name: self._rest(record) if record.until > now else None for name, record in self._records.items()}
 
     def _rest(self, record: _Record) -> Rest:
-        return Rest(record.until - self._clock(), record.kind, record.reason, record.cure)
+        return Rest(record.until - self._clock(), record.kind, record.reason, record.cure, record.status)
 
     def _read_board(self) -> None:
         """What the other app servers have found out, at most once a second."""
@@ -155,6 +157,7 @@ class Health:
                         kind=rest.kind,
                         reason=rest.reason,
                         cure=rest.cure,
+                        status=rest.status,
                     )
 
 
@@ -171,7 +174,8 @@ class _Board:
         self._link = link
 
     def post(self, engine: str, rest: Rest, failures: int) -> None:
-        note = json.dumps({"failures": failures, "kind": rest.kind, "reason": rest.reason, "cure": rest.cure})
+        told = {"kind": rest.kind, "reason": rest.reason, "cure": rest.cure, "status": rest.status}
+        note = json.dumps({"failures": failures, **told})
         milliseconds = max(1, round(rest.seconds * 1000))
         self._link.call(lambda redis: redis.set(_key(engine), note, px=milliseconds) and None, lambda: None)
 
@@ -188,7 +192,8 @@ class _Board:
                 continue
             try:
                 fields = json.loads(note)
-                rest = Rest(milliseconds / 1000, str(fields["kind"]), str(fields["reason"]), str(fields["cure"]))
+                kind, reason, cure = (str(fields[name]) for name in ("kind", "reason", "cure"))
+                rest = Rest(milliseconds / 1000, kind, reason, cure, int(fields.get("status", 0)))
                 found[engine] = (rest, int(fields["failures"]))
             except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
                 log.warning("a note about engine %s in Redis could not be read and is ignored", engine)

@@ -119,6 +119,8 @@ class Attempt:
     """The error's `kind`, so that a notice can be chosen without reading the sentence."""
     cure: str = ""
     """What the reader can do about it, where the error knows."""
+    status: int = 0
+    """The HTTP status of the engine's answer, where the error knows."""
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -215,18 +215,20 @@ def _limit_waiting(connection: Connection, *, lock: float = WAIT_SECONDS, statem
     )
 
 
-ONLY_READABLE = "保存对话的磁盘现在只能读取，或无法访问。"
+def is_disk_full(error: Exception) -> bool:
+    code, state = _codes(error)
+    return code == sqlite3.SQLITE_FULL or state == "53100"
 
 
-def what_is_wrong(error: Exception) -> str:
-    """What an administrator can see to, in a sentence; empty where it is nothing of the kind."""
+def is_only_readable(error: Exception) -> bool:
+    code, state = _codes(error)
+    return code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR} or state == "25006"
+
+
+def _codes(error: Exception) -> tuple[int, str]:
+    """Return SQLite's code and PostgreSQL's state."""
     original = getattr(error, "orig", None)
-    code, state = getattr(original, "sqlite_errorcode", 0) & 0xFF, getattr(original, "sqlstate", "")
-    if code == sqlite3.SQLITE_FULL or state == "53100":
-        return "保存对话的磁盘已满。"
-    if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR} or state == "25006":
-        return ONLY_READABLE
-    return ""
+    return getattr(original, "sqlite_errorcode", 0) & 0xFF, getattr(original, "sqlstate", "")
 
 
 def is_rejected(error: Exception) -> bool:

@@ -16,15 +16,15 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from core.base.settings import Settings
 from core.store.backends import (
-    ONLY_READABLE,
     WRITES,
     Backend,
     PostgresServer,
     SqliteFile,
     first_line,
     is_busy,
+    is_disk_full,
+    is_only_readable,
     is_rejected,
-    what_is_wrong,
 )
 from core.store.errors import StoreError, StoreRejected, StoreTooNew
 from core.store.migrations import MIGRATIONS, VERSION_TABLE, Migration
@@ -151,10 +151,12 @@ class Database:
         log.warning("the conversation database cannot be used: %s", first_line(error))
         if connecting:
             self._paused_until = self._clock() + self.PAUSE_SECONDS
-        reason = what_is_wrong(error)
-        if reason == ONLY_READABLE:
+        if is_disk_full(error):
+            return StoreError("保存对话的磁盘已满。")
+        if is_only_readable(error):
             self.close()  # opened again as far as it can be: perhaps only to be read
-        return StoreError(reason or (AWAY if connecting else ""))
+            return StoreError("保存对话的磁盘现在只能读取，或无法访问。")
+        return StoreError(AWAY if connecting else "")
 
 
 def _version(connection: Connection) -> int:

@@ -11,5 +11,18 @@ def label_of(name: str) -> str:
     return LIBRARIES.get(name) or registry.label_of(name)
 
 
+SEARCH_TYPES = {"general": "综合", "news": "新闻", "regulation": "法规", "case": "案例"}
+ARGUMENTS = {
+    "search_type": "类型",
+    "law_name": "法律",
+    "article": "条号",
+    "as_of": "时间",
+    "case_type": "类型",
+    "cause": "案由",
+    "court": "法院",
+    "year": "年份",
+    "focus": "关注",
+}
+"""What a tool of the agent's is given besides the words to search for, or the pages to read."""
 ORIGINS = {"default": "默认", "settings.yaml": "settings.yaml", "page": "页面", "environment": "环境变量"}
 """Where a setting's value comes from."""

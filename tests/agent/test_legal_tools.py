@@ -186,9 +186,9 @@ class TestCases:
         (source,) = answer(events).sources
         assert parts(source.url) == ("http://localhost:8501/legal", {"case": ["（2021）闽民终345号"]})
         assert looked_up(events).response.notes == ("只查民事案件。",)
-        assert steps(drawn_after(events, over=True))[0].startswith(
-            "查案例「守塔人 熄灯 搁浅 民事案件」 · 本地案例库 · "
-        )
+        page = drawn_after(events, over=True)
+        assert steps(page)[0].startswith("查案例「守塔人 熄灯 搁浅」 · 本地案例库 · ")
+        assert "<b>类型</b> 民事案件</div>" in step(page, 0)
 
     @pytest.mark.parametrize("limit", ['"court": "海天省"', '"year": "2021年"', '"cause": "海上侵权", "court": "不限"'])
     def test_by_cause_court_and_year(self, data_dir: Path, limit: str) -> None:
@@ -355,9 +355,7 @@ def test_native_calls_of_both_at_once(data_dir: Path) -> None:
     assert len(answer(events).sources) == 2
     page = drawn_after(events, over=True)
     found = {line.partition(" 条")[0] for line in steps(page)}
-    assert found >= {"查法规「灯塔法 第四条」 · 本地法规库 · 1", "查案例「熄灯 民事」 · 本地案例库 · 1"}, (
-        "each has its own"
-    )
+    assert found >= {"查法规「灯塔法 第四条」 · 本地法规库 · 1", "查案例「熄灯」 · 本地案例库 · 1"}, "each has its own"
 
 
 def test_a_look_up_does_not_hold_up_the_loop(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> None:

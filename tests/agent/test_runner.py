@@ -222,7 +222,7 @@ def test_another_tool_joins_with_one_line() -> None:
         name: str = "regulation_search"
         description: str = "查法规"
 
-        async def ause(self, query: str) -> Result:
+        async def use(self, call_id: str, query: str) -> Result:
             return Observation(f"《{query}》全文", ok=True, summary="1 条"), None
 
     def law(context: ToolContext) -> BaseTool:
@@ -241,7 +241,7 @@ def test_a_tool_with_a_bug_does_not_end_the_run(caplog: pytest.LogCaptureFixture
         name: str = "web_search"
         description: str = "坏的"
 
-        async def ause(self, query: str) -> Result:
+        async def use(self, call_id: str, query: str) -> Result:
             raise KeyError(query)
 
     with agent(search_step("x"), final("好。"), tools=(lambda context: Broken(context=context),)) as world:

@@ -70,8 +70,9 @@ def test_five_numbered_results_for_the_model_and_all_ten_as_json(app: App) -> No
     assert message.artifact["totalResults"] == 10
     assert len(message.artifact["results"]) == 10
     started, finished = events
-    assert started == SearchStarted("标题")
     assert isinstance(finished, SearchFinished)
+    assert started == SearchStarted("标题", call_id=finished.call_id)
+    assert finished.call_id
     assert [source.number for source in finished.sources] == [1, 2, 3, 4, 5]
     printed = finished.to_json()["results"]  # AgentExecutor drops the artifact: `ask --json` has them from here
     assert [entry["url"] for entry in printed] == [f"https://example.org/{n}" for n in range(1, 11)]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import core.answer.events
 from core.answer.archive import EVENTS, NO_TEXT, decode, encode
-from core.answer.events import DAMAGED, RunEvent, Thought, Usage, _Event
+from core.answer.events import DAMAGED, Notice, RunEvent, Thought, Usage, _Event
 from core.answer.message import Message
 from core.base.text import clean
 from support.messages import FULL
@@ -103,6 +103,15 @@ def test_a_field_that_an_older_version_did_not_write_has_its_default() -> None:
     del usage["parts"]
     found = decode(json.dumps(document), id="id1", role="assistant", text=FULL.text, created=0)
     assert found.usage == Usage(10, 20, True, {})
+
+
+def test_damage_that_was_told_in_other_words_is_known_by_its_kind() -> None:
+    reworded = Message("assistant", "答", (Notice(DAMAGED.kind, "换一句话。"),))
+    assert not again(reworded).looked_nothing_up
+    document = json.loads(encode(reworded))
+    document["events"].append({"type": "usage", "input": "?"})
+    found = decode(json.dumps(document), id="id1", role="assistant", text="答", created=0)
+    assert [notice.kind for notice in found.notices] == [DAMAGED.kind]
 
 
 def test_one_damaged_event_costs_one_event() -> None:

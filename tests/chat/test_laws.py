@@ -13,7 +13,7 @@ from core.app import build_app
 from core.legal.types import LAWS
 from core.run.question import AnswerOptions
 from core.run.standalone import Rewriter
-from core.search.errors import EngineTimeout
+from core.search.errors import EngineTimeout, EngineUnavailable
 from core.ui.chat.story import search_failed, told
 from support import everyday_laws, invented
 from support.base import loaded
@@ -79,6 +79,16 @@ def test_a_failed_web_search_is_one_although_the_articles_are_used(data_dir: Pat
     assert "百分之二百" in prompt
     (answer,) = (event for event in events if isinstance(event, Answer))
     assert answer.sources == laws.sources[:1]
+
+
+@pytest.mark.parametrize("said", ["以下回答没有来源可以引用。", "本次回答没有使用搜索结果。"])
+def test_what_an_engine_says_is_told_word_for_word(data_dir: Path, said: str) -> None:
+    """What the answer rests on is known, and not read from a sentence."""
+    engines = [FakeEngine("fake", EngineUnavailable(said, cure="甲。"))]
+    with world(says=[["按条文[1]。"]], engines=engines, DATA_DIR=str(data_dir)) as (app, _):
+        events = list(app.chat.stream("休息日安排劳动者工作，要支付多少工资报酬", options=SEARCH))
+    (notice,) = (event for event in events if isinstance(event, Notice))
+    assert notice.text == f"{said}以下回答只有本地法规库的条文可以引用，没有网页。甲。也可以先关闭联网搜索。"
 
 
 def test_long_articles_leave_room_for_the_web(tmp_path: Path) -> None:

@@ -18,14 +18,14 @@ import langchain_openai  # noqa: F401 - its import takes seconds, which are not 
 import pytest
 from langchain_classic.agents import AgentExecutor
 from langchain_core.tools import BaseTool
-from streamlit.testing.v1 import AppTest
 
 from core.agent import runner as runner_module
+from core.agent.callback_handler import AgentCallbackHandler
+from core.agent.classic import StreamlitCallbackHandler
 from core.agent.parser import ReactParser
 from core.agent.react_stream import ReactStream
 from core.agent.toolbox import TOOLS
 from core.agent.tools import ToolContext, WebSearchTool
-from core.agent.translate import Translator
 from core.answer.events import (
     RunEvent,
     RunStopped,
@@ -545,38 +545,45 @@ def test_the_agent_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_callbacks_become_steps() -> None:
-    """Agent 回调: a model and a tool that know only LangChain tell it, and it tells the run and the page"""
+    """Agent 回调: a model and a tool that know only LangChain tell the handler, it tells the run, and the page draws that"""
     told: list[RunEvent] = []
-    translator = Translator(told.append)
-    translator.new_stream = ReactStream
+    handler = AgentCallbackHandler(told.append)
+    assert isinstance(handler, StreamlitCallbackHandler)
+    handler.new_stream = ReactStream
     with agent(final("好。")) as world:
         model = ScriptedChatModel(script=[search_step("英伟达 CEO", thought="要先查")])
         tool = WebSearchTool(context=ToolContext(search=world.app.search))
 
         async def act() -> None:
-            await model.ainvoke(QUESTION, {"callbacks": [translator]})
-            await tool.ainvoke("英伟达 CEO", {"callbacks": [translator]})
+            await model.ainvoke(QUESTION, {"callbacks": [handler]})
+            await tool.ainvoke("英伟达 CEO", {"callbacks": [handler]})
 
         world.app.loop.submit(act()).result(30)
-        page = AppTest.from_function(_act, default_timeout=30, kwargs={"model": model, "tool": tool}).run()
     assert thoughts(told) == "要先查"
     assert names(told) == ["thought", "tool_started", "tool_finished"]
     assert (told[-2].input, told[-1].ok) == ("英伟达 CEO", True)  # type: ignore[union-attr]
-    assert not page.exception
-    thought, call = steps(page)
-    assert "要先查" in thought
+    page = drawn_after(told)
+    (call,) = steps(page)
+    assert "要先查" in step(page, 0)
     assert call == "搜索「英伟达 CEO」 · 完成"
-    assert states(page) == [FOLDED, FOLDED]
+    assert states(page) == [FOLDED]
 
 
-def _act(model: "ScriptedChatModel", tool: "WebSearchTool") -> None:  # noqa: UP037 - its source is run by itself
-    import streamlit as st
+def test_the_handler_is_registered_with_the_executor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Agent 回调: what the executor is given is LangChain's Streamlit handler, and all that the page draws comes from it"""
+    registered: list[Any] = []
 
-    from core.ui.chat.callback_handler import AgentSteps
+    class Executor(AgentExecutor):
+        async def ainvoke(self, input: Any, config: Any = None, **kwargs: Any) -> Any:
+            registered.extend(config["callbacks"])
+            return await super().ainvoke(input, config, **kwargs)
 
-    handler = AgentSteps(st.container())
-    list(model.stream("问", {"callbacks": [handler]}))
-    tool.invoke("英伟达 CEO", {"callbacks": [handler]})
+    monkeypatch.setattr(runner_module, "AgentExecutor", Executor)
+    with agent(search_step("英伟达 CEO"), final("好[1]。")) as world:
+        events = world.ask()
+    (handler,) = registered
+    assert isinstance(handler, StreamlitCallbackHandler)
+    assert steps(drawn_after(events, over=True))[0].startswith("搜索「英伟达 CEO」 · fake · 9 条")
 
 
 def tasks(world: World) -> int:

@@ -28,6 +28,7 @@ from core.search.errors import (
     QueryError,
     RateLimited,
 )
+from core.search.failover import in_short
 from core.search.limits import SearchLimits
 from core.search.results import Found
 from core.search.service import MAX_QUERY_LENGTH, SearchService
@@ -582,7 +583,7 @@ class Manual(Fake):
 
 
 def web_down(*found: SearchResult) -> SearchService:
-    refusing = Fake("searxng", EngineBlocked("拒绝（403）。", cure="打开 JSON。"))
+    refusing = Fake("searxng", EngineBlocked("不让看。", cure="打开 JSON。", status=403))
     return SearchService([refusing, Fake("google", EngineUnavailable()), Manual("m", list(found))])
 
 
@@ -592,6 +593,16 @@ def test_the_manual_is_no_proof_that_the_web_was_searched() -> None:
     assert failure.value.message == "联网搜索没有成功：searxng 拒绝访问（403）、google 连不上；只查了内置手册。"
     assert failure.value.cure == "打开 JSON。"
     assert [attempt.outcome.value for attempt in failure.value.attempts] == ["failed", "failed", "empty"]
+
+
+@pytest.mark.parametrize("sentence", ["拒绝（500）。", "换一句话。"])
+def test_the_status_is_told_from_its_field_whatever_the_sentence_says(sentence: str) -> None:
+    service = SearchService([Fake("a", EngineBlocked(sentence, status=403)), Fake("b", EngineBlocked(sentence))])
+    for _ in range(2):  # the second time both rest
+        with pytest.raises(AllEnginesFailed) as failure:
+            service.search(QUERY)
+        assert "、".join(map(in_short, failure.value.attempts, "ab")) == "a 拒绝访问（403）、b 拒绝访问"
+    assert [attempt.outcome.value for attempt in failure.value.attempts] == ["skipped", "skipped"]
 
 
 def test_what_the_manual_found_comes_with_the_failure() -> None:

@@ -118,9 +118,9 @@ def agent_page(world: World) -> Iterator[AppTest]:
 def _draw(events: "Sequence[RunEvent]", over: bool) -> None:  # noqa: UP037 - its source is run by itself
     import streamlit as st
 
-    from core.ui.chat.callback_handler import AgentSteps
+    from core.ui.chat.steps import Steps
 
-    steps = AgentSteps(st.container())
+    steps = Steps(st.container())
     for event in events:
         steps.take(event)
     steps.draw()

@@ -192,7 +192,7 @@ class RegulationService:
         lookup = _Lookup(index, simplified(query), limit, near, wordings, as_of, narrow) if index else None
         results, note = lookup.run() if lookup else ([], "")
         held = lookup is not None and not lookup.law_missing and bool(results)
-        if held or note.startswith(_NO_SUCH) or self._fallback is None:
+        if held or (lookup is not None and lookup.article_missing) or self._fallback is None:
             response = RegulationResponse(query, tuple(results[:limit]), "index", note=note)
         else:
             response = _on_the_web(self._fallback, query, limit, note)
@@ -210,7 +210,6 @@ def _on_the_web(search: Fallback, query: str, limit: int, note: str) -> Regulati
     return RegulationResponse(query, tuple(map(_from_web, web.results)), "web", note=note, web=web)
 
 
-_NO_SUCH = "没有这一条："
 _SAYS_LITTLE = 6
 """Terms: 那第二种呢 has fewer, and its articles would be any."""
 
@@ -242,6 +241,8 @@ class _Lookup:
         self._limit = limit
         self.law_missing = False
         """A law was named that the index does not hold: what it found instead is only related."""
+        self.article_missing = False
+        """The index holds every law that was named, and none of the articles: the web has no other."""
 
     def run(self) -> tuple[list[LegalArticle], str]:
         cited = [c for c in find_citations(self._query, self._index.is_known) if c.law]
@@ -290,6 +291,7 @@ class _Lookup:
             law = self._law(citation.law or "")
             if law is None:
                 ended, note = self._repealed(citation.law or "") or ([], self._not_held(citation.law or ""))
+                self.law_missing |= not ended
                 results += ended
                 notes.append(note)
                 continue
@@ -301,8 +303,9 @@ class _Lookup:
             results += found
             if not found:
                 highest = to_chinese(self._index.highest(law.id))
-                notes.append(f"{_NO_SUCH}《{law.name}》共{highest}条，没有{citation.article}。")
-        self.law_missing = not results and not any(note.startswith(_NO_SUCH) for note in notes)
+                notes.append(f"没有这一条：《{law.name}》共{highest}条，没有{citation.article}。")
+        self.law_missing &= not results
+        self.article_missing = not results and not self.law_missing
         asked = len(self._query) - sum(citation.end - citation.start for citation in citations)
         if asked > 6:  # else nothing was asked but the article, and other articles are no answer
             known = {(result.law_id, result.article_number) for result in results}

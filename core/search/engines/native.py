@@ -110,7 +110,7 @@ class NativeEngine(HttpEngine):
         if lacks_search(response.status, response.body.decode("utf-8", "replace")):
             raise not_supported(self._model)
         if response.status == 401:
-            raise EngineMisconfigured("模型服务拒绝了当前的密钥（401）。", cure="请检查 OPENAI_API_KEY。")
+            raise EngineMisconfigured("模型服务拒绝了当前的密钥（401）。", cure="请检查 OPENAI_API_KEY。", status=401)
         super().check_status(response)
 
     def parse_response(self, response: Response) -> list[RawResult]:

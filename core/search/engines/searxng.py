@@ -176,7 +176,7 @@ class SearxngServer(HttpEngine):
             own = f"请在 SearXNG 的 settings.yml 中写入下面两行并重启：\n{ENABLE_JSON}"
             others = "公共实例通常不开放 JSON；请自建 SearXNG，并把地址写入 SEARXNG_URL。"
             raise EngineMisconfigured(
-                f"SearXNG（{host}）没有开放 JSON 格式（403）。", cure=others if self._public else own
+                f"SearXNG（{host}）没有开放 JSON 格式（403）。", cure=others if self._public else own, status=403
             )
         if response.status == 429:  # four requests an hour for anything but HTML, and no word about when to come back
             own = f"自建的实例可以在 settings.yml 中关闭限制器并重启：\n{DISABLE_LIMITER}"

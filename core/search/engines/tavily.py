@@ -54,7 +54,7 @@ class TavilyApi(HttpEngine):
     def check_status(self, response: Response) -> None:
         if response.status in _LIMITS:
             message, cure = _LIMITS[response.status]
-            raise EngineQuotaExceeded(message, cure=cure)
+            raise EngineQuotaExceeded(message, cure=cure, status=response.status)
         if response.status == 429 and (seconds := _seconds_to_wait(response)):
             raise EngineThrottled(retry_after=seconds)
         super().check_status(response)

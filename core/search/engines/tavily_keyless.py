@@ -22,5 +22,6 @@ class TavilyKeylessEngine(TavilyApi):
             raise EngineBlocked(
                 f"Tavily 不接受免密钥的请求（{response.status}）。",
                 cure="请到 app.tavily.com 注册并设置 TAVILY_API_KEY，或改用其他引擎。",
+                status=response.status,
             )
         super().check_status(response)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 import streamlit as st
 from markupsafe import Markup
@@ -47,9 +47,6 @@ from core.ui.chat.steps import Steps, draw_steps
 from core.ui.chat.story import search_failed
 from core.ui.escape import draw_html, label
 from core.ui.settings import model, own_key
-
-if TYPE_CHECKING:
-    from core.ui.chat.callback_handler import AgentSteps
 
 log = logging.getLogger(__name__)
 
@@ -364,7 +361,7 @@ class LiveView:
         place = self._growing.container(gap="xxsmall")
         self._sources = place.empty()
         self._mode = run.mode
-        self._steps = _agent_steps(place, run.id) if run.mode == "agent" else Steps(place, key=run.id)
+        self._steps = Steps(place, key=run.id)
         self._notices = st.container()
         self._trouble = st.empty()
         self._problem = ""
@@ -452,13 +449,6 @@ class LiveView:
         self._answer.finish(entry.text, entry.found, check)
 
 
-def _agent_steps(place: DeltaGenerator, key: str) -> AgentSteps:
-    """The module behind it imports LangChain: only Agent mode pays for that."""
-    from core.ui.chat.callback_handler import AgentSteps
-
-    return AgentSteps(place, key=key)
-
-
 @cache
 def import_agent() -> None:
     """In the background, once: whoever has chosen Agent mode sees the first question at once."""
@@ -467,5 +457,4 @@ def import_agent() -> None:
 
 def _import_agent() -> None:
     with aside():
-        import core.agent.runner
-        import core.ui.chat.callback_handler  # noqa: F401
+        import core.agent.runner  # noqa: F401

@@ -81,18 +81,6 @@ class Steps:
         if not isinstance(event, Thought):
             self.draw()
 
-    def tool_started(self, call_id: str, tool: str, asked: str) -> None:
-        self._story.tool_started(call_id, tool, asked)
-        self.draw()
-
-    def tool_finished(self, call_id: str, summary: str, *, ok: bool) -> None:
-        self._story.tool_finished(call_id, summary, ok=ok)
-        self.draw()
-
-    def end_thinking(self) -> None:
-        self._story.end_thinking()
-        self.draw()
-
     def finish(self) -> None:
         self._story.finish()
         self.draw()

@@ -38,6 +38,7 @@ from core.base.text import clean, one_line, shorten
 from core.legal.types import LAWS
 from core.search.types import SearchResponse, Source, host_of
 from core.ui.chat import ledger
+from core.ui.labels import ARGUMENTS, SEARCH_TYPES
 
 FIRST_RESULTS = 3
 BRIEF = 60
@@ -257,24 +258,23 @@ def reading_row(source: Source, *, waiting: bool) -> Markup:
 class ToolLine(Line):
     """A call of the agent's with what came back: results, pages, or a sentence."""
 
-    def __init__(self, clock: Callable[[], float], tool: str, asked: str, thought: str, app_url: str) -> None:
+    def __init__(self, clock: Callable[[], float], started: ToolStarted, thought: str, app_url: str) -> None:
         super().__init__(clock)
-        self.tool = tool
+        self.tool = started.tool
         self.found: SearchFinished | None = None
         self.reading: ReadingLine | None = None
-        self._asked = one_line(asked)
+        asked = started.arguments.get("sources" if self.tool == "read_page" else "query")
+        self._asked = one_line(asked or started.input)
+        self._others = {name: value for name, value in started.arguments.items() if value and value != asked}
         self._thought = thought
         self._summary, self._ok = "", True
         self._app_url = app_url
 
-    def asks(self, text: str) -> bool:
-        return set(one_line(text).split()) <= set(self._asked.split())
+    def search(self, query: str) -> None:
+        self._asked, self.changed = one_line(query), True
 
-    def reads(self, sources: Sequence[Source]) -> bool:
-        """Several calls may read at once: numbers or links say whose pages these are."""
-        numbers = set(re.findall(r"\d+", re.sub(r"https?://\S+", "", self._asked)))
-        named = (str(source.number) in numbers or host_of(source.url) in self._asked for source in sources)
-        return self.tool == "read_page" and any(named)
+    def find(self, found: SearchFinished) -> None:
+        self.found, self.changed = found, True
 
     def read(self, sources: Sequence[Source]) -> None:
         self.reading, self.changed = ReadingLine(self._clock, sources), True
@@ -312,10 +312,14 @@ class ToolLine(Line):
     def details(self) -> Markup:
         asking = "要读" if self.tool == "read_page" else "查询"
         inside = ledger.row("思考", one_line(self._thought)) if self._thought else Markup()
+        others = Markup().join(
+            ledger.row(ARGUMENTS.get(name, name), one_line(SEARCH_TYPES.get(value, value)))
+            for name, value in self._others.items()
+        )
         if self.found is None:
-            inside += ledger.row(asking, self._asked) + (self.reading.details if self.reading else Markup())
+            inside += ledger.row(asking, self._asked) + others + (self.reading.details if self.reading else Markup())
             return inside + (ledger.row("结果", self._summary) if self._summary else Markup())
-        return inside + ledger.entry(self.found.response) + found_html(self.found, self._app_url)
+        return inside + others + ledger.entry(self.found.response) + found_html(self.found, self._app_url)
 
     @property
     def is_open(self) -> bool:
@@ -351,6 +355,7 @@ class Story:
         self._clock = clock
         self._thinking: ThoughtLine | None = None
         self._search: SearchLine | None = None
+        self._reading: ReadingLine | None = None
         self._calls: dict[str, ToolLine] = {}
 
     def take(self, event: RunEvent) -> None:
@@ -361,18 +366,18 @@ class Story:
                 self._search_started(event)
             case SearchFinished():
                 self._search_finished(event)
-            case ReadingStarted(sources=sources):
-                self._reading_started(sources)
+            case ReadingStarted():
+                self._reading_started(event)
             case PageRead(source=source):
-                for line in self.lines:
-                    if isinstance(line, ReadingLine | ToolLine):
-                        line.tick(source)
+                if reading := self._calls.get(event.call_id, self._reading):
+                    reading.tick(source)
             case ToolStarted():
-                self.tool_started(event.call_id, event.tool, event.input)
+                self._tool_started(event)
             case ToolFinished():
-                self.tool_finished(event.call_id, event.summary, ok=event.ok)
+                if call := self._calls.get(event.call_id):
+                    call.finish(event.summary, ok=event.ok)
             case TextDelta():
-                self.end_thinking()
+                self._end_thinking()
             case Answer(text=text):
                 self._answered(text)
             case Notice() | Checked() | Usage() | RunStopped() | RunFailed():
@@ -386,7 +391,7 @@ class Story:
             self.lines.append(self._thinking)
         self._thinking.add(thought)
 
-    def end_thinking(self) -> None:
+    def _end_thinking(self) -> None:
         if self._thinking is not None:
             self._thinking.end()
             self._thinking = None
@@ -394,24 +399,22 @@ class Story:
     def _announcement(self) -> str:
         """A short thought before a call says what the call says: it becomes a part of it."""
         thinking = self._thinking
-        self.end_thinking()
+        self._end_thinking()
         if thinking is None or len(thinking.text.strip()) > BRIEF:
             return ""
         thinking.gone = True
         return thinking.text
 
-    def tool_started(self, call_id: str, tool: str, asked: str) -> None:
-        line = ToolLine(self._clock, tool, asked, self._announcement(), self._app_url)
-        self._calls[call_id] = line
+    def _tool_started(self, started: ToolStarted) -> None:
+        line = ToolLine(self._clock, started, self._announcement(), self._app_url)
+        self._calls[started.call_id] = line
         self.lines.append(line)
 
-    def tool_finished(self, call_id: str, summary: str, *, ok: bool) -> None:
-        if line := self._calls.pop(call_id, None):
-            line.finish(summary, ok=ok)
-
     def _search_started(self, started: SearchStarted) -> None:
-        if not self._calls:  # else the search is what one of the tools does
-            self.end_thinking()
+        if call := self._calls.get(started.call_id):
+            call.search(started.query)
+        else:
+            self._end_thinking()
             self._begin_search(started.query, started.asked)
 
     def _begin_search(self, query: str, asked: str) -> SearchLine:
@@ -420,38 +423,34 @@ class Story:
         return self._search
 
     def _search_finished(self, found: SearchFinished) -> None:
-        """Several calls may run at once: the results belong to the one that asked for them."""
-        if self._calls:
-            asking = (call for call in self._calls.values() if call.asks(found.response.query.text))
-            if call := next((call for call in asking if call.found is None), None):
-                call.found = found
+        if call := self._calls.get(found.call_id):
+            call.find(found)
             return
         search = self._search
         if search is None or (search.found is not None and not found.amends):
             search = self._begin_search(found.response.query.text, found.asked)
         search.finish(found)
 
-    def _reading_started(self, sources: Sequence[Source]) -> None:
-        """Part of the call that asked for it, where there is one."""
-        self.end_thinking()
-        if asking := next((line for line in self._calls.values() if line.reads(sources)), None):
-            asking.read(sources)
+    def _reading_started(self, started: ReadingStarted) -> None:
+        self._end_thinking()
+        if call := self._calls.get(started.call_id):
+            call.read(started.sources)
         else:
-            self.lines.append(ReadingLine(self._clock, sources))
+            self._reading = ReadingLine(self._clock, started.sources)
+            self.lines.append(self._reading)
 
     def _answered(self, text: str) -> None:
-        self.end_thinking()
+        self._end_thinking()
         for line in self.lines:
             if isinstance(line, ThoughtLine):
                 line.without(text)
 
     def finish(self) -> None:
         """No line stays open, however the run ended."""
-        self.end_thinking()
+        self._end_thinking()
         for line in self.lines:
             if line.state == "running":
                 line.end()
-        self._calls.clear()
 
     @property
     def shown(self) -> list[Line]:

@@ -26,7 +26,7 @@ from core.ui.dashboard.charts import AMBER, BLUE, GREEN, GREY, MAUVE, RED, TEAL,
 from core.ui.dashboard.headlines import NO_PRICE
 from core.ui.escape import label
 from core.ui.frame import warning
-from core.ui.labels import label_of
+from core.ui.labels import SEARCH_TYPES, label_of
 from core.ui.tables import Table
 
 SPAN, ENGINES, PART = "dashboard_span", "dashboard_engines", "dashboard_part"
@@ -41,7 +41,6 @@ ANSWER_ENDINGS = {
     "user": "读者停止",
     "failed": "失败",
 }
-TYPES = {"general": "综合", "news": "新闻", "regulation": "法规", "case": "案例"}
 LAYERS = {
     CacheLayer.SESSION.value: "会话缓存",
     CacheLayer.SHARED.value: "共享缓存",
@@ -308,7 +307,7 @@ def _engines(view: View) -> None:
 
 
 def _caches(view: View) -> None:
-    caches = [(TYPES.get(one.type, one.type), one) for one in view.figures.caches]
+    caches = [(SEARCH_TYPES.get(one.type, one.type), one) for one in view.figures.caches]
     if not caches:
         st.caption("这段时间没有完成的搜索。")
         return
@@ -458,7 +457,7 @@ def _latest_searches(app: App, since: float) -> Table:
     rows = [
         (
             _clock(record["at"], seconds=True),
-            TYPES.get(record["type"], record["type"]),
+            SEARCH_TYPES.get(record["type"], record["type"]),
             label_of(record["engine"]) or None,
             SEARCH_OUTCOMES.get(record["outcome"], record["outcome"]),
             LAYERS[record["cache"]] if record["cache"] else None,

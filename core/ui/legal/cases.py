@@ -86,7 +86,7 @@ def _choice(name: str, values: list[str], key: str) -> str:
         persist_state="session",
         placeholder=f"{name}：不限",
         label_visibility="collapsed",
-        accept_new_options=name != "年份",
+        accept_new_options=key != YEAR,
         disabled=not values,
     )
     return str(chosen or "").strip()

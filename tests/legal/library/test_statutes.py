@@ -170,6 +170,14 @@ class TestWhoAnswered:
         assert (named.origin, named.note) == ("web", "库中没有《守塔人休假办法》。")
         assert RegulationService(library).search("《守塔人休假办法》第三条").origin == "index"
 
+    def test_the_web_wherever_one_of_the_laws_is_not_held(self, library: LegalLibrary) -> None:
+        """In whatever order, and in whatever words, it is said that an article or a law is missing."""
+        for query in ("灯塔法第九十九条、《守塔人休假办法》第三条", "《守塔人休假办法》第三条、灯塔法第九十九条"):
+            response = RegulationService(library, web).search(query)
+            assert response.origin == "web"
+            assert "库中没有《守塔人休假办法》。" in response.note
+            assert "没有第九十九条" in response.note
+
     def test_that_a_law_is_not_held_is_told_also_when_the_web_is_away(self, library: LegalLibrary) -> None:
         def away(query: str, limit: int) -> SearchResponse:
             raise AllEnginesFailed

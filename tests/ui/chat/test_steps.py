@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
@@ -36,7 +34,6 @@ from core.run.evidence import Evidence
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, Source
 from core.ui.chat.steps import FOLDED
 from core.ui.session import ChatState
-from support.base import ROOT
 from support.pages import html, open_page, rerun, states, step, steps
 
 ONE_OF_EACH: tuple[RunEvent, ...] = (
@@ -115,8 +112,8 @@ def test_chat_and_agent_steps_are_drawn_alike() -> None:
     agent = drawn(
         Thought("先想"),
         ToolStarted("web_search", "甲", "1"),
-        SearchStarted("甲"),
-        found,
+        SearchStarted("甲", call_id="1"),
+        replace(found, call_id="1"),
         ToolFinished("web_search", True, "找到", "1"),
     )
     assert steps(agent) == ["搜索「甲」 · fake · 2 条 · 0.1 秒"], "the short thought before the call is a part of it"
@@ -146,13 +143,13 @@ def test_the_agents_reading_is_part_of_the_call_that_asked_for_it() -> None:
     begun = (
         ToolStarted("read_page", "[1]", "a"),
         ToolStarted("read_page", "https://site2.example/ 费用", "b"),
-        ReadingStarted((first,)),
-        ReadingStarted((second,)),
-        PageRead(replace(second, unread="超时")),
+        ReadingStarted((first,), "a"),
+        ReadingStarted((second,), "b"),
+        PageRead(replace(second, unread="超时"), call_id="b"),
     )
     over = drawn(
         *begun,
-        PageRead(replace(first, read="page", characters=300)),
+        PageRead(replace(first, read="page", characters=300), call_id="a"),
         ToolFinished("read_page", False, "没有读到网页：超时", "b"),
         ToolFinished("read_page", True, "读了 1 个网页", "a"),
     )
@@ -192,8 +189,8 @@ def test_a_source_has_one_number_in_steps_text_references_and_exports() -> None:
     events: list[RunEvent] = []
     for call, found in enumerate((first, second)):
         query = found.response.query.text
-        events += [ToolStarted("web_search", query, str(call)), SearchStarted(query), found]
-        events.append(ToolFinished("web_search", True, "找到", str(call)))
+        events += [ToolStarted("web_search", query, str(call)), SearchStarted(query, call_id=str(call))]
+        events += [replace(found, call_id=str(call)), ToolFinished("web_search", True, "找到", str(call))]
     shown = drawn(*events)
     results = [numbers(step(shown, call)) for call in (0, 1)]
     assert results == [[1, 2, 3], [2, 4, 5]], "ascending; the page met before keeps its 2"
@@ -258,23 +255,3 @@ def test_who_folds_the_rail_finds_the_next_one_folded() -> None:
     page.session_state["chat"] = ChatState(messages=[answered(1), answered(2), answered(3)])
     rerun(page)
     assert [fold.proto.expanded for fold in page.main.expander if fold.label.startswith("✓")][1:] == [True, False]
-
-
-def test_the_handler_does_without_the_archived_package() -> None:
-    code = """
-import sys
-sys.modules["langchain_community"] = None
-import streamlit as st
-from langchain_core.callbacks import BaseCallbackHandler
-from core.ui.chat.callback_handler import AgentSteps
-assert AgentSteps.__bases__ == (BaseCallbackHandler,)
-steps = AgentSteps(st.container())
-steps.on_llm_new_token("想")
-steps.on_tool_start({"name": "web_search"}, "甲", run_id="1")
-steps.on_tool_end("找到", run_id="1")
-steps.finish()
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 0, done.stderr

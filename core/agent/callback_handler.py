@@ -1,4 +1,9 @@
-"""LangChain's callbacks become RunEvents, here and nowhere else."""
+"""The handler that is registered with AgentExecutor: LangChain's callbacks become RunEvents, here and nowhere else.
+
+It is a StreamlitCallbackHandler whose every callback is its own. The one of LangChain draws at once, in the thread of the run,
+stops after about 960 tokens of one turn, shows only the first of several parallel calls and leaves a failed step without its
+reason. This one tells events; the page draws them (`core/ui/chat/steps.py`), the command line prints and the database keeps them.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import UUID
 
-from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
 
+from core.agent.classic import StreamlitCallbackHandler
 from core.agent.react_stream import Piece, Stream
 from core.agent.tools import Observation
 from core.answer.events import RunEvent, TextDelta, Thought, ToolFinished, ToolStarted, Usage
@@ -70,7 +75,7 @@ class Turn:
     settled: bool = False
 
 
-class Translator(AsyncCallbackHandler):
+class AgentCallbackHandler(StreamlitCallbackHandler):
     """Follows one run. `emit` gets the events in order; `answer` is what was told of the answer so far."""
 
     run_inline = True  # or the order of events would be up to the scheduler
@@ -79,6 +84,7 @@ class Translator(AsyncCallbackHandler):
     ignore_retriever = True
 
     def __init__(self, emit: Callable[[RunEvent], None], *, estimated: bool = False, verbose: bool = False) -> None:
+        """Prepare nothing of what the base class would need for its own drawing."""
         self.tokens = Tokens(estimated=estimated)
         self.answer = ""
         self.turn: Turn | None = None
@@ -108,15 +114,18 @@ class Translator(AsyncCallbackHandler):
     def tap_output_iter(self, run_id: UUID, output: Iterator[T]) -> Iterator[T]:
         return output
 
+    def _ignore(self, *args: Any, **kwargs: Any) -> None:
+        """Stand in for a callback that tells nothing new: the base class would draw."""
+
+    on_llm_start = on_text = on_agent_action = on_agent_finish = _ignore
+
     # ── The model ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def on_chat_model_start(
-        self, serialized: dict[str, Any], messages: list[list[BaseMessage]], **kwargs: Any
-    ) -> None:
+    def on_chat_model_start(self, serialized: dict[str, Any], messages: list[list[BaseMessage]], **kwargs: Any) -> None:
         self.settle()
         self.turn = Turn(messages[0], self.new_stream())
 
-    async def on_llm_new_token(
+    def on_llm_new_token(
         self,
         token: str | list[str | dict[str, Any]],
         *,
@@ -145,7 +154,7 @@ class Translator(AsyncCallbackHandler):
             turn.text.append(text)
             self._tell(turn, turn.stream.feed(text))
 
-    async def on_llm_end(self, response: LLMResult, **kwargs: Any) -> None:
+    def on_llm_end(self, response: LLMResult, **kwargs: Any) -> None:
         turn, generation = self.turn, response.generations[0][0]
         assert turn is not None
         message = getattr(generation, "message", None)
@@ -155,7 +164,7 @@ class Translator(AsyncCallbackHandler):
         self.cut_off = reason if reason in CUT_OFF else ""
         self.settle(reported_usage(used))
 
-    async def on_llm_error(self, error: BaseException, **kwargs: Any) -> None:
+    def on_llm_error(self, error: BaseException, **kwargs: Any) -> None:
         self.settle()
 
     def settle(self, usage: TokenUsage | None = None) -> None:
@@ -207,7 +216,7 @@ class Translator(AsyncCallbackHandler):
 
     # ── The tools ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def on_tool_start(
+    def on_tool_start(
         self,
         serialized: dict[str, Any],
         input_str: str,
@@ -219,18 +228,19 @@ class Translator(AsyncCallbackHandler):
         name = str(serialized["name"])
         if name == "_Exception":  # how AgentExecutor tells the model that its output was unreadable
             return
+        given = {key: str(value) for key, value in (inputs or {}).items() if value is not None}
+        shown = input_str if inputs is None else " ".join(given.values())
         if name == "invalid_tool":
-            name, shown = str((inputs or {}).get("requested_tool_name", "")), ""
-        else:
-            shown = _shown(inputs) if inputs is not None else input_str
+            name, shown, given = given.get("requested_tool_name", ""), "", {}
         self._running[run_id] = clean(name)
         self._thinking = False
         self.used_tools = True
         if self._verbose:
             log.info("action: %s, input: %s", name, shown)
-        self._emit(ToolStarted(clean(name), clean(shown), call_id=str(run_id)))
+        arguments = {clean(key): clean(value) for key, value in given.items()}
+        self._emit(ToolStarted(clean(name), clean(shown), str(run_id), arguments))
 
-    async def on_tool_end(self, output: Any, *, run_id: UUID, name: str = "", **kwargs: Any) -> None:
+    def on_tool_end(self, output: Any, *, run_id: UUID, name: str = "", **kwargs: Any) -> None:
         text = str(output)
         self._tool_results += estimate_tokens(text)
         tool = self._running.pop(run_id, None)
@@ -247,7 +257,7 @@ class Translator(AsyncCallbackHandler):
         self.tool_succeeded |= ok
         self._emit(ToolFinished(tool, ok, summary, call_id=str(run_id)))
 
-    async def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         if tool := self._running.pop(run_id, None):
             self._emit(ToolFinished(tool, False, "工具内部出错。", call_id=str(run_id)))
 
@@ -256,11 +266,6 @@ class Translator(AsyncCallbackHandler):
         for run_id, tool in self._running.items():
             self._emit(ToolFinished(tool, False, summary, call_id=str(run_id)))
         self._running.clear()
-
-
-def _shown(inputs: dict[str, Any]) -> str:
-    """The words that were given, without the names of the arguments."""
-    return " ".join(str(value) for value in inputs.values() if value is not None)
 
 
 def _estimate(turn: Turn) -> TokenUsage:
