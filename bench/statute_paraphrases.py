@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Literal
 from zlib import crc32
 
+from core.base.chinese.numerals import to_chinese, to_int
 from core.legal.library.index import LawVersion, LegalIndex, StoredArticle
-from core.legal.text.numerals import to_chinese, to_int
 from core.legal.types import Status
 
 Half = Literal["development", "report"]

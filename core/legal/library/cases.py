@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.base.script import simplified
+from core.base.chinese.script import simplified
 from core.base.text import one_line
 from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LegalIndex, LegalLibrary, NearCases

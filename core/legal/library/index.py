@@ -28,10 +28,10 @@ import tantivy
 
 from core.legal.errors import EmbeddingError
 from core.legal.text.amendments import amended_law
+from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.asked_laws import familiarity
 from core.legal.text.lay_words import search_terms
 from core.legal.text.names import best_match, law_key, likest_name, mended, spellings
-from core.legal.text.numerals import ArticleNumber
 from core.legal.text.which_law import is_abroad, is_local
 from core.legal.types import CaseFilter, CaseType, CourtCase, Kind, Status
 

@@ -8,16 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from core.base.script import simplified
-from core.base.sentences import QUESTION_WORDS
+from core.base.chinese.numerals import NUMERAL, to_chinese
+from core.base.chinese.script import plain, simplified
+from core.base.chinese.sentences import QUESTION_WORDS
 from core.base.text import is_blank, one_line, shorten
 from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, Near, StoredArticle
 from core.legal.library.on_day import OnDay, fate, version_on
+from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.as_of import Period, parse_period
 from core.legal.text.lay_words import search_terms
 from core.legal.text.names import law_key
-from core.legal.text.numerals import NUMERAL, ArticleNumber, plain, to_chinese, to_int
 from core.legal.text.paragraphs import excerpt
 from core.legal.text.statute_citations import Citation, find_citations
 from core.legal.text.which_law import edition_of_name, is_no_law
@@ -366,7 +367,7 @@ class _Lookup:
         if not found or not self._law(found["law"]):
             return None
         try:
-            number = ArticleNumber(to_int(found["number"]), to_int(found["suffix"]) if found["suffix"] else 0)
+            number = ArticleNumber.read(found["number"], found["suffix"])
         except ValueError:
             return None
         return Citation(0, len(simple), found["law"], number)
