@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 from core.base.chinese.numerals import to_chinese
 from core.base.chinese.script import simplified
 from core.legal.errors import NoLegalIndex
-from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
+from core.legal.library.article_index import StoredArticle
+from core.legal.library.index import LegalIndex, LegalLibrary
+from core.legal.library.law_index import LawVersion
 from core.legal.library.on_day import version_on
 from core.legal.text.agreement import Agreement, LawWords, compare, contained, pairs
 from core.legal.text.article_numbers import ArticleNumber

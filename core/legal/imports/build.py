@@ -30,7 +30,7 @@ from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
 from core.legal.imports.report import Change, ImportReport
 from core.legal.layouts import corpora
 from core.legal.layouts.items import Skipped
-from core.legal.library.index import (
+from core.legal.library.index_files import (
     CASE_TEXT,
     DATABASE,
     FORMAT,
@@ -97,7 +97,7 @@ def import_source(
         new = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:8]}"
         new.mkdir()
         try:
-            work = _Import(source, origin, new, on_progress, until, update=update)
+            work = _Import(source, origin, new, on_progress, until, update)
             report = work.run(folder / old / DATABASE if old else None)
             if until.cancelled:
                 raise ImportCancelled
@@ -148,18 +148,16 @@ def _flush(*paths: Path) -> None:
             os.close(handle)
 
 
+@dataclass(slots=True)
 class _Import:
-    def __init__(
-        self, source: Path, origin: str, new: Path, on_progress: OnProgress, until: Deadline, *, update: bool
-    ) -> None:
-        self._source = source
-        self._origin = origin
-        self._new = new
-        self._on_progress = on_progress
-        self._until = until
-        self._update = update
-        self.wrote = False
-        """Whether there is an index to put in use."""
+    _source: Path
+    _origin: str
+    _new: Path
+    _on_progress: OnProgress
+    _until: Deadline
+    _update: bool
+    wrote: bool = False
+    """Whether there is an index to put in use."""
 
     def run(self, old: Path | None) -> ImportReport:
         survey = corpora.survey(self._source)

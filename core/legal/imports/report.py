@@ -9,7 +9,7 @@ from typing import Any, Literal
 from core.legal.layouts.items import Skipped
 
 _MAX_REASONS = 1_000
-_COUNTS = ("laws", "articles", "cases", "unchanged", "skipped_count", "seconds")
+_COUNTS = ("laws", "articles", "cases", "unchanged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,14 @@ class ImportReport:
 
     @classmethod
     def combine(cls, sources: list[ImportReport], changes: list[Change]) -> ImportReport:
+        """Return the sum of the reports of several sources, one after the other; `changes` are those of all of them together."""
         return cls(
             changes=changes,
             skipped=[entry for one in sources for entry in one.skipped],
             up_to_date=all(one.up_to_date for one in sources),
             sources=sources,
+            skipped_count=sum(one.skipped_count for one in sources),
+            seconds=sum(one.seconds for one in sources),
             **{name: sum(getattr(one, name) for one in sources) for name in _COUNTS},
         )
 
@@ -75,19 +78,12 @@ class ImportReport:
         return [*sources, self.problem] if self.problem else sources
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "source": self.source,
-            "layout": self.layout,
-            "laws": self.laws,
-            "articles": self.articles,
-            "cases": self.cases,
-            "unchanged": self.unchanged,
+        return {name: getattr(self, name) for name in ("source", "layout", *_COUNTS, "vectors")} | {
             "changed": [change.to_json() for change in self.changes],
             "skipped": self.skipped_count,
             "reasons": [{"path": entry.path, "reason": entry.reason} for entry in self.skipped],
             "seconds": round(self.seconds, 2),
             "upToDate": self.up_to_date,
-            "vectors": self.vectors,
             **({"bytes": self.size, "sha256": self.sha256} if self.sha256 else {}),
             **({"problem": self.problem} if self.problem else {}),
             **({"sources": [one.to_json() for one in self.sources]} if self.sources else {}),

@@ -12,8 +12,10 @@ from core.base.chinese.script import simplified
 from core.base.text import one_line, shorten
 from core.legal import export
 from core.legal.desk import LegalDesk
+from core.legal.library.article_index import StoredArticle
 from core.legal.library.catalogue import source_name
-from core.legal.library.index import LawVersion, LegalIndex, StoredArticle
+from core.legal.library.index import LegalIndex
+from core.legal.library.law_index import LawVersion
 from core.legal.library.on_day import amendments_missing
 from core.legal.library.statutes import amended_since
 from core.legal.text.article_numbers import ArticleNumber, parse_article_number

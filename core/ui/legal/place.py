@@ -10,7 +10,8 @@ from markupsafe import Markup
 
 from core.base.text import one_line, shorten
 from core.legal.address import law_query, short_link
-from core.legal.library.index import LawVersion, LegalIndex
+from core.legal.library.index import LegalIndex
+from core.legal.library.law_index import LawVersion
 from core.legal.library.on_day import version_on
 from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.as_of import Period, parse_period

@@ -9,7 +9,8 @@ import pytest
 
 from core.legal.imports.build import import_source
 from core.legal.library.catalogue import FIELD, KIND, YEARS, Catalogue, source_name
-from core.legal.library.index import DATABASE, LegalIndex
+from core.legal.library.index import LegalIndex
+from core.legal.library.index_files import DATABASE
 from core.legal.library.lineage import lineage
 from core.legal.text.article_numbers import parse_article_number
 from core.legal.text.difference import Stretch, changes
