@@ -174,14 +174,7 @@ class _Import:
             _add_columns(database)
             known = _held(database)
             database.execute("BEGIN")
-            store = _Store(
-                database,
-                report,
-                self._source.name,
-                origin=self._origin,
-                sha256=checksum(self._source),
-                update=self._update,
-            )
+            store = _Store(database, report, self._origin, checksum(self._source), update=self._update)
             self._read(survey, store, report)
             database.execute("COMMIT")
             if not (report.laws or report.cases):
@@ -321,14 +314,7 @@ class _Store:
     """Writes one source over what the index holds: the same version of a law is replaced, others stand beside it."""
 
     def __init__(
-        self,
-        database: sqlite3.Connection,
-        report: ImportReport,
-        name: str,
-        *,
-        origin: str,
-        sha256: str | None,
-        update: bool,
+        self, database: sqlite3.Connection, report: ImportReport, origin: str, sha256: str | None, *, update: bool
     ) -> None:
         self._database = database
         self._report = report
@@ -337,7 +323,7 @@ class _Store:
         """Whether anything is other than it was."""
         self._import = database.execute(
             "INSERT INTO import (name, layout, imported, origin, sha256) VALUES (?, ?, datetime('now'), ?, ?)",
-            (name, report.layout, origin or None, sha256),
+            (report.source, report.layout, origin or None, sha256),
         ).lastrowid
 
     def add_law(self, law: Law) -> None:

@@ -84,11 +84,6 @@ class LegalLibrary:
 
         return Embedder(self._embedding)
 
-    @property
-    def vectors(self) -> Vectors | None:
-        """Those of articles."""
-        return self.vectors_of(ARTICLES)
-
     def vectors_of(self, shelf: Shelf) -> Vectors | None:
         """None without a model. Raises an EmbeddingError for one that cannot be used."""
         if not self._embedding:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import streamlit as st
 from markupsafe import Markup
@@ -13,7 +14,7 @@ from core.base.errors import AppError
 from core.legal.imports.build import ImportProgress
 from core.legal.imports.download import PUBLIC_CORPORA
 from core.legal.imports.job import DOWNLOAD, ImportJob
-from core.legal.imports.report import Change, ImportReport
+from core.legal.imports.report import ImportReport
 from core.ui import permission
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning
@@ -177,14 +178,11 @@ def _outcome(title: str, report: ImportReport) -> str:
     return f"已导入 {label(title)}：{'，'.join(parts)}，用时 {report.seconds:.1f} 秒。"
 
 
-def _draw_changes(changes: Sequence[Change]) -> None:
-    with st.expander(f"有变化的法规（{len(changes):,}）", icon=":material/difference:"):
-        heads = Markup("<tr><th>法规</th><th>变化</th><th>原来公布于</th><th>现在公布于</th></tr>")
-        row = Markup("<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>")
-        rows = Markup().join(
-            row % (one.law, one.what, one.before or "–", one.after or "–") for one in changes[:_SHOWN_CHANGES]
-        )
-        draw_html(Markup('<table class="wy-ledger" tabindex="0">%s%s</table>') % (heads, rows))
+def _draw_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    lines = [Markup().join(Markup("<th>%s</th>") % head for head in heads)]
+    lines += [Markup().join(Markup("<td>%s</td>") % cell for cell in row) for row in rows]
+    table = Markup().join(Markup("<tr>%s</tr>") % line for line in lines)
+    draw_html(Markup('<table class="wy-ledger" tabindex="0">%s</table>') % table)
 
 
 def _draw_outcome(job: ImportJob) -> None:
@@ -196,17 +194,14 @@ def _draw_outcome(job: ImportJob) -> None:
     for problem in report.problems:
         warning(problem)
     if report.changes:
-        _draw_changes(report.changes)
+        with st.expander(f"有变化的法规（{len(report.changes):,}）", icon=":material/difference:"):
+            rows = ((one.law, one.what, one.before or "–", one.after or "–") for one in report.changes)
+            _draw_table(("法规", "变化", "原来公布于", "现在公布于"), islice(rows, _SHOWN_CHANGES))
     if report.sha256:
         st.caption(f"下载了 {report.size / 1e6:.1f} MB，SHA-256：{report.sha256}")
     if report.skipped:
         with st.expander(f"跳过了什么和原因（{report.skipped_count:,}）", icon=":material/rule:"):
-            rows = Markup().join(
-                Markup("<tr><td>%s</td><td>%s</td></tr>") % (entry.path, entry.reason)
-                for entry in report.skipped[:_SHOWN_REASONS]
-            )
-            heads = Markup("<tr><th>文件或行</th><th>原因</th></tr>")
-            draw_html(Markup('<table class="wy-ledger" tabindex="0">%s%s</table>') % (heads, rows))
+            _draw_table(("文件或行", "原因"), [(one.path, one.reason) for one in report.skipped[:_SHOWN_REASONS]])
             st.download_button(
                 "导入报告（JSON）",
                 data=lambda: json.dumps(report.to_json(), ensure_ascii=False, indent=2),

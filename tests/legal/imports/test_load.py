@@ -31,6 +31,8 @@ def test_the_report_is_json(library: LegalLibrary, tmp_path: Path) -> None:
     document = report.to_json()
     assert json.loads(json.dumps(document, ensure_ascii=False)) == document
     assert (document["source"], document["layout"], document["cases"]) == ("more.jsonl", "JSONL", 1)
+    counted = {"laws", "articles", "cases", "unchanged", "skipped", "seconds", "vectors"}
+    assert set(document) == counted | {"source", "layout", "changed", "reasons", "upToDate"}
 
 
 def test_it_all_loads_where_the_system_has_no_fcntl() -> None:
