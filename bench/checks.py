@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from bench.fit_checks import claims, fit, hidden, measured
 from bench.rows import Row
-from core.base.sentences import plain_text, sentences
+from core.base.chinese.sentences import plain_text, sentences
 from core.checks import Check, SourceText, Verdict, check_answer, check_statement
 from core.checks.model import Model
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.legal import DATA, imported, opened, p95, public_questions, questions, read_jsonl
 from bench.rows import Row
 from core.legal.imports.embed import embed_library
-from core.legal.library.index import LegalIndex, LegalLibrary
+from core.legal.library.index import ARTICLES, LegalIndex, LegalLibrary
 from core.legal.library.vectors import Vectors
 
 FOLDER = Path(__file__).with_name("library")
@@ -53,7 +53,7 @@ def rows() -> Iterator[Row]:
         for _ in imported(library):
             pass
     embed_library(library)
-    assert library.vectors is not None
+    assert library.vectors_of(ARTICLES) is not None
     yield from cost(opened(library), library.vectors)
     yield from public_questions(lambda: LegalLibrary(FOLDER, embedding=model), "words and meaning", 0.56)
     yield from speed(library)

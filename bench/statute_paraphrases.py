@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from typing import Literal
 from zlib import crc32
 
-from core.legal.library.index import LawVersion, LegalIndex, StoredArticle
-from core.legal.text.numerals import to_chinese, to_int
+from core.base.chinese.numerals import to_chinese, to_int
+from core.legal.library.article_index import StoredArticle
+from core.legal.library.index import LegalIndex
+from core.legal.library.law_index import LawVersion
 from core.legal.types import Status
 
 Half = Literal["development", "report"]

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from core.app import App
     from core.checks import AnswerCheck
     from core.legal.imports.build import ImportProgress
+    from core.legal.imports.report import ImportReport
     from core.legal.library.statutes import LegalArticle
     from core.legal.text.as_of import Period
     from core.run.service import AnswerService
@@ -305,21 +306,27 @@ def _import(app: App, options: argparse.Namespace, output: Output) -> int:
 
     if not options.path and not options.update:
         options.usage("请给出路径或网址，或用 --update 更新以前导入的")
-    document = law_import(app.legal.library, options.path, update=options.update, on_progress=_progress())
-    output.document(document, lambda: _import_report(document, update=options.update))
+    report = law_import(app.legal.library, options.path, update=options.update, on_progress=_progress())
+    document, remarks = report.to_json(), [*report.problems, *_skipped_text(report)]
+    if options.update:
+        output.document(document, lambda: "\n".join([*_changes_text(report), *remarks]))
+    else:
+        output.document(document, lambda: json.dumps(document, ensure_ascii=False, indent=2))
+        for remark in remarks:
+            _note(remark)
     return OK
 
 
-def _import_report(document: dict[str, Any], *, update: bool) -> str:
-    if not update:
-        return json.dumps(document, ensure_ascii=False, indent=2)
-    lines = [f"有变化的法规：{len(document['changed']):,} 部" if document["changed"] else "没有变化。"]
-    for change in document["changed"]:
-        days = " → ".join(dict.fromkeys(change[day] for day in ("before", "after") if change[day]))
-        lines.append(f"{change['change']}　《{change['lawName']}》{f'（{days}）' if days else ''}")
-    return "\n".join(
-        lines + [f"{one['source']}：{one['problem']}" for one in document.get("sources", ()) if "problem" in one]
-    )
+def _skipped_text(report: ImportReport) -> Iterator[str]:
+    for first in report.skipped[:1]:
+        yield f"跳过 {report.skipped_count:,} 处，第一处：{first.path}，{first.reason}。"
+
+
+def _changes_text(report: ImportReport) -> Iterator[str]:
+    yield f"有变化的法规：{len(report.changes):,} 部" if report.changes else "法规没有变化。"
+    for change in report.changes:
+        days = " → ".join(dict.fromkeys(filter(None, (change.before, change.after))))
+        yield f"{change.what}　《{change.law}》{f'（{days}）' if days else ''}"
 
 
 def _progress() -> Callable[[ImportProgress], None]:

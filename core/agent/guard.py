@@ -16,11 +16,11 @@ from langchain_core.exceptions import OutputParserException
 from core.agent.callback_handler import AgentCallbackHandler
 from core.agent.classic import RunnableMultiActionAgent
 from core.agent.errors import AgentOutputError, BudgetExceeded, LoopDetected
+from core.base.chinese.numerals import NUMERAL, to_int
+from core.base.chinese.sentences import key_terms
 from core.base.http import Deadline
-from core.base.sentences import key_terms
 from core.base.settings import LlmSettings
 from core.base.text import fold
-from core.legal.text.numerals import NUMERAL, to_int
 from core.llm.errors import ModelDisconnected, translate, worth_retrying
 from core.llm.retry import logged, retrying
 

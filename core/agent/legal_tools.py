@@ -25,9 +25,9 @@ from core.legal.export import parts_of_case
 from core.legal.library.cases import CaseResponse
 from core.legal.library.statutes import LegalArticle, RegulationResponse
 from core.legal.sources import article_source, in_force, mentioned
+from core.legal.text.article_numbers import parse_article_number
 from core.legal.text.as_of import Period, asked_for, parse_period
 from core.legal.text.case_numbers import find_case_numbers
-from core.legal.text.numerals import parse_article_number
 from core.legal.types import CASES, LAWS, LIBRARIES, CaseFilter, CaseType, CourtCase
 from core.search.format import NOTHING_FOUND, sources_block
 from core.search.results import SNIPPET_LENGTH, canonical

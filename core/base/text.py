@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from core.base.script import simplified
+from core.base.chinese.script import simplified
 
 # Characters that are invisible, or that make text read differently from how it is stored: controls, bidirectional
 # overrides, zero-width and filler characters, interlinear annotation marks, "tag" characters (used to hide

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.answer.checked import Difference
-from core.base.script import folded
-from core.checks.dates import Day, days, is_told, other_than, same_day
-from core.checks.numbers import Agreement, Quantity, agreement, best_agreement, labels, quantities
+from core.base.chinese.calendar import WrittenDate
+from core.base.chinese.quantities import Quantity, labels, quantities
+from core.base.chinese.script import folded
+from core.checks.dates import days, is_told, other_than, same_day
+from core.checks.numbers import Agreement, agreement, best_agreement
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _COUNTED = re.compile(r"[\d〇零一二两三四五六七八九十百千万亿点.,\s]")
@@ -21,7 +23,7 @@ _DIGIT = re.compile(r"[\d〇零一二两三四五六七八九十百千万亿半�
 @dataclass(frozen=True, slots=True)
 class Facts:
     quantities: tuple[Quantity, ...] = ()
-    days: tuple[Day, ...] = ()
+    days: tuple[WrittenDate, ...] = ()
     labels: tuple[str, ...] = ()
     digits: frozenset[str] = frozenset()
     """Every run of digits, whatever it means: a year may stand in a table without its 年."""
@@ -53,7 +55,7 @@ class Facts:
 _NONE = Facts()
 
 
-def _without(text: str, dated: Sequence[Day]) -> str:
+def _without(text: str, dated: Sequence[WrittenDate]) -> str:
     """Dates as blanks, so that nothing moves and 5 日 of 3 月 5 日 is not counted as five days."""
     for day in dated:
         text = text[: day.start] + " " * (day.end - day.start) + text[day.end :]
@@ -144,12 +146,12 @@ def _instead(quantity: Quantity, unstated: Sequence[Quantity]) -> str:
     return min(same_unit, key=lambda real: real.bound != quantity.bound).text if same_unit else ""
 
 
-def _is_bare_year(day: Day, source: Facts) -> bool:
+def _is_bare_year(day: WrittenDate, source: Facts) -> bool:
     return day.year is not None and str(day.year) in source.digits and (day.months is None or _months_told(day, source))
 
 
-def _months_told(day: Day, source: Facts) -> bool:
-    return is_told(Day(0, 0, "", None, day.months, day.day), source.days)
+def _months_told(day: WrittenDate, source: Facts) -> bool:
+    return is_told(WrittenDate(0, 0, "", None, day.months, day.day), source.days)
 
 
 def _digits_of(label: str) -> set[str]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from operator import add
 
 from core.answer.checked import Difference
-from core.base.script import folded
+from core.base.chinese.script import folded
 from core.base.text import is_chinese
 from core.checks.facts import Facts, differences
 from core.checks.numbers import Agreement, best_agreement

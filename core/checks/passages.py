@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import chain
 
 from core.answer.checked import Evidence, SourceText
-from core.base.script import folded
+from core.base.chinese.script import folded
 from core.base.text import is_chinese
 from core.checks.facts import Facts
 

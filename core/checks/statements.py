@@ -16,7 +16,7 @@ from functools import cached_property
 from markdown_it.token import Token
 
 from core.answer.citations import parse
-from core.base.sentences import sentence_spans
+from core.base.chinese.sentences import sentence_spans
 from core.base.text import clean
 from core.checks.facts import Facts, is_weak
 from core.checks.wording import compact, titles

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from core.base.script import folded
+from core.base.chinese.script import folded
 
 _MARKS = re.compile(r"[\W_]+")
 

@@ -12,9 +12,10 @@ from typing import Any
 
 from core.base.inert_markdown import disarm, link_address, plain_line
 from core.base.spreadsheet import as_csv
+from core.legal.library.article_index import StoredArticle
 from core.legal.library.cases import CaseResponse
 from core.legal.library.catalogue import source_name
-from core.legal.library.index import LawVersion, StoredArticle
+from core.legal.library.law_index import LawVersion
 from core.legal.library.statutes import LegalArticle, RegulationResponse
 from core.legal.types import CourtCase, Status
 from core.legal.verify import Verdict, report

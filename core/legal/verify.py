@@ -8,14 +8,17 @@ from dataclasses import dataclass, replace
 from enum import Enum, StrEnum, auto
 from typing import Any, NamedTuple
 
-from core.base.script import simplified
+from core.base.chinese.numerals import to_chinese
+from core.base.chinese.script import simplified
 from core.legal.errors import NoLegalIndex
-from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, StoredArticle
+from core.legal.library.article_index import StoredArticle
+from core.legal.library.index import LegalIndex, LegalLibrary
+from core.legal.library.law_index import LawVersion
 from core.legal.library.on_day import version_on
 from core.legal.text.agreement import Agreement, LawWords, compare, contained, pairs
+from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.as_of import By, Period, Time, Times
 from core.legal.text.names import law_key
-from core.legal.text.numerals import ArticleNumber, to_chinese
 from core.legal.text.paragraphs import excerpt
 from core.legal.text.quotations import Quotation, quotations, quotes
 from core.legal.text.restatement import Restatement, cited_together, restatements

@@ -20,8 +20,8 @@ from langchain_core.messages import AIMessageChunk, BaseMessage, HumanMessage, S
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 
-from core.base.script import is_traditional, simplified, traditional
-from core.base.sentences import coverage, key_phrases, key_terms, rarity, sentences
+from core.base.chinese.script import is_traditional, simplified, traditional
+from core.base.chinese.sentences import coverage, key_phrases, key_terms, rarity, sentences
 from core.base.text import ELLIPSIS, fold, is_chinese, one_line
 from core.llm.tokens import estimate_tokens
 from core.search.format import CLOSE_FENCE, NOTHING_FOUND, OPEN_FENCE, SEARCH_FAILED

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from core.base.dates import iso_day
+from core.base.chinese.calendar import iso_day
 from core.base.packed import pack, unpack
 from core.base.redis import RedisLink
 from core.base.settings import Settings

@@ -16,7 +16,7 @@ import trafilatura
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
-from core.base.dates import iso_day
+from core.base.chinese.calendar import iso_day
 from core.base.text import clean, one_line
 from core.reading.around import remove_menus, remove_surroundings
 from core.reading.extracted import Extracted, NotReadable

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from core.base.sentences import coverage, key_terms, rarity, sentence_spans
+from core.base.chinese.sentences import coverage, key_terms, rarity, sentence_spans
 from core.base.text import terms
 from core.reading.page import Page
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.base.dates import iso_day
+from core.base.chinese.calendar import iso_day
 from core.base.text import one_line
 from core.reading.extracted import Extracted
 

@@ -23,8 +23,8 @@ from core.answer.checked import (
     Verdict,
 )
 from core.answer.events import Answer, Checked, RunEvent, Usage
+from core.base.chinese.script import folded
 from core.base.errors import AppError, InputError
-from core.base.script import folded
 from core.base.text import one_line, shorten
 from core.checks import objection
 from core.llm.model import Model

@@ -16,7 +16,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from core.answer.message import Message
-from core.base.sentences import QUESTION_WORDS, key_phrases, key_terms
+from core.base.chinese.sentences import QUESTION_WORDS, key_phrases, key_terms
 from core.base.settings import ModelChoice
 from core.base.text import fold, one_line, shorten, terms
 from core.llm.errors import ModelEmptyAnswer, ModelError

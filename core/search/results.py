@@ -11,7 +11,7 @@ from html import unescape
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from core.base.dates import iso_day
+from core.base.chinese.calendar import iso_day
 from core.base.text import clean, one_line, shorten
 from core.search.types import SearchResult, host_of
 

@@ -32,8 +32,8 @@ from core.answer import archive
 from core.answer.citations import cited_sources
 from core.answer.events import Notice
 from core.answer.message import Message
+from core.base.chinese.script import spellings
 from core.base.errors import InputError
-from core.base.script import spellings
 from core.base.settings import Settings
 from core.base.text import clean, one_line, shorten
 from core.store.database import Database

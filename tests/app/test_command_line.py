@@ -287,6 +287,27 @@ def test_one_failed_look_up_does_not_end_a_batch(laws: Core) -> None:
     assert done.returncode == 1
 
 
+def test_an_import_says_what_it_skipped_and_that_no_vectors_were_computed(core: Core, tmp_path: Path) -> None:
+    law = {"name": "灯塔法", "published": "2020-01-01", "articles": [{"number": "第一条", "text": "由人看守。"}]}
+    source = invented.jsonl(tmp_path / "laws.jsonl", law, "不是 JSON")
+    (tmp_path / "empty").mkdir()
+    environ = {"DATA_DIR": str(tmp_path / "data"), "LEGAL_EMBEDDING": str(tmp_path / "empty")}
+    skipped, failed = "跳过 1 处，第一处：laws.jsonl:2，不是 JSON。", "语义检索的模型无法读取"
+    for command in (["law", "import", str(source)], ["case", "import", str(source), "--json"]):
+        done = core(*command, **environ)
+        assert skipped in done.stderr
+        assert failed in done.stderr
+        document = json.loads(done.stdout)
+        assert (document["laws"], document["skipped"]) == (1, 1)
+        assert failed in document["problem"]
+    unchanged = core("law", "import", "--update", **environ).stdout
+    assert failed in unchanged, "although no law has changed"
+    invented.jsonl(source, {**law, "published": "2024-01-01"}, "不是 JSON")
+    updated = core("law", "import", "--update", **environ).stdout
+    assert skipped in updated
+    assert failed in updated
+
+
 def test_cases_are_imported_and_found_by_kind(core: Core, tmp_path: Path) -> None:
     case = {"type": "case", "caseName": "守塔人诉港务局案", "caseNumber": "（2024）灯01民终12号", "caseType": "民事"}
     bare = {"type": "case", "caseName": "浮标漂走以后", "text": "浮标漂走。"}

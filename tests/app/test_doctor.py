@@ -11,7 +11,7 @@ import pytest
 
 from core.app import App
 from core.doctor import Diagnosis, EngineState, diagnose, engine_states, searxng_settings, try_engine, try_engines
-from core.legal.library.index import DATABASE
+from core.legal.library.index_files import DATABASE
 from core.search.errors import EngineMisconfigured, EngineThrottled, EngineUnavailable, SearchError
 from core.search.types import SearchQuery, SearchResult
 from support import invented

@@ -12,6 +12,7 @@ from core.checks.dates import days, is_told
     [
         ("2024-03-05", 2024, (3, 3), 5),
         ("2024/3/5", 2024, (3, 3), 5),
+        ("2024-3-5", 2024, (3, 3), 5),
         ("2024年3月5日", 2024, (3, 3), 5),
         ("二〇二四年三月五日", 2024, (3, 3), 5),
         ("２０２４年３月５日", 2024, (3, 3), 5),
@@ -28,7 +29,9 @@ def test_a_date_is_read(text: str, year: int | None, months: tuple[int, int] | N
     assert (found.year, found.months, found.day) == (year, months, day)
 
 
-@pytest.mark.parametrize("text", ["10个月", "2.5月", "2016/17赛季", "13月40日", "每月", "月亮", "30日内"])
+@pytest.mark.parametrize(
+    "text", ["10个月", "2.5月", "2016/17赛季", "2024.5", "2011-12赛季", "13月40日", "每月", "月亮", "30日内"]
+)
 def test_what_only_looks_like_one(text: str) -> None:
     assert days(text) == []
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.checks.numbers import Agreement, Quantity, agreement, labels, number, quantities
+from core.base.chinese.quantities import Quantity, quantities
+from core.checks.numbers import Agreement, agreement
 
 
 def only(text: str) -> Quantity:
@@ -14,34 +15,6 @@ def only(text: str) -> Quantity:
 
 def compared(stated: str, real: str) -> Agreement:
     return agreement(only(stated), only(real))
-
-
-@pytest.mark.parametrize(
-    ("written", "value"),
-    [
-        ("一亿两千万", 120_000_000),
-        ("1.2亿", 120_000_000),
-        ("120,000,000", 120_000_000),
-        ("12000万", 120_000_000),
-        ("1.75万亿", 1_750_000_000_000),
-        ("两千零五", 2_005),
-        ("三点一四", 3.14),
-        ("一百二", 120),
-        ("二〇二四", 2_024),
-        ("十五", 15),
-        ("一万二千三百四十五", 12_345),
-        ("三亿零五万", 300_050_000),
-        ("1.5 million", 1_500_000),
-    ],
-)
-def test_a_number_has_one_value_however_it_is_written(written: str, value: float) -> None:
-    assert number(written) == pytest.approx(value)
-
-
-@pytest.mark.parametrize("text", ["", "点五", "abc", "。"])
-def test_what_is_no_number_is_a_value_error(text: str) -> None:
-    with pytest.raises(ValueError, match=r".*"):
-        number(text)
 
 
 @pytest.mark.parametrize(
@@ -106,47 +79,3 @@ def test_neither_the_same_nor_wrong(stated: str, real: str) -> None:
 )
 def test_another_quantity(stated: str, real: str) -> None:
     assert compared(stated, real) is Agreement.OTHER
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "第三十八条",
-        "GPT-4",
-        "哈弗H6",
-        "十分好",
-        "万一",
-        "四川",
-        "一个人",
-        "一起",
-        "一种",
-        "1）首先",
-        "：2. 其次",
-        "千万不要",
-        "半导体",
-    ],
-)
-def test_names_and_figures_of_speech_are_no_quantities(text: str) -> None:
-    assert quantities(text) == []
-
-
-def test_a_quantity_knows_its_place() -> None:
-    text = "收入约为 １．２ 亿元，增长20%。"
-    assert [text[found.start : found.end] for found in quantities(text)] == ["约为 １．２ 亿元", "20%"]
-    assert [found.text for found in quantities(text)] == ["约为 １．２ 亿元", "20%"]
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("依第三十八条和第 38 条", ["第38条", "第38条"]),
-        ("第一百二十条之一", ["第120条之一"]),
-        ("第十次", ["第10"]),
-        ("GPT-4 与 gpt 4", ["gpt4", "gpt4"]),
-        ("19:55 开始", ["19:55"]),
-        ("1080P", ["1080p"]),
-        ("第一次", []),
-    ],
-)
-def test_numbers_that_are_names(text: str, found: list[str]) -> None:
-    assert labels(text) == found

@@ -11,8 +11,10 @@ import pytest
 from markdown_it import MarkdownIt
 
 from core.legal import export
+from core.legal.library.article_index import StoredArticle
 from core.legal.library.cases import CaseService
-from core.legal.library.index import LawVersion, LegalLibrary, StoredArticle
+from core.legal.library.index import LegalLibrary
+from core.legal.library.law_index import LawVersion
 from core.legal.library.statutes import RegulationService
 from core.legal.types import Status
 from core.legal.verify import Mark, Verdict

@@ -12,7 +12,7 @@ from langchain_core.tools import StructuredTool, tool
 
 from core.answer.checked import SourceText, Verdict
 from core.answer.claims import claims
-from core.base.script import traditional
+from core.base.chinese.script import traditional
 from core.checks.check import check_answer
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.tokens import estimate_tokens

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lxml import html
 
-from core.base.sentences import sentences
+from core.base.chinese.sentences import sentences
 from support.base import ROOT
 
 FOLDER = ROOT / "tests" / "reading" / "pages"

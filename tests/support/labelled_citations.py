@@ -13,8 +13,11 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from core.legal.library.index import LawVersion, LegalIndex, StoredArticle
-from core.legal.text.numerals import ArticleNumber, to_chinese
+from core.base.chinese.numerals import to_chinese
+from core.legal.library.article_index import StoredArticle
+from core.legal.library.index import LegalIndex
+from core.legal.library.law_index import LawVersion
+from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.paragraphs import paragraphs
 from core.legal.text.quotations import quotes
 from core.legal.types import Kind, Status

@@ -17,9 +17,9 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import tantivy
 from filelock import FileLock, Timeout
@@ -27,9 +27,10 @@ from filelock import FileLock, Timeout
 from core.base.http import Deadline
 from core.base.text import terms
 from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
+from core.legal.imports.report import Change, ImportReport
 from core.legal.layouts import corpora
 from core.legal.layouts.items import Skipped
-from core.legal.library.index import (
+from core.legal.library.index_files import (
     CASE_TEXT,
     DATABASE,
     FORMAT,
@@ -60,7 +61,6 @@ CREATE TABLE import (id INTEGER PRIMARY KEY, name TEXT, layout TEXT, imported TE
 _ADDED = {"court_case": ("cause", "gist", "import_id"), "import": ("origin", "sha256")}
 """Columns that indexes of earlier versions of this program do not have."""
 _WRITER_HEAP = 60_000_000
-_MAX_REASONS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,55 +69,6 @@ class ImportProgress:
     """读取, then 建立索引, then 计算向量 where a model for that is configured."""
     done: int
     total: int
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    law: str
-    what: Literal["新增", "修改", "文字有变化", "废止"]
-    before: str | None = None
-    """The day of publication of the newest version that was held; `after`, of the one that is held now."""
-    after: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return {"lawName": self.law, "change": self.what, "before": self.before, "after": self.after}
-
-
-@dataclass(slots=True)
-class ImportSummary:
-    """What an import read, and what it left out and why."""
-
-    source: str
-    layout: str
-    laws: int = 0
-    articles: int = 0
-    cases: int = 0
-    unchanged: int = 0
-    """Versions that the index had in the same words."""
-    changes: list[Change] = field(default_factory=list)
-    """What became of laws that the index had before, and laws that it did not have; nothing after the first import."""
-    skipped: list[Skipped] = field(default_factory=list)
-    skipped_count: int = 0
-    seconds: float = 0.0
-
-    def skip(self, skipped: Skipped) -> None:
-        self.skipped_count += 1
-        if len(self.skipped) < _MAX_REASONS:
-            self.skipped.append(skipped)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "source": self.source,
-            "layout": self.layout,
-            "laws": self.laws,
-            "articles": self.articles,
-            "cases": self.cases,
-            "unchanged": self.unchanged,
-            "changed": [change.to_json() for change in self.changes],
-            "skipped": self.skipped_count,
-            "reasons": [{"path": entry.path, "reason": entry.reason} for entry in self.skipped],
-            "seconds": round(self.seconds, 2),
-        }
 
 
 OnProgress = Callable[[ImportProgress], None]
@@ -131,7 +82,7 @@ def import_source(
     update: bool = False,
     on_progress: OnProgress = lambda _: None,
     until: Deadline | None = None,
-) -> ImportSummary:
+) -> ImportReport:
     """Adds a source to the index in `folder` (`LegalLibrary.folder`).
 
     `origin`: where an update will find it again, an address or a path. `update`: what the index has in the same words stays as it is, and an
@@ -146,8 +97,8 @@ def import_source(
         new = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:8]}"
         new.mkdir()
         try:
-            work = _Import(source, origin, new, on_progress, until, update=update)
-            summary = work.run(folder / old / DATABASE if old else None)
+            work = _Import(source, origin, new, on_progress, until, update)
+            report = work.run(folder / old / DATABASE if old else None)
             if until.cancelled:
                 raise ImportCancelled
             if work.wrote:
@@ -156,8 +107,8 @@ def import_source(
             shutil.rmtree(new, ignore_errors=True)
             raise
         _clear(folder, keep=new.name if work.wrote else old)
-    summary.seconds = time.perf_counter() - started
-    return summary
+    report.seconds = time.perf_counter() - started
+    return report
 
 
 @contextmanager
@@ -197,22 +148,20 @@ def _flush(*paths: Path) -> None:
             os.close(handle)
 
 
+@dataclass(slots=True)
 class _Import:
-    def __init__(
-        self, source: Path, origin: str, new: Path, on_progress: OnProgress, until: Deadline, *, update: bool
-    ) -> None:
-        self._source = source
-        self._origin = origin
-        self._new = new
-        self._on_progress = on_progress
-        self._until = until
-        self._update = update
-        self.wrote = False
-        """Whether there is an index to put in use."""
+    _source: Path
+    _origin: str
+    _new: Path
+    _on_progress: OnProgress
+    _until: Deadline
+    _update: bool
+    wrote: bool = False
+    """Whether there is an index to put in use."""
 
-    def run(self, old: Path | None) -> ImportSummary:
+    def run(self, old: Path | None) -> ImportReport:
         survey = corpora.survey(self._source)
-        summary = ImportSummary(self._source.name, survey.name)
+        report = ImportReport(self._source.name, survey.name)
         with closing(sqlite3.connect(self._new / DATABASE, isolation_level=None)) as database:
             database.execute("PRAGMA synchronous = OFF")  # the files are flushed before they are named
             database.execute("PRAGMA journal_mode = OFF")
@@ -225,25 +174,18 @@ class _Import:
             _add_columns(database)
             known = _held(database)
             database.execute("BEGIN")
-            store = _Store(
-                database,
-                summary,
-                self._source.name,
-                origin=self._origin,
-                sha256=checksum(self._source),
-                update=self._update,
-            )
-            self._read(survey, store, summary)
+            store = _Store(database, report, self._origin, checksum(self._source), update=self._update)
+            self._read(survey, store, report)
             database.execute("COMMIT")
-            if not (summary.laws or summary.cases):
-                raise _nothing_in(summary)
-            summary.changes = changes(known, _held(database))
+            if not (report.laws or report.cases):
+                raise _nothing_in(report)
+            report.changes = changes(known, _held(database))
             self.wrote = store.wrote or not self._update
             if self.wrote:
                 self._write_text(database)
-        return summary
+        return report
 
-    def _read(self, survey: corpora.Survey, store: _Store, summary: ImportSummary) -> None:
+    def _read(self, survey: corpora.Survey, store: _Store, report: ImportReport) -> None:
         done = 0
 
         def on_file() -> None:
@@ -255,7 +197,7 @@ class _Import:
             if survey.files == 1 and number % 1_000 == 0:
                 self._report("读取", number, 0)
             if isinstance(item, Skipped):
-                summary.skip(item)
+                report.skip(item)
             elif isinstance(item, Law):
                 store.add_law(item)
             else:
@@ -285,12 +227,12 @@ class _Import:
         self._on_progress(ImportProgress(stage, done, max(total, done)))
 
 
-def _nothing_in(summary: ImportSummary) -> CorpusError:
+def _nothing_in(report: ImportReport) -> CorpusError:
     """What cannot be read at all is no import, and must not become the index in use."""
-    first = summary.skipped[0] if summary.skipped else None
+    first = report.skipped[0] if report.skipped else None
     why = f"第一处：{first.path}，{first.reason}。" if first else ""
     return CorpusError(
-        f"{summary.source} 里没有一部法规或一个案例可以导入，{summary.skipped_count:,} 处无法读取。{why}",
+        f"{report.source} 里没有一部法规或一个案例可以导入，{report.skipped_count:,} 处无法读取。{why}",
         cure="请对照手册「怎么导入法律文本」检查格式。",
     )
 
@@ -372,33 +314,26 @@ class _Store:
     """Writes one source over what the index holds: the same version of a law is replaced, others stand beside it."""
 
     def __init__(
-        self,
-        database: sqlite3.Connection,
-        summary: ImportSummary,
-        name: str,
-        *,
-        origin: str,
-        sha256: str | None,
-        update: bool,
+        self, database: sqlite3.Connection, report: ImportReport, origin: str, sha256: str | None, *, update: bool
     ) -> None:
         self._database = database
-        self._summary = summary
+        self._report = report
         self._update = update
         self.wrote = False
         """Whether anything is other than it was."""
         self._import = database.execute(
             "INSERT INTO import (name, layout, imported, origin, sha256) VALUES (?, ?, datetime('now'), ?, ?)",
-            (name, summary.layout, origin or None, sha256),
+            (report.source, report.layout, origin or None, sha256),
         ).lastrowid
 
     def add_law(self, law: Law) -> None:
-        self._summary.laws += 1
-        self._summary.articles += len(law.articles)
+        self._report.laws += 1
+        self._report.articles += len(law.articles)
         key, fingerprint = law_key(law.name), _fingerprint(law)
         for old in map(_Old._make, self._database.execute(_OLD, (key,)).fetchall()):
             if not _same_version(law, fingerprint, old):
                 continue
-            self._summary.unchanged += fingerprint == old.fingerprint
+            self._report.unchanged += fingerprint == old.fingerprint
             law = replace(law, history=law.history or self._history(old.id))
             if old.import_id == self._import and len(law.articles) < old.article_count:
                 return  # two files of one source hold this version, and the other one is fuller
@@ -440,7 +375,7 @@ class _Store:
                     )
 
     def add_case(self, case: CourtCase) -> None:
-        self._summary.cases += 1
+        self._report.cases += 1
         numbers = find_case_numbers(case.number or "")
         key = numbers[0].canonical() if numbers else None
         values = (
@@ -448,7 +383,7 @@ class _Store:
             *(case.cause, case.gist, case.summary, case.verdict, case.url, case.source, case.text),
         )
         if self._update and self._database.execute(_KNOWN_CASE, values).fetchone():
-            self._summary.unchanged += 1
+            self._report.unchanged += 1
             return
         self.wrote = True
         if key:

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import threading
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from core.base.cores import on_all_cores
 from core.base.errors import AppError
@@ -19,6 +19,7 @@ from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
 from core.legal.imports.build import ImportProgress
 from core.legal.imports.download import safe_name
 from core.legal.imports.load import law_import
+from core.legal.imports.report import ImportReport
 from core.legal.library.index import LegalLibrary
 
 log = logging.getLogger(__name__)
@@ -33,8 +34,8 @@ class ImportJob:
     def __init__(self, title: str) -> None:
         self.title = title
         self.progress = ImportProgress("准备", 0, 0)
-        self.summary: dict[str, Any] | None = None
-        """What was read and what was skipped, as `law_import` says it."""
+        self.report: ImportReport | None = None
+        """None while the import runs, and when it failed."""
         self.problem = ""
         self.running = True
         self._until = Deadline(float("inf"))
@@ -50,7 +51,7 @@ class ImportJob:
     def run(self, library: LegalLibrary, path_or_url: str, *, passing: bool = False) -> None:
         """Without a path or an address: whatever changed where the library came from."""
         try:
-            self.summary = law_import(
+            self.report = law_import(
                 library,
                 path_or_url,
                 update=not path_or_url,

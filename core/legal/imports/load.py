@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from core.base.errors import AppError
 from core.base.http import Deadline
@@ -13,6 +12,7 @@ from core.legal.errors import CorpusError, EmbeddingError, ImportBusy, ImportCan
 from core.legal.imports.build import OnProgress, changes, checksum, held, import_source
 from core.legal.imports.download import OnBytes, download
 from core.legal.imports.embed import embed_library
+from core.legal.imports.report import ImportReport
 from core.legal.library.index import LegalLibrary
 
 
@@ -26,17 +26,18 @@ def law_import(
     on_progress: OnProgress = lambda _: None,
     on_bytes: OnBytes = lambda _done, _total: None,
     until: Deadline | None = None,
-) -> dict[str, Any]:
-    """Laws and cases alike. The report of the import can be written as JSON.
+) -> ImportReport:
+    """Import laws and cases alike, and compute their vectors where an embedding model is configured.
 
     `update`: only what changed; without a path, from everywhere the library came from. `passing`: the file will be gone.
     """
     work = _Import(library, update, public_only, passing, on_progress, on_bytes, until)
     report = work.of(path_or_url, work.known(path_or_url)) if path_or_url else work.of_all()
     try:
-        return report | {"vectors": embed_library(library, on_progress=on_progress, until=until)}
+        report.vectors = embed_library(library, on_progress=on_progress, until=until)
     except EmbeddingError as error:  # the laws are imported all the same
-        return report | {"vectors": None, "problem": str(error)}
+        report.problem = str(error)
+    return report
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class _Import:
         place = path_or_url if _is_address(path_or_url) else str(Path(path_or_url).absolute())
         return index.origins().get(place) if index else None
 
-    def of_all(self) -> dict[str, Any]:
+    def of_all(self) -> ImportReport:
         """In the order in which they were imported, because later ones stand over earlier ones: what comes after a source that
         changed is imported again, too."""
         index = self.library.index()
@@ -64,33 +65,22 @@ class _Import:
         origins = index.origins()
         if not origins:
             raise CorpusError("没有记下法规库是从哪里导入的，没有更新。", cure="请给出路径或网址，之后就会记得。")
-        before, reports = held(self.library.folder), []
-        changed = False
+        before, reports = held(self.library.folder), list[ImportReport]()
         for origin, known in origins.items():
-            report = self._again(origin, None if changed else known)
-            changed = changed or not report.get("upToDate")
-            reports.append(report)
-        found = changes(before, held(self.library.folder))
-        return {
-            "sources": reports,
-            "upToDate": not changed,
-            "seconds": round(sum(report.get("seconds", 0.0) for report in reports), 2),
-            "changed": [change.to_json() for change in found],
-        } | {
-            name: sum(report.get(name, 0) for report in reports)
-            for name in ("laws", "articles", "cases", "unchanged", "skipped")
-        }
+            unchanged = all(report.up_to_date for report in reports)
+            reports.append(self._again(origin, known if unchanged else None))
+        return ImportReport.combine(reports, changes(before, held(self.library.folder)))
 
-    def _again(self, origin: str, known: str | None) -> dict[str, Any]:
+    def _again(self, origin: str, known: str | None) -> ImportReport:
         """A source that is gone, or not there today, leaves what came from it as it is."""
         try:
             return self.of(origin, known)
         except (ImportBusy, ImportCancelled):
             raise
         except AppError as error:
-            return {"source": origin, "problem": str(error), "upToDate": True}
+            return ImportReport(origin, problem=str(error), up_to_date=True)
 
-    def of(self, path_or_url: str, known: str | None) -> dict[str, Any]:
+    def of(self, path_or_url: str, known: str | None) -> ImportReport:
         """`known`: the checksum of what need not be read again."""
         if not _is_address(path_or_url):
             path = Path(path_or_url).absolute()
@@ -104,12 +94,13 @@ class _Import:
         finally:
             aside.unlink(missing_ok=True)
             shutil.rmtree(fetched, ignore_errors=True)
-        return report | {"source": path_or_url, "bytes": got.size, "sha256": got.sha256}
+        report.source, report.size, report.sha256 = path_or_url, got.size, got.sha256
+        return report
 
-    def _read(self, path: Path, origin: str, known: str | None) -> dict[str, Any]:
+    def _read(self, path: Path, origin: str, known: str | None) -> ImportReport:
         if known and checksum(path) == known:
-            return {"source": path.name, "upToDate": True, "changed": []}
-        summary = import_source(
+            return ImportReport(path.name, up_to_date=True)
+        return import_source(
             self.library.folder,
             path,
             origin=origin,
@@ -117,7 +108,6 @@ class _Import:
             on_progress=self.on_progress,
             until=self.until,
         )
-        return summary.to_json()
 
 
 def _is_address(path_or_url: str) -> bool:

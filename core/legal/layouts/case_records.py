@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.base.dates import iso_day
+from core.base.chinese.calendar import iso_day
 from core.base.text import clean, one_line
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.types import CaseType, CourtCase

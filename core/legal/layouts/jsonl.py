@@ -17,13 +17,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from core.base.dates import iso_day
+from core.base.chinese.calendar import iso_day
 from core.base.text import clean, one_line
 from core.legal.imports.archive import SourceFile
 from core.legal.layouts.case_records import case_of
 from core.legal.layouts.items import Item, Skipped
 from core.legal.layouts.markup import Undecodable, decode
-from core.legal.text.numerals import ArticleNumber, parse_article_number
+from core.legal.text.article_numbers import ArticleNumber, parse_article_number
 from core.legal.types import Article, Kind, Law, Status
 
 NAME = "JSONL"

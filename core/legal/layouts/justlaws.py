@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any
 
-from core.base.dates import iso_day
+from core.base.chinese.calendar import iso_day
 from core.legal.imports.archive import SourceFile
 from core.legal.layouts.issuers import issuer_of
 from core.legal.layouts.items import Item, Skipped, text_of
@@ -106,7 +106,7 @@ def _law(
 def _head(content: list[Block]) -> tuple[list[str], list[Block]]:
     """The dated lines under the title, and the rest. A law without chapters goes on with its first article at once."""
     for count, block in enumerate(content):
-        if isinstance(block, Heading) or not dates.DATE.search(block) or block.lstrip("*").startswith("第"):
+        if isinstance(block, Heading) or not dates.days_in(block) or block.lstrip("*").startswith("第"):
             return [str(line).strip("*") for line in content[:count]], content[count:]
     return [str(line).strip("*") for line in content], []
 

@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from core.base.dates import iso_day
+from core.base.chinese.calendar import iso_day
 from core.legal.imports.archive import SourceFile
 from core.legal.layouts.issuers import issuer_of
 from core.legal.layouts.items import Item, Skipped, below, text_of

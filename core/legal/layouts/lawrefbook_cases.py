@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from core.base.chinese.calendar import iso_day
 from core.base.text import HAN
 from core.legal.layouts.markup import Heading, blocks
-from core.legal.text import dates
 from core.legal.text.case_numbers import CaseNumber, find_case_numbers
 from core.legal.types import CaseType, CourtCase
 
@@ -22,7 +22,7 @@ _FOLDER_TYPES = {"行政协议诉讼": CaseType.ADMINISTRATIVE} | dict.fromkeys(
 )
 _COURT = rf"[{HAN}]{{0,25}}?(?:人民法院|知识产权法院|互联网法院|海事法院|金融法院|铁路运输(?:中级|基层)?法院|军事法院)"
 _ACTING = re.compile(rf"({_COURT})(?=(?:经|一审|二审|再审|审理|审查|终审|认为|判决|裁定|作出|于\s*\d{{4}}年|的?\()+)")
-_DECIDED = re.compile(rf"({_COURT})于{dates.DATE.pattern}作出\s*$")
+_DECIDED = re.compile(rf"({_COURT})于([^于]{{8,20}})作出\s*$")
 # In running text the words before the place belong to the sentence: 一审刑事判决书广东省…, 宣判后向北京市…
 _BEFORE_PLACE = re.compile(
     r".*?(?:判决书|裁定书|决定书|调解书)|(?:经|由|向|被|对|在|至|而|后|和|与|及|原审|一审|二审|再审|终审|上诉|起诉|诉|据此|因此|故|但|本案)+"
@@ -83,7 +83,7 @@ def _own_number(result: str) -> CaseNumber | None:
 
 def _court_and_day(result: str, number: CaseNumber | None) -> tuple[str | None, str | None]:
     if number and (decided := _DECIDED.search(result[: number.start])):
-        return place_first(decided[1]), dates.iso(re.search(dates.DATE, decided[0]) or decided)
+        return place_first(decided[1]), iso_day(decided[2])
     acting = _ACTING.findall(result)
     return (place_first(acting[-1]) if acting else None), None
 

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from core.base.chinese.numerals import NUMERAL
 from core.base.text import clean
-from core.legal.text.numerals import NUMERAL, ArticleNumber, to_int
+from core.legal.text.article_numbers import ArticleNumber
 from core.legal.types import Article
 
 _BLANKS = re.compile(r"[^\S\n]+")
@@ -147,7 +148,7 @@ def _article_start(line: str, last: ArticleNumber) -> tuple[ArticleNumber, str] 
     if not found:
         return None
     try:
-        number = ArticleNumber(to_int(found["number"]), to_int(found["suffix"]) if found["suffix"] else 0)
+        number = ArticleNumber.read(found["number"], found["suffix"])
     except ValueError:
         return None
     rest = line[found.end() :]

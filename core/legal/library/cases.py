@@ -6,10 +6,11 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.base.script import simplified
+from core.base.chinese.script import simplified
 from core.base.text import one_line
 from core.legal.errors import NoLegalIndex
-from core.legal.library.index import LegalIndex, LegalLibrary, NearCases
+from core.legal.library.case_index import CaseSemanticScores
+from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.statutes import AnsweredBy, Fallback
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.types import CaseFilter, CaseType, CourtCase
@@ -89,7 +90,7 @@ class CaseService:
         return numbered or index.cases_by_name(number_or_name)
 
 
-def _find(index: LegalIndex, query: str, wanted: CaseFilter, limit: int, near: NearCases) -> list[CourtCase]:
+def _find(index: LegalIndex, query: str, wanted: CaseFilter, limit: int, near: CaseSemanticScores) -> list[CourtCase]:
     """A number is the name of one case: what else it should be does not matter any more, but for its type."""
     numbers = find_case_numbers(query)
     if numbers:

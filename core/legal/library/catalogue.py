@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from core.legal.layouts import justlaws, lawrefbook
-from core.legal.library.index import LawVersion, LegalIndex
+from core.legal.library.index import LegalIndex
+from core.legal.library.law_index import LawVersion
 from core.legal.types import Kind, Status
 
 KIND, FIELD, STATE, ISSUER, YEARS = "kind", "field", "state", "by", "year"

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from core.legal.library.index import LawVersion, LegalIndex, StoredArticle
+from core.legal.library.article_index import StoredArticle
+from core.legal.library.index import LegalIndex
+from core.legal.library.law_index import LawVersion
 from core.legal.library.on_day import amendments_missing
 
 _ALIKE = 0.5

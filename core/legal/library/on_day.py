@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from core.legal.library.index import LawVersion, LegalIndex
+from core.legal.library.index import LegalIndex
+from core.legal.library.law_index import LawVersion
 from core.legal.text.as_of import Period
 
 _ANNOUNCED_WITHIN = timedelta(days=60)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 
-from core.base.script import simplified
+from core.base.chinese.script import simplified
 from core.base.text import fold
 from core.legal.library.index import LegalIndex
 from core.legal.text.statute_citations import find_citations

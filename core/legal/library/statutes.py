@@ -5,19 +5,22 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from core.base.script import simplified
-from core.base.sentences import QUESTION_WORDS
+from core.base.chinese.numerals import NUMERAL, to_chinese
+from core.base.chinese.script import plain, simplified
+from core.base.chinese.sentences import QUESTION_WORDS
 from core.base.text import is_blank, one_line, shorten
 from core.legal.errors import NoLegalIndex
-from core.legal.library.index import LawVersion, LegalIndex, LegalLibrary, Near, StoredArticle
+from core.legal.library.article_index import SemanticScores, StoredArticle
+from core.legal.library.index import LegalIndex, LegalLibrary
+from core.legal.library.law_index import LawVersion
 from core.legal.library.on_day import OnDay, fate, version_on
+from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.as_of import Period, parse_period
 from core.legal.text.lay_words import search_terms
 from core.legal.text.names import law_key
-from core.legal.text.numerals import NUMERAL, ArticleNumber, plain, to_chinese, to_int
 from core.legal.text.paragraphs import excerpt
 from core.legal.text.statute_citations import Citation, find_citations
 from core.legal.text.which_law import edition_of_name, is_no_law
@@ -218,31 +221,22 @@ def _says_more(words: str, query: str) -> bool:
     return words != query and len(words) <= LONGEST_QUERY and len(search_terms(words)) >= _SAYS_LITTLE
 
 
+@dataclass(slots=True)
 class _Lookup:
     """One query against one index."""
 
-    def __init__(
-        self,
-        index: LegalIndex,
-        query: str,
-        limit: int,
-        near: Near,
-        also: Sequence[str],
-        as_of: Period | None,
-        narrow: Narrow | None,
-    ) -> None:
-        self._index = index
-        self._also = also
-        self._as_of = as_of
-        self._narrow = narrow
-        self._then: dict[str, OnDay] = {}
-        self._near = near
-        self._query = query
-        self._limit = limit
-        self.law_missing = False
-        """A law was named that the index does not hold: what it found instead is only related."""
-        self.article_missing = False
-        """The index holds every law that was named, and none of the articles: the web has no other."""
+    _index: LegalIndex
+    _query: str
+    _limit: int
+    _near: SemanticScores
+    _also: Sequence[str]
+    _as_of: Period | None
+    _narrow: Narrow | None
+    law_missing: bool = False
+    """A law was named that the index does not hold: what it found instead is only related."""
+    article_missing: bool = False
+    """The index holds every law that was named, and none of the articles: the web has no other."""
+    _then: dict[str, OnDay] = field(default_factory=dict)
 
     def run(self) -> tuple[list[LegalArticle], str]:
         cited = [c for c in find_citations(self._query, self._index.is_known) if c.law]
@@ -369,7 +363,7 @@ class _Lookup:
         if not found or not self._law(found["law"]):
             return None
         try:
-            number = ArticleNumber(to_int(found["number"]), to_int(found["suffix"]) if found["suffix"] else 0)
+            number = ArticleNumber.read(found["number"], found["suffix"])
         except ValueError:
             return None
         return Citation(0, len(simple), found["law"], number)
@@ -418,24 +412,14 @@ def _numbers(citation: Citation) -> list[ArticleNumber]:
 
 
 def article_result(index: LegalIndex, stored: StoredArticle, citation: Citation | None = None) -> LegalArticle:
-    law = index.version(stored.law_id)
-    return LegalArticle(
-        law_name=law.name,
+    return replace(
+        _result(index, index.version(stored.law_id), stored.text),
         article_number=str(stored.number) or None,
-        content=stored.text,
-        effective_date=law.effective,
-        source=law.source,
-        kind=law.kind,
-        status=index.status(law),
-        published=law.published,
-        issuer=law.issuer,
         path=stored.path,
         paragraph=citation.paragraph if citation else None,
         item=citation.item if citation else None,
         excerpt=excerpt(stored.text, citation.paragraph, citation.item) if citation else None,
         references=tuple(_references(index, stored)),
-        law_id=law.id,
-        later=amended_since(index, law),
     )
 
 
@@ -444,17 +428,21 @@ def _law_result(index: LegalIndex, law: LawVersion) -> LegalArticle:
     titles = dict.fromkeys(article.path[0] for article in articles if article.path)
     opening = articles[0].text if articles and not titles else ""
     summary = f"共{to_chinese(law.article_count)}条。" if law.article_count else ""
+    content = summary + ("；".join(titles) or shorten(opening, 200))
+    return replace(_result(index, law, content), article_count=law.article_count)
+
+
+def _result(index: LegalIndex, law: LawVersion, content: str) -> LegalArticle:
     return LegalArticle(
         law_name=law.name,
         article_number=None,
-        content=summary + ("；".join(titles) or shorten(opening, 200)),
+        content=content,
         effective_date=law.effective,
         source=law.source,
         kind=law.kind,
         status=index.status(law),
         published=law.published,
         issuer=law.issuer,
-        article_count=law.article_count,
         law_id=law.id,
         later=amended_since(index, law),
     )

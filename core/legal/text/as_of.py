@@ -9,19 +9,11 @@ from datetime import date
 from enum import Enum, auto
 from typing import NamedTuple
 
-from core.base.script import simplified
+from core.base.chinese.calendar import WrittenDate, dates_in
+from core.base.chinese.script import plain
 from core.base.text import HAN
-from core.legal.text.numerals import plain, to_int
 from core.legal.text.statute_citations import Citation, find_citations
 
-_DIGIT = r"[〇○零一二三四五六七八九\d]"
-_NUMERAL = r"[〇○零一二三四五六七八九十\d]"
-_WRITTEN = re.compile(
-    rf"(?<!\d)(?P<year>{_DIGIT}{{4}})\s*(?:"
-    rf"年(?:\s*(?P<month>{_NUMERAL}{{1,3}})\s*月(?:份|\s*(?P<day>{_NUMERAL}{{1,3}})\s*[日号])?)?"
-    r"|[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?(?!\d))"
-)
-_ISO = re.compile(r"\d{4}(?:-\d{2}){0,2}")
 _MADE_THEN = re.compile(
     r"\s*[)）]?\s*(?:\d+号|第?\S{0,4}(?:修正|修订|修改|公布|颁布|发布|通过|制定)|版|文本|新法|施行|实施|生效|起\s*(?:施行|实施|生效)|度)"
 )
@@ -66,23 +58,21 @@ class Period(NamedTuple):
 
 
 def parse_period(text: str) -> Period | None:
-    """The whole of a text: 2019, 2019-05-01, 2019年5月. None for anything else, and for a day that no calendar has."""
-    written = plain(simplified(text)).strip()
-    if _ISO.fullmatch(written):
-        return _period(*(int(part) for part in written.split("-")))
-    found = _WRITTEN.fullmatch(written)
-    return _read(found) if found else None
+    """Return what the whole of a text names: 2019, 2019-05-01, 2019年5月. None for anything else, and for a day that no calendar has."""
+    written = plain(text).strip()
+    if re.fullmatch(r"\d{4}", written):
+        return _period(int(written))
+    return next((_of(one) for one in dates_in(written) if one.text == written), None)
 
 
 def periods(text: str) -> Iterator[Period]:
     """Every time at which a text says that something was, without those that only name the version of a law."""
-    simple = plain(simplified(text))
-    written = list(_WRITTEN.finditer(simple))
+    simple = plain(text)
+    written = [(one, period) for one in dates_in(simple) if (period := _of(one))]
     named = [citation for citation in find_citations(simple) if citation.edition] if written else []
-    for found in written:
-        period = _read(found)
-        edition = any(one.start <= found.start() < one.end for one in named) or _MADE_THEN.match(simple, found.end())
-        if period and not edition:
+    for one, period in written:
+        edition = any(citation.start <= one.start < citation.end for citation in named)
+        if not edition and not _MADE_THEN.match(simple, one.end - one.text.endswith("年度")):
             yield period
 
 
@@ -138,12 +128,13 @@ class Times:
         return Time(self._asked, By.QUESTION)
 
 
-def _read(found: re.Match[str]) -> Period | None:
-    try:
-        parts = [found["year"], found["month"] or found["m"], found["day"] or found["d"]]
-        return _period(*(to_int(part) for part in parts if part), start=found.start(), end=found.end())
-    except ValueError:
+def _of(written: WrittenDate) -> Period | None:
+    """Return the day, month or year; the whole year where a text names a part of it."""
+    if written.year is None:
         return None
+    first, last = written.months or (0, 0)
+    month = first if first == last else 0
+    return _period(written.year, month, written.day or 0, start=written.start, end=written.end)
 
 
 def _period(year: int, month: int = 0, day: int = 0, *, start: int = 0, end: int = 0) -> Period | None:

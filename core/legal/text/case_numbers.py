@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from core.base.chinese.script import plain
 from core.base.text import HAN
-from core.legal.text.numerals import plain
 from core.legal.types import CaseType
 
 _FORM = re.compile(

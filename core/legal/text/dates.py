@@ -4,43 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date
 
-from core.legal.text.numerals import to_int
+from core.base.chinese.calendar import dates_in
 
-_NUMERAL = r"[〇○零一二三四五六七八九十\d]"
-_DATE = rf"({_NUMERAL}{{4}})\s*年\s*({_NUMERAL}{{1,3}})\s*月\s*({_NUMERAL}{{1,3}})\s*日"
-DATE = re.compile(_DATE)
-_IN_FORCE_FROM = re.compile(rf"自\s*{_DATE}\s*(?:零时|0时)?\s*起\s*(?:开始)?(?:施行|实施|生效|执行)")
+_COMES_INTO_FORCE = re.compile(r"\s*(?:零时|0时)?\s*起\s*(?:开始)?(?:施行|实施|生效|执行)")
 _FROM_ANNOUNCEMENT = re.compile(r"自(?:公布|发布|颁布|公告|印发)之日起\s*(?:施行|实施|生效|执行)")
 _QUOTED = re.compile(r"[《〈<].*?[》〉>]")
 _AMENDS = re.compile(r"修正|修订|修改")
 _LAST_ARTICLES = 3
 
 
-def iso(found: re.Match[str]) -> str | None:
-    """The date in a match of `DATE`; None for 2月31日 and the like."""
-    try:
-        return date(*(to_int(part) for part in found.groups()[:3])).isoformat()
-    except ValueError:
-        return None
+def days_in(line: str) -> list[str]:
+    return [one.iso for one in dates_in(line) if one.iso]
 
 
 def adopted(head: Sequence[str]) -> str | None:
     """The last event above the text that is not a coming into force."""
-    return max((day for line in head if not _tells_force(line) for day in _days(_QUOTED.sub("", line))), default=None)
+    return max((day for line in head if not _tells_force(line) for day in days_in(_QUOTED.sub("", line))), default=None)
 
 
 def history(head: Sequence[str]) -> tuple[str, ...]:
     """The day on which a law was first made and those on which it was amended, oldest first, as far as its head says."""
-    told = [(line, day) for line in head for day in _days(_QUOTED.sub("", line)) if not _tells_force(line)]
+    told = [(line, day) for line in head for day in days_in(_QUOTED.sub("", line)) if not _tells_force(line)]
     amended = {day for line, day in told if _AMENDS.search(line)}
     first = min((day for _, day in told), default=None)
     return tuple(sorted(amended | {first})) if first else ()
-
-
-def _days(line: str) -> list[str]:
-    return [day for found in DATE.finditer(line) if (day := iso(found))]
 
 
 def in_force(
@@ -52,14 +40,14 @@ def in_force(
     version came into force, so a day before the publication of this version says nothing about this version.
     """
     earliest = published or ""
-    stated = [day for line in head if _tells_force(line) and (found := DATE.search(line)) and (day := iso(found))]
+    stated = [day for line in head if _tells_force(line) for day in days_in(line)[:1]]
     if stated and stated[-1] >= earliest:
         return stated[-1]
     closing = " ".join(articles[-_LAST_ARTICLES:])
     named = stated_force(closing)
     if named and named >= earliest:
         return named
-    events = [line for line in head if DATE.search(line) and not _tells_force(line)]
+    events = [line for line in head if days_in(line) and not _tells_force(line)]
     amended = bool(events) and bool(re.search("修正|修改", events[-1]))
     if published and not named and not amended and _FROM_ANNOUNCEMENT.search(closing):
         return published
@@ -67,8 +55,12 @@ def in_force(
 
 
 def stated_force(text: str) -> str | None:
-    """The last 自…起施行 of a text."""
-    named = [day for found in _IN_FORCE_FROM.finditer(text) if (day := iso(found))]
+    """Return the day of the last 自…起施行 of a text."""
+    named = [
+        one.iso
+        for one in dates_in(text)
+        if one.iso and text[: one.start].rstrip().endswith("自") and _COMES_INTO_FORCE.match(text, one.end)
+    ]
     return named[-1] if named else None
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from core.base.script import simplified
-from core.base.sentences import QUESTION_WORDS
+from core.base.chinese.script import simplified
+from core.base.chinese.sentences import QUESTION_WORDS
 from core.base.text import fold, terms
 
 _QUESTION = re.compile(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 
-from core.base.script import simplified
+from core.base.chinese.script import simplified
 
 _BRACKETS = re.compile(r"[《》〈〉<>「」“”\"'\s·]")
 _YEAR = re.compile(r"\((?:\d{4})年?(?:第?[一二三四五六]次)?(?:修正|修订|修改|版|文本|公布|施行)*\)$")

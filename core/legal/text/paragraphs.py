@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from core.legal.text.numerals import NUMERAL, plain, to_int
+from core.base.chinese.numerals import NUMERAL, to_int
+from core.base.chinese.script import plain
 
 _ITEM = re.compile(rf"\(\s*({NUMERAL})\s*\)")
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from core.legal.text.numerals import NUMERAL, to_int
+from core.base.chinese.numerals import NUMERAL, to_int
 from core.legal.text.restatement import CitedTogether
 
 _SHORTEST = 8

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from core.legal.text.numerals import NUMERAL
+from core.base.chinese.numerals import NUMERAL
 from core.legal.text.statute_citations import Citation
 
 _REACH = 1_200

@@ -11,21 +11,24 @@ from decimal import Decimal
 from enum import Enum, auto
 from typing import NamedTuple
 
-from core.base.script import folded
-from core.legal.text.numerals import to_int
+from core.base.chinese.numerals import to_int
+from core.base.chinese.quantities import sign_of
+from core.base.chinese.script import folded
 
-_SPOKEN = r"[〇零一二两三四五六七八九十百千]{1,12}"
+_SPOKEN = r"[〇零一二两三四五六七八九十百千][〇零一二两三四五六七八九十百千万亿]{0,11}"
 _FIGURE = rf"(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]{{1,12}}(?:\.[0-9]{{1,4}})?|{_SPOKEN})"
 _UNIT = "个?工作日|个?小时|分钟|个?星期|个?月|周岁|[年日天周岁元倍人名次户件吨株克亩]|平方米|立方米|千克|公斤|公里|海里|米|%"
 _UNITS = {"天": "日", "岁": "周岁", "星期": "周", "名": "人", "公斤": "千克"}
-_MOST = r"不得?(?:超过|多于|高于|大于)|不能(?:超过|多于|高于)|最长(?:不(?:得|能)?超过)?|最多|至多|最高"
-_LEAST = r"不得?(?:少于|低于|小于|短于)|不能(?:少于|低于)|至少|最少|最低|最短"
+_BEFORE = (
+    r"不[得能]?(?:超过|多于|高于|大于|少于|低于|小于|短于)|最长(?:不[得能]?超过)?|最多|至多|最高|至少|最少|最低|最短"
+    r"|超过|多于|高于|大于|不满|未满|不足|低于|少于|小于"
+)
 _QUANTITY = (
-    rf"(?P<before>(?P<most>{_MOST})|(?P<least>{_LEAST})|(?P<more>超过|多于|高于|大于)|(?P<less>不满|未满|不足|低于|少于|小于))?"
+    rf"(?P<before>{_BEFORE})?"
     r"(?:[为是]|可达)? {0,2}"
     rf"(?:百分之 {{0,2}}(?P<percent>{_FIGURE})|(?P<whole>{_SPOKEN})分之(?P<part>{_SPOKEN})"
     rf"|(?P<figure>{_FIGURE}) {{0,2}}(?P<times>[万亿]{{0,2}}) {{0,2}}(?P<unit>{_UNIT})(?!度))"
-    r"(?P<after> {0,2}(?:(?P<or_more>(?:及|或者?)?以上)|(?P<or_less>(?:及|或者?)?以下|[以之]?内(?!部|地|容))))?"
+    r"(?P<after> {0,2}(?:(?:及|或者?)?以[上下]|[以之]?内(?!部|地|容)))?"
 )
 
 SAME = {
@@ -113,7 +116,7 @@ def rule_words(text: str) -> list[Word]:
 
 def _quantity(match: re.Match[str]) -> list[Word]:
     start, end = match.span()
-    bound = _bound(match)
+    bound = sign_of((match["after"] or "").strip()) or sign_of(match["before"] or "")
     value, unit, written = _measured(match)
     key = f"{value.normalize():f}{unit}" if value is not None else written
     quantity = Word(key, start, end, Nature.QUANTITY, unit, value, bound)
@@ -138,11 +141,3 @@ def _value(figure: str, times: str) -> Decimal | None:
     for word in times:
         value *= 10_000 if word == "万" else 100_000_000
     return value
-
-
-def _bound(match: re.Match[str]) -> str:
-    if match["most"] or match["or_less"]:
-        return "≤"
-    if match["least"] or match["or_more"]:
-        return "≥"
-    return ">" if match["more"] else "<" if match["less"] else ""

@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from core.base.chinese.numerals import NUMERAL, to_int
+from core.base.chinese.script import plain
 from core.base.text import HAN
+from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.names import PART, mended
-from core.legal.text.numerals import NUMERAL, ArticleNumber, plain, to_int
 from core.legal.text.which_law import Edition, edition_before, edition_in, place_before
 
 IsKnown = Callable[[str], bool]
@@ -252,13 +254,11 @@ def _read(references: re.Match[str], name: _Name) -> Iterator[Citation]:
     current: Citation | None = None
     for position, piece in enumerate(pieces):
         try:
-            number = to_int(piece["number"])
-            suffix = to_int(piece["suffix"]) if piece["suffix"] else 0
+            article = ArticleNumber.read(piece["number"], piece["suffix"])
         except ValueError:
             continue
         begin, end = references.start() + piece.start("number"), references.start() + piece.end()
         if _unit(pieces, position) == "条":
-            article = ArticleNumber(number, suffix)
             if piece["join"] and current and not current.paragraph and current.article < article:
                 current = replace(current, end=end, last=article)
                 continue
@@ -269,9 +269,9 @@ def _read(references: re.Match[str], name: _Name) -> Iterator[Citation]:
                 start, end, name.law, article, home=name.home, edition=name.edition, carried=name.carried
             )
         elif current and piece["unit"] == "款":
-            current = replace(current, end=end, paragraph=current.paragraph or number)
+            current = replace(current, end=end, paragraph=current.paragraph or article.number)
         elif current and piece["unit"] in ("项", "目"):
-            current = replace(current, end=end, item=current.item or number)
+            current = replace(current, end=end, item=current.item or article.number)
     if current:
         yield current
 

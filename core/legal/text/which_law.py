@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from core.base.chinese.script import plain
 from core.base.text import HAN
-from core.legal.text.numerals import plain
 
 _PLACES = (
     "美国 英国 法国 德国 日本 韩国 朝鲜 俄罗斯 前苏联 苏联 意大利 西班牙 葡萄牙 荷兰 比利时 卢森堡 瑞士 奥地利 瑞典 挪威 丹麦 芬兰 冰岛 爱尔兰 "

@@ -15,8 +15,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Self
 
+from core.base.chinese.sentences import best_passage, key_terms, phrase_terms, plain_text, rarity
 from core.base.http import Deadline
-from core.base.sentences import best_passage, key_terms, phrase_terms, plain_text, rarity
 from core.base.settings import Settings
 from core.base.text import is_chinese
 from core.search.engine import SearchEngine

@@ -10,14 +10,16 @@ from itertools import pairwise
 import streamlit as st
 from markupsafe import Markup, escape
 
+from core.base.chinese.numerals import to_chinese
 from core.legal import export
 from core.legal.address import law_query, short_link
+from core.legal.library.article_index import StoredArticle
 from core.legal.library.catalogue import source_name
-from core.legal.library.index import LawVersion, StoredArticle
+from core.legal.library.law_index import LawVersion
 from core.legal.library.lineage import Amended, Stage, amended_by, lineage, same_words
 from core.legal.library.statutes import LegalArticle, article_result
+from core.legal.text.article_numbers import ArticleNumber, parse_article_number
 from core.legal.text.difference import changes
-from core.legal.text.numerals import ArticleNumber, parse_article_number, to_chinese
 from core.legal.text.paragraphs import excerpt, paragraphs
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning

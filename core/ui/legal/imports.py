@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import streamlit as st
 from markupsafe import Markup
@@ -15,6 +14,7 @@ from core.base.errors import AppError
 from core.legal.imports.build import ImportProgress
 from core.legal.imports.download import PUBLIC_CORPORA
 from core.legal.imports.job import DOWNLOAD, ImportJob
+from core.legal.imports.report import ImportReport
 from core.ui import permission
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning
@@ -167,54 +167,44 @@ def _said(progress: ImportProgress) -> str:
     return f"{progress.stage} {progress.done:,} / {progress.total:,}" if progress.total else f"{progress.stage}…"
 
 
-def _outcome(title: str, found: Mapping[str, Any]) -> str:
-    if found.get("upToDate"):
-        return "没有变化，法规库已经是最新的。"
-    parts = [f"{found['laws']:,} 部法规（{found['articles']:,} 条）"] if found["laws"] else []
-    parts += [f"{found['cases']:,} 个案例"] if found["cases"] else []
-    parts += [f"其中 {found['unchanged']:,} 部与原有文本相同"] if found["unchanged"] else []
-    parts += [
-        f"跳过 {found['skipped']:,} 处" if found["skipped"] else "没有跳过任何内容",
-        f"用时 {found['seconds']:.1f} 秒",
-    ]
-    return f"已导入 {label(title)}：{'，'.join(parts)}。"
+def _outcome(title: str, report: ImportReport) -> str:
+    if report.up_to_date:
+        return "没有变化。" if report.problems else "没有变化，法规库已经是最新的。"
+    parts = [f"{report.laws:,} 部法规（{report.articles:,} 条）"] if report.laws else []
+    parts += [f"{report.cases:,} 个案例"] if report.cases else []
+    parts += [f"其中 {report.unchanged:,} 部与原有文本相同"] if report.unchanged else []
+    parts += [f"跳过 {report.skipped_count:,} 处"] if report.skipped_count else []
+    parts += ["没有跳过任何内容"] if not (report.skipped_count or report.problems) else []
+    return f"已导入 {label(title)}：{'，'.join(parts)}，用时 {report.seconds:.1f} 秒。"
 
 
-def _draw_changes(changes: Sequence[Mapping[str, Any]]) -> None:
-    with st.expander(f"有变化的法规（{len(changes):,}）", icon=":material/difference:"):
-        heads = Markup("<tr><th>法规</th><th>变化</th><th>原来公布于</th><th>现在公布于</th></tr>")
-        row = Markup("<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>")
-        rows = Markup().join(
-            row % (one["lawName"], one["change"], one["before"] or "–", one["after"] or "–")
-            for one in changes[:_SHOWN_CHANGES]
-        )
-        draw_html(Markup('<table class="wy-ledger" tabindex="0">%s%s</table>') % (heads, rows))
+def _draw_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    lines = [Markup().join(Markup("<th>%s</th>") % head for head in heads)]
+    lines += [Markup().join(Markup("<td>%s</td>") % cell for cell in row) for row in rows]
+    table = Markup().join(Markup("<tr>%s</tr>") % line for line in lines)
+    draw_html(Markup('<table class="wy-ledger" tabindex="0">%s</table>') % table)
 
 
 def _draw_outcome(job: ImportJob) -> None:
-    if job.summary is None:
+    report = job.report
+    if report is None:
         warning(f"{job.title}：{job.problem}")
         return
-    found = job.summary
-    st.success(f"{_outcome(job.title, found)}", icon=":material/check_circle:")
-    for source in found.get("sources", ()):
-        if "problem" in source:
-            warning(f"{source['source']}：{source['problem']}")
-    if found.get("changed"):
-        _draw_changes(found["changed"])
-    if "sha256" in found:
-        st.caption(f"下载了 {found['bytes'] / 1e6:.1f} MB，SHA-256：{found['sha256']}")
-    if found.get("reasons"):
-        with st.expander(f"跳过了什么和原因（{found['skipped']:,}）", icon=":material/rule:"):
-            rows = Markup().join(
-                Markup("<tr><td>%(path)s</td><td>%(reason)s</td></tr>") % entry
-                for entry in found["reasons"][:_SHOWN_REASONS]
-            )
-            heads = Markup("<tr><th>文件或行</th><th>原因</th></tr>")
-            draw_html(Markup('<table class="wy-ledger" tabindex="0">%s%s</table>') % (heads, rows))
+    st.success(_outcome(job.title, report), icon=":material/check_circle:")
+    for problem in report.problems:
+        warning(problem)
+    if report.changes:
+        with st.expander(f"有变化的法规（{len(report.changes):,}）", icon=":material/difference:"):
+            rows = ((one.law, one.what, one.before or "–", one.after or "–") for one in report.changes)
+            _draw_table(("法规", "变化", "原来公布于", "现在公布于"), islice(rows, _SHOWN_CHANGES))
+    if report.sha256:
+        st.caption(f"下载了 {report.size / 1e6:.1f} MB，SHA-256：{report.sha256}")
+    if report.skipped:
+        with st.expander(f"跳过了什么和原因（{report.skipped_count:,}）", icon=":material/rule:"):
+            _draw_table(("文件或行", "原因"), [(one.path, one.reason) for one in report.skipped[:_SHOWN_REASONS]])
             st.download_button(
                 "导入报告（JSON）",
-                data=partial(json.dumps, found, ensure_ascii=False, indent=2),
+                data=lambda: json.dumps(report.to_json(), ensure_ascii=False, indent=2),
                 file_name="导入报告.json",
                 mime="application/json",
                 icon=":material/download:",

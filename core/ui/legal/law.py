@@ -7,16 +7,19 @@ from collections.abc import Iterable, Iterator, Sequence
 import streamlit as st
 from markupsafe import Markup, escape
 
-from core.base.script import simplified
+from core.base.chinese.numerals import to_chinese
+from core.base.chinese.script import simplified
 from core.base.text import one_line, shorten
 from core.legal import export
 from core.legal.desk import LegalDesk
+from core.legal.library.article_index import StoredArticle
 from core.legal.library.catalogue import source_name
-from core.legal.library.index import LawVersion, LegalIndex, StoredArticle
+from core.legal.library.index import LegalIndex
+from core.legal.library.law_index import LawVersion
 from core.legal.library.on_day import amendments_missing
 from core.legal.library.statutes import amended_since
+from core.legal.text.article_numbers import ArticleNumber, parse_article_number
 from core.legal.text.names import law_key
-from core.legal.text.numerals import ArticleNumber, parse_article_number, to_chinese
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 from core.ui.legal import article, asked, frame, marks

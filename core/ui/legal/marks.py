@@ -7,8 +7,8 @@ from itertools import groupby
 
 from markupsafe import Markup, escape
 
-from core.base.script import simplified
-from core.base.sentences import best_passage
+from core.base.chinese.script import simplified
+from core.base.chinese.sentences import best_passage
 from core.base.text import one_line
 from core.legal.text.lay_words import search_terms
 from core.legal.text.statute_citations import find_citations

@@ -10,10 +10,11 @@ from markupsafe import Markup
 
 from core.base.text import one_line, shorten
 from core.legal.address import law_query, short_link
-from core.legal.library.index import LawVersion, LegalIndex
+from core.legal.library.index import LegalIndex
+from core.legal.library.law_index import LawVersion
 from core.legal.library.on_day import version_on
+from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.as_of import Period, parse_period
-from core.legal.text.numerals import ArticleNumber
 from core.ui.escape import draw_html
 from core.ui.frame import warning
 from core.ui.legal import frame

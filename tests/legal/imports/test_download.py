@@ -162,9 +162,9 @@ def test_import_from_an_address(tmp_path: Path) -> None:
     archive = invented.packed(invented.lawrefbook(tmp_path / "laws"), tmp_path / "laws.zip").read_bytes()
     library = LegalLibrary(tmp_path / "data")
     with server(data=archive) as (url, _):
-        document = load.law_import(library, url)
-    assert document["sha256"] == hashlib.sha256(archive).hexdigest()
-    assert document["laws"] == 9
+        report = load.law_import(library, url)
+    assert report.sha256 == hashlib.sha256(archive).hexdigest()
+    assert (report.laws, report.size, report.source) == (9, len(archive), url)
     index = library.index()
     assert index is not None
     assert index.resolve("灯塔法")

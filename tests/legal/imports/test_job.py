@@ -42,9 +42,9 @@ def known(importer: Importer, law: str) -> bool:
 def test_an_upload_is_imported_under_its_own_name_and_in_use_at_once(importer: Importer, tmp_path: Path) -> None:
     job = over(upload(importer, tmp_path, LAW, "不是 JSON"))
     assert not job.problem
-    assert job.summary
-    assert (job.summary["laws"], job.summary["skipped"], job.summary["source"]) == (1, 1, "自己的.jsonl")
-    assert job.summary["reasons"] == [{"path": "自己的.jsonl:2", "reason": "不是 JSON"}]
+    assert job.report
+    assert (job.report.laws, job.report.skipped_count, job.report.source) == (1, 1, "自己的.jsonl")
+    assert job.report.to_json()["reasons"] == [{"path": "自己的.jsonl:2", "reason": "不是 JSON"}]
     assert known(importer, "灯油法")
 
 
@@ -89,7 +89,7 @@ def test_a_second_import_waits_for_the_first_and_a_cancelled_one_changes_nothing
         over(job)
     assert "已取消" in job.problem
     assert known(importer, "灯油法")
-    assert over(upload(importer, tmp_path, LAW)).summary
+    assert over(upload(importer, tmp_path, LAW)).report
 
 
 def test_a_cancel_between_two_files(importer: Importer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

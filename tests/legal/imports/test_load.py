@@ -19,8 +19,8 @@ from support.base import ROOT
 def library(tmp_path_factory: pytest.TempPathFactory) -> LegalLibrary:
     folder = tmp_path_factory.mktemp("commands")
     library = LegalLibrary(folder / "data", today=lambda: invented.TODAY)
-    document = load.law_import(library, str(invented.lawrefbook(folder / "laws")))
-    assert (document["laws"], document["skipped"], len(document["reasons"])) == (9, 3, 3)
+    report = load.law_import(library, str(invented.lawrefbook(folder / "laws")))
+    assert (report.laws, report.skipped_count, len(report.skipped)) == (9, 3, 3)
     return library
 
 
@@ -28,7 +28,11 @@ def test_the_report_is_json(library: LegalLibrary, tmp_path: Path) -> None:
     report = load.law_import(
         library, str(invented.jsonl(tmp_path / "more.jsonl", {"caseName": "甲案", "text": "全文。"}))
     )
-    assert json.loads(json.dumps(report, ensure_ascii=False)) == report
+    document = report.to_json()
+    assert json.loads(json.dumps(document, ensure_ascii=False)) == document
+    assert (document["source"], document["layout"], document["cases"]) == ("more.jsonl", "JSONL", 1)
+    counted = {"laws", "articles", "cases", "unchanged", "skipped", "seconds", "vectors"}
+    assert set(document) == counted | {"source", "layout", "changed", "reasons", "upToDate"}
 
 
 def test_it_all_loads_where_the_system_has_no_fcntl() -> None:

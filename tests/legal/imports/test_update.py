@@ -53,12 +53,12 @@ def test_an_update_without_a_path_brings_what_changed_where_the_library_came_fro
 ) -> None:
     invented.jsonl(source, NEW, SAME, ADDED, CASE)
     report = law_import(library, "", update=True)
-    assert report["changed"] == [
+    assert report.to_json()["changed"] == [
         {"lawName": "灯塔法", "change": "修改", "before": "2020-01-01", "after": "2024-01-01"},
         {"lawName": "航道法", "change": "新增", "before": None, "after": "2024-05-05"},
         {"lawName": "浮标法", "change": "废止", "before": "2015-01-01", "after": None},
     ]
-    assert report["unchanged"] == 2
+    assert report.unchanged == 2
     index = library.index()
     assert index is not None
     assert len(index.versions("灯塔法")) == 2
@@ -67,18 +67,18 @@ def test_an_update_without_a_path_brings_what_changed_where_the_library_came_fro
 def test_where_nothing_changed_the_index_stays_the_same(library: LegalLibrary, source: Path) -> None:
     before = library.version
     report = law_import(library, "", update=True)
-    assert (report["upToDate"], report["changed"]) == (True, [])
-    assert law_import(library, str(source), update=True)["upToDate"]
+    assert (report.up_to_date, report.changes) == (True, [])
+    assert law_import(library, str(source), update=True).up_to_date
     invented.jsonl(source, SAME, OLD, CASE)
     report = law_import(library, str(source), update=True)
-    assert (report["unchanged"], report["changed"]) == (3, [])
+    assert (report.unchanged, report.changes) == (3, [])
     assert library.version == before
 
 
 def test_the_same_words_in_another_file_are_nothing_new(library: LegalLibrary, tmp_path: Path) -> None:
     before = library.version
     again = invented.jsonl(tmp_path / "again.jsonl", SAME, OLD)
-    assert law_import(library, str(again), update=True)["changed"] == []
+    assert law_import(library, str(again), update=True).changes == []
     assert library.version == before
 
 
@@ -86,7 +86,8 @@ def test_a_source_that_is_gone_is_named_and_costs_nothing(library: LegalLibrary,
     before = library.version
     source.unlink()
     report = law_import(library, "", update=True)
-    assert "找不到 laws.jsonl" in report["sources"][0]["problem"]
+    assert "找不到 laws.jsonl" in report.to_json()["sources"][0]["problem"]
+    assert report.up_to_date
     assert library.version == before
 
 
@@ -96,8 +97,8 @@ def test_later_sources_stand_over_earlier_ones_after_an_update_too(
     better = {**OLD, "articles": [{"number": "第一条", "text": "灯塔由守塔人看守。"}]}
     law_import(library, str(invented.jsonl(tmp_path / "better.jsonl", better)))
     invented.jsonl(source, OLD, SAME, CASE, ADDED)
-    (change,) = law_import(library, "", update=True)["changed"][:1]
-    assert change["lawName"] == "航道法"
+    (change,) = law_import(library, "", update=True).changes[:1]
+    assert change.law == "航道法"
     (article,) = RegulationService(library).search("灯塔法第一条").results
     assert article.content == "灯塔由守塔人看守。"
 
@@ -141,7 +142,7 @@ def test_more_than_a_hundred_megabytes_of_records_are_read(tmp_path: Path) -> No
         file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in (long, *[wordy] * 34))
     assert large.stat().st_size > 100_000_000
     library = LegalLibrary(tmp_path / "data")
-    assert law_import(library, str(large))["cases"] == 35
+    assert law_import(library, str(large)).cases == 35
 
 
 def test_the_command_reports_laws_line_by_line(

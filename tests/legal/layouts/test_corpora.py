@@ -14,8 +14,8 @@ from core.legal.errors import CorpusError
 from core.legal.imports import archive
 from core.legal.layouts import corpora
 from core.legal.layouts.items import Item, Skipped
+from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.dates import adopted, in_force
-from core.legal.text.numerals import ArticleNumber
 from core.legal.types import CaseType, CourtCase, Kind, Law
 from support import invented
 
@@ -134,6 +134,11 @@ class TestEffectiveDate:
     def test_the_database_speaks_last(self) -> None:
         head = ["2010年1月1日 通过", "2015年3月3日 修正"]
         assert in_force(head, ["本法自2010年9月1日起施行。"], adopted(head), "2015-05-05") == "2015-05-05"
+
+    @pytest.mark.parametrize("day", ["2019年5月1日", "二〇一九年五月一日", "2019-5-1", "2019.05.01"])
+    def test_a_day_may_be_written_in_any_way(self, day: str) -> None:
+        assert adopted([f"{day} 修订通过"]) == "2019-05-01"
+        assert in_force([], [f"本法自{day}起施行。"], None) == "2019-05-01"
 
     def test_dates_in_titles_are_not_events(self) -> None:
         assert adopted(["2015年3月3日 《关于修改<2099年1月1日办法>的决定》修正"]) == "2015-03-03"

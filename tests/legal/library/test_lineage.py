@@ -9,10 +9,11 @@ import pytest
 
 from core.legal.imports.build import import_source
 from core.legal.library.catalogue import FIELD, KIND, YEARS, Catalogue, source_name
-from core.legal.library.index import DATABASE, LegalIndex
+from core.legal.library.index import LegalIndex
+from core.legal.library.index_files import DATABASE
 from core.legal.library.lineage import lineage
+from core.legal.text.article_numbers import parse_article_number
 from core.legal.text.difference import Stretch, changes
-from core.legal.text.numerals import parse_article_number
 from support import invented
 
 LAMP = "守塔人应当在日落之前点亮灯塔，并在日出之后熄灭。"

@@ -13,7 +13,7 @@ from core.legal.imports.embed import embed_library
 from core.legal.imports.load import law_import
 from core.legal.library.cases import CaseService
 from core.legal.library.embedding import MODEL, Embedder
-from core.legal.library.index import SHELVES, LegalLibrary
+from core.legal.library.index import ARTICLES, SHELVES, LegalLibrary
 from core.legal.library.statutes import RegulationService
 from core.legal.library.vectors import Neighbours, Vectors
 from core.legal.types import CaseFilter
@@ -45,20 +45,20 @@ def found(library: LegalLibrary, question: str) -> list[str]:
 
 def test_what_means_the_same_in_other_words_is_found(library: LegalLibrary, corpus: Path) -> None:
     report = law_import(library, str(corpus))
-    assert report["vectors"] > 0
+    assert report.vectors
     assert found(library, QUESTION)[0] == "《中华人民共和国灯塔法》第三条之一"
 
 
 def test_without_a_model_the_words_decide(tmp_path: Path, corpus: Path) -> None:
     library = LegalLibrary(tmp_path / "data", lambda: invented.TODAY)
-    assert law_import(library, str(corpus))["vectors"] is None
+    assert law_import(library, str(corpus)).vectors is None
     assert found(library, QUESTION) == []
 
 
 def test_the_same_words_are_computed_once(library: LegalLibrary, corpus: Path) -> None:
     first = law_import(library, str(corpus))
     again = law_import(library, str(corpus))
-    assert (first["vectors"] > 0, again["vectors"]) == (True, 0)
+    assert (bool(first.vectors), again.vectors) == (True, 0)
     assert found(library, QUESTION)
 
 
@@ -86,7 +86,7 @@ def test_progress_is_told_and_what_was_done_before_a_cancel_is_kept(library: Leg
 
 def test_a_record_that_was_cut_off_is_written_again(library: LegalLibrary, corpus: Path) -> None:
     law_import(library, str(corpus))
-    vectors = library.vectors
+    vectors = library.vectors_of(ARTICLES)
     assert vectors is not None
     (file,) = library.folder.glob("vectors-*.bin")
     whole = len(vectors.records())
@@ -115,8 +115,8 @@ def test_a_model_that_cannot_be_used_is_said_and_the_words_decide(tmp_path: Path
     given = "no/such model" if broken == "name" else str(folder)
     library = LegalLibrary(tmp_path / "data", lambda: invented.TODAY, embedding=given)
     report = law_import(library, str(corpus))
-    assert report["vectors"] is None
-    assert "requirements-embedding.txt" in report["problem"]
+    assert report.vectors is None
+    assert "requirements-embedding.txt" in report.problem
     assert found(library, "浮标由船长登记")
     assert library.problem
 
@@ -153,12 +153,12 @@ def test_cases_are_found_by_meaning_too(library: LegalLibrary, tmp_path: Path) -
     told: list[str] = []
     file = invented.jsonl(tmp_path / "cases.jsonl", *CASES)
     report = law_import(library, str(file), on_progress=lambda progress: told.append(progress.stage))
-    assert report["vectors"] == 3
+    assert report.vectors == 3
     assert "计算案例的向量" in told
     assert set(cases(library, QUESTION)) == {"甲号案", "乙号案"}
     assert cases(library, QUESTION, court="西港") == ["乙号案"]
     assert cases(library, QUESTION, court="南港") == []
-    assert law_import(library, str(file))["vectors"] == 0
+    assert law_import(library, str(file)).vectors == 0
 
 
 def test_without_a_model_cases_are_found_by_their_words(tmp_path: Path) -> None:

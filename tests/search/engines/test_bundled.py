@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
-from core.base.script import traditional
+from core.base.chinese.script import traditional
 from core.search.engine import SearchEngine
 from core.search.engines import bundled
 from core.search.engines.bundled import BundledEngine

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from core.base.dates import iso_day
+from core.base.chinese.calendar import iso_day
 from core.base.http import Deadline
 from core.base.http.errors import HttpCancelled, HttpConnectError, HttpRedirect, HttpTimeout
 from core.base.settings import SearchSettings

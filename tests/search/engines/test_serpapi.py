@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from core.base.dates import iso_day
+from core.base.chinese.calendar import iso_day
 from core.search.errors import (
     EngineError,
     EngineMisconfigured,

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import io
+import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import streamlit as st
+from streamlit.testing.v1 import AppTest
 
+from core.app import shared_app
 from core.legal.errors import CorpusError
+from core.legal.imports.load import law_import
+from core.ui.legal import frame
 from core.ui.legal import imports as legal_import
+from support import invented
+from support.legal_page import opened, ran
+from support.pages import html
+from support.patience import until
 
 
 class Importer:
@@ -64,3 +75,64 @@ def test_an_upload_that_cannot_be_taken_is_a_sentence(
     monkeypatch.setattr(legal_import, "_import_typed_address", lambda: None)
     state = pressed(monkeypatch, Importer(refusal), by="everyone", upload=upload)
     assert said in str(state[legal_import.PROBLEM])
+
+
+# ── How an import ended ───────────────────────────────────────────────────────────────────────────────────────────
+
+LAW = {"name": "灯塔法", "published": "2020-01-01", "articles": [{"number": "第一条", "text": "由人看守。"}]}
+NO_VECTORS = "语义检索的模型无法读取"
+
+
+@pytest.fixture(autouse=True)
+def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "bundled")
+
+
+@pytest.fixture
+def _unusable_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv("LEGAL_EMBEDDING", str(tmp_path / "empty"))
+
+
+def outcome() -> AppTest:
+    """The page once the import is over."""
+    job = shared_app().legal.importer.job
+    until(lambda: job is not None and not job.running)
+    page = opened()
+    page.session_state[frame.VIEW] = frame.IMPORT
+    return ran(page)
+
+
+@pytest.mark.usefixtures("_unusable_model")
+def test_an_import_without_vectors_says_so() -> None:
+    shared_app().legal.importer.from_upload("灯.jsonl", io.BytesIO(json.dumps(LAW).encode()))
+    page = outcome()
+    assert "1 部法规（1 条）" in page.success[0].value
+    assert "没有跳过任何内容" not in page.success[0].value
+    assert NO_VECTORS in page.warning[0].value
+
+
+@pytest.mark.usefixtures("_unusable_model")
+def test_an_update_says_what_went_wrong_although_no_law_has_changed(tmp_path: Path) -> None:
+    desk = shared_app().legal
+    kept = invented.jsonl(tmp_path / "kept.jsonl", LAW)
+    gone = invented.jsonl(tmp_path / "gone.jsonl", {**LAW, "name": "浮标法"})
+    for source in (kept, gone):
+        law_import(desk.library, str(source))
+    gone.unlink()
+    desk.importer.update()
+    page = outcome()
+    assert "最新" not in page.success[0].value
+    assert "找不到 gone" in page.warning[0].value
+    assert NO_VECTORS in page.warning[1].value
+
+
+def test_an_update_lists_what_it_skipped(tmp_path: Path) -> None:
+    desk = shared_app().legal
+    source = invented.jsonl(tmp_path / "laws.jsonl", LAW)
+    law_import(desk.library, str(source))
+    invented.jsonl(source, {**LAW, "published": "2024-01-01"}, "不是 JSON")
+    desk.importer.update()
+    page = outcome()
+    assert "跳过 1 处" in page.success[0].value
+    assert "<td>laws.jsonl:2</td><td>不是 JSON</td>" in html(page)

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.app import close_shared_app, shared_app
 from core.legal.imports.load import law_import
-from core.legal.library.index import DATABASE
+from core.legal.library.index_files import DATABASE
 from core.ui.legal import asked as legal_asked
 from core.ui.legal import cases as legal_cases
 from core.ui.legal import draft as legal_draft

@@ -1,4 +1,4 @@
-"""Numbers as statutes write them."""
+"""Numbers as people and statutes write them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.legal.text.numerals import LARGEST, ArticleNumber, parse_article_number, plain, to_chinese, to_int
+from core.base.chinese.numerals import LARGEST, to_chinese, to_float, to_int
 
 
 @given(st.integers(min_value=0, max_value=LARGEST))
@@ -18,10 +18,6 @@ def test_every_number_survives_the_round_trip(number: int) -> None:
 def test_arabic_and_full_width_digits_mean_the_same(number: int) -> None:
     wide = str(number).translate({48 + digit: 0xFF10 + digit for digit in range(10)})
     assert to_int(str(number)) == to_int(wide) == number
-
-
-def test_the_first_1299_articles_are_written_as_statutes_write_them() -> None:
-    assert all(parse_article_number(f"第{to_chinese(n)}条") == ArticleNumber(n) for n in range(1, 1300))
 
 
 @pytest.mark.parametrize(
@@ -54,6 +50,11 @@ def test_written_form(number: int, written: str) -> None:
         ("一○二", 102),
         ("二千", 2000),
         (" ３８ ", 38),
+        ("一万二", 12_000),
+        ("十三万五", 135_000),
+        ("一万零二", 10_002),
+        ("一千零二", 1_002),
+        ("三亿五", 350_000_000),
     ],
 )
 def test_what_people_write(written: str, number: int) -> None:
@@ -61,25 +62,12 @@ def test_what_people_write(written: str, number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "条", "一百二", "十百", "一一十", "万", "一千零零一", "-3", "3.5", "九" * 20, "九" * 9, "1" * 9]
+    "text",
+    ["", "条", "一百二", "十百", "一一十", "万", "一万二万", "一千零零一", "-3", "3.5", "九" * 20, "九" * 9, "1" * 9],
 )
 def test_what_is_no_number_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
         to_int(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("第38条", (38, 0)),
-        ("三十八", (38, 0)),
-        ("第１２０条之一", (120, 1)),
-        ("笫五条", (5, 0)),
-        ("第 12 条 之 2", (12, 2)),
-    ],
-)
-def test_notations_of_an_article(text: str, number: tuple[int, int]) -> None:
-    assert parse_article_number(text) == number
 
 
 @pytest.mark.parametrize("number", [-1, 10**8])
@@ -88,12 +76,32 @@ def test_what_no_statute_numbers_is_not_written(number: int) -> None:
         to_chinese(number)
 
 
-def test_articles_are_named_and_sorted_as_in_the_law() -> None:
-    numbers = [ArticleNumber(121), ArticleNumber(120, 2), ArticleNumber(120)]
-    assert [str(number) for number in sorted(numbers)] == ["第一百二十条", "第一百二十条之二", "第一百二十一条"]
-    assert str(ArticleNumber(0)) == ""
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("一亿两千万", 120_000_000),
+        ("1.2亿", 120_000_000),
+        ("120,000,000", 120_000_000),
+        ("12000万", 120_000_000),
+        ("1.75万亿", 1_750_000_000_000),
+        ("两千零五", 2_005),
+        ("三点一四", 3.14),
+        ("一百二", 120),
+        ("一万二", 12_000),
+        ("一○二", 102),
+        ("百万", 1_000_000),
+        ("二〇二四", 2_024),
+        ("十五", 15),
+        ("一万二千三百四十五", 12_345),
+        ("三亿零五万", 300_050_000),
+        ("1.5 million", 1_500_000),
+    ],
+)
+def test_a_number_has_one_value_however_it_is_written(written: str, value: float) -> None:
+    assert to_float(written) == pytest.approx(value)
 
 
-@given(st.text())
-def test_plain_keeps_every_place(text: str) -> None:
-    assert len(plain(text)) == len(text)
+@pytest.mark.parametrize("text", ["", "点五", "abc", "。"])
+def test_what_is_no_number_at_all_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError, match=r".*"):
+        to_float(text)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from core.base.sentences import best_passage, coverage, key_phrases, key_terms, plain_text, rarity, sentences
+from core.base.chinese.sentences import best_passage, coverage, key_phrases, key_terms, plain_text, rarity, sentences
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from core.base.script import simplified
+from core.base.chinese.script import simplified
 from core.base.text import one_line, shorten, terms
 
 QUESTION_WORDS = (

@@ -140,6 +140,12 @@ _HALF_WIDTH = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} 
 _TO_HALF_WIDTH = str.maketrans("".join(_HALF_WIDTH), "".join(_HALF_WIDTH.values()))
 _LONG = 2_000
 _IS_FULL_WIDTH = re.compile("[\uff01-\uff5e\u3000]")
+_PLAIN = (
+    _TO_HALF_WIDTH
+    | dict.fromkeys(map(ord, "\xa0\t"), " ")
+    | {ord("笫"): "第", ord("○"): "〇", ord("Ｏ"): "〇"}
+    | dict.fromkeys(map(ord, "–—－−～〜"), "-")
+)
 
 
 def simplified(text: str) -> str:
@@ -166,6 +172,11 @@ def _converter() -> OpenCC:
     from opencc import OpenCC
 
     return OpenCC("s2tw")
+
+
+def plain(text: str) -> str:
+    """Return the text with full-width, traditional and look-alike characters as their plain twins; no character changes its place."""
+    return simplified(text).translate(_PLAIN)
 
 
 def folded(text: str) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from core.base.script import folded, is_traditional, simplified, spellings, traditional
+from core.base.chinese.script import folded, is_traditional, plain, simplified, spellings, traditional
 
 
 @pytest.mark.parametrize(
@@ -84,3 +86,8 @@ def test_who_does_not(text: str) -> None:
 )
 def test_every_spelling_of_a_character(character: str, same: str) -> None:
     assert set(spellings(character)) == set(same)
+
+
+@given(st.text())
+def test_plain_keeps_every_place(text: str) -> None:
+    assert len(plain(text)) == len(text)

@@ -1,0 +1,1 @@
+"""Reading Chinese text: its scripts, numerals, dates, quantities and sentences."""

@@ -1,0 +1,63 @@
+"""The order of search results: how well words and meaning fit, and what BM25 does not see of a law, an article or a case."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from core.legal.text.asked_laws import familiarity
+from core.legal.types import Kind, Status
+
+_PRIOR = 0.3
+"""How much more a statute weighs than a regulation that fits as well."""
+_COVERAGE = 0.5
+_NOT_IN_FORCE = 0.5
+_FAMILIARITY = 0.12
+_LENGTH = 0.1
+"""BM25 prefers short articles a little more than people's questions do."""
+_MEANING = 1.25
+"""What the greatest likeness weighs beside the best hit of the words; docs/benchmarks.md says how this, the length and the prior were
+chosen."""
+_RANKS_ALIKE = 60
+"""Reciprocal ranks of several wordings are added: the usual constant, which makes the first few ranks of one worth about the same."""
+
+
+def law_weight(kind: Kind, key: str, status: Status) -> float:
+    """Return the weight of a law: its rank, how often people ask about it, and whether it is in force."""
+    in_force = _NOT_IN_FORCE if status in {Status.REPEALED, Status.NOT_YET} else 1.0
+    return (1 + _PRIOR * kind.weight) * (1 + _FAMILIARITY * familiarity(key)) * in_force
+
+
+def article_fit(coverage: float, length: int) -> float:
+    return fit(coverage) * math.pow(length, _LENGTH)
+
+
+def fit(coverage: float) -> float:
+    return 1 + _COVERAGE * coverage
+
+
+def coverage(text: str, terms: Sequence[str]) -> float:
+    """Return the share of the terms that occur in a text."""
+    return sum(term in text for term in terms) / max(len(terms), 1)
+
+
+def fuse_scores(word_scores: Mapping[int, float], semantic_scores: Mapping[int, float]) -> dict[int, float]:
+    """Return what was found by words or by meaning, and how well it fits by both."""
+    worded, meant = _shares(word_scores, 0.0), _shares(semantic_scores, min(semantic_scores.values(), default=0.0))
+    return {one: worded.get(one, 0.0) + _MEANING * meant.get(one, 0.0) for one in worded.keys() | meant.keys()}
+
+
+def _shares(scores: Mapping[int, float], least: float) -> dict[int, float]:
+    """Return the scores from 1 for the best to 0 for the least: all cosines of a model's answers lie close together."""
+    width = max(scores.values(), default=1.0) - least
+    return {identity: (score - least) / width if width else 1.0 for identity, score in scores.items()}
+
+
+def fuse_rankings(rankings: Iterable[Sequence[int]], limit: int) -> list[int]:
+    """Return the best of several rankings of the same things (reciprocal rank fusion)."""
+    fused: dict[int, float] = defaultdict(float)
+    for ranking in rankings:
+        for rank, identity in enumerate(ranking):
+            fused[identity] += 1 / (_RANKS_ALIKE + rank)
+    return sorted(fused, key=lambda identity: -fused[identity])[:limit]

@@ -1,0 +1,27 @@
+"""The order of what a search finds."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.legal.library import ranking
+from core.legal.types import Kind, Status
+
+
+def test_what_fits_by_words_and_by_meaning_comes_first() -> None:
+    fused = ranking.fuse_scores({1: 8.0, 2: 7.0}, {2: 0.9, 3: 0.8, 4: 0.7})
+    assert sorted(fused, key=lambda identity: -fused[identity]) == [2, 1, 3, 4]
+
+
+def test_several_wordings_agree_on_what_none_of_them_puts_first() -> None:
+    assert ranking.fuse_rankings([[1, 2, 3], [4, 2, 5]], 1) == [2]
+
+
+def test_a_law_out_of_force_weighs_half() -> None:
+    in_force, repealed = (ranking.law_weight(Kind.STATUTE, "灯塔法", one) for one in (Status.IN_FORCE, Status.REPEALED))
+    assert repealed == in_force / 2
+
+
+@pytest.mark.parametrize(("terms", "share"), [(["灯塔", "浮标"], 0.5), (["灯塔"], 1.0), ([], 0.0)])
+def test_the_share_of_the_words_that_occur(terms: list[str], share: float) -> None:
+    assert ranking.coverage("灯塔由人看守", terms) == share
