@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -43,7 +42,9 @@ ARTICLES = 3
 
 
 class LegalDesk:
-    def __init__(self, settings: Settings, search: SearchService) -> None:
+    """One for the whole process. `search` returns the web search of the current settings."""
+
+    def __init__(self, settings: Settings, search: Callable[[], SearchService]) -> None:
         self.public_url = settings.public.url
         self.library = LegalLibrary(settings.data_dir, embedding=settings.legal.embedding)
         self.verifier = Verifier(self.library)
@@ -52,18 +53,7 @@ class LegalDesk:
         self._judged = lru_cache(maxsize=JUDGMENTS_KEPT)(self._judge)
         self._held = lru_cache(maxsize=1)(self._hold)
         self._listed = lru_cache(maxsize=1)(self._catalogue)
-        self._use(search)
-
-    def searching(self, search: SearchService) -> LegalDesk:
-        """The same library and the same import under way, with another web search behind them."""
-        made = copy(self)
-        made._use(search)
-        return made
-
-    def _use(self, search: SearchService) -> None:
         self._search = search
-        self.regulations = self.regulations_for(None)
-        self.cases = self.cases_for(None)
 
     def catalogue(self) -> Catalogue | None:
         """The directory of what was imported, made once for an index and a day; None before the first import."""
@@ -79,7 +69,7 @@ class LegalDesk:
     @property
     def searches_web(self) -> bool:
         """Whether the web stands in for what was not imported."""
-        return self._search.reaches_web
+        return self._search().reaches_web
 
     @property
     def available(self) -> bool:
@@ -142,24 +132,31 @@ class LegalDesk:
             notes=tuple(filter(None, (as_of and as_of.said, found.note))),
         )
 
-    def regulations_for(self, user: Visitor | None, session_cache: SessionCache | None = None) -> RegulationService:
-        """`user` is whose limit counts a search of the web."""
-        return RegulationService(self.library, self._web(SearchType.REGULATION, user, session_cache))
+    def regulations(
+        self, user: Visitor | None, session_cache: SessionCache | None = None, search: SearchService | None = None
+    ) -> RegulationService:
+        """Return the service for statutes.
 
-    def cases_for(self, user: Visitor | None, session_cache: SessionCache | None = None) -> CaseService:
-        return CaseService(self.library, self._web(SearchType.CASE, user, session_cache))
+        `user` is whose limit counts a search of the web. `search` is the one that an answer under way began with.
+        """
+        return RegulationService(self.library, self._web(SearchType.REGULATION, user, session_cache, search))
 
-    def _web(self, kind: SearchType, user: Visitor | None, session_cache: SessionCache | None) -> Fallback | None:
-        """What the library does not hold is searched on the web, where there is an engine for it."""
-        if not self.searches_web:
+    def cases(
+        self, user: Visitor | None, session_cache: SessionCache | None = None, search: SearchService | None = None
+    ) -> CaseService:
+        """Return the service for cases; the arguments are those of `regulations`."""
+        return CaseService(self.library, self._web(SearchType.CASE, user, session_cache, search))
+
+    def _web(
+        self, kind: SearchType, user: Visitor | None, session_cache: SessionCache | None, search: SearchService | None
+    ) -> Fallback | None:
+        """Return the web search for what the library does not hold; None where no engine reaches the web."""
+        web = search or self._search()
+        if not web.reaches_web:
             return None
-
-        def search(query: str, limit: int) -> SearchResponse:
-            return self._search.search(
-                SearchQuery(query, type=kind, limit=limit), user=user, session_cache=session_cache
-            )
-
-        return search
+        return lambda query, limit: web.search(
+            SearchQuery(query, type=kind, limit=limit), user=user, session_cache=session_cache
+        )
 
 
 def _about_law(index: LegalIndex, *wordings: str) -> list[str]:

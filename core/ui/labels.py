@@ -11,5 +11,6 @@ def label_of(name: str) -> str:
     return LIBRARIES.get(name) or registry.label_of(name)
 
 
+MODES: dict[str, str] = {"chat": "Chat", "agent": "Agent"}
 ORIGINS = {"default": "默认", "settings.yaml": "settings.yaml", "page": "页面", "environment": "环境变量"}
 """Where a setting's value comes from."""

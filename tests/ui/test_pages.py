@@ -76,7 +76,7 @@ def test_a_new_conversation_forgets_the_old_one(app: AppTest) -> None:
 
 
 def test_a_mode_chosen_before_the_first_question_is_kept_with_the_conversation() -> None:
-    page = ask(choose(choose(open_page(), "Agent"), "Chat"), "你是谁")
+    page = ask(choose(choose(open_page(), "agent"), "chat"), "你是谁")
     id = page.session_state["chat"].conversation_id
     assert [(message.role, message.text) for message in shared_app().store.load(id).messages][:2] == [
         ("note", CHAT_ON),
