@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from core.app import shared_app
-from core.ui import keeping, session
+from core.ui import conversation_sync, session
 from core.ui.chat import actions, sidebar
 from core.ui.frame import page_frame, page_title
 
 page_frame()
+app = session.begin()
 
 chat = st.Page("pages/chat.py", title="对话", icon=":material/forum:", url_path="chat", default=True)
 others = [
@@ -16,16 +16,15 @@ others = [
     st.Page("pages/settings.py", title="设置", icon=":material/settings:", url_path="settings"),
     st.Page("pages/help.py", title="帮助", icon=":material/help:", url_path="help"),
 ]
-page = st.navigation([chat, *(other for other in others if other.url_path in shared_app().settings.public.pages)])
-session.begin()
-sidebar.restore()
+page = st.navigation([chat, *(other for other in others if other.url_path in app.settings.public.pages)])
+sidebar.restore(app)
 if page == chat:
-    keeping.open_from_address()
-    actions.take_from_address()
-    actions.submit_unheard()
-    actions.start_pending(is_shown=False)  # while the model thinks, there is time to draw
+    conversation_sync.open_from_address(app)
+    actions.take_from_address(app)
+    actions.submit_unheard(app)
+    actions.start_pending(app, is_shown=False)  # while the model thinks, there is time to draw
 else:
     session.chat().interrupt()  # nobody reads along any more
     page_title(page.title)
-    sidebar.draw(on_chat_page=False)
+    sidebar.draw(app, on_chat_page=False)
 page.run()

@@ -355,7 +355,7 @@ def _period(text: str) -> Period:
 
 def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:
     def one(text: str) -> int:
-        response = app.legal.regulations.search(text, as_of=options.as_of)
+        response = app.legal.regulations(None).search(text, as_of=options.as_of)
         found = [*filter(None, [response.note]), *map(_article_text, response.results)]
         output.document(response.to_json(), lambda: "\n\n".join(found) or "没有找到。")
         return OK
@@ -375,7 +375,7 @@ def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
     wanted = CaseFilter(cause=options.cause, court=options.court, year=options.year)
 
     def one(text: str) -> int:
-        response = app.legal.cases.search(text, options.type, wanted=wanted)
+        response = app.legal.cases(None).search(text, options.type, wanted=wanted)
         output.document(response.to_json(), lambda: "\n\n".join(map(_case_text, response.results)) or "没有找到。")
         return OK
 

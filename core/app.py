@@ -6,12 +6,12 @@ import gc
 import logging
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from core.base.http import Deadline
 from core.base.http.addresses import trust_fake_addresses
+from core.base.lazy import Lazy
 from core.base.logs import configure_logging, hide_in_logs
 from core.base.loop import LoopThread
 from core.base.redis import RedisLink
@@ -30,13 +30,13 @@ from core.legal.text.statute_citations import may_cite
 from core.llm.limits import ModelLimit
 from core.llm.model import Model
 from core.metrics import Metrics
-from core.reading import Reader, ReadingSettings, Render
+from core.reading import Reader, ReadingSettings
 from core.run.admission import Admission
 from core.run.checking import Checks
+from core.run.configured import Configuration, Configured
 from core.run.keeper import Keeper
 from core.search.cache import ResultCache
-from core.search.engine import CheckedEngine, ClosableEngine, RenderingEngine, SearchEngine
-from core.search.errors import EngineError
+from core.search.engine import ClosableEngine, SearchEngine
 from core.search.health import Health
 from core.search.limits import SearchLimits
 from core.search.query import effective_query
@@ -51,22 +51,18 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-CHECK_SECONDS = 10.0
-
 
 @dataclass(frozen=True)
 class App:
-    """Everything a process shares. Thread-safe. It never changes: other settings make another App of the same parts."""
+    """Everything a process shares. Thread-safe, and built once: what saved settings change is in `configuration`."""
 
-    loaded: LoadedSettings
-    saved: SavedSettings
+    configuration: Configuration
     loop: LoopThread
     calls: ModelLimit
-    model: Model
-    chain: Chain
-    search: SearchService
     reader: Reader
     chat: ChatService
+    lazy_agent: Lazy[AgentRunner]
+    lazy_legal: Lazy[LegalDesk]
     database: Database
     store: ConversationStore
     outbox: Outbox
@@ -76,14 +72,34 @@ class App:
     checks: Checks
     metrics: Metrics
     redis: RedisLink | None = None
-    _warmed: threading.Event = field(default_factory=threading.Event)
 
-    def __post_init__(self) -> None:
-        self.chat.look_up = lambda question, meant: self.legal.articles_for(question, meant)  # noqa: PLW0108 (built when first asked)
+    @property
+    def configured(self) -> Configured:
+        return self.configuration.current
+
+    @property
+    def saved(self) -> SavedSettings:
+        return self.configuration.saved
+
+    @property
+    def loaded(self) -> LoadedSettings:
+        return self.configured.loaded
 
     @property
     def settings(self) -> Settings:
-        return self.loaded.values
+        return self.configured.settings
+
+    @property
+    def model(self) -> Model:
+        return self.configured.model
+
+    @property
+    def chain(self) -> Chain:
+        return self.configured.chain
+
+    @property
+    def search(self) -> SearchService:
+        return self.configured.search
 
     @property
     def cache_warnings(self) -> tuple[str, ...]:
@@ -91,31 +107,13 @@ class App:
         return tuple(dict.fromkeys(filter(None, (*self.search.warnings, self.reader.warning))))
 
     @property
-    def agent_is_built(self) -> bool:
-        return "agent" in vars(self)
-
-    @cached_property
     def agent(self) -> AgentRunner:
         """Built when somebody first asks for Agent mode: it brings LangChain's agents with it."""
-        from core.agent.runner import AgentRunner
+        return self.lazy_agent()
 
-        gc.freeze()  # as after building a model
-        return AgentRunner(
-            self.settings,
-            model=self.model,
-            search=self.search,
-            loop=self.loop,
-            reader=self.reader,
-            legal=self.legal,
-            admission=self.chat.admission,
-            on_answer=self.metrics.answer_ended,
-        )
-
-    @cached_property
+    @property
     def legal(self) -> LegalDesk:
-        from core.legal.desk import LegalDesk
-
-        return LegalDesk(self.settings, self.search.for_tools(self.model.choice))
+        return self.lazy_legal()
 
     @cached_property
     def diagnosis(self) -> Diagnosis:
@@ -134,48 +132,13 @@ class App:
             return None
 
     def warm_up(self) -> None:
-        """What the first question needs and no page has to wait for: LangChain, and whether the engines answer."""
-        if not self._warmed.is_set():
-            self._warmed.set()
-            self.model.warm_up()
-            self.metrics.start()
-            threading.Thread(target=self._check_engines, name="wenyuan-check", daemon=True).start()
-
-    def _check_engines(self) -> None:
-        for engine in self.chain.engines:
-            if isinstance(engine, CheckedEngine):
-                try:
-                    engine.check(Deadline(CHECK_SECONDS))
-                except EngineError as error:
-                    log.warning("engine %s: %s", engine.name, error)
-
-    def renewed(self) -> App:
-        """An App under what is saved from the page now. Answers under way end on the old one, which needs no closing:
-        all that has to be closed goes on in the new one."""
-        loaded = self.loaded.with_page(self.saved.read())
-        settings = loaded.values
-        hide_in_logs(settings.secrets())
-        report_problems(loaded.problems)
-        model = Model(settings, limit=self.calls)
-        chain = build_chain(settings).keeping(self.chain)
-        search = self.search.with_engines(chain.engines, _health(chain, self.redis))
-        reader = self.reader.with_browser(_browser(chain))
-        app = replace(
-            self,
-            loaded=loaded,
-            model=model,
-            chain=chain,
-            search=search,
-            reader=reader,
-            chat=replace(self.chat, settings=settings, model=model, search=search, reader=reader, cannot_search=set()),
-            _warmed=threading.Event(),
-        )
-        app.__dict__["legal"] = self.legal.searching(search.for_tools(model.choice))
-        return app
+        """Prepare what the first question needs and no page has to wait for."""
+        self.metrics.start()
+        self.configured.warm_up()
 
     def close(self) -> None:
-        if "legal" in self.__dict__:
-            self.legal.close()
+        if desk := self.lazy_legal.built:
+            desk.close()
         for engine in self.chain.engines:
             if isinstance(engine, ClosableEngine):
                 engine.close()
@@ -213,47 +176,55 @@ def build_app(
     saved = _saved(loaded.values, database)
     loaded = loaded.with_page(saved.read())
     settings = loaded.values
-    hide_in_logs(settings.secrets())
-    report_problems(loaded.problems)
     trust_fake_addresses(settings.network.fake_addresses)
     loop = LoopThread()
     redis = RedisLink.from_settings(settings)
     calls = ModelLimit.from_settings(settings, redis)
-    model = model or Model(settings, limit=calls)
-    chain = build_chain(settings) if engines is None else Chain(tuple(engines), left_out=())
     metrics = Metrics(MetricsStore(database), settings.metrics)
-    search = SearchService(
-        chain.engines,
-        settings=settings.search,
-        cache=ResultCache.from_settings(settings, redis),
-        limits=SearchLimits.from_settings(settings, redis),
-        health=_health(chain, redis),
-        prepare=lambda query: effective_query(query, settings),
-        on_end=metrics.search_ended,
+    cache, limits = ResultCache.from_settings(settings, redis), SearchLimits.from_settings(settings, redis)
+
+    def configure(loaded: LoadedSettings, model: Model | None = None, chain: Chain | None = None) -> Configured:
+        settings = loaded.values
+        hide_in_logs(settings.secrets())
+        report_problems(loaded.problems)
+        chain = chain or build_chain(settings)
+        search = SearchService(
+            chain.engines,
+            settings=settings.search,
+            cache=cache,
+            limits=limits,
+            health=Health((engine.name for engine in chain.engines), link=redis),
+            prepare=lambda query: effective_query(query, settings),
+            on_end=metrics.search_ended,
+        )
+        return Configured(loaded, model or Model(settings, limit=calls), chain, search)
+
+    configuration = Configuration(
+        configure(loaded, model, None if engines is None else Chain(tuple(engines), left_out=())),
+        saved,
+        rebuild=lambda loaded, before: configure(loaded, chain=build_chain(loaded.values).keeping(before.chain)),
     )
-    reader = Reader.from_settings(settings, render=_browser(chain), link=redis)
+    legal = Lazy(lambda: _legal_desk(configuration))
+    reader = Reader.from_settings(settings, render=configuration.render, link=redis)
     chat = ChatService(
-        settings,
-        model=model,
-        search=search,
+        configuration.latest,
         loop=loop,
         reader=reader,
         admission=Admission(settings.limits, redis),
         on_answer=metrics.answer_ended,
+        look_up=lambda question, meant: legal().articles_for(question, meant),
     )
     store = ConversationStore(database)
     outbox = Outbox(store)
     read_pages = ReadPages(database)
     return App(
-        loaded=loaded,
-        saved=saved,
+        configuration=configuration,
         loop=loop,
         calls=calls,
-        model=model,
-        chain=chain,
-        search=search,
         reader=reader,
         chat=chat,
+        lazy_agent=Lazy(lambda: _agent_runner(chat, legal())),
+        lazy_legal=legal,
         database=database,
         store=store,
         outbox=outbox,
@@ -266,6 +237,26 @@ def build_app(
     )
 
 
+def _legal_desk(configuration: Configuration) -> LegalDesk:
+    from core.legal.desk import LegalDesk
+
+    return LegalDesk(configuration.current.settings, lambda: configuration.current.search_for_tools)
+
+
+def _agent_runner(chat: ChatService, legal: LegalDesk) -> AgentRunner:
+    from core.agent.runner import AgentRunner
+
+    gc.freeze()  # as after building a model
+    return AgentRunner(
+        chat.configured,
+        loop=chat.loop,
+        reader=chat.reader,
+        legal=legal,
+        admission=chat.admission,
+        on_answer=chat.on_answer,
+    )
+
+
 def _saved(settings: Settings, database: Database) -> SavedSettings:
     """Several servers share a database, and save there what holds for all of them."""
     if settings.database.url:
@@ -273,32 +264,17 @@ def _saved(settings: Settings, database: Database) -> SavedSettings:
     return SavedFile(settings.data_dir)
 
 
-def _browser(chain: Chain) -> Render | None:
-    """The one that an engine keeps for itself; reading starts none of its own."""
-    return next((engine.render for engine in chain.engines if isinstance(engine, RenderingEngine)), None)
-
-
-def _health(chain: Chain, redis: RedisLink | None) -> Health:
-    return Health((engine.name for engine in chain.engines), link=redis)
-
-
 _lock = threading.Lock()
 _shared: App | None = None
 
 
 def shared_app() -> App:
-    """The App of this process: the page, the ASGI hooks and the health check all mean this one.
-
-    Nobody keeps it longer than a run of a page: after somebody has saved settings, here or in another process, it is
-    another one.
-    """
+    """Return the App of this process, under the settings that are saved now, here or by another process."""
     global _shared
     with _lock:
-        if _shared is None:
-            _shared = build_app()
-        elif _shared.saved.stamp() != _shared.loaded.saved.stamp:
-            _shared = _shared.renewed()
-        return _shared
+        app = _shared = _shared or build_app()
+    app.configuration.latest()
+    return app
 
 
 def let_idle_go() -> None:

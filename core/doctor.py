@@ -19,6 +19,7 @@ from core.base.errors import AppError
 from core.base.places import FILES
 from core.base.text import shorten
 from core.base.visitors import Visitor
+from core.run.configured import Configured
 from core.search.engine import SearchEngine
 from core.search.errors import NoEngine
 from core.search.health import NEEDS_SETTINGS, Rest
@@ -226,15 +227,23 @@ class Diagnosis:
         self._app = app
         self._clock = clock
         self._lock = threading.Lock()
-        self.last: Findings | None = None
+        self._last: Findings | None = None
+        self._examined: Configured | None = None
+
+    @property
+    def last(self) -> Findings | None:
+        """Return the last findings, as long as the settings are the ones that were examined."""
+        return self._last if self._examined is self._app.configured else None
 
     def run(self, progress: Progress = lambda done, steps, name: None) -> Findings:
         """New findings; those of the last half minute, where there are some."""
         with self._lock:
-            if self.last is None or not 0 <= self._age(self.last) < self.PAUSE_SECONDS:
-                checks = diagnose(self._app, progress)
-                self.last = Findings(tuple(checks), self._clock())
-            return self.last
+            last = self.last
+            if last is None or not 0 <= self._age(last) < self.PAUSE_SECONDS:
+                examined = self._app.configured
+                last = self._last = Findings(tuple(diagnose(self._app, progress)), self._clock())
+                self._examined = examined
+            return last
 
     def _age(self, findings: Findings) -> float:
         return (self._clock() - findings.at).total_seconds()

@@ -2,40 +2,39 @@
 
 import streamlit as st
 
-from core.app import shared_app
-from core.ui import keeping, session
+from core.ui import conversation_sync, session
 from core.ui.chat import actions, composer, first_screen, render, sidebar
 from core.ui.frame import page_title, warning
 
 session.through_router()
-app = shared_app()
+app = session.app()
 chat = session.chat()
 page_title(chat.title)
 
 typed, stop_button = composer.draw(app)
 actions.hear(typed)
-keeping.show_in_address()
-sidebar.draw(on_chat_page=True)  # after the input: its switches answer first
+conversation_sync.update_address()
+sidebar.draw(app, on_chat_page=True)  # after the input: its switches answer first
 
 # What is drawn in a placeholder goes at once when the placeholder is empty; anything else would stay, faded, until the
 # answer is complete.
 welcome = st.empty()
 if all(message.role == "note" for message in chat.messages):
     first_screen.draw(welcome, app)
-if problem := keeping.problem(app):
+if problem := conversation_sync.storage_problem(app):
     warning(problem)
-render.history(chat)
+render.history(app, chat)
 answer = st.empty()
 suggestions = st.empty()
 if chat.pending is not None:
     render.prepare(answer)
-    actions.start_pending(is_shown=True)
+    actions.start_pending(app, is_shown=True)
 if chat.run is not None:
-    render.live(answer, stop_button, chat)
-render.read_only(chat)
-render.follow_ups(suggestions, chat)
+    render.live(app, answer, stop_button, chat)
+render.read_only(app, chat)
+render.follow_ups(app, suggestions, chat)
 
-keeping.watch(app)
+conversation_sync.watch_unsaved(app)
 app.warm_up()  # the page is painted: now nobody waits for it
 if session.mode() == session.AGENT:
     render.import_agent()

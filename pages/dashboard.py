@@ -1,8 +1,7 @@
 """运行看板: figures about the running installation."""
 
-from core.app import shared_app
 from core.ui import session
 from core.ui.dashboard import page
 
 session.through_router()
-page.draw(shared_app())
+page.draw(session.app())

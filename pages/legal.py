@@ -2,14 +2,13 @@
 
 import streamlit as st
 
-from core.app import shared_app
 from core.ui import session
 from core.ui.frame import page_title
 from core.ui.legal import asked as asked_laws
 from core.ui.legal import cases, claims, draft, frame, imports, law, laws
 
 session.through_router()
-app = shared_app()
+app = session.app()
 asked = st.query_params.to_dict()
 st.query_params.from_dict(asked)  # a link inside the page brings new ones; the browser's address follows only this
 

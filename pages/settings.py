@@ -1,8 +1,7 @@
 """设置: what this installation is connected to and made of, whether it works, and what helps where it does not."""
 
-from core.app import shared_app
 from core.ui import session
 from core.ui.settings import page
 
 session.through_router()
-page.draw(shared_app())
+page.draw(session.app())

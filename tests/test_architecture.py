@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -209,6 +210,35 @@ def test_no_sentence_steers() -> None:
 def test_a_planted_sentence_is_found(line: str) -> None:
     said, steered = ast.parse('SAID = "没有找到。"'), ast.parse(f"from said import SAID\n{line}")
     assert steered_by_sentences({"said": said, "planted": steered}) == ["planted:2"]
+
+
+def references(name: str, files: Iterable[Path] = FILES, root: Path = ROOT) -> Counter[str]:
+    """How often each file uses a function of this name, imports and definitions aside."""
+    return Counter(
+        str(path.relative_to(root))
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if name == getattr(node, "id", None) or name == getattr(node, "attr", None)
+    )
+
+
+def test_a_run_of_a_page_binds_the_app_once_and_hands_it_down() -> None:
+    assert references("shared_app") == {"core/ui/session.py": 2, "asgi.py": 1}
+    callers = {str(path.relative_to(ROOT)) for path in FILES if "session.app()" in path.read_text("utf-8")}
+    leaves = {"core/ui/preferences.py", "core/ui/chat/answer.py"}
+    assert callers == {"pages/chat.py", "pages/dashboard.py", "pages/legal.py", "pages/settings.py", *leaves}
+
+
+@pytest.mark.parametrize("line", ["shared_app().settings", "core.app.shared_app()", "run_in_threadpool(shared_app)"])
+def test_a_planted_use_of_the_shared_app_is_found(tmp_path: Path, line: str) -> None:
+    planted = tmp_path / "planted.py"
+    planted.write_text(f"from core.app import shared_app\n{line}\n", "utf-8")
+    assert references("shared_app", [planted], tmp_path) == {"planted.py": 1}
+
+
+def test_no_service_is_a_copy_of_another_with_other_privates() -> None:
+    assert [path for path in FILES if {"copy", "copy.copy"} & set(imports(path))] == []
+    assert references("__dict__") == {}
 
 
 def test_pages_hold_no_logic_of_their_own() -> None:

@@ -155,7 +155,7 @@ class RegulationSearchTool(LegalTool):
         article: str | None = None,
         as_of: str | None = None,
     ) -> Found:
-        service = self.desk.regulations_for(self.context.user, self.context.session_cache)
+        service = self.desk.regulations(self.context.user, self.context.session_cache, self.context.search)
         period, note = self._time(as_of)
         wording = _wording(query, law_name or "", article or "")
         answer = service.search(wording, also=(self.context.question,), as_of=period)
@@ -270,7 +270,7 @@ class CaseSearchTool(LegalTool):
         court: str = "",
         year: int | None = None,
     ) -> Found:
-        service = self.desk.cases_for(self.context.user, self.context.session_cache)
+        service = self.desk.cases(self.context.user, self.context.session_cache, self.context.search)
         wanted = CaseFilter(case_type, cause, court, year)
         answer = service.search(query, wanted=wanted, loosely=True)
         whole = bool(find_case_numbers(query))

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.prompts import ChatPromptTemplate
@@ -32,13 +33,12 @@ from core.answer.citations import cited_sources
 from core.answer.events import Answer, Notice, RunEvent, RunFailed, RunStopped, TextDelta, Thought, cut_off
 from core.base.errors import AppError
 from core.base.http import Deadline
-from core.base.settings import ModelChoice
 from core.base.text import clean_piece
 from core.legal.desk import LegalDesk
 from core.legal.types import LAWS
 from core.llm.embedded import EmbeddedChatModel
 from core.llm.errors import ModelError, ModelNotFound, ModelRefused
-from core.llm.model import Prompt
+from core.llm.model import Model, Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.reasoning import without_thinking
 from core.llm.tokens import estimate_tokens
@@ -81,10 +81,10 @@ class AgentRunner(AnswerService):
     tools: Sequence[ToolFactory] = TOOLS
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     agents: Agents = field(default_factory=Agents)
-    _strategies: dict[ModelChoice, Strategies] = field(default_factory=dict, init=False)
+    _strategies: WeakKeyDictionary[Model, Strategies] = field(default_factory=WeakKeyDictionary, init=False)
 
-    def strategies(self, model: ModelChoice) -> Strategies:
-        return self._strategies.setdefault(model, Strategies(self.settings.agent.strategy, model))
+    def strategies(self, model: Model, wanted: str) -> Strategies:
+        return self._strategies.setdefault(model, Strategies(wanted, model.choice))
 
     def offered(self, context: ToolContext) -> list[BaseTool]:
         return [tool for factory in self.tools if (tool := factory(context)) is not None]
@@ -94,18 +94,20 @@ class AgentRunner(AnswerService):
 
         The model is built, because that tells whether it can call tools, but not asked.
         """
-        search = self.search.for_tools(self.model.choice)
-        links = addresses_in(question)
-        tools = self.offered(ToolContext(search=search, legal=self.legal, reader=self.reader, links=links))
+        now, links = self.configured(), addresses_in(question)
+        tools = self.offered(
+            ToolContext(search=now.search_for_tools, legal=self.legal, reader=self.reader, links=links)
+        )
         if variant:
             native = variant.endswith(FOR_TOOLS)
         else:
-            native = self.strategies(self.model.choice).to_try(self.model.chat(), with_tools=bool(tools))[0].tools
+            strategies = self.strategies(now.model, now.settings.agent.strategy)
+            native = strategies.to_try(now.model.chat(), with_tools=bool(tools))[0].tools
         prompt = agent_prompt(
-            variant.removesuffix(FOR_TOOLS) or self.settings.agent.prompt,
+            variant.removesuffix(FOR_TOOLS) or now.settings.agent.prompt,
             strategy="tools" if native else "react",
             question=question,
-            model=self.model.choice,
+            model=now.model.choice,
             today=self.today().isoformat(),
         )
         filled = prompt.messages.format_messages(
@@ -148,7 +150,7 @@ class _Work:
         self._handler = AgentCallbackHandler(
             self._emit, estimated=self._model.choice.embedded, verbose=settings.agent.verbose
         )
-        self._search = runner.search.for_tools(self._model.choice)
+        self._search = question.configured.search.for_tools(self._model.choice)
         context = ToolContext(
             search=self._search,
             evidence=self._evidence,
@@ -224,7 +226,7 @@ class _Work:
             self._runner.reader.warm_up()
         chat = await self._model.achat()
         asked = self._question + self._brought_along() + await self._read_first()
-        strategies = self._runner.strategies(self._model.choice)
+        strategies = self._runner.strategies(self._model, self._settings.agent.strategy)
         ways = strategies.to_try(chat, with_tools=bool(self._tools))
         for strategy in ways:
             try:

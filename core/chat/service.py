@@ -23,12 +23,12 @@ from core.answer.events import (
     cut_off,
 )
 from core.answer.message import Message, sources_in
-from core.base.settings import ModelChoice
 from core.base.text import ago, one_line, shorten
 from core.chat.native_answer import CITE_ARTICLES, NATIVE, NO_SOURCES, NativeAnswer, citable
 from core.llm.errors import ModelCannotSearch, ModelError
 from core.llm.model import Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
+from core.run.asking import ask_once
 from core.run.choices import AS_CONFIGURED, Choices
 from core.run.evidence import within_budget
 from core.run.history import newest
@@ -48,6 +48,8 @@ from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, Sou
 log = logging.getLogger(__name__)
 
 FOLLOW_UP_SECONDS = 20.0
+FOLLOW_UP_TOKENS = 2_000
+"""Three short lines, and what a thinking model thinks before them."""
 _RESTING = (NATIVE, Outcome.SKIPPED)
 _LIST_MARK = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.、)）:：])\s*")
 
@@ -55,8 +57,6 @@ _LIST_MARK = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.、)）:：])\s*")
 @dataclass(kw_only=True, eq=False)
 class ChatService(AnswerService):
     mode = "chat"
-    cannot_search: set[ModelChoice] = field(default_factory=set)
-    """Models that readers have chosen and that turned out to have no search of their own."""
     rewriter: Rewriter = field(default_factory=Rewriter)
     look_up: LookUp | None = None
     """Asks the law library, which is a source beside the web."""
@@ -66,27 +66,25 @@ class ChatService(AnswerService):
 
     def preview(self, question: str, sources: tuple[Source, ...], variant: str = "") -> Preview:
         """What the model would be sent. `variant`: as in the settings, or `native`; empty: the configured one."""
+        now = self.configured()
         if variant == "native":
             name, context = "chat_native", ""
         else:
-            name = chat_system(variant or self.settings.chat.prompt, question=question, model=self.model.choice)
-            context = within_budget(sources, self.settings)[1] or NOTHING_FOUND
+            name = chat_system(variant or now.settings.chat.prompt, question=question, model=now.model.choice)
+            context = within_budget(sources, now.settings)[1] or NOTHING_FOUND
         return Preview(FOLDER / f"{name}.md", answer_prompt(question, context, system=name, today=self.today()))
 
     def follow_ups(self, question: str, answer: str, choices: Choices = AS_CONFIGURED) -> list[str]:
         """Up to three questions that the reader may want to ask next; none where there is no model to suggest them."""
-        model = self.model.under(choices.applied_to(self.settings))
-        if not self.settings.chat.follow_ups or model.choice.embedded:
+        now = self.configured()
+        model = now.model.under(choices.applied_to(now.settings))
+        if not now.settings.chat.follow_ups or model.choice.embedded:
             return []
-        prompt = [("human", fill("chat_follow_ups", question=shorten(question, 1_000), answer=shorten(answer, 4_000)))]
-
-        async def ask() -> str:
-            pieces = [piece async for piece in model.stream(prompt)]
-            return "".join(piece.text for piece in pieces if isinstance(piece, TextPiece))
-
+        prompt = fill("chat_follow_ups", question=shorten(question, 1_000), answer=shorten(answer, 4_000))
         try:
-            lines = self.loop.submit(ask()).result(FOLLOW_UP_SECONDS).splitlines()
-        except (ModelError, TimeoutError) as error:
+            asking = ask_once(model, prompt, tokens=FOLLOW_UP_TOKENS, seconds=FOLLOW_UP_SECONDS)
+            lines = self.loop.submit(asking).result().text.splitlines()
+        except ModelError as error:
             log.info("no follow-up questions: %s", error)
             return []
         cleaned = (one_line(_LIST_MARK.sub("", line)) for line in lines)
@@ -99,8 +97,8 @@ class _Answering:
 
     def __init__(self, service: ChatService, question: Question) -> None:
         self._service = service
-        self._search = service.search
-        self._others = service.search.for_tools(question.model.choice)
+        self._search = question.configured.search
+        self._others = self._search.for_tools(question.model.choice)
         self._question = question
         self._settings = question.settings
         self._evidence = question.evidence
@@ -252,7 +250,7 @@ class _Answering:
     def _is_configured(self) -> bool:
         """Whether the configured model answers: what the chain says of the native engine holds for that one."""
         own = self._question.options.own_model
-        return own is None and self._model.choice == self._service.model.choice
+        return own is None and self._model.choice == self._question.configured.model.choice
 
     @property
     def _may_search_itself(self) -> bool:
@@ -262,7 +260,7 @@ class _Answering:
             NativeEngine.from_settings(self._settings)
         except EngineMisconfigured:
             return False
-        return self._model.choice not in self._service.cannot_search
+        return not self._model.cannot_search
 
     async def _refused(self, seconds: float) -> Attempt:
         """The model is not asked again until the settings change; the ledger says so."""
@@ -270,7 +268,7 @@ class _Answering:
         if self._is_configured:
             await asyncio.to_thread(self._search.report, NATIVE, error)
         else:
-            self._service.cannot_search.add(self._model.choice)
+            self._model.cannot_search = True
         return error.attempt(NATIVE, seconds)
 
     async def _find(self, refused: Attempt | None) -> tuple[SearchResponse, SearchError | None]:

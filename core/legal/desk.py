@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -43,35 +42,18 @@ ARTICLES = 3
 
 
 class LegalDesk:
-    def __init__(self, settings: Settings, search: SearchService) -> None:
+    """One for the whole process. `search` returns the web search of the current settings."""
+
+    def __init__(self, settings: Settings, search: Callable[[], SearchService]) -> None:
         self.public_url = settings.public.url
         self.library = LegalLibrary(settings.data_dir, embedding=settings.legal.embedding)
         self.verifier = Verifier(self.library)
         self.importer = Importer(self.library)
-        self._checked = lru_cache(maxsize=CHECKS_KEPT)(self._check)
-        self._judged = lru_cache(maxsize=JUDGMENTS_KEPT)(self._judge)
-        self._held = lru_cache(maxsize=1)(self._hold)
-        self._listed = lru_cache(maxsize=1)(self._catalogue)
-        self._use(search)
-
-    def searching(self, search: SearchService) -> LegalDesk:
-        """The same library and the same import under way, with another web search behind them."""
-        made = copy(self)
-        made._use(search)
-        return made
-
-    def _use(self, search: SearchService) -> None:
         self._search = search
-        self.regulations = self.regulations_for(None)
-        self.cases = self.cases_for(None)
 
     def catalogue(self) -> Catalogue | None:
         """The directory of what was imported, made once for an index and a day; None before the first import."""
-        return self._listed(self.library.version, date.today())
-
-    def _catalogue(self, index: str | None, day: date) -> Catalogue | None:
-        held = self.library.index() if index else None
-        return Catalogue(held) if held else None
+        return _catalogue(self.library, self.library.version, date.today())
 
     def close(self) -> None:
         self.importer.close()
@@ -79,7 +61,7 @@ class LegalDesk:
     @property
     def searches_web(self) -> bool:
         """Whether the web stands in for what was not imported."""
-        return self._search.reaches_web
+        return self._search().reaches_web
 
     @property
     def available(self) -> bool:
@@ -89,13 +71,7 @@ class LegalDesk:
     @property
     def holdings(self) -> str:
         """What the library has and how old it is, in one line; empty before the first import. Every legal answer says it."""
-        return self._held(self.library.version, date.today())
-
-    def _hold(self, version: str | None, day: date) -> str:
-        index = self.library.index()
-        if index is None or not (laws := len(index.laws())):
-            return ""
-        return f"法规库：{laws:,} 部，截至 {index.newest() or '日期不详'}"
+        return _holdings(self.library, self.library.version, date.today())
 
     def check(self, text: str, question: str = "") -> StatuteCheck | None:
         """None for a text that cites no statute. The same text is looked up once a day and index: pages draw it often.
@@ -103,21 +79,11 @@ class LegalDesk:
         `question`: what it answers; a time in it says which law counts.
         """
         today = date.today()
-        return self._checked(text, one_asked_for(question, today), self.library.version, today)
-
-    def _check(self, text: str, asked: Period | None, index: str | None, day: date) -> StatuteCheck | None:
-        if index is None:
-            cites = any(citation.law for citation in find_citations(text))
-            return StatuteCheck((), indexed=False) if cites else None
-        verdicts = _different(self.verifier.verify(text, Author.MODEL, asked=asked))
-        return StatuteCheck(tuple(verdicts)) if verdicts else None
+        return _check(self.verifier, text, one_asked_for(question, today), self.library.version, today)
 
     def cited_in(self, judgment: str) -> tuple[Verdict, ...]:
         """The articles that a judgment cites, each checked; looked up once like an answer's."""
-        return self._judged(judgment, self.library.version, date.today())
-
-    def _judge(self, judgment: str, index: str | None, day: date) -> tuple[Verdict, ...]:
-        return tuple(_different(self.verifier.verify(judgment, Author.PERSON))) if index else ()
+        return _cited_in(self.verifier, judgment, self.library.version, date.today())
 
     def articles_for(self, question: str, meant: str = "") -> SearchResponse | None:
         """What the library itself has to say to a question, as a search; None for one that it does not answer well.
@@ -142,24 +108,62 @@ class LegalDesk:
             notes=tuple(filter(None, (as_of and as_of.said, found.note))),
         )
 
-    def regulations_for(self, user: Visitor | None, session_cache: SessionCache | None = None) -> RegulationService:
-        """`user` is whose limit counts a search of the web."""
-        return RegulationService(self.library, self._web(SearchType.REGULATION, user, session_cache))
+    def regulations(
+        self, user: Visitor | None, session_cache: SessionCache | None = None, search: SearchService | None = None
+    ) -> RegulationService:
+        """Return the service for statutes.
 
-    def cases_for(self, user: Visitor | None, session_cache: SessionCache | None = None) -> CaseService:
-        return CaseService(self.library, self._web(SearchType.CASE, user, session_cache))
+        `user` is whose limit counts a search of the web. `search` is the one that an answer under way began with.
+        """
+        return RegulationService(self.library, self._web(SearchType.REGULATION, user, session_cache, search))
 
-    def _web(self, kind: SearchType, user: Visitor | None, session_cache: SessionCache | None) -> Fallback | None:
-        """What the library does not hold is searched on the web, where there is an engine for it."""
-        if not self.searches_web:
+    def cases(
+        self, user: Visitor | None, session_cache: SessionCache | None = None, search: SearchService | None = None
+    ) -> CaseService:
+        """Return the service for cases; the arguments are those of `regulations`."""
+        return CaseService(self.library, self._web(SearchType.CASE, user, session_cache, search))
+
+    def _web(
+        self, kind: SearchType, user: Visitor | None, session_cache: SessionCache | None, search: SearchService | None
+    ) -> Fallback | None:
+        """Return the web search for what the library does not hold; None where no engine reaches the web."""
+        web = search or self._search()
+        if not web.reaches_web:
             return None
+        return lambda query, limit: web.search(
+            SearchQuery(query, type=kind, limit=limit), user=user, session_cache=session_cache
+        )
 
-        def search(query: str, limit: int) -> SearchResponse:
-            return self._search.search(
-                SearchQuery(query, type=kind, limit=limit), user=user, session_cache=session_cache
-            )
 
-        return search
+# What follows holds for one version of the library, `version`, on one day.
+
+
+@lru_cache(maxsize=1)
+def _catalogue(library: LegalLibrary, version: str | None, day: date) -> Catalogue | None:
+    index = library.index() if version else None
+    return Catalogue(index) if index else None
+
+
+@lru_cache(maxsize=1)
+def _holdings(library: LegalLibrary, version: str | None, day: date) -> str:
+    index = library.index()
+    if index is None or not (laws := len(index.laws())):
+        return ""
+    return f"法规库：{laws:,} 部，截至 {index.newest() or '日期不详'}"
+
+
+@lru_cache(maxsize=CHECKS_KEPT)
+def _check(verifier: Verifier, text: str, asked: Period | None, version: str | None, day: date) -> StatuteCheck | None:
+    if version is None:
+        cites = any(citation.law for citation in find_citations(text))
+        return StatuteCheck((), indexed=False) if cites else None
+    verdicts = _different(verifier.verify(text, Author.MODEL, asked=asked))
+    return StatuteCheck(tuple(verdicts)) if verdicts else None
+
+
+@lru_cache(maxsize=JUDGMENTS_KEPT)
+def _cited_in(verifier: Verifier, judgment: str, version: str | None, day: date) -> tuple[Verdict, ...]:
+    return tuple(_different(verifier.verify(judgment, Author.PERSON))) if version else ()
 
 
 def _about_law(index: LegalIndex, *wordings: str) -> list[str]:

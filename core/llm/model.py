@@ -125,6 +125,8 @@ class Model:
     ) -> None:
         self.choice = choose_model(settings)
         self.settings = settings
+        self.cannot_search = False
+        """It was asked to search the web by itself, and turned out to have no search of its own."""
         self._build = build
         self._sleep = sleep
         self._limit = limit

@@ -6,7 +6,6 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -73,12 +72,6 @@ class Reader:
         if "READING_DENY_HOSTS" in settings.unusable:  # somebody wanted to keep us away, and we do not know from where
             section = section.model_copy(update={"pages": 0})
         return cls(section, render=render, cache=PageCache.from_settings(settings, link))
-
-    def with_browser(self, render: Render | None) -> Reader:
-        """The same processes and the same cache, and another browser."""
-        other = copy(self)
-        other._render = render
-        return other
 
     @property
     def warning(self) -> str:

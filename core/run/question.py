@@ -13,6 +13,7 @@ from core.base.visitors import COMMAND_LINE, Visitor
 from core.llm.model import Model
 from core.reading import Page
 from core.run.choices import AS_CONFIGURED, Choices
+from core.run.configured import Configured
 from core.run.evidence import Evidence
 from core.search.cache import SessionCache
 from core.search.results import addresses_in
@@ -45,6 +46,8 @@ class Question:
     text: str
     history: Sequence[Message]
     options: AnswerOptions
+    configured: Configured
+    """The parts under which it was asked, to the end of its answer."""
     settings: Settings
     """With what the reader has chosen."""
     model: Model

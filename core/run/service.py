@@ -19,11 +19,11 @@ from core.llm.model import Model
 from core.reading import Reader
 from core.run.admission import Admission, Place
 from core.run.checking import Texts, checked
+from core.run.configured import Configured
 from core.run.judging import Review, judged
 from core.run.mending import Mended, mended
 from core.run.question import AnswerOptions, Question, accept
 from core.run.run import GRACE_SECONDS, OnAnswer, Run
-from core.search.service import SearchService
 
 T = TypeVar("T")
 
@@ -33,9 +33,8 @@ class AnswerService(ABC):
     """One for the whole process: what belongs to one question is in the Question. `today` is an argument for tests."""
 
     mode: ClassVar[Mode]
-    settings: Settings = field(kw_only=False)
-    model: Model
-    search: SearchService
+    configured: Callable[[], Configured] = field(kw_only=False)
+    """Returns the parts of the current settings."""
     loop: LoopThread
     today: Callable[[], date] = date.today
     reader: Reader | None = None
@@ -45,25 +44,15 @@ class AnswerService(ABC):
     def question(self, text: str, history: Sequence[Message] = (), options: AnswerOptions | None = None) -> Question:
         """Accepted and counted, with the settings that hold for it; or an InputError that says why it cannot be sent."""
         options = options or AnswerOptions()
-        accepted = accept(text, limit=self.settings.chat.max_question_length)
+        now = self.configured()
+        accepted = accept(text, limit=now.settings.chat.max_question_length)
         self._count(options)
-        settings, model = self._meant(options)
-        return Question(accepted, history, options, settings, model)
+        settings, model = _meant(now, options)
+        return Question(accepted, history, options, now, settings, model)
 
     def _count(self, options: AnswerOptions) -> None:
         if self.admission is not None:
             self.admission.count(options.user)
-
-    def _meant(self, options: AnswerOptions) -> tuple[Settings, Model]:
-        """The settings with the reader's choices, and the model that these mean."""
-        if options.own_model is None:
-            settings, model = options.choices.applied_to(self.settings), self.model
-        else:
-            settings, model = (
-                replace(options.choices, model=None).applied_to(options.own_model.settings),
-                options.own_model,
-            )
-        return settings, model.under(settings)
 
     def start(self, question: Question, *, grace: float = GRACE_SECONDS) -> Run:
         """Answers in the background, when it is the question's turn; the page follows the run."""
@@ -81,7 +70,7 @@ class AnswerService(ABC):
 
     def model_for(self, options: AnswerOptions) -> Model:
         """Who would answer now."""
-        return self._meant(options)[1]
+        return _meant(self.configured(), options)[1]
 
     def review(self, check: AnswerCheck, sources: Sequence[SourceText], options: AnswerOptions) -> Future[AnswerCheck]:
         """让模型复核 of an answer that is there. Counts as a question; InputError: not now. The future may bring a ModelError."""
@@ -122,3 +111,12 @@ class AnswerService(ABC):
 
     @abstractmethod
     def events(self, question: Question) -> AsyncIterator[RunEvent]: ...
+
+
+def _meant(now: Configured, options: AnswerOptions) -> tuple[Settings, Model]:
+    """Return the settings with the reader's choices, and the model that these mean."""
+    if options.own_model is None:
+        settings, model = options.choices.applied_to(now.settings), now.model
+    else:
+        settings, model = replace(options.choices, model=None).applied_to(options.own_model.settings), options.own_model
+    return settings, model.under(settings)

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 
 from core.base.http import Deadline
@@ -59,39 +58,41 @@ class SearchService:
         prepare: Callable[[SearchQuery], SearchQuery] = lambda query: query,
         on_end: Callable[[SearchEnd], None] = lambda end: None,
         clock: Callable[[], float] = time.monotonic,
+        flights: Flights | None = None,
+        failover: Failover | None = None,
     ) -> None:
-        """`on_end` is told of every search, in the thread that made it; it must not raise."""
+        """`on_end` is told of every search, in the thread that made it; it must not raise.
+
+        `flights` and `failover` are those of another service, whose searches under way and health this one shares.
+        """
         self._engines = tuple(engines)
         self._settings = settings or SearchSettings()
         self._cache = cache
         self._limits = limits
-        self._health = health or Health(engine.name for engine in engines)
         self._prepare = prepare
         self._on_end = on_end
         self._clock = clock
-        self._flights = Flights()
-        self._failover = self._new_failover()
-
-    def _new_failover(self) -> Failover:
-        return Failover(
-            self._health,
+        self._flights = flights or Flights()
+        self._failover = failover or Failover(
+            health or Health(engine.name for engine in engines),
             hedge_after=self._settings.hedge_after,
-            take_turn=self._limits.take_turn if self._limits else None,
-            clock=self._clock,
+            take_turn=limits.take_turn if limits else None,
+            clock=clock,
         )
 
-    def with_engines(self, engines: Sequence[SearchEngine], health: Health) -> SearchService:
-        """The same cache and limits, and other engines, of which none has failed yet."""
-        made = copy(self)
-        made._engines, made._health, made._flights = tuple(engines), health, Flights()
-        made._failover = made._new_failover()
-        return made
-
     def for_tools(self, model: ModelChoice) -> SearchService:
-        """The same search, with the engines that the tools of an agent with this model use."""
-        made = copy(self)
-        made._engines = tuple(filter(None, (engine.for_tools(model) for engine in self._engines)))
-        return made
+        """Return the same search with the engines that the tools of an agent with this model use."""
+        return SearchService(
+            [usable for engine in self._engines if (usable := engine.for_tools(model)) is not None],
+            settings=self._settings,
+            cache=self._cache,
+            limits=self._limits,
+            prepare=self._prepare,
+            on_end=self._on_end,
+            clock=self._clock,
+            flights=self._flights,
+            failover=self._failover,
+        )
 
     @property
     def available(self) -> bool:
@@ -116,7 +117,7 @@ class SearchService:
 
     def states(self) -> dict[str, Rest | None]:
         """Every engine in the chain, with its rest if it has one."""
-        return self._health.states()
+        return self._failover.health.states()
 
     def admit(self, user: Visitor) -> None:
         """Counts what somebody else will ask of the web, like a search. Raises RateLimited."""
@@ -129,7 +130,7 @@ class SearchService:
         A model searches by itself while it answers, and nobody can do that for it. The search is counted here; the
         caller reports how it went. False: search as ever, which also has the words for a limit that is reached.
         """
-        if not self._engines or self._engines[0].name != engine or self._health.admit(engine) is not None:
+        if not self._engines or self._engines[0].name != engine or self._failover.health.admit(engine) is not None:
             return False
         if self._limits is not None:
             try:
@@ -143,9 +144,9 @@ class SearchService:
     def report(self, engine: str, error: EngineError | None = None, *, response: SearchResponse | None = None) -> None:
         """How a search went that was handed over; without a response nothing was searched for after all."""
         if error is None:
-            self._health.succeeded(engine)
+            self._failover.health.succeeded(engine)
         else:
-            self._health.failed(engine, error)
+            self._failover.health.failed(engine, error)
         if response is not None:
             self._on_end(SearchEnd(response.query, response.search_time, response, attempts=response.attempts))
 

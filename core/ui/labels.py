@@ -24,5 +24,6 @@ ARGUMENTS = {
     "focus": "关注",
 }
 """What a tool of the agent's is given besides the words to search for, or the pages to read."""
+MODES: dict[str, str] = {"chat": "Chat", "agent": "Agent"}
 ORIGINS = {"default": "默认", "settings.yaml": "settings.yaml", "page": "页面", "environment": "环境变量"}
 """Where a setting's value comes from."""

@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from core.app import shared_app
 from core.base.errors import AppError
 from core.search.workers import in_a_thread
-from core.ui import keeping
+from core.ui import identity, session
 
 READ_SECONDS = 1.0
 """A page waits no longer for them, and then begins as for a first visit."""
 
 
 def kept() -> dict[str, Any]:
-    app, who = shared_app(), keeping.visitor()
+    app, who = session.app(), identity.visitor()
     if who is None:
         return {}
     reading = app.loop.submit(in_a_thread(partial(app.preferences.of, who), name="wenyuan-preferences"))
@@ -28,5 +27,5 @@ def kept() -> dict[str, Any]:
 
 def keep(changes: Mapping[str, Any]) -> None:
     """None: forgotten."""
-    if who := keeping.visitor():
-        shared_app().preferences.change(who, changes)
+    if who := identity.visitor():
+        session.app().preferences.change(who, changes)

@@ -10,20 +10,23 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from core.answer.message import Message, new_id, questions_of
+from core.answer.message import Message, Mode, new_id, questions_of
+from core.app import App, shared_app
 from core.reading import Page
 from core.run.mending import Mended
 from core.run.question import Question
 from core.run.run import Run
 from core.search.cache import SessionCache
 
+APP = "app"
 ROUTED = "routed"
 FIRST_RUN = "first_run"
 UNHEARD = "unheard"
 SEARCH_TOGGLE = "search_toggle"
 CHAT_INPUT = "chat_input"
 MODE = "mode"
-CHAT, AGENT = "Chat", "Agent"
+CHAT: Mode = "chat"
+AGENT: Mode = "agent"
 RESTORED = "restored"
 PAGE_OF_MESSAGES = 20
 
@@ -125,11 +128,19 @@ def chat() -> ChatState:
     return current
 
 
-def begin() -> None:
-    """Home.py calls this first, for whatever page."""
+def begin() -> App:
+    """Bind the App for this run of the page and return it. Home.py calls this first, for whatever page."""
+    st.session_state[APP] = shared_app()
     st.session_state[FIRST_RUN] = ROUTED not in st.session_state
     st.session_state[ROUTED] = True
     chat().settle()
+    return app()
+
+
+def app() -> App:
+    """Return the App of this run of the page. What a page draws gets it as an argument."""
+    bound: App = st.session_state.get(APP) or shared_app()
+    return bound
 
 
 def through_router() -> None:
@@ -143,8 +154,8 @@ def through_router() -> None:
         st.rerun()
 
 
-def mode() -> str:
-    return str(st.session_state.get(MODE) or CHAT)
+def mode() -> Mode:
+    return AGENT if st.session_state.get(MODE) == AGENT else CHAT
 
 
 def session_cache() -> SessionCache:

@@ -1,4 +1,4 @@
-"""Settings that are saved while the program runs: another App of the same parts, for the next question."""
+"""Settings that are saved while the program runs: other configured parts in the same App, for the next question."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from pathlib import Path
 
 import pytest
 
-import core.app
 from core.answer.events import Answer, TextDelta
 from core.app import App, build_app, shared_app
 from core.base.http import Deadline
 from core.base.settings import SavedFile
 from core.search.engine import SearchEngine
 from core.search.engines.exa import ExaEngine
+from core.search.errors import RateLimited
 from core.search.registry import Chain
 from core.search.types import SearchQuery, SearchResult
 from support.base import ROOT, loaded
 from support.openai_server import ANSWER, OpenAIServer, openai_server
 from support.patience import until
+from support.shared import shared_and_closed
 
 KEY = "key-of-the-page-0123456789"
 
@@ -36,11 +37,9 @@ def server() -> Iterator[OpenAIServer]:
 
 
 @pytest.fixture
-def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
-    made = build_app(loaded(SEARCH_PROVIDER_PRIORITY="exa,bundled"))
-    monkeypatch.setattr(core.app, "_shared", made)
-    yield made
-    core.app.close_shared_app()
+def app() -> Iterator[App]:
+    with shared_and_closed(build_app(loaded(SEARCH_PROVIDER_PRIORITY="exa,bundled"))) as made:
+        yield made
 
 
 def connect(server: OpenAIServer, model: str = "ok") -> dict[str, str]:
@@ -56,25 +55,44 @@ def test_the_next_question_is_answered_by_the_new_model(app: App, server: OpenAI
     assert app.model.choice.embedded
     app.saved.change(connect(server))
     assert answered(shared_app()) == ANSWER
-    assert shared_app() is shared_app(), "not again without a change"
+    assert shared_app() is app
+    assert shared_app().configured is shared_app().configured, "not again without a change"
     shared_app().saved.change(dict.fromkeys(connect(server), ""))
     assert shared_app().model.choice.embedded
     assert shared_app().loaded.origins["OPENAI_API_KEY"] == "default"
 
 
 def test_what_must_last_goes_on_and_the_rest_is_new(app: App, server: OpenAIServer) -> None:
-    desk = app.legal
+    before, desk, agent = app.configured, app.legal, app.agent
+    findings = app.diagnosis.run()
+    assert app.diagnosis.run() is findings, "of the last half minute"
     app.saved.change(connect(server) | {"EXA_API_KEY": KEY})
-    renewed = shared_app()
-    for part in ("loop", "database", "store", "outbox", "keeper", "metrics", "calls", "saved"):
-        assert getattr(renewed, part) is getattr(app, part), part
-    assert renewed.chat.admission is app.chat.admission
-    assert renewed.legal.importer is desk.importer
-    assert renewed.agent.model is renewed.model is renewed.chat.model is not app.model
-    assert [engine.name for engine in app.chain.engines] == ["bundled"]
-    exa, _ = renewed.chain.engines
+    assert shared_app() is app
+    assert app.legal is desk
+    assert app.agent is agent
+    assert app.diagnosis.last is None, "it was about other settings"
+    assert app.model is not before.model
+    for service in (app.chat, app.agent):
+        question = service.question("你好")
+        assert question.model is app.model
+        assert question.configured is app.configured
+    assert [engine.name for engine in before.chain.engines] == ["bundled"]
+    exa, _ = app.chain.engines
     assert isinstance(exa, ExaEngine)
-    assert renewed.search.states().keys() == {"exa", "bundled"}
+    assert app.search.states().keys() == {"exa", "bundled"}
+
+
+def test_a_question_from_before_the_page_has_looked_is_under_the_new_settings_too(
+    app: App, server: OpenAIServer
+) -> None:
+    app.saved.change(connect(server))
+    assert answered(app) == ANSWER
+
+
+def test_what_the_library_lacks_is_searched_with_the_engines_of_now(app: App) -> None:
+    assert not app.legal.searches_web
+    app.saved.change({"EXA_API_KEY": KEY})
+    assert shared_app().legal.searches_web
 
 
 class RenderingEngine(SearchEngine):
@@ -84,41 +102,48 @@ class RenderingEngine(SearchEngine):
         return []
 
     def render(self, url: str, deadline: Deadline, *, public_only: bool, unsandboxed: bool) -> str | None:
-        return None
+        return f"rendered {url}"
 
     def close(self) -> None: ...
 
 
 def test_pages_are_opened_in_the_browser_of_the_chain_as_it_is(app: App, server: OpenAIServer) -> None:
-    assert app.reader._render is None
-    with_browser = replace(app, chain=Chain((RenderingEngine(),), left_out=()))
-    with_browser.saved.change({"EXA_API_KEY": KEY})
-    renewed = with_browser.renewed()
-    assert renewed.reader._render == with_browser.chain.engines[0].render  # type: ignore[attr-defined]
-    assert renewed.chat.reader is renewed.reader is renewed.agent.reader
-    assert renewed.reader._workers is app.reader._workers
-    assert renewed.reader._cache is app.reader._cache
-    renewed.saved.change({"EXA_API_KEY": ""})
-    assert renewed.renewed().reader._render is None
+    def rendered() -> str | None:
+        assert app.reader._render is not None
+        return app.reader._render("http://a", Deadline(1), public_only=True, unsandboxed=False)
+
+    assert app.chat.reader is app.reader is app.agent.reader
+    assert rendered() is None
+    browser = RenderingEngine()
+    app.configuration.current = replace(app.configured, chain=Chain((browser,), left_out=()))
+    assert rendered() == "rendered http://a"
+    app.saved.change({"EXA_API_KEY": KEY})
+    assert shared_app().chain.engines[0] is browser, "it holds a browser, and goes on"
+    assert rendered() == "rendered http://a"
+    app.saved.change({"EXA_API_KEY": ""})
+    shared_app()
+    assert rendered() is None
 
 
 def test_an_answer_under_way_ends_on_the_old_model(app: App, server: OpenAIServer) -> None:
     app.saved.change(connect(server, "script:slow"))
     server.script, server.pause = ["一", "二", "三"], 0.2
-    events = shared_app().chat.stream("你好")
+    events = app.chat.stream("你好")
     next(event for event in events if isinstance(event, TextDelta))
-    shared_app().saved.change(connect(server, "ok"))
+    app.saved.change(connect(server, "ok"))
     assert answered(shared_app()) == ANSWER
     assert next(event.text for event in events if isinstance(event, Answer)) == "一二三"
 
 
-def test_a_search_limit_does_not_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = build_app(loaded(LIMITS_MODEL_CALLS_PER_MINUTE="7", SEARCH_PROVIDER_PRIORITY="bundled"))
-    monkeypatch.setattr(core.app, "_shared", made)
-    made.saved.change({"LLM_MODEL": "embedded"})
-    assert shared_app().calls is made.calls
-    assert shared_app().search._limits is made.search._limits
-    core.app.close_shared_app()
+def test_a_search_limit_does_not_begin_anew() -> None:
+    made = build_app(loaded(SEARCH_RATE_LIMIT="1", SEARCH_PROVIDER_PRIORITY="bundled"))
+    with shared_and_closed(made):
+        made.search.search(SearchQuery("怎么打开联网搜索？"))
+        made.saved.change({"LLM_MODEL": "embedded"})
+        before = made.search
+        assert shared_app().search is not before
+        with pytest.raises(RateLimited):
+            made.search.search(SearchQuery("怎么导入法律文本？"))
 
 
 def test_another_process_saves_and_this_one_notices(app: App) -> None:

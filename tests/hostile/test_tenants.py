@@ -18,7 +18,7 @@ from core.answer.message import Message
 from core.base.visitors import neighbourhood
 from core.store import ConversationStore
 from core.store.errors import ConversationNotFound, ConversationReadOnly
-from core.ui import keeping, uploads
+from core.ui import identity, uploads
 from support.base import ROOT, loaded
 from support.pages import html, rerun, values
 
@@ -153,8 +153,8 @@ def test_an_address_that_somebody_typed_opens_nothing_of_others(parameter: str, 
 )
 def test_a_cookie_that_we_did_not_write_is_nobody(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
     context = SimpleNamespace(cookies={VISITOR_COOKIE: mark}, ip_address="203.0.113.7")
-    monkeypatch.setattr(keeping, "st", SimpleNamespace(user={}, context=context, session_state={}))
-    assert keeping.visitor() is None
+    monkeypatch.setattr(identity, "st", SimpleNamespace(user={}, context=context, session_state={}))
+    assert identity.visitor() is None
 
 
 @pytest.mark.parametrize(
@@ -171,8 +171,8 @@ def test_a_cookie_that_we_did_not_write_is_nobody(mark: str, monkeypatch: pytest
     ],
 )
 def test_nobody_is_her_by_claims_of_their_own(user: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "st", SimpleNamespace(user=user, session_state={}))
-    assert keeping.owner() != OWNER
+    monkeypatch.setattr(identity, "st", SimpleNamespace(user=user, session_state={}))
+    assert identity.owner() != OWNER
 
 
 # ── Addresses ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -164,7 +164,7 @@ def test_the_switch_in_chat_mode() -> None:
 
 def test_the_switch_in_agent_mode() -> None:
     """Agent 模式搜索开关"""
-    page = choose(open_page(), "Agent")
+    page = choose(open_page(), "agent")
     assert page.toggle[0].disabled
     assert AGENT_DECIDES == "Agent 模式下由 AI 自动决策搜索"
     assert AGENT_DECIDES in values(page.caption)
@@ -180,9 +180,9 @@ def test_the_switch_when_the_mode_changes(on: bool) -> None:
     if on:
         page.toggle[0].set_value(True)
         rerun(page)
-    assert choose(page, "Agent").toggle[0].disabled
+    assert choose(page, "agent").toggle[0].disabled
     ask(page, "你好")
-    choose(page, "Chat")
+    choose(page, "chat")
     assert not page.toggle[0].disabled
     assert page.toggle[0].value is on
 
@@ -192,7 +192,7 @@ def test_the_switch_when_the_mode_changes(on: bool) -> None:
 
 def test_results_are_kept_in_the_session() -> None:
     """缓存搜索结果"""
-    page = ask(choose(open_page(), "Agent"), MANUAL)
+    page = ask(choose(open_page(), "agent"), MANUAL)
     cache: SessionCache = page.session_state["session_cache"]
     assert len(cache) == 1
     (search,) = page.session_state["chat"].messages[-1].searches
@@ -221,7 +221,7 @@ def test_another_session_begins_with_an_empty_cache(monkeypatch: pytest.MonkeyPa
     """缓存过期"""
     monkeypatch.setenv("SEARCH_CACHE_TTL", "0")
     for _ in range(2):  # a session each
-        page = choose(open_page(), "Agent")
+        page = choose(open_page(), "agent")
         assert "session_cache" not in page.session_state
         ask(page, MANUAL)
         (search,) = page.session_state["chat"].messages[-1].searches
@@ -297,7 +297,7 @@ def test_results_are_numbered(app: App, engine: FakeEngine, tool: WebSearchTool)
 
 def test_citations_of_the_agent_are_links() -> None:
     """Agent 引用结果"""
-    with_agent, with_chat = choose(open_page(), "Agent"), open_page()
+    with_agent, with_chat = choose(open_page(), "agent"), open_page()
     with_chat.toggle[0].set_value(True)
     rerun(with_chat)
     for page in (with_agent, with_chat):
@@ -309,7 +309,7 @@ def test_citations_of_the_agent_are_links() -> None:
 
 def test_references_of_the_agent() -> None:
     """引用列表生成"""
-    page = ask(choose(open_page(), "Agent"), MANUAL)
+    page = ask(choose(open_page(), "agent"), MANUAL)
     message = page.session_state["chat"].messages[-1]
     for _ in range(2):  # while it is answered, and drawn again
         (listed,) = re.findall(
@@ -322,7 +322,7 @@ def test_references_of_the_agent() -> None:
 
 def test_an_answer_without_citations() -> None:
     """无引用处理"""
-    page = ask(choose(open_page(), "Agent"), "你好")
+    page = ask(choose(open_page(), "agent"), "你好")
     message = page.session_state["chat"].messages[-1]
     assert message.text
     assert not message.searches

@@ -86,8 +86,8 @@ def system_prompt() -> str:
 
 def test_agent_mode_is_chosen() -> None:
     """启用 Agent 模式"""
-    page = choose(open_page(), "Agent")
-    assert page.session_state["mode"] == "Agent"
+    page = choose(open_page(), "agent")
+    assert page.session_state["mode"] == "agent"
     assert page.info[-1].value == AGENT_ON
     ask(page, MANUAL)
     assert page.session_state["chat"].messages[-1].mode == "agent"
@@ -124,7 +124,7 @@ class Growing(FakeEngine):
 
 def test_the_whole_process_is_on_the_page() -> None:
     """Agent 执行过程可视化"""
-    page = ask(choose(open_page(), "Agent"), MANUAL)
+    page = ask(choose(open_page(), "agent"), MANUAL)
     for _ in range(2):  # as it was drawn while it happened, and again
         search, thought, *_ = steps(page)
         assert re.match(r"搜索「打开联网搜索」 · 内置手册 · \d+ 条", search)

@@ -27,6 +27,7 @@ from scripts.describe_settings import table_lines, yaml_lines
 from support.base import ROOT, loaded
 from support.engines import ScriptedFetch, answer, scripted, wire
 from support.pages import html
+from support.shared import shared_and_closed
 
 PAGE = (ROOT / "docs" / "adding-an-engine.md").read_text("utf-8")
 MODULE, LINE = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -55,10 +56,9 @@ def engine(fetch: ScriptedFetch) -> Any:
 def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     """With its key, and a server that answers."""
     app = build_app(loaded(BRAVE_API_KEY="brave-key", SEARCH_PROVIDER_PRIORITY="brave,bundled"))
-    monkeypatch.setattr(core.app, "_shared", app)
     monkeypatch.setattr(app.chain.engines[0], "_fetch", scripted(FOUND))
-    yield app
-    app.close()
+    with shared_and_closed(app):
+        yield app
 
 
 def test_the_engine_searches() -> None:

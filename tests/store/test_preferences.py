@@ -51,10 +51,10 @@ def rows(database: Database) -> list[tuple[str, str]]:
 def test_what_is_chosen_is_there_after_a_restart_and_for_nobody_else(open_one: Open) -> None:
     _, mine, outbox = open_one()
     assert mine.of(MINE) == {}
-    mine.change(MINE, {"mode": "Agent", "search": True, "temperature": 0.4, "model": "openai:通义"})
+    mine.change(MINE, {"mode": "agent", "search": True, "temperature": 0.4, "model": "openai:通义"})
     assert outbox.flush(10)
     database, again, _ = open_one()
-    assert again.of(MINE) == {"mode": "Agent", "search": True, "temperature": 0.4, "model": "openai:通义"}
+    assert again.of(MINE) == {"mode": "agent", "search": True, "temperature": 0.4, "model": "openai:通义"}
     assert again.of(YOURS) == {}
     assert [visitor for visitor, _ in rows(database)] == [digest(MINE)], "the database does not know the cookie"
 
@@ -65,9 +65,9 @@ def test_two_tabs_change_what_they_name_and_nothing_else(open_one: Open) -> None
     assert first.flush(10)
     other.change(MINE, {"search": False})
     assert second.flush(10)
-    one.change(MINE, {"mode": "Agent"})
+    one.change(MINE, {"mode": "agent"})
     assert first.flush(10)
-    assert other.of(MINE) == {"model": "a", "search": False, "mode": "Agent"}
+    assert other.of(MINE) == {"model": "a", "search": False, "mode": "agent"}
 
 
 def test_many_first_choices_in_the_same_moment_are_all_kept(open_one: Open) -> None:

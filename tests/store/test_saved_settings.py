@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
-import core.app
-from core.app import build_app
+from core.app import build_app, shared_app
 from core.base.settings import Saved, SettingsNotSaved
 from core.store import Database, StoredSettings
 from core.store.backends import PostgresServer, SqliteFile
@@ -19,6 +19,7 @@ from support.base import loaded
 from support.faults import full_backlog
 from support.patience import until
 from support.postgres import Postgres
+from support.shared import shared_and_closed
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
@@ -109,11 +110,9 @@ def test_every_app_server_answers_with_the_new_model(
     shared = {"DATABASE_URL": postgres.new_database(), "SEARCH_PROVIDER_PRIORITY": "bundled"}
     here = build_app(loaded(**shared, DATA_DIR=str(tmp_path / "here")))
     there = build_app(loaded(**shared, DATA_DIR=str(tmp_path / "there")))
-    monkeypatch.setattr(core.app, "_shared", there)
-    assert core.app.shared_app() is there
-    here.saved.change(OPENAI)
-    until(lambda: core.app.shared_app().settings.llm.model == "openai:a")
-    assert KEY in core.app.shared_app().settings.secrets()
-    assert not list(tmp_path.rglob("page.json"))
-    here.close()
-    core.app.close_shared_app()
+    with shared_and_closed(there), closing(here):
+        assert not shared_app().settings.llm.model
+        here.saved.change(OPENAI)
+        until(lambda: shared_app().settings.llm.model == "openai:a")
+        assert KEY in there.settings.secrets()
+        assert not list(tmp_path.rglob("page.json"))

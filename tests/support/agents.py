@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from langchain_core.language_models import BaseChatModel
@@ -93,12 +93,11 @@ async def no_patience(seconds: float) -> None:
 
 def _runner(app: App, tools: Sequence[ToolFactory], changes: dict[str, Any]) -> AgentRunner:
     """`changes` to the agent's settings pass validation by: a test does not wait for ten seconds."""
-    settings = app.settings
-    settings = settings.model_copy(update={"agent": settings.agent.model_copy(update=changes)})
+    agent = app.settings.agent.model_copy(update=changes)
+    changed = replace(app.loaded, values=app.settings.model_copy(update={"agent": agent}))
+    app.configuration.current = replace(app.configured, loaded=changed)
     return AgentRunner(
-        settings,
-        model=app.model,
-        search=app.search,
+        app.configuration.latest,
         loop=app.loop,
         reader=app.reader,
         legal=app.legal,

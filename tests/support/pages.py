@@ -10,8 +10,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-import core.app
 from core.answer.events import RunEvent
+from core.answer.message import Mode
 from core.app import App, build_app
 from core.search.engine import SearchEngine
 from core.ui.chat.composer import AGENT_TOGGLE
@@ -19,6 +19,7 @@ from core.ui.chat.panel import MODEL_MENU
 from core.ui.session import AGENT, SEARCH_TOGGLE
 from support.agents import World
 from support.base import ROOT, loaded
+from support.shared import shared, shared_and_closed
 from support.worlds import FakeEngine, results
 
 
@@ -45,7 +46,7 @@ def search(page: AppTest, *, on: bool) -> AppTest:
     return rerun(page)
 
 
-def choose(page: AppTest, mode: str) -> AppTest:
+def choose(page: AppTest, mode: Mode) -> AppTest:
     page.toggle(key=AGENT_TOGGLE).set_value(mode == AGENT)
     return rerun(page)
 
@@ -88,31 +89,23 @@ def serving(engines: Sequence[SearchEngine] | None = None, /, **environ: str) ->
     """Every page that is opened meanwhile is a session of this App's."""
     engines = [FakeEngine("fake", results(9))] if engines is None else engines
     app = build_app(loaded(**environ), engines=engines)
-    before, core.app._shared = core.app._shared, app
-    try:
+    with shared_and_closed(app):
         yield app
-    finally:
-        core.app._shared = before
-        app.close()
 
 
 @contextmanager
 def page_of(app: App) -> Iterator[AppTest]:
     """The page, answered by this App."""
-    before, core.app._shared = core.app._shared, app
-    try:
+    with shared(app):
         yield open_page()
-    finally:
-        core.app._shared = before
 
 
 @contextmanager
 def agent_page(world: World) -> Iterator[AppTest]:
     """The page in Agent mode, answered by this world."""
-    world.app.__dict__["agent"] = world.runner
-    world.app.chat.settings = world.runner.settings  # the page asks Chat mode what holds for a question
+    world.app.lazy_agent.built = world.runner
     with page_of(world.app) as page:
-        yield choose(page, "Agent")
+        yield choose(page, AGENT)
 
 
 def _draw(events: "Sequence[RunEvent]", over: bool) -> None:  # noqa: UP037 - its source is run by itself

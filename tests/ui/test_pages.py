@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.answer.message import Message
 from core.app import shared_app
+from core.base.settings import SavedFile
 from core.ui.chat.actions import CHAT_ON
 from core.ui.session import ChatState
 from support.base import ROOT
@@ -76,12 +77,24 @@ def test_a_new_conversation_forgets_the_old_one(app: AppTest) -> None:
 
 
 def test_a_mode_chosen_before_the_first_question_is_kept_with_the_conversation() -> None:
-    page = ask(choose(choose(open_page(), "Agent"), "Chat"), "你是谁")
+    page = ask(choose(choose(open_page(), "agent"), "chat"), "你是谁")
     id = page.session_state["chat"].conversation_id
     assert [(message.role, message.text) for message in shared_app().store.load(id).messages][:2] == [
         ("note", CHAT_ON),
         ("user", "你是谁"),
     ]
+
+
+def test_one_question_looks_a_handful_of_times_whether_settings_were_saved(monkeypatch: pytest.MonkeyPatch) -> None:
+    page, looks, stamp = open_page(), list[Any](), SavedFile.stamp
+
+    def counted(saved: SavedFile) -> Any:
+        looks.append(stamp(saved))
+        return looks[-1]
+
+    monkeypatch.setattr(SavedFile, "stamp", counted)
+    ask(page, "你是谁")
+    assert 1 <= len(looks) <= 6
 
 
 def test_without_any_engine_the_toggle_is_disabled_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,21 +74,10 @@ def changed(values: Mapping[str, str], changes: Mapping[str, str]) -> dict[str, 
 class SavedFile:
     """In the data folder. Replaced as a whole, so that whoever reads it finds the old one or the new one."""
 
-    LOOK_AGAIN_SECONDS = 0.5
-
     def __init__(self, data_dir: Path) -> None:
         self.path = data_dir / "settings" / "page.json"
-        self._look_again = 0.0
-        self._stamp: tuple[int, int, int] | None = None
 
     def stamp(self) -> tuple[int, int, int] | None:
-        """As of a moment ago, where another process saved: a page asks dozens of times while it is drawn."""
-        if time.monotonic() >= self._look_again:
-            self._stamp = self._stamp_now()
-            self._look_again = time.monotonic() + self.LOOK_AGAIN_SECONDS
-        return self._stamp
-
-    def _stamp_now(self) -> tuple[int, int, int] | None:
         try:
             found = self.path.stat()
         except OSError:
@@ -97,7 +85,7 @@ class SavedFile:
         return found.st_mtime_ns, found.st_size, found.st_ino
 
     def read(self) -> Saved:
-        stamp = self._stamp = self._stamp_now()
+        stamp = self.stamp()
         try:
             return Saved(self._values(), stamp=stamp)
         except Unreadable as error:
@@ -109,7 +97,6 @@ class SavedFile:
             self.path.parent.chmod(0o700)
             with FileLock(self.path.with_suffix(".lock")):
                 self._replace(encoded(changed(self._kept(), changes)))
-            self._look_again = 0.0
         except OSError as error:
             raise SettingsNotSaved(
                 f"没有保存：{self.path} 不可写（{error.strerror}）。", cure="请检查 DATA_DIR 的空间和权限。"

@@ -8,8 +8,8 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core.answer.message import Message
-from core.app import shared_app
+from core.answer.message import Message, Mode
+from core.app import App
 from core.base.errors import AppError, InputError
 from core.reading import Page
 from core.run.question import AnswerOptions, Question
@@ -17,7 +17,7 @@ from core.run.service import AnswerService
 from core.search.errors import NoEngine
 from core.search.types import Source
 from core.store.errors import ConversationNotFound, StoreError
-from core.ui import keeping, preferences, session
+from core.ui import conversation_sync, identity, preferences, session
 from core.ui.chat import attachments, panel, search_switch
 from core.ui.chat.commands import Command, help_text, parse
 from core.ui.escape import label
@@ -27,15 +27,14 @@ from core.ui.uploads import Typed
 AGENT_DECIDES = "Agent 模式下由 AI 自动决策搜索"
 AGENT_ON = "已切换到 Agent 模式：AI 会自己决定是否搜索、搜索什么、搜索几次，每一步都会显示出来。"
 CHAT_ON = "已切换到 Chat 模式：是否搜索由「联网」开关决定。"
-_MODES = {"chat": session.CHAT, "agent": session.AGENT}
 GO_ON = "请从中断的地方接着写，不要重复已经写出的内容。"
 IN_THE_BOX = "原文还在输入框里。"
 NO_ENGINE = f"没有可用的搜索引擎，联网搜索无法打开。{NoEngine.advice}"
 
 
-def submit() -> None:
+def submit(app: App) -> None:
     """Enter was pressed in the chat box."""
-    _take(*attachments.said(st.session_state[session.CHAT_INPUT]))
+    _take(app, *attachments.said(st.session_state[session.CHAT_INPUT]))
 
 
 def hear(typed: Typed) -> None:
@@ -49,40 +48,41 @@ def hear(typed: Typed) -> None:
         st.rerun()
 
 
-def submit_unheard() -> None:
+def submit_unheard(app: App) -> None:
     if typed := st.session_state.pop(session.UNHEARD, ""):
-        _take(typed)
+        _take(app, typed)
 
 
-def _take(typed: str, files: Sequence[UploadedFile] = ()) -> None:
+def _take(app: App, typed: str, files: Sequence[UploadedFile] = ()) -> None:
     chat = session.chat()
-    unread = attachments.read(files)
+    unread = attachments.read(app, files)
     command = parse(typed)
     if command:
-        obey(command)
+        obey(app, command)
         session.chat().unsent = unread
     elif unread:
         chat.unsent = unread + attachments.WITHOUT * bool(typed.strip())
         st.session_state[session.CHAT_INPUT] = typed
-    elif (typed.strip() or chat.attached) and not ask(typed if typed.strip() else attachments.ABOUT_THEM):
+    elif (typed.strip() or chat.attached) and not ask(app, typed if typed.strip() else attachments.ABOUT_THEM):
         chat.unsent += IN_THE_BOX
         st.session_state[session.CHAT_INPUT] = typed
 
 
-def ask(text: str) -> bool:
+def ask(app: App, text: str) -> bool:
     """Replaces what is still being answered. False: it is refused."""
     chat = session.chat()
     files = chat.attached
-    question = _accepted(text, files=files)
+    question = _accepted(app, text, files=files)
     if question is None:
         return False
     chat.interrupt()
     chat.attached = ()
-    _say(question, files)
+    _say(app, question, files)
     return True
 
 
 def _accepted(
+    app: App,
     text: str,
     *,
     files: Sequence[Page] = (),
@@ -96,16 +96,16 @@ def _accepted(
         search=session.search_enabled() or bool(read or query),
         fresh=fresh,
         read=read,
-        files=attachments.evidence(shared_app(), files),
+        files=attachments.evidence(app, files),
         query=query,
-        user=keeping.identity(),
+        user=identity.rate_limited_visitor(),
         session_cache=session.session_cache(),
-        choices=panel.chosen(),
+        choices=panel.chosen(app),
         own_model=own_key.model(),
     )
     try:
-        question = shared_app().chat.question(text, options=options)
-        keeping.own(shared_app())
+        question = app.chat.question(text, options=options)
+        conversation_sync.fork_if_read_only(app)
     except (InputError, StoreError, ConversationNotFound) as error:
         chat.unsent = str(error)
         return None
@@ -113,11 +113,11 @@ def _accepted(
     return question
 
 
-def _say(question: Question, files: Sequence[Page]) -> None:
+def _say(app: App, question: Question, files: Sequence[Page]) -> None:
     message = Message("user", question.text, files=tuple(file.title for file in files))
     session.chat().messages.append(message)
-    keeping.keep(shared_app(), message)
-    keeping.keep_files(shared_app(), message, files)
+    conversation_sync.save_message(app, message)
+    conversation_sync.save_files(app, message, files)
     _answer(question)
 
 
@@ -127,110 +127,112 @@ def _answer(question: Question) -> None:
     chat.pending = replace(question, history=tuple(chat.messages[:-1]))
 
 
-def start_pending(*, is_shown: bool) -> None:
+def start_pending(app: App, *, is_shown: bool) -> None:
     """Called by the script itself: the run belongs to the script that follows it.
 
     The first question of Agent mode has to be shown before it is started: LangChain's agents take seconds to import.
     """
-    app, chat = shared_app(), session.chat()
+    chat = session.chat()
     agent = session.mode() == session.AGENT
-    if chat.pending is None or (agent and not app.agent_is_built and not is_shown):
+    if chat.pending is None or (agent and app.lazy_agent.built is None and not is_shown):
         return
     question, chat.pending = chat.pending, None
     if agent and question.options.fresh:
         session.session_cache().clear()
     service: AnswerService = app.agent if agent else app.chat
     chat.run = service.start(question)
-    keeping.keep_run(app)
+    conversation_sync.save_run(app)
 
 
-def mode_changed() -> None:
+def mode_changed(app: App) -> None:
     """Another mode answers the next question; what is being answered now is kept as far as it got."""
     chat = session.chat()
     chat.interrupt()
     preferences.keep({"mode": session.mode()})
-    keeping.keep_mode(shared_app(), chat.note(AGENT_ON if session.mode() == session.AGENT else CHAT_ON))
+    conversation_sync.save_mode(app, chat.note(AGENT_ON if session.mode() == session.AGENT else CHAT_ON))
 
 
-def fill(question: str, mode: str) -> None:
+def fill(app: App, question: str, mode: Mode) -> None:
     """Puts a question into the box, for the reader to change and to send; with search, so that there will be sources."""
     st.session_state[session.CHAT_INPUT] = question
     if mode != session.mode():
         st.session_state[session.MODE] = mode
-        mode_changed()
-    if mode == session.CHAT and shared_app().search.available:
+        mode_changed(app)
+    if mode == session.CHAT and app.search.available:
         search_switch.switch(True)
 
 
-def follow_up(question: str) -> None:
-    ask(question)
+def follow_up(app: App, question: str) -> None:
+    ask(app, question)
 
 
-def go_on() -> None:
+def go_on(app: App) -> None:
     """The service cut the last answer off."""
-    ask(GO_ON)
+    ask(app, GO_ON)
 
 
-def search_again(key: str) -> None:
+def search_again(app: App, key: str) -> None:
     """Another answer, from a search for the words in the widget with this key; with none there, for the question's own."""
     asked = session.chat().last_question()
     if asked is not None:
-        answer_again(fresh=True, query=st.session_state[key].strip() or asked.text)
+        answer_again(app, fresh=True, query=st.session_state[key].strip() or asked.text)
 
 
-def answer_again(*, fresh: bool = False, read: tuple[Source, ...] = (), query: str = "") -> None:
+def answer_again(app: App, *, fresh: bool = False, read: tuple[Source, ...] = (), query: str = "") -> None:
     """Another answer to the last question, in place of the one that is there."""
     chat = session.chat()
     asked = chat.last_question()
     if asked is None:
         return
-    files = keeping.files(shared_app()).get(asked.id, ())
-    question = _accepted(asked.text, files=files, fresh=fresh, read=read, query=query or _searched_before(asked))
+    files = conversation_sync.attached_files(app).get(asked.id, ())
+    question = _accepted(
+        app, asked.text, files=files, fresh=fresh, read=read, query=query or _searched_before(app, asked)
+    )
     if question is not None:
         chat.interrupt()
         after = chat.messages.index(asked) + 1
         if chat.messages[after:]:
-            keeping.forget_from(shared_app(), chat.messages[after])
+            conversation_sync.truncate_from(app, chat.messages[after])
         del chat.messages[after:]
         _answer(question)
 
 
-def _searched_before(asked: Message) -> str:
+def _searched_before(app: App, asked: Message) -> str:
     """What stood for this question in its last search, unless the reader wants its own words from now on."""
     messages = session.chat().messages
     searches = [search for answer in messages[messages.index(asked) + 1 :] for search in answer.searches]
-    wanted = panel.chosen().applied_to(shared_app().settings).chat.standalone_queries
+    wanted = panel.chosen(app).applied_to(app.settings).chat.standalone_queries
     return next((search.response.query.text for search in searches if search.asked and wanted), "")
 
 
-def read(source: Source) -> None:
+def read(app: App, source: Source) -> None:
     """The last question again, answered after reading this source, too."""
-    answer_again(read=(source,))
+    answer_again(app, read=(source,))
 
 
-def resend(key: str) -> None:
+def resend(app: App, key: str) -> None:
     """The last question as it was edited in the widget with this key."""
     edited = st.session_state[key]
     chat = session.chat()
     asked = chat.last_question()
-    files = keeping.files(shared_app()).get(asked.id, ()) if asked else ()
-    question = _accepted(edited, files=files) if edited.strip() else None
+    files = conversation_sync.attached_files(app).get(asked.id, ()) if asked else ()
+    question = _accepted(app, edited, files=files) if edited.strip() else None
     if asked is not None and question is not None:
         chat.interrupt()
-        keeping.forget_from(shared_app(), asked)
+        conversation_sync.truncate_from(app, asked)
         chat.cut_from(asked)
-        _say(question, files)
+        _say(app, question, files)
 
 
-def obey(command: Command) -> None:
+def obey(app: App, command: Command) -> None:
     chat = session.chat()
     match command.name:
         case "mode_chat" | "mode_agent":
             st.session_state[session.MODE] = session.AGENT if command.name == "mode_agent" else session.CHAT
-            mode_changed()
+            mode_changed(app)
         case "search_on" | "search_off" if session.mode() == session.AGENT:
             chat.note(f"{AGENT_DECIDES}；要自己决定，请先切换到 Chat 模式。")
-        case "search_on" if not shared_app().search.available:
+        case "search_on" if not app.search.available:
             chat.note(NO_ENGINE)
         case "search_on":
             search_switch.switch(True)
@@ -253,32 +255,32 @@ def clear() -> None:
     st.query_params.clear()
 
 
-def own() -> None:
-    """What was opened to be read becomes a conversation of one's own."""
+def copy_conversation(app: App) -> None:
+    """Make a conversation of one's own of what was opened to be read."""
     try:
-        keeping.own(shared_app())
+        conversation_sync.fork_if_read_only(app)
     except AppError as error:
         st.toast(label(str(error)), icon=":material/error:")
     else:
         st.toast("已复制为你自己的对话，可以继续提问。", icon=":material/check:")
 
 
-def show_older() -> None:
+def show_older(app: App) -> None:
     chat = session.chat()
     chat.shown += session.PAGE_OF_MESSAGES
     if len(chat.messages) < chat.shown:
-        keeping.load_older(shared_app())
+        conversation_sync.load_older(app)
 
 
-def take_from_address() -> None:
+def take_from_address(app: App) -> None:
     """`/?q=…&mode=agent&search=1`, as a bookmark or a browser's search keyword opens it.
 
     It fills the box and asks nothing: a link may come from anybody. What it switches holds for this session only.
     """
     asked = {name: st.query_params.pop(name) for name in ("q", "mode", "search") if name in st.query_params}
-    if asked.get("mode") in _MODES:
-        st.session_state[session.MODE] = _MODES[asked["mode"]]
-    if asked.get("search") in ("0", "1") and shared_app().search.available:
+    if asked.get("mode") in (session.CHAT, session.AGENT):
+        st.session_state[session.MODE] = asked["mode"]
+    if asked.get("search") in ("0", "1") and app.search.available:
         st.session_state[session.SEARCH_TOGGLE] = asked["search"] == "1"
     if question := asked.get("q", "").strip():
         st.session_state[session.CHAT_INPUT] = question

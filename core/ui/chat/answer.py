@@ -14,8 +14,8 @@ from core.answer.annotate import annotate
 from core.answer.checked import AnswerCheck
 from core.answer.markdown import Block, Blocks, render_annotated, render_html, split_clean
 from core.answer.source_html import references_html, results_html
-from core.app import shared_app
 from core.search.types import SearchResult, Source
+from core.ui import session
 from core.ui.escape import draw_html
 
 UPDATES_PER_SECOND = 20
@@ -24,7 +24,7 @@ BYTES_PER_SECOND = 60_000
 
 
 def app_url() -> str:
-    return shared_app().settings.public.url
+    return session.app().settings.public.url
 
 
 def draw_answer(text: str, sources: Sequence[Source], *, anchor: str, check: AnswerCheck | None = None) -> None:

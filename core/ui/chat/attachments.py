@@ -10,9 +10,9 @@ from streamlit.elements.widgets.chat import ChatInputValue
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.answer.sources import ATTACHED
-from core.app import App, shared_app
+from core.app import App
 from core.reading import FileError, Page, Reader
-from core.ui import keeping, session
+from core.ui import conversation_sync, session
 from core.ui.escape import label
 from core.ui.uploads import Typed
 
@@ -29,12 +29,12 @@ def said(typed: Typed) -> tuple[str, Sequence[UploadedFile]]:
     return typed or "", ()
 
 
-def read(files: Sequence[UploadedFile]) -> str:
+def read(app: App, files: Sequence[UploadedFile]) -> str:
     """Those that can be read wait for the question; why others cannot, in sentences."""
     chat, problems = session.chat(), list[str]()
     for file in files:
         try:
-            chat.attached = _added(chat.attached, shared_app().reader, file)
+            chat.attached = _added(chat.attached, app.reader, file)
         except FileError as error:
             problems.append(str(error))
     return "".join(problems)
@@ -72,7 +72,7 @@ def _detach(file: Page) -> None:
 
 def evidence(app: App, own: Sequence[Page]) -> tuple[Page, ...]:
     """The question's own files, then those that were attached before it, the newest first."""
-    before = [file for files in reversed(keeping.files(app).values()) for file in files]
+    before = [file for files in reversed(conversation_sync.attached_files(app).values()) for file in files]
     return tuple({file.address: file for file in (*own, *before)}.values())[:MOST]
 
 

@@ -12,28 +12,27 @@ from core.answer.checked import BY_MODEL, AnswerCheck
 from core.answer.claims import UNCITED, Claim, claims, tally
 from core.answer.message import Message
 from core.answer.source_html import claim_html
-from core.app import shared_app
+from core.app import App
 from core.search.types import Source
-from core.ui import keeping, session
+from core.ui import conversation_sync, session
 from core.ui.chat import mending, second_opinion, tasks
 from core.ui.chat.answer import app_url
 from core.ui.escape import draw_html, label
 
 
-def check_of(entry: Message) -> AnswerCheck | None:
+def check_of(app: App, entry: Message) -> AnswerCheck | None:
     """As it was made with the answer; made again where the checker has changed since, or the answer was cut short."""
-    app = shared_app()
-    return app.checks.of(entry, keeping.pages_of(app, entry))
+    return app.checks.of(entry, conversation_sync.read_pages_loader(app, entry))
 
 
-def draw(entry: Message, check: AnswerCheck | None) -> None:
+def draw(app: App, entry: Message, check: AnswerCheck | None) -> None:
     if check is not None and (check.statements or check.uncited):
-        _fold(entry, check)
+        _fold(app, entry, check)
     tasks.wait(entry)
-    mending.draw(entry)
+    mending.draw(app, entry)
 
 
-def _fold(entry: Message, check: AnswerCheck) -> None:
+def _fold(app: App, entry: Message, check: AnswerCheck) -> None:
     title, key, chat = f"依据核对 · {tally(check)}", f"claims-{entry.id}", session.chat()
     if chat.unfold == entry.id:
         chat.unfold, st.session_state[key] = "", True
@@ -44,8 +43,8 @@ def _fold(entry: Message, check: AnswerCheck) -> None:
             st.caption("网页打不开或改了，可以在下方「来源原文」里看当时读到的文字。")
             tasks.remark(entry)
             with st.container(horizontal=True):
-                second_opinion.offer(entry, check)
-                mending.offer(entry, check)
+                second_opinion.offer(app, entry, check)
+                mending.offer(app, entry, check)
 
 
 def draw_list(check: AnswerCheck, sources: Sequence[Source], *, key: str) -> None:

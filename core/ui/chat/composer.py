@@ -25,9 +25,9 @@ def draw(app: App) -> tuple[Typed, DeltaGenerator]:
         _about_the_box()
         with st.container(key="switches", horizontal=True, vertical_alignment="center", gap="xsmall"):
             _search_switch(available=app.search.available)
-            _agent_switch()
+            _agent_switch(app)
             if own_key.model() is None:
-                panel.draw_model()
+                panel.draw_model(app)
             _remark(available=app.search.available)
             stop = st.empty()
     # Not in the container: only a box that Streamlit itself puts at the bottom makes the page follow a growing answer.
@@ -35,6 +35,7 @@ def draw(app: App) -> tuple[Typed, DeltaGenerator]:
         PLACEHOLDER,
         key=session.CHAT_INPUT,
         on_submit=actions.submit,
+        args=(app,),
         files=app.reader.files,
         megabytes=app.reader.megabytes,
         file_type=KINDS,
@@ -65,15 +66,15 @@ def _search_switch(*, available: bool) -> None:
     )
 
 
-def _agent_switch() -> None:
+def _agent_switch(app: App) -> None:
     on = session.mode() == session.AGENT
     st.session_state[AGENT_TOGGLE] = on  # a command, a link or an opened conversation may have chosen the mode
-    st.toggle(f"Agent {STATES[on]}", key=AGENT_TOGGLE, on_change=_switch_agent)
+    st.toggle(f"Agent {STATES[on]}", key=AGENT_TOGGLE, on_change=_switch_agent, args=(app,))
 
 
-def _switch_agent() -> None:
+def _switch_agent(app: App) -> None:
     st.session_state[session.MODE] = session.AGENT if st.session_state[AGENT_TOGGLE] else session.CHAT
-    actions.mode_changed()
+    actions.mode_changed(app)
 
 
 def _remark(*, available: bool) -> None:

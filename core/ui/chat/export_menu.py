@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.answer.export import as_html, as_json, as_markdown, as_word
 from core.answer.message import Message, questions_of
-from core.app import App, shared_app
+from core.app import App
 from core.base.text import one_line, shorten
 from core.ui import clock
 
@@ -23,13 +23,13 @@ _FORMATS: tuple[tuple[str, str, str, Callable[..., str | bytes]], ...] = (
 TO_PRINT = "要 PDF：用浏览器打印本页，或打印导出的网页，选「另存为 PDF」。"
 
 
-def draw(title: str, load: Callable[[], list[Message]], *, key: str) -> None:
+def draw(app: App, title: str, load: Callable[[], list[Message]], *, key: str) -> None:
     """The file is made when its button is clicked, outside of the session: `load` must not ask it for anything."""
     title = shorten(one_line(title or "对话"), 40)
     for name, ending, mime, make in _FORMATS:
         st.download_button(
             name,
-            data=partial(_file, partial(make, title, zone=clock.reader_zone()), load, shared_app()),
+            data=partial(_file, partial(make, title, zone=clock.reader_zone()), load, app),
             file_name=f"问源-{title}.{ending}",
             mime=mime,
             key=f"export-{ending}-{key}",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.answer.message import Mode
 from core.app import App
 from core.ui import session
 from core.ui.chat import actions, offers
@@ -23,7 +24,7 @@ class Job:
     icon: str
     question: str = ""
     """What it puts into the box."""
-    mode: str = session.CHAT
+    mode: Mode = session.CHAT
     page: str = ""
     """What it opens instead."""
     view: str = ""
@@ -61,12 +62,12 @@ def draw(place: DeltaGenerator, app: App) -> None:
         with st.container(key="jobs"):
             for job in JOBS:
                 if not job.page or job.page in app.settings.public.pages:
-                    _card(job)
+                    _card(app, job)
             _connect_card(app)
-        offers.first()
+        offers.first(app)
 
 
-def _card(job: Job) -> None:
+def _card(app: App, job: Job) -> None:
     face, icon = f"**{job.title}**  \n{job.about}", f":material/{job.icon}:"
     if job.question:
         st.button(
@@ -75,7 +76,7 @@ def _card(job: Job) -> None:
             icon=icon,
             width="stretch",
             on_click=actions.fill,
-            args=(job.question, job.mode),
+            args=(app, job.question, job.mode),
         )
     elif st.button(face, key=f"open-{job.name}", icon=icon, width="stretch"):
         if job.view:
@@ -89,4 +90,4 @@ def _connect_card(app: App) -> None:
     if words and st.button(
         f"**{words}**  \n{connect.EMBEDDED}", key="connect-model", icon=":material/power:", width="stretch"
     ):
-        model.dialog()
+        model.dialog(app)

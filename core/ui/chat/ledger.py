@@ -8,6 +8,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from core.answer.events import SearchFinished
+from core.app import App
 from core.base.text import ago, one_line
 from core.search.query import MAX_LENGTH, limits_in_words
 from core.search.registry import unheeded_limits
@@ -19,12 +20,12 @@ from core.ui.labels import label_of
 _OUTCOMES = {Outcome.OK: "成功", Outcome.EMPTY: "没有结果", Outcome.SKIPPED: "跳过", Outcome.FAILED: "失败"}
 
 
-def draw(searches: Sequence[SearchFinished], *, key: str, can_repeat: bool, can_edit: bool) -> None:
+def draw(app: App, searches: Sequence[SearchFinished], *, key: str, can_repeat: bool, can_edit: bool) -> None:
     """`can_edit`: the program searches for whatever words it is given. An agent makes its own."""
     title = Markup('<div class="wy-refs-title">搜索账本</div>')
     draw_html(title + Markup().join(entry(search.response, search.asked) for search in searches))
     if can_repeat and can_edit:
-        _search_form(searches[-1].response.query.text, key)
+        _search_form(app, searches[-1].response.query.text, key)
     elif can_repeat:
         st.button(
             "重新搜索",
@@ -32,11 +33,12 @@ def draw(searches: Sequence[SearchFinished], *, key: str, can_repeat: bool, can_
             icon=":material/refresh:",
             help="不用缓存，重新搜索并重新回答。",
             on_click=actions.answer_again,
+            args=(app,),
             kwargs={"fresh": True},
         )
 
 
-def _search_form(query: str, key: str) -> None:
+def _search_form(app: App, query: str, key: str) -> None:
     field = f"query-{key}"
     with st.form(f"search-{key}", border=False):
         st.text_input(
@@ -51,7 +53,7 @@ def _search_form(query: str, key: str) -> None:
             icon=":material/refresh:",
             help="不用缓存，重新搜索并重新回答。",
             on_click=actions.search_again,
-            args=(field,),
+            args=(app, field),
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from functools import partial
 
 import streamlit as st
 
@@ -10,25 +11,25 @@ from core.answer.changes import changes_html
 from core.answer.checked import AnswerCheck
 from core.answer.claims import tally
 from core.answer.message import Message
-from core.app import App, shared_app
+from core.app import App
 from core.base.text import clean
 from core.run.checking import Texts
 from core.run.mending import Mended, has_problems
 from core.run.question import AnswerOptions
-from core.ui import keeping, session
+from core.ui import conversation_sync, session
 from core.ui.chat import tasks
 from core.ui.chat.answer import draw_answer
 from core.ui.escape import draw_html, label
 
 
-def offer(entry: Message, check: AnswerCheck) -> None:
-    if _is_last(entry) and has_problems(check) and tasks.possible(entry):
+def offer(app: App, entry: Message, check: AnswerCheck) -> None:
+    if _is_last(entry) and has_problems(check) and tasks.possible(app, entry):
         st.button(
             "按核对结果改写",
             key=f"mend-{entry.id}",
             icon=":material/edit_note:",
             on_click=_begin,
-            args=(entry, check),
+            args=(app, entry, check),
             help="模型保留有依据的内容，改正或删去不符、未见和无出处的；先看改动，再决定用不用。",
         )
 
@@ -38,30 +39,32 @@ def _is_last(entry: Message) -> bool:
     return chat.run is None and bool(chat.messages) and chat.messages[-1].id == entry.id
 
 
-def _begin(entry: Message, check: AnswerCheck) -> None:
-    def start(app: App, texts: Texts, options: AnswerOptions) -> Future[Mended]:
+def _begin(app: App, entry: Message, check: AnswerCheck) -> None:
+    def start(texts: Texts, options: AnswerOptions) -> Future[Mended]:
         return app.chat.mend(entry, check, texts, options)
 
-    tasks.begin(entry, start, _propose, words="模型正在改写…", failed="没有改写成：")
+    tasks.begin(app, entry, start, partial(_propose, app), words="模型正在改写…", failed="没有改写成：")
 
 
-def _propose(entry: Message, mended: Mended) -> None:
+def _propose(app: App, entry: Message, mended: Mended) -> None:
     """It has cost what it cost, whether it is adopted or not."""
     usage = mended.usage
-    tasks.keep(entry.costing(usage.input, usage.output, estimated=usage.estimated))
+    tasks.keep(app, entry.costing(usage.input, usage.output, estimated=usage.estimated))
     session.chat().proposal = (entry.id, mended)
 
 
-def draw(entry: Message) -> None:
+def draw(app: App, entry: Message) -> None:
     """What is proposed for an answer, and what stood there before it was rewritten."""
     proposal = session.chat().proposal
     if proposal is not None and proposal[0] == entry.id:
-        _decide(entry, proposal[1])
+        _decide(app, entry, proposal[1])
     if entry.before:
         with st.expander("改写前的回答", icon=":material/history:", key=f"before-{entry.id}"):
             draw_answer(entry.before, entry.found, anchor=f"{entry.id}-before")
             if not session.chat().read_only:
-                st.button("恢复", key=f"restore-{entry.id}", icon=":material/undo:", on_click=_restore, args=(entry,))
+                st.button(
+                    "恢复", key=f"restore-{entry.id}", icon=":material/undo:", on_click=_restore, args=(app, entry)
+                )
 
 
 def _drop() -> None:
@@ -69,7 +72,7 @@ def _drop() -> None:
 
 
 @st.dialog("按核对结果改写", width="medium", icon=":material/edit_note:", on_dismiss=_drop)
-def _decide(entry: Message, mended: Mended) -> None:
+def _decide(app: App, entry: Message, mended: Mended) -> None:
     if mended.check is not None and (counted := tally(mended.check)):
         st.caption(label(f"改写后：{counted}"))
     draw_html(changes_html(clean(entry.text), mended.text))
@@ -77,13 +80,12 @@ def _decide(entry: Message, mended: Mended) -> None:
         adopted = st.button("采用", key=f"adopt-{entry.id}", type="primary", icon=":material/check:")
         declined = st.button("不用", key=f"decline-{entry.id}", icon=":material/close:")
     if adopted:
-        tasks.keep(entry.rewritten(mended.text, before=entry.before or entry.text).rechecked(mended.check))
+        tasks.keep(app, entry.rewritten(mended.text, before=entry.before or entry.text).rechecked(mended.check))
     if adopted or declined:
         _drop()
         st.rerun()
 
 
-def _restore(entry: Message) -> None:
-    app = shared_app()
+def _restore(app: App, entry: Message) -> None:
     old = entry.rewritten(entry.before, before="")
-    tasks.keep(old.rechecked(app.checks.of(old, keeping.pages_of(app, old))))
+    tasks.keep(app, old.rechecked(app.checks.of(old, conversation_sync.read_pages_loader(app, old))))

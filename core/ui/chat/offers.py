@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
 from core.answer.message import Message
-from core.app import shared_app
+from core.app import App
 from core.ui import session
 from core.ui.chat import actions, search_switch
 
@@ -15,25 +16,25 @@ FIRST_OFFER = "联网搜索现在关闭，问题由模型直接回答，没有�
 OFFER_AFTER_ANSWER = "联网搜索现在关闭，打开以后回答会带来源。"
 
 
-def first() -> None:
-    if _possible() and search_switch.undecided():
+def first(app: App) -> None:
+    if _possible(app) and search_switch.undecided():
         _draw(FIRST_OFFER, "打开联网搜索", accept=_accept, key="first")
 
 
-def after(answer: Message) -> None:
+def after(app: App, answer: Message) -> None:
     """Below the first answer of a conversation: whoever goes on without sources has seen it.
 
     The embedded model has nothing to say without sources, so below its answers always.
     """
     unsourced = answer.mode == "chat" and answer.whole and not (answer.searches or answer.found)
     answers = [message for message in session.chat().messages if message.role == "assistant"]
-    wanted = shared_app().model.choice.embedded or (answers == [answer] and search_switch.undecided())
-    if unsourced and wanted and _possible():
-        _draw(OFFER_AFTER_ANSWER, "打开联网搜索并再问", accept=_accept_and_ask, key=answer.id)
+    wanted = app.model.choice.embedded or (answers == [answer] and search_switch.undecided())
+    if unsourced and wanted and _possible(app):
+        _draw(OFFER_AFTER_ANSWER, "打开联网搜索并再问", accept=partial(_accept_and_ask, app), key=answer.id)
 
 
-def _possible() -> bool:
-    return not session.search_enabled() and session.mode() == session.CHAT and shared_app().search.available
+def _possible(app: App) -> bool:
+    return not session.search_enabled() and session.mode() == session.CHAT and app.search.available
 
 
 def _draw(words: str, button: str, *, accept: Callable[[], None], key: str) -> None:
@@ -51,6 +52,6 @@ def _accept() -> None:
     st.toast(search_switch.SEARCH_ON, icon=":material/travel_explore:")
 
 
-def _accept_and_ask() -> None:
+def _accept_and_ask(app: App) -> None:
     _accept()
-    actions.answer_again()
+    actions.answer_again(app)

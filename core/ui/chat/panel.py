@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import streamlit as st
 
-from core.app import shared_app
+from core.app import App
 from core.base.settings import PanelControl
 from core.run.choices import AS_CONFIGURED, Choices
 from core.run.panel import Control, Group, choices, groups, picked_before
@@ -24,29 +24,29 @@ AT_THE_INPUT = "model"
 _ICONS = {"搜索设置": ":material/travel_explore:", "模型与智能体": ":material/tune:"}
 
 
-def chosen() -> Choices:
+def chosen(app: App) -> Choices:
     """What holds for the next question of this session."""
     picked = _picked()
-    return choices(groups(shared_app().settings, picked), picked) if picked else AS_CONFIGURED
+    return choices(groups(app.settings, picked), picked) if picked else AS_CONFIGURED
 
 
-def restore(chosen: Mapping[str, Any]) -> None:
+def restore(app: App, chosen: Mapping[str, Any]) -> None:
     """Before the widgets are drawn."""
-    for name, words in picked_before(groups(shared_app().settings, _picked()), chosen).items():
+    for name, words in picked_before(groups(app.settings, _picked()), chosen).items():
         st.session_state[_key(name)] = words
 
 
-def draw() -> None:
+def draw(app: App) -> None:
     picked = _picked()
-    for group in groups(shared_app().settings, picked):
+    for group in groups(app.settings, picked):
         here = Group(group.title, tuple(control for control in group.controls if control.name != AT_THE_INPUT))
         if here.controls:
             _draw_group(here, changes=sum(control.changed(picked.get(control.name)) for control in here.controls))
 
 
-def draw_model() -> None:
+def draw_model(app: App) -> None:
     """At the input, where there is more than one."""
-    shown = groups(shared_app().settings, _picked())
+    shown = groups(app.settings, _picked())
     controls = {control.name: control for group in shown for control in group.controls}
     if model := controls.get(AT_THE_INPUT):
         st.menu_button(

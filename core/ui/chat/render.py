@@ -36,11 +36,11 @@ from core.answer.events import (
     Usage,
 )
 from core.answer.message import Message
-from core.app import shared_app
+from core.app import App
 from core.base.aside import aside
 from core.legal.types import LAWS
 from core.run.run import Run
-from core.ui import keeping, session
+from core.ui import conversation_sync, session
 from core.ui.chat import actions, attachments, claims, export_menu, offers, panel, sharing, source_panel, source_texts
 from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_references
 from core.ui.chat.steps import Steps, draw_steps
@@ -70,41 +70,43 @@ LONGEST_REST = 1.0
 READ_ONLY = "这个对话只能阅读。在下面提问时，会先复制为你自己的对话，再继续。"
 
 
-def history(chat: session.ChatState) -> None:
+def history(app: App, chat: session.ChatState) -> None:
     hidden = len(chat.messages) - chat.shown
     if hidden > 0 or chat.has_older:
-        st.button("显示更早的消息", icon=":material/history:", on_click=actions.show_older, type="tertiary")
+        st.button(
+            "显示更早的消息", icon=":material/history:", on_click=actions.show_older, args=(app,), type="tertiary"
+        )
     can_change = chat.run is None and not chat.read_only
     last = chat.messages[-1] if chat.messages and can_change else None
     for entry in chat.messages[-chat.shown :]:
-        message(entry, is_last=entry is last)
+        message(app, entry, is_last=entry is last)
 
 
-def message(entry: Message, *, is_last: bool) -> None:
+def message(app: App, entry: Message, *, is_last: bool) -> None:
     if entry.role == "note":
         st.info(entry.text, icon=":material/info:")
         return
     with st.chat_message(entry.role, avatar=AVATARS[entry.role]):
         if entry.role == "user":
             draw_html(Markup('<div class="wy-question">%s</div>') % entry.text + attachments.chips(entry.files))
-            unkept(entry)
+            unkept(app, entry)
             if is_last and session.chat().pending is None:
-                unanswered()
+                unanswered(app)
             return
-        above_answer(entry, is_last=is_last)
+        above_answer(app, entry, is_last=is_last)
         for remark in entry.notices:
             if remark.kind != CUT_OFF:
                 notice(st.container(), remark)
         nothing_looked_up(st.container(), entry)
-        check = claims.check_of(entry)
+        check = claims.check_of(app, entry)
         draw_answer(entry.text, entry.found, anchor=entry.id, check=check)
-        after_answer(entry, check, is_last=is_last)
+        after_answer(app, entry, check, is_last=is_last)
 
 
-def above_answer(entry: Message, *, is_last: bool) -> None:
+def above_answer(app: App, entry: Message, *, is_last: bool) -> None:
     """Where it comes from, and how it came about."""
     with st.container(gap="xxsmall"):
-        source_panel.draw(entry, is_last=is_last)
+        source_panel.draw(app, entry, is_last=is_last)
         draw_steps(entry.events, key=entry.id, seconds=entry.seconds)
 
 
@@ -113,28 +115,28 @@ def nothing_looked_up(place: DeltaGenerator, entry: Message) -> None:
         place.caption(NOTHING_LOOKED_UP)
 
 
-def unkept(entry: Message) -> None:
-    if words := keeping.mark(shared_app(), entry):
+def unkept(app: App, entry: Message) -> None:
+    if words := conversation_sync.unsaved_note(app, entry):
         st.caption(label(words))
 
 
-def unanswered() -> None:
+def unanswered(app: App) -> None:
     """A question whose answer never came: the server was stopped before it had written a word."""
     st.info("这个问题还没有得到回答：回答开始之前程序中断了。", icon=":material/info:")
-    st.button("重新回答", key="answer-unanswered", icon=":material/replay:", on_click=actions.answer_again)
+    st.button("重新回答", key="answer-unanswered", icon=":material/replay:", on_click=actions.answer_again, args=(app,))
 
 
-def after_answer(entry: Message, check: AnswerCheck | None, *, is_last: bool) -> None:
+def after_answer(app: App, entry: Message, check: AnswerCheck | None, *, is_last: bool) -> None:
     """Everything below the text: how it ended, what was cited, what it cost, what can be done with it."""
-    unkept(entry)
-    cut_off_here(entry, is_last=is_last)
+    unkept(app, entry)
+    cut_off_here(app, entry, is_last=is_last)
     if is_last:
-        failed_search(entry)
-        offers.after(entry)
-        if not entry.cited and shared_app().model.choice.embedded:  # it had nothing to quote
-            model.offer(shared_app())
-    claims.draw(entry, check)
-    statutes(entry)
+        failed_search(app, entry)
+        offers.after(app, entry)
+        if not entry.cited and app.model.choice.embedded:  # it had nothing to quote
+            model.offer(app)
+    claims.draw(app, entry, check)
+    statutes(app, entry)
     if entry.cited:
         draw_references(entry.cited, anchor=entry.id)
     match entry.ending:
@@ -142,19 +144,21 @@ def after_answer(entry: Message, check: AnswerCheck | None, *, is_last: bool) ->
             st.error(label(text), icon=":material/error:")
         case RunStopped() if entry.stopped:
             st.caption(entry.stopped)
-    footer(entry, is_last=is_last)
+    footer(app, entry, is_last=is_last)
 
 
-def cut_off_here(entry: Message, *, is_last: bool) -> None:
+def cut_off_here(app: App, entry: Message, *, is_last: bool) -> None:
     """Where the text ends too early, with the means to go on."""
     for remark in entry.notices:
         if remark.kind == CUT_OFF:
             st.warning(label(remark.text), icon=":material/content_cut:")
             if is_last:
-                st.button("继续", key=f"go-on-{entry.id}", icon=":material/more_horiz:", on_click=actions.go_on)
+                st.button(
+                    "继续", key=f"go-on-{entry.id}", icon=":material/more_horiz:", on_click=actions.go_on, args=(app,)
+                )
 
 
-def failed_search(entry: Message) -> None:
+def failed_search(app: App, entry: Message) -> None:
     """What the reader can do about a search that failed."""
     if any(search_failed(search.response) for search in entry.searches):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -163,15 +167,15 @@ def failed_search(entry: Message) -> None:
                 key=f"search-again-{entry.id}",
                 icon=":material/refresh:",
                 on_click=actions.answer_again,
+                args=(app,),
                 kwargs={"fresh": True},
             )
-            if "settings" in shared_app().settings.public.pages:
+            if "settings" in app.settings.public.pages:
                 st.page_link("pages/settings.py", label="打开诊断", icon=":material/stethoscope:")
 
 
-def statutes(entry: Message) -> None:
+def statutes(app: App, entry: Message) -> None:
     """法条核验, where the answer cites any statute; and how old the library is that it or the answer relies on."""
-    app = shared_app()
     check = app.check_statutes(entry.text, session.chat().question_of(entry))
     if check is not None and not check.indexed:
         draw_html(NOT_CHECKED)
@@ -188,46 +192,58 @@ def statutes(entry: Message) -> None:
             log.exception("the checked statutes of an answer could not be drawn")
 
 
-def footer(entry: Message, *, is_last: bool) -> None:
+def footer(app: App, entry: Message, *, is_last: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if is_last:
-            st.button("重新回答", key=f"again-{entry.id}", icon=":material/replay:", on_click=actions.answer_again)
-            _edit_question(entry)
-        source_texts.offer(entry, is_last=is_last)
+            st.button(
+                "重新回答",
+                key=f"again-{entry.id}",
+                icon=":material/replay:",
+                on_click=actions.answer_again,
+                args=(app,),
+            )
+            _edit_question(app, entry)
+        source_texts.offer(app, entry, is_last=is_last)
         draw_html(COPY, width="content")
         if is_last:
-            _export(entry)
-            sharing.offer(session.chat())
+            _export(app, entry)
+            sharing.offer(app, session.chat())
         st.caption(_cost(entry))
 
 
-def _export(entry: Message) -> None:
+def _export(app: App, entry: Message) -> None:
     with st.popover("导出", icon=":material/download:"):
-        export_menu.draw(session.chat().title, keeping.everything(shared_app()), key=entry.id)
+        export_menu.draw(app, session.chat().title, conversation_sync.all_messages_loader(app), key=entry.id)
 
 
-def read_only(chat: session.ChatState) -> None:
+def read_only(app: App, chat: session.ChatState) -> None:
     """Below what somebody else has said, in place of all that would change it."""
     if not chat.read_only:
         return
     st.info(READ_ONLY, icon=":material/visibility:")
     with st.container(horizontal=True):
-        st.button("复制为我的对话", key="own-conversation", icon=":material/content_copy:", on_click=actions.own)
+        st.button(
+            "复制为我的对话",
+            key="own-conversation",
+            icon=":material/content_copy:",
+            on_click=actions.copy_conversation,
+            args=(app,),
+        )
         with st.popover("导出", icon=":material/download:"):
-            export_menu.draw(chat.title, keeping.everything(shared_app()), key="read-only")
+            export_menu.draw(app, chat.title, conversation_sync.all_messages_loader(app), key="read-only")
 
 
-def _edit_question(entry: Message) -> None:
+def _edit_question(app: App, entry: Message) -> None:
     question = session.chat().last_question()
     if question is not None and st.button("修改问题", key=f"change-{entry.id}", icon=":material/edit:"):
-        _edit(question.text, f"edit-{entry.id}")
+        _edit(app, question.text, f"edit-{entry.id}")
 
 
 @st.dialog("修改问题", width="medium", icon=":material/edit:")
-def _edit(text: str, key: str) -> None:
+def _edit(app: App, text: str, key: str) -> None:
     with st.form(f"form-{key}", border=False):
         st.text_area("问题", text, key=key, height=160, label_visibility="collapsed")
-        sent = st.form_submit_button("重新发送", type="primary", on_click=actions.resend, args=(key,))
+        sent = st.form_submit_button("重新发送", type="primary", on_click=actions.resend, args=(app, key))
     if sent and (refused := session.chat().unsent):
         st.warning(label(refused), icon=":material/edit_note:")
     elif sent:
@@ -258,13 +274,13 @@ def prepare(place: DeltaGenerator) -> None:
         Waiting().begin("正在准备 Agent 模式…")
 
 
-def live(place: DeltaGenerator, stop: DeltaGenerator, chat: session.ChatState) -> None:
+def live(app: App, place: DeltaGenerator, stop: DeltaGenerator, chat: session.ChatState) -> None:
     """Follows the current run until it is over; a rerun in between starts here again with the same run."""
     run = chat.run
     assert run is not None
     stop.button("停止回答", icon=":material/stop_circle:", key=f"stop-{run.id}", on_click=run.cancel, shortcut="Esc")
     with place.container(), st.chat_message("assistant", avatar=AVATARS["assistant"]):
-        view = LiveView(run)
+        view = LiveView(app, run)
         try:
             for batch in run.follow():
                 began = time.monotonic()
@@ -280,11 +296,11 @@ def live(place: DeltaGenerator, stop: DeltaGenerator, chat: session.ChatState) -
             raise
         chat.settle()
         entry = chat.messages[-1]
-        check = claims.check_of(entry)
+        check = claims.check_of(app, entry)
         view.finish(entry, check)
-        after_answer(entry, check, is_last=True)
+        after_answer(app, entry, check, is_last=True)
     stop.empty()
-    _suggest(chat)
+    _suggest(app, chat)
 
 
 def _rest(drawing: float) -> float:
@@ -292,24 +308,24 @@ def _rest(drawing: float) -> float:
     return min(max(1 / UPDATES_PER_SECOND, drawing / DRAWING_SHARE), LONGEST_REST)
 
 
-def _suggest(chat: session.ChatState) -> None:
+def _suggest(app: App, chat: session.ChatState) -> None:
     question, answer = chat.last_question(), chat.messages[-1]
     if question is not None and answer.whole and own_key.model() is None:  # nobody else pays for a reader's own model
-        suggestions = shared_app().chat.follow_ups(question.text, answer.text, panel.chosen())
+        suggestions = app.chat.follow_ups(question.text, answer.text, panel.chosen(app))
         if suggestions:
             answer = replace(answer, suggestions=tuple(suggestions))
             chat.put(answer)
-            keeping.keep(shared_app(), answer)
+            conversation_sync.save_message(app, answer)
 
 
-def follow_ups(place: DeltaGenerator, chat: session.ChatState) -> None:
+def follow_ups(app: App, place: DeltaGenerator, chat: session.ChatState) -> None:
     """Kept with the answer; gone as soon as a question is sent."""
     last = chat.messages[-1] if chat.messages and chat.run is None else None
     if last is not None and last.suggestions:
         with place.container():
             st.caption("接下来可以问：")
             for number, question in enumerate(last.suggestions):
-                st.button(label(question), key=f"follow-up-{number}", on_click=actions.follow_up, args=(question,))
+                st.button(label(question), key=f"follow-up-{number}", on_click=actions.follow_up, args=(app, question))
 
 
 class Waiting:
@@ -355,7 +371,8 @@ class Waiting:
 class LiveView:
     """One run while it happens: each event changes one thing on the page."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, app: App, run: Run) -> None:
+        self._app = app
         self._above = st.container()
         self._growing = self._above.empty()
         place = self._growing.container(gap="xxsmall")
@@ -421,7 +438,7 @@ class LiveView:
                 self._answer.feed(text)
             case Answer():
                 self._waiting.end()
-                if shared_app().settings.checks.judge == "always":
+                if self._app.settings.checks.judge == "always":
                     self._waiting.begin(REVIEWING)
             case Checked() | Usage() | RunStopped() | RunFailed():
                 pass
@@ -430,13 +447,13 @@ class LiveView:
 
     def _show_sources(self) -> None:
         if self._answer.sources:
-            source_panel.draw_growing(self._answer.sources, self._sources)
+            source_panel.draw_growing(self._app, self._answer.sources, self._sources)
 
     def draw(self) -> None:
         self._answer.draw()
         self._steps.draw()
         self._waiting.draw()
-        if (problem := shared_app().outbox.problem) != self._problem:
+        if (problem := self._app.outbox.problem) != self._problem:
             self._problem = problem
             self._trouble.caption(label(f"尚未保存：{problem}") if problem else "")
 
@@ -444,7 +461,7 @@ class LiveView:
         self._waiting.end()
         self._growing.empty()
         with self._above:
-            above_answer(entry, is_last=True)
+            above_answer(self._app, entry, is_last=True)
         nothing_looked_up(self._notices, entry)
         self._answer.finish(entry.text, entry.found, check)
 

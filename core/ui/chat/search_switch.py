@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.app import App, shared_app
+from core.app import App
 from core.ui import preferences, session
 
 DECIDED = "search_decided"
@@ -14,9 +14,8 @@ SEARCH_ON = "联网搜索已打开：之后的问题会先搜索，再带着来�
 SEARCH_OFF = "联网搜索已关闭：之后的问题由模型直接回答。"
 
 
-def restore(chosen: object) -> None:
+def restore(app: App, chosen: object) -> None:
     """`chosen` is what an earlier session left: true, false, or nothing that counts."""
-    app = shared_app()
     st.session_state[DECIDED] = isinstance(chosen, bool)
     if app.search.available and (chosen if isinstance(chosen, bool) else _on_by_default(app)):
         st.session_state[session.SEARCH_TOGGLE] = True

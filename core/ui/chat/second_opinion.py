@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from functools import partial
 
 import streamlit as st
 
@@ -15,27 +16,27 @@ from core.run.question import AnswerOptions
 from core.ui.chat import tasks
 
 
-def offer(entry: Message, check: AnswerCheck) -> None:
-    if any(claim.verdict is Verdict.UNCHECKED for claim in claims(check)) and tasks.possible(entry):
+def offer(app: App, entry: Message, check: AnswerCheck) -> None:
+    if any(claim.verdict is Verdict.UNCHECKED for claim in claims(check)) and tasks.possible(app, entry):
         st.button(
             "让模型复核",
             key=f"review-{entry.id}",
             icon=":material/rate_review:",
             on_click=_begin,
-            args=(entry, check),
+            args=(app, entry, check),
             help="把「未核」的引用交给模型判断，多一次模型调用；只采纳它能在来源中引出原话的判断。",
         )
 
 
-def _begin(entry: Message, check: AnswerCheck) -> None:
-    def start(app: App, texts: Texts, options: AnswerOptions) -> Future[AnswerCheck]:
+def _begin(app: App, entry: Message, check: AnswerCheck) -> None:
+    def start(texts: Texts, options: AnswerOptions) -> Future[AnswerCheck]:
         return app.chat.review(check, source_texts(entry.found, texts), options)
 
-    tasks.begin(entry, start, _take, words="模型正在复核…", failed="没有复核成：")
+    tasks.begin(app, entry, start, partial(_take, app), words="模型正在复核…", failed="没有复核成：")
 
 
-def _take(entry: Message, check: AnswerCheck) -> None:
+def _take(app: App, entry: Message, check: AnswerCheck) -> None:
     asked = check.opinion
     if asked is not None:
         entry = entry.costing(asked.input, asked.output, estimated=asked.estimated)
-    tasks.keep(entry.rechecked(check))
+    tasks.keep(app, entry.rechecked(check))

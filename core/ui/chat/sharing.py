@@ -6,23 +6,23 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from core.app import App, shared_app
+from core.app import App
 from core.base.errors import AppError
-from core.ui import keeping, scripts, session
+from core.ui import conversation_list, conversation_sync, scripts, session
 from core.ui.chat.answer import app_url
 from core.ui.escape import label
 
 
-def offer(chat: session.ChatState) -> None:
+def offer(app: App, chat: session.ChatState) -> None:
     """Below the last answer."""
     if chat.conversation_id and st.button("分享", key="share-conversation", icon=":material/share:"):
-        share(shared_app(), chat.conversation_id)
+        share(app, chat.conversation_id)
 
 
 @st.dialog("分享", icon=":material/share:")
 def share(app: App, id: str) -> None:
     try:
-        link = address(keeping.SHARED, keeping.share(app, id))
+        link = address(conversation_sync.SHARED, conversation_list.share(app, id))
     except AppError as error:
         st.warning(label(str(error)), icon=":material/error:")
         return
@@ -34,7 +34,7 @@ def share(app: App, id: str) -> None:
 
 def _withdraw(app: App, id: str) -> None:
     try:
-        keeping.withdraw(app, id)
+        conversation_list.withdraw_share(app, id)
     except AppError as error:
         st.warning(label(str(error)), icon=":material/error:")
         return
@@ -43,7 +43,7 @@ def _withdraw(app: App, id: str) -> None:
 
 @st.dialog("复制链接", icon=":material/link:")
 def copy_link(id: str) -> None:
-    _show(address(keeping.ADDRESS, id))
+    _show(address(conversation_sync.ADDRESS, id))
     st.caption("这是你自己打开这个对话的网址。要给别人看，请用「分享」：分享的链接可以撤回。")
 
 

@@ -7,11 +7,11 @@ import logging
 import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
-from core.app import shared_app
+from core.app import App
 from core.base.settings import choose_model
 from core.base.text import one_line, shorten
-from core.ui import keeping, preferences, session
-from core.ui.chat import history, panel, search_switch, steps
+from core.ui import identity, preferences, session
+from core.ui.chat import panel, search_switch, sidebar_conversations, steps
 from core.ui.escape import label
 from core.ui.settings import own_key
 
@@ -20,28 +20,27 @@ log = logging.getLogger(__name__)
 NAME_LENGTH = 40
 
 
-def restore() -> None:
+def restore(app: App) -> None:
     """A new session begins with what this visitor chose in earlier ones, as far as that is still offered."""
     if session.RESTORED in st.session_state:
         return
     chosen = preferences.kept()
     if chosen.get("mode") in (session.CHAT, session.AGENT):
         st.session_state[session.MODE] = chosen["mode"]
-    search_switch.restore(chosen.get("search"))
-    panel.restore(chosen)
+    search_switch.restore(app, chosen.get("search"))
+    panel.restore(app, chosen)
     steps.restore(chosen)
     st.session_state[session.RESTORED] = True
 
 
-def draw(*, on_chat_page: bool) -> None:
-    app = shared_app()
+def draw(app: App, *, on_chat_page: bool) -> None:
     with st.sidebar:
         if on_chat_page:
-            history.draw(app)
-            panel.draw()
+            sidebar_conversations.draw(app)
+            panel.draw(app)
         _login()
         own = own_key.model()
-        model = own.choice if own else choose_model(panel.chosen().applied_to(app.settings))
+        model = own.choice if own else choose_model(panel.chosen(app).applied_to(app.settings))
         st.caption(f"模型：{label(model.label)}")
         if on_chat_page and model.embedded:
             st.caption("内置摘录模型只摘录来源中的原句，不会推理。连接语言模型之后，由它撰写回答。")
@@ -49,7 +48,7 @@ def draw(*, on_chat_page: bool) -> None:
 
 def _login() -> None:
     """Only where the administrator has set up Streamlit's own login ([auth] in secrets.toml)."""
-    if not keeping.login_configured():
+    if not identity.is_login_configured():
         return
     if st.user.is_logged_in:
         name = str(st.user.get("name") or st.user.get("email") or "用户")

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.answer.message import Message
 from core.answer.source_html import panel_html, place_name, results_html
 from core.answer.sources import OFFICIAL, is_official
-from core.app import shared_app
+from core.app import App
 from core.search.types import SearchResult, Source
 from core.ui import session
 from core.ui.chat import ledger
@@ -23,52 +23,49 @@ SITES = 3
 """Named in the line; the others are counted."""
 
 
-def draw(entry: Message, *, is_last: bool) -> None:
+def draw(app: App, entry: Message, *, is_last: bool) -> None:
     """Written out when somebody opens it."""
     sources = entry.found
     if not (sources or entry.searches):
         return
-    fold = st.expander(_title(sources), key=f"sources-{entry.id}", type="compact", on_change="rerun")
+    official = app.settings.sources.official_hosts
+    fold = st.expander(_title(sources, official), key=f"sources-{entry.id}", type="compact", on_change="rerun")
     if not fold.open:
         return
     with fold:
-        _list(sources, {source.number for source in entry.cited})
+        _list(sources, {source.number for source in entry.cited}, official)
         _besides([result for search in entry.searches for result in search.not_handed_over])
         if entry.searches:
-            can_edit = entry.mode == "chat" and session.mode() == session.CHAT
-            ledger.draw(entry.searches, key=entry.id, can_repeat=is_last, can_edit=can_edit)
+            can_edit = entry.mode == session.mode() == session.CHAT
+            ledger.draw(app, entry.searches, key=entry.id, can_repeat=is_last, can_edit=can_edit)
 
 
-def draw_growing(sources: Sequence[Source], place: DeltaGenerator) -> None:
+def draw_growing(app: App, sources: Sequence[Source], place: DeltaGenerator) -> None:
     """While the answer is being written nobody knows what it will cite. A page may be found, or read, again."""
     sources = list({source.number: source for source in sources}.values())
-    with place.expander(_title(sources), type="compact"):
-        _list(sources, None)
+    official = app.settings.sources.official_hosts
+    with place.expander(_title(sources, official), type="compact"):
+        _list(sources, None, official)
 
 
-def _title(sources: Sequence[Source]) -> str:
+def _title(sources: Sequence[Source], official: Sequence[str]) -> str:
     if not sources:
         return "没有来源 · 搜索账本"
     sites: dict[str, str] = {}
     for source in sources:
         sites.setdefault(place_name(source.url, app_url()) or source.title, source.url)
     named = list(sites.items())[:SITES]
-    badges = [f":gray-badge[{label(site)}]{_official(url)}" for site, url in named]
+    badges = [
+        f":gray-badge[{label(site)}]{f' :blue-badge[{OFFICIAL}]' if is_official(url, official) else ''}"
+        for site, url in named
+    ]
     more = [f"等 {len(sites)} 处"] if len(sites) > len(named) else []
     return " ".join([f"{len(sources)} 个来源", *badges, *more])
 
 
-def _official(url: str) -> str:
-    return f" :blue-badge[{OFFICIAL}]" if is_official(url, _official_hosts()) else ""
-
-
-def _official_hosts() -> tuple[str, ...]:
-    return shared_app().settings.sources.official_hosts
-
-
-def _list(sources: Sequence[Source], cited: set[int] | None) -> None:
+def _list(sources: Sequence[Source], cited: set[int] | None, official: Sequence[str]) -> None:
     if sources:
-        draw_html(panel_html(sources, cited=cited, official=_official_hosts(), app_url=app_url()))
+        draw_html(panel_html(sources, cited=cited, official=official, app_url=app_url()))
 
 
 def _besides(results: Sequence[SearchResult]) -> None:

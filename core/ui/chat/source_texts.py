@@ -13,41 +13,41 @@ from core.answer.claims import BAD_FIRST, MARKS
 from core.answer.compared import Place, marked_html, places
 from core.answer.message import Message
 from core.answer.sources import how_read
-from core.app import shared_app
+from core.app import App
 from core.base.errors import AppError
 from core.base.text import one_line, shorten
 from core.search.types import Source
 from core.store import KeptPage
-from core.ui import clock, keeping, session
+from core.ui import clock, conversation_sync, session
 from core.ui.chat import actions, claims
 from core.ui.chat.answer import draw_list
 from core.ui.escape import draw_html, label
 
 
-def offer(entry: Message, *, is_last: bool) -> None:
+def offer(app: App, entry: Message, *, is_last: bool) -> None:
     sources = entry.found
     if sources and st.button("来源原文", key=f"texts-{entry.id}", icon=":material/menu_book:"):
-        _show(entry, sources, is_last=is_last)
+        _show(app, entry, sources, is_last=is_last)
 
 
 @st.dialog("来源原文", width="medium", icon=":material/menu_book:")
-def _show(entry: Message, sources: Sequence[Source], *, is_last: bool) -> None:
+def _show(app: App, entry: Message, sources: Sequence[Source], *, is_last: bool) -> None:
     first = min(range(len(sources)), key=lambda place: sources[place].read == "snippet")
     source = st.selectbox("来源", sources, index=first, format_func=_name, key=f"text-of-{entry.id}")
     draw_list([source])
     if source.read == "snippet":
-        _unread(source, is_last=is_last)
+        _unread(app, source, is_last=is_last)
     else:
-        _text(entry, source)
+        _text(app, entry, source)
 
 
 def _name(source: Source) -> str:
     return " · ".join(filter(None, (f"[{source.number}] {shorten(one_line(source.title), 40)}", how_read(source))))
 
 
-def _text(entry: Message, source: Source) -> None:
+def _text(app: App, entry: Message, source: Source) -> None:
     try:
-        page = keeping.read_pages(shared_app(), entry).get(source.number)
+        page = conversation_sync.load_read_pages(app, entry).get(source.number)
     except AppError as error:
         st.warning(label(str(error)), icon=":material/error:")
         return
@@ -55,7 +55,7 @@ def _text(entry: Message, source: Source) -> None:
         st.info("没有保存这个来源的文字：还没有存好、已经损坏，或管理员没有开启保存。", icon=":material/info:")
         return
     st.caption(_when_read(page, source))
-    check = claims.check_of(entry)
+    check = claims.check_of(app, entry)
     marked = places(check, source.number, page.text) if check else []
     anchor = f"text-{entry.id}-{source.number}"
     if marked:
@@ -83,13 +83,13 @@ def _when_read(page: KeptPage, source: Source) -> str:
     return f"以下是 {moment:%Y-%m-%d %H:%M} 读到的文字，共 {len(page.text):,} 字，校验值 {page.hash[:12]}。{what}"
 
 
-def _unread(source: Source, *, is_last: bool) -> None:
+def _unread(app: App, source: Source, *, is_last: bool) -> None:
     why = f"没有读到这个网页的全文：{source.unread}。" if source.unread else "没有打开过这个网页。"
     st.info(label(f"{why}回答只用了搜索引擎给出的摘要。"), icon=":material/info:")
-    if not is_last or session.chat().run is not None or not shared_app().reader.pages:
+    if not is_last or session.chat().run is not None or not app.reader.pages:
         return
     if st.button(
         "阅读", key=f"read-{source.number}", icon=":material/menu_book:", help="打开这个网页，读完后重新回答。"
     ):
-        actions.read(source)
+        actions.read(app, source)
         st.rerun()

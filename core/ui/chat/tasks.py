@@ -11,12 +11,12 @@ import streamlit as st
 from markupsafe import Markup
 
 from core.answer.message import Message
-from core.app import App, shared_app
+from core.app import App
 from core.base.errors import AppError
 from core.run.admission import TooManyQuestions
 from core.run.checking import Texts
 from core.run.question import AnswerOptions
-from core.ui import keeping, session
+from core.ui import conversation_sync, identity, session
 from core.ui.chat import panel
 from core.ui.escape import draw_html, label
 from core.ui.settings import own_key
@@ -28,27 +28,31 @@ TOO_MANY = "提问次数已达到每分钟的上限，请过一会儿再试。"
 BUG = "程序出错，细节已写入日志。"
 
 T = TypeVar("T")
-Start = Callable[[App, Texts, AnswerOptions], Future[T]]
+Start = Callable[[Texts, AnswerOptions], Future[T]]
 
 
-def possible(entry: Message) -> bool:
+def possible(app: App, entry: Message) -> bool:
     """One at a time; never with the embedded model, which only quotes; and not with another's answer."""
-    app, chat = shared_app(), session.chat()
+    chat = session.chat()
     free = entry.id not in chat.tasks and not chat.read_only
-    return free and app.settings.checks.judge != "off" and not app.chat.model_for(_options()).choice.embedded
+    return free and app.settings.checks.judge != "off" and not app.chat.model_for(_options(app)).choice.embedded
 
 
-def _options() -> AnswerOptions:
+def _options(app: App) -> AnswerOptions:
     """Whose limits count, and which model is asked: the one that would answer now."""
-    return AnswerOptions(user=keeping.identity(), choices=panel.chosen(), own_model=own_key.model())
+    return AnswerOptions(user=identity.rate_limited_visitor(), choices=panel.chosen(app), own_model=own_key.model())
 
 
-def begin(entry: Message, start: Start[T], take: Callable[[Message, T], None], *, words: str, failed: str) -> None:
-    app, chat = shared_app(), session.chat()
+def begin(
+    app: App, entry: Message, start: Start[T], take: Callable[[Message, T], None], *, words: str, failed: str
+) -> None:
+    chat = session.chat()
     chat.remarks.pop(entry.id, None)
     try:
-        app.outbox.flush(keeping.COMMAND_SECONDS)  # what was read for the answer may be on its way to the database
-        future = start(app, keeping.read_pages(app, entry), _options())
+        app.outbox.flush(
+            conversation_sync.FLUSH_SECONDS
+        )  # what was read for the answer may be on its way to the database
+        future = start(conversation_sync.load_read_pages(app, entry), _options(app))
     except TooManyQuestions:
         _say(entry.id, TOO_MANY)
     except AppError as error:
@@ -101,8 +105,8 @@ def _end(id: str, task: session.Task) -> None:
         task.take(entry, result)
 
 
-def keep(entry: Message) -> None:
+def keep(app: App, entry: Message) -> None:
     """The answer as it is from now on, here and in the database."""
     session.chat().put(entry)
     session.chat().unfold = entry.id
-    keeping.keep(shared_app(), entry)
+    conversation_sync.save_message(app, entry)

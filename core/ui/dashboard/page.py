@@ -26,7 +26,7 @@ from core.ui.dashboard.charts import AMBER, BLUE, GREEN, GREY, MAUVE, RED, TEAL,
 from core.ui.dashboard.headlines import NO_PRICE
 from core.ui.escape import label
 from core.ui.frame import warning
-from core.ui.labels import SEARCH_TYPES, label_of
+from core.ui.labels import MODES, SEARCH_TYPES, label_of
 from core.ui.tables import Table
 
 SPAN, ENGINES, PART = "dashboard_span", "dashboard_engines", "dashboard_part"
@@ -49,7 +49,6 @@ LAYERS = {
     CacheLayer.NONE.value: "重新搜索",
 }
 UNITS = {Grain.MINUTE: "分钟", Grain.HOUR: "小时", Grain.DAY: "天"}
-MODES = {"chat": "Chat", "agent": "Agent"}
 PLACES = {"engine": "引擎", "search": "整次搜索", "answer": "回答"}
 
 SEARCH_COLOURS = dict(zip(SEARCH_OUTCOMES.values(), (TEAL, AMBER, RED, BLUE, GREY), strict=True))

@@ -16,7 +16,7 @@ from core.legal.library.cases import CaseResponse
 from core.legal.library.catalogue import source_name
 from core.legal.types import CaseFilter, CaseType, CourtCase
 from core.search.types import host_of
-from core.ui import keeping
+from core.ui import identity
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 from core.ui.legal import frame, verdicts
@@ -54,7 +54,7 @@ def draw_search(desk: LegalDesk) -> None:
         return
     try:
         with st.spinner("正在查找…"):
-            response = desk.cases_for(keeping.identity()).search(
+            response = desk.cases(identity.rate_limited_visitor()).search(
                 shorten(query or "", frame.LONGEST_QUERY), limit=frame.RESULTS, wanted=wanted
             )
     except AppError as error:
@@ -129,7 +129,7 @@ def _draw_result(case: CourtCase) -> None:
 def draw_case(desk: LegalDesk, number_or_name: str) -> None:
     frame.back_to_search(frame.CASES)
     try:
-        found = desk.cases.known_as(number_or_name)
+        found = desk.cases(None).known_as(number_or_name)
     except NoLegalIndex:
         found = []
     if not found:

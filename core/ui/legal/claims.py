@@ -8,7 +8,7 @@ from core.answer.claims import tally
 from core.app import App
 from core.base.errors import AppError
 from core.run.pasted import MOST_ADDRESSES, CheckedText, check_pasted, pasted_sources, pasted_text
-from core.ui import keeping
+from core.ui import identity
 from core.ui.chat.answer import draw_answer, draw_list
 from core.ui.chat.claims import draw_list as draw_claims
 from core.ui.escape import label
@@ -51,7 +51,7 @@ def _checked(app: App, text: str, written: str) -> CheckedText | str:
     try:
         text, sources = pasted_text(text), pasted_sources(written)
         if any(one.to_read for one in sources):
-            app.search.admit(keeping.identity())
+            app.search.admit(identity.rate_limited_visitor())
         with st.spinner("正在核对…"):
             return check_pasted(text, sources, app.reader)
     except AppError as error:

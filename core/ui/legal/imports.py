@@ -9,7 +9,7 @@ from itertools import islice
 import streamlit as st
 from markupsafe import Markup
 
-from core.app import App, shared_app
+from core.app import App
 from core.base.errors import AppError
 from core.legal.imports.build import ImportProgress
 from core.legal.imports.download import PUBLIC_CORPORA
@@ -45,7 +45,7 @@ def draw(app: App) -> None:
             warning(f"{index.outdated}请用同样的文本再导入一次。")
     job = app.legal.importer.job
     if job is not None and job.running:
-        _draw_running(job)
+        _draw_running(app, job)
         return
     if job is not None:
         _draw_outcome(job)
@@ -60,8 +60,9 @@ def draw(app: App) -> None:
             icon=":material/sync:",
             help="从以前导入的网址和路径再取一次，只导入有变化的，并列出哪些法规变了。",
             on_click=_update,
+            args=(app,),
         )
-    _draw_sources()
+    _draw_sources(app)
 
 
 def may_import(app: App) -> bool:
@@ -78,7 +79,7 @@ def may_import(app: App) -> bool:
 # ── What can be imported ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _draw_sources() -> None:
+def _draw_sources(app: App) -> None:
     st.subheader("公开的法律文本", anchor=False)
     for number, corpus in enumerate(PUBLIC_CORPORA):
         with st.container(border=True):
@@ -89,7 +90,7 @@ def _draw_sources() -> None:
                 key=f"import-corpus-{number}",
                 icon=":material/cloud_download:",
                 on_click=_import_address,
-                args=(corpus.url, corpus.name),
+                args=(app, corpus.url, corpus.name),
             )
     st.subheader("自己的文件或网址", anchor=False)
     with st.form("upload", border=True, clear_on_submit=True):
@@ -101,15 +102,16 @@ def _draw_sources() -> None:
             key=UPLOAD,
             help="LawRefBook/Laws、just-laws 的目录结构，或手册「怎么导入法律文本」里说明的 JSONL 和 CSV。",
         )
-        st.form_submit_button("上传并导入", icon=":material/upload:", on_click=_import_upload)
+        st.form_submit_button("上传并导入", icon=":material/upload:", on_click=_import_upload, args=(app,))
     with st.form("address", border=True, clear_on_submit=True):
         st.text_input("压缩包、JSONL 或 CSV 的网址", key=ADDRESS, placeholder="https://", max_chars=2000)
-        st.form_submit_button("下载并导入", icon=":material/cloud_download:", on_click=_import_typed_address)
+        st.form_submit_button(
+            "下载并导入", icon=":material/cloud_download:", on_click=_import_typed_address, args=(app,)
+        )
 
 
-def _import_address(url: str, title: str = "") -> None:
+def _import_address(app: App, url: str, title: str = "") -> None:
     """These callbacks check again: a page that was drawn earlier may still show the buttons."""
-    app = shared_app()
     try:
         if may_import(app):
             app.legal.importer.from_address(url, title)
@@ -117,8 +119,7 @@ def _import_address(url: str, title: str = "") -> None:
         st.session_state[PROBLEM] = str(error)
 
 
-def _update() -> None:
-    app = shared_app()
+def _update(app: App) -> None:
     try:
         if may_import(app):
             app.legal.importer.update()
@@ -126,12 +127,12 @@ def _update() -> None:
         st.session_state[PROBLEM] = str(error)
 
 
-def _import_typed_address() -> None:
-    _import_address(st.session_state[ADDRESS].strip())
+def _import_typed_address(app: App) -> None:
+    _import_address(app, st.session_state[ADDRESS].strip())
 
 
-def _import_upload() -> None:
-    app, file = shared_app(), st.session_state[UPLOAD]
+def _import_upload(app: App) -> None:
+    file = st.session_state[UPLOAD]
     if file is None:
         st.session_state[PROBLEM] = "还没有选择文件。"
         return
@@ -146,7 +147,7 @@ def _import_upload() -> None:
 
 
 @st.fragment(run_every=_POLL_SECONDS)
-def _draw_running(job: ImportJob) -> None:
+def _draw_running(app: App, job: ImportJob) -> None:
     if not job.running:
         st.rerun()
     progress = job.progress
@@ -155,7 +156,7 @@ def _draw_running(job: ImportJob) -> None:
     st.progress(min(share, 1.0), text=_said(progress))
     if job.cancelled:
         st.caption("正在取消…")
-    elif may_import(shared_app()):
+    elif may_import(app):
         st.button("取消导入", icon=":material/close:", on_click=job.cancel)
     st.caption("可以离开这个页面，导入会继续；完成之前仍使用原来的库。")
 

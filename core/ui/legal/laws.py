@@ -15,7 +15,7 @@ from core.legal.desk import LegalDesk
 from core.legal.library.catalogue import FIELD, KIND, Catalogue, Entry
 from core.legal.library.statutes import LegalArticle, RegulationResponse
 from core.legal.types import Status
-from core.ui import keeping
+from core.ui import identity
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning
 from core.ui.legal import asked, frame, marks
@@ -99,7 +99,7 @@ def _draw_found(desk: LegalDesk, catalogue: Catalogue | None, wanted: asked.Aske
     narrow = (lambda law: catalogue.fits(law, wanted.chosen)) if catalogue and wanted.chosen else None
     try:
         with st.spinner("正在查找…"):
-            response = desk.regulations_for(keeping.identity()).search(
+            response = desk.regulations(identity.rate_limited_visitor()).search(
                 shorten(wanted.query, frame.LONGEST_QUERY), frame.RESULTS, as_of=wanted.on, narrow=narrow
             )
     except AppError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.app import App, shared_app
+from core.app import App
 from core.llm.services import LOCAL_SERVICES
 from core.ui import permission
 from core.ui.settings import connect, own_key
@@ -31,7 +31,7 @@ def offer(app: App) -> None:
     st.caption(connect.EMBEDDED)
     words = way_to_connect(app)
     if words and st.button(words, icon=":material/power:", type="primary"):
-        dialog()
+        dialog(app)
 
 
 def way_to_connect(app: App) -> str:
@@ -44,8 +44,7 @@ def way_to_connect(app: App) -> str:
 
 
 @st.dialog("连接模型", width="medium")
-def dialog() -> None:
-    app = shared_app()
+def dialog(app: App) -> None:
     if permission.may_edit(app.settings):  # asked again at every run: a dialog may stay open for long
         connect.form(app)
     elif app.settings.panel.own_key:

@@ -18,10 +18,10 @@ from core.llm.tokens import estimate_tokens
 from core.run.prompts import Preview
 from core.search.errors import NoEngine
 from core.search.types import Source
-from core.ui import clock, keeping, permission, session
+from core.ui import clock, identity, permission, session
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning
-from core.ui.labels import ORIGINS
+from core.ui.labels import MODES, ORIGINS
 from core.ui.settings import connect, engine_form
 from core.ui.settings import model as model_part
 
@@ -175,7 +175,7 @@ def _test(app: App, places: Mapping[str, DeltaGenerator], tests: dict[str, Check
     states = {engine.name: engine for engine in engine_states(app, clock.now())}
     for name, place in places.items():
         draw_html(_engine(states[name], None, testing=True), place)
-    for name, tests[name] in try_engines(app, list(places), user=keeping.identity()):
+    for name, tests[name] in try_engines(app, list(places), user=identity.rate_limited_visitor()):
         after = next(engine for engine in engine_states(app, clock.now()) if engine.name == name)
         draw_html(_engine(after, tests[name]), places[name])
 
@@ -265,7 +265,7 @@ def _searxng() -> None:
 def _prompts(app: App) -> None:
     st.caption("模型收到的就是下面的文字。这里只填好模板，不会调用模型。")
     mode = st.segmented_control(
-        "模式", (session.CHAT, session.AGENT), default=session.CHAT, required=True, key="preview_mode"
+        "模式", list(MODES), default=session.CHAT, format_func=MODES.__getitem__, required=True, key="preview_mode"
     )
     variants = CHAT_VARIANTS if mode == session.CHAT else AGENT_VARIANTS
     variant = st.selectbox("模板", list(variants), format_func=variants.__getitem__, key=f"preview_{mode}")

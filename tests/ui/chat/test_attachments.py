@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.answer.message import Message
 from core.app import App
-from core.ui import keeping
+from core.ui import identity
 from core.ui.chat.attachments import ABOUT_THEM
 from support import web_pages as pages
 from support.openai_server import OpenAIServer, openai_server
@@ -34,7 +34,7 @@ def server() -> Iterator[OpenAIServer]:
 
 @pytest.fixture
 def app(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
-    monkeypatch.setattr(keeping, "visitor", lambda: MINE)
+    monkeypatch.setattr(identity, "visitor", lambda: MINE)
     server.reply = lambda request: ["每日万分之五 [1]。"]
     with serving(OPENAI_BASE_URL=server.url, OPENAI_API_KEY="k", LLM_MODEL="openai:reply", CHAT_FOLLOW_UPS="0") as app:
         yield app

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.app import App
-from core.ui import keeping
+from core.ui import identity
 from core.ui.chat.actions import AGENT_DECIDES
 from core.ui.chat.composer import FROM_A_LINK
 from support.base import ROOT
@@ -20,7 +20,7 @@ MINE = "m" * 32
 
 @pytest.fixture
 def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
-    monkeypatch.setattr(keeping, "visitor", lambda: MINE)
+    monkeypatch.setattr(identity, "visitor", lambda: MINE)
     with serving(CHAT_SEARCH_DEFAULT="off") as running:
         yield running
 
@@ -38,7 +38,7 @@ def test_the_switches_say_their_state_and_follow_the_commands(app: App) -> None:
     assert AGENT_DECIDES in values(page.caption)
     assert switches(ask(page, "/mode chat")) == ["联网 已启用", "Agent 已禁用"]
     assert switches(search(page, on=False)) == ["联网 已禁用", "Agent 已禁用"]
-    assert switches(choose(page, "Agent")) == ["联网 自动", "Agent 已启用"]
+    assert switches(choose(page, "agent")) == ["联网 自动", "Agent 已启用"]
 
 
 def test_a_choice_of_models_stands_at_the_input_where_there_is_one(app: App) -> None:
@@ -66,7 +66,7 @@ def test_a_question_in_the_address_fills_the_box_and_is_not_asked(app: App) -> N
     assert switches(page) == ["联网 自动", "Agent 已启用"]
     assert not page.query_params, "a reload, or the conversation's own address, does not bring it back"
     assert put_back(rerun(page)) == ""
-    assert switches(choose(page, "Chat")) == ["联网 已启用", "Agent 已禁用"]
+    assert switches(choose(page, "chat")) == ["联网 已启用", "Agent 已禁用"]
 
     assert app.outbox.flush(20)
     assert "search" not in app.preferences.of(MINE), "a link decides nothing for the next session"

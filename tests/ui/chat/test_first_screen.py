@@ -40,7 +40,7 @@ def test_a_job_fills_the_box_and_its_answer_has_sources(app: App, job: Job) -> N
 
 
 def test_it_stays_until_something_is_asked(app: App) -> None:
-    page = choose(open_page(), "Agent")
+    page = choose(open_page(), "agent")
     assert cards(page) == [job.title for job in JOBS]
     assert cards(ask(page, "/help")) == [job.title for job in JOBS]
     assert cards(ask(page, "你好")) == []

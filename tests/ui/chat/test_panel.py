@@ -105,7 +105,7 @@ def test_reset_of_one_group_leaves_the_other_alone(app: App) -> None:
 
 def test_the_values_survive_a_new_conversation_and_another_mode(app: App) -> None:
     page = pick(open_page(), "max_iterations", "2 轮")
-    choose(page, "Agent")
+    choose(page, "agent")
     page.sidebar.button[0].click()
     rerun(page)
     assert shown(page)["max_iterations"] == "2 轮"

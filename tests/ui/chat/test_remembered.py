@@ -14,7 +14,7 @@ from core.app import App
 from core.search.engine import SearchEngine
 from core.search.errors import EngineMisconfigured
 from core.search.types import SearchQuery
-from core.ui import keeping, preferences
+from core.ui import identity, preferences
 from core.ui.chat.composer import AGENT_TOGGLE
 from core.ui.chat.offers import FIRST_OFFER, OFFER_AFTER_ANSWER
 from core.ui.session import SEARCH_TOGGLE
@@ -37,7 +37,7 @@ def arrive(monkeypatch: pytest.MonkeyPatch) -> Arrive:
     """A new session of the visitor whose cookie this is."""
 
     def arrive(mark: str | None) -> AppTest:
-        monkeypatch.setattr(keeping, "visitor", lambda: mark)
+        monkeypatch.setattr(identity, "visitor", lambda: mark)
         return open_page()
 
     return arrive
@@ -60,7 +60,7 @@ def searching(page: AppTest) -> bool:
 
 
 def mode(page: AppTest) -> Any:
-    return "Agent" if page.toggle(key=AGENT_TOGGLE).value else "Chat"
+    return "agent" if page.toggle(key=AGENT_TOGGLE).value else "chat"
 
 
 def click(page: AppTest, words: str) -> AppTest:
@@ -93,18 +93,18 @@ def test_every_choice_is_there_in_the_next_session(app: App, arrive: Arrive) -> 
     ):
         pick(page, name, words)
     search(page, on=True)
-    choose(page, "Agent")
+    choose(page, "agent")
     chosen = shown(page)
     assert not set(before.items()) & set(chosen.items())
     assert set(kept(app)) == {*chosen, "mode", "search"}
 
     again = arrive(MINE)
-    assert (shown(again), mode(again)) == (chosen, "Agent")
-    assert searching(choose(again, "Chat"))
+    assert (shown(again), mode(again)) == (chosen, "agent")
+    assert searching(choose(again, "chat"))
     assert ask(again, "用选好的模型").session_state["chat"].messages[-1].model == "echo"
 
     stranger = arrive(YOURS)
-    assert (shown(stranger), mode(stranger), searching(stranger)) == (before, "Chat", False)
+    assert (shown(stranger), mode(stranger), searching(stranger)) == (before, "chat", False)
     assert kept(app, YOURS) == {}
 
 
@@ -120,10 +120,10 @@ def test_commands_and_suggestions_count_like_the_widgets(app: App, arrive: Arriv
     ask(arrive(MINE), "/search off")
     assert kept(app) == {"search": False}
     ask(arrive(MINE), "/mode agent")
-    assert kept(app) == {"search": False, "mode": "Agent"}
+    assert kept(app) == {"search": False, "mode": "agent"}
     ask(arrive(MINE), "/mode chat")
     click(arrive(MINE), "最近的新闻")
-    assert kept(app) == {"search": True, "mode": "Chat"}
+    assert kept(app) == {"search": True, "mode": "chat"}
 
 
 def test_what_is_taken_back_is_forgotten(app: App, arrive: Arrive) -> None:
@@ -135,15 +135,15 @@ def test_what_is_taken_back_is_forgotten(app: App, arrive: Arrive) -> None:
 
 
 def test_an_opened_conversation_shows_its_own_mode_and_leaves_the_chosen_one(app: App, arrive: Arrive) -> None:
-    choose(arrive(MINE), "Agent")
-    page = ask(choose(arrive(MINE), "Chat"), "在 Chat 里问的")
+    choose(arrive(MINE), "agent")
+    page = ask(choose(arrive(MINE), "chat"), "在 Chat 里问的")
     id = page.session_state["chat"].conversation_id
-    choose(arrive(MINE), "Agent")
-    assert kept(app)["mode"] == "Agent"
+    choose(arrive(MINE), "agent")
+    assert kept(app)["mode"] == "agent"
     page = arrive(MINE)
     page.query_params["c"] = id
-    assert mode(rerun(page)) == "Chat"
-    assert kept(app)["mode"] == "Agent"
+    assert mode(rerun(page)) == "chat"
+    assert kept(app)["mode"] == "agent"
 
 
 def test_what_is_no_longer_offered_is_as_configured(model_server: OpenAIServer, arrive: Arrive) -> None:
@@ -166,7 +166,7 @@ def test_what_is_no_longer_offered_is_as_configured(model_server: OpenAIServer, 
         app.preferences.change(MINE, chosen)
         assert app.outbox.flush(20)
         page = arrive(MINE)
-        assert (shown(page), mode(page), searching(page)) == (before, "Chat", False)
+        assert (shown(page), mode(page), searching(page)) == (before, "chat", False)
         assert "已修改" not in " ".join(expander.label for expander in page.sidebar.expander)
         assert ask(page, "照常回答").session_state["chat"].messages[-1].model == "ok"
 
@@ -210,7 +210,7 @@ def _silence(peer: Peer) -> None:
 
 
 def test_a_database_that_does_not_answer_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "visitor", lambda: MINE)
+    monkeypatch.setattr(identity, "visitor", lambda: MINE)
     with Server(_silence) as silent:
         port = silent.url.rpartition(":")[2].strip("/")
         with serving(DATABASE_URL=f"postgresql+psycopg://nobody@127.0.0.1:{port}/none?connect_timeout=6"):
@@ -317,5 +317,5 @@ def test_nothing_is_offered_in_agent_mode_or_for_an_answer_that_failed(
     with serving(OPENAI_BASE_URL=model_server.url, OPENAI_API_KEY="k", LLM_MODEL="openai:401") as app:
         page = arrive(MINE)
         assert offered(ask(page, "会失败")) == []
-        assert offered(choose(arrive(YOURS), "Agent")) == []
+        assert offered(choose(arrive(YOURS), "agent")) == []
         assert kept(app) == {}

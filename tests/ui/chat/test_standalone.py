@@ -115,7 +115,7 @@ def test_readers_may_keep_their_own_words(app: App) -> None:
 
 
 def test_an_agent_makes_its_own_queries(app: App) -> None:
-    page = choose(conversation(), "Agent")
+    page = choose(conversation(), "agent")
     assert not page.main.text_input
     ask(page, "怎么打开联网搜索？")
     assert not open_sources(page).main.text_input

@@ -17,7 +17,6 @@ import pytest
 from streamlit.proto.Metric_pb2 import Metric as MetricProto
 from streamlit.testing.v1 import AppTest
 
-import core.app
 from core.app import App
 from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord
 from core.metrics.writer import write
@@ -27,6 +26,7 @@ from core.ui.dashboard.page import PART, PARTS
 from core.ui.session import ROUTED
 from support.base import ROOT
 from support.pages import html, values
+from support.shared import shared
 from support.worlds import world
 
 
@@ -52,13 +52,10 @@ def opened(records: Sequence[Record], **environ: Any) -> Iterator[tuple[AppTest,
     with world(says=[["答"]], **environ) as (app, _):
         if records:
             write(app.metrics.store, records, now=time.time(), keep_days=90)
-        before, core.app._shared = core.app._shared, app
-        try:
+        with shared(app):
             page = AppTest.from_file(str(ROOT / "pages" / "dashboard.py"), default_timeout=30)
             page.session_state[ROUTED] = True
             yield ran(page), app
-        finally:
-            core.app._shared = before
 
 
 def ran(page: AppTest) -> AppTest:
@@ -243,7 +240,7 @@ App.warm_up = lambda self: None
 from streamlit.testing.v1 import AppTest
 app = AppTest.from_file({str(ROOT / "Home.py")!r}, default_timeout=30).run()
 assert not app.exception and app.header[0].value == "问源"
-list_of_conversations = AppTest.from_string("from core.ui.chat import history; history._search_box()").run()
+list_of_conversations = AppTest.from_string("from core.ui.chat import sidebar_conversations; sidebar_conversations._search_box()").run()
 assert not list_of_conversations.exception and list_of_conversations.text_input
 print([name for name in ("altair", "pandas", "pyarrow", "prometheus_client") if name in sys.modules])
 """

@@ -254,7 +254,7 @@ def test_a_case_by_its_number_in_any_brackets_and_its_text_on_demand(name: str) 
     page = opened(case=name)
     assert page.header[0].value == "甲某诉乙灯塔公司海上侵权纠纷案"
     assert "守塔人擅自熄灯" not in html(page)
-    page.session_state[f"whole-{shared_app().legal.cases.known_as(name)[0].id}"] = True
+    page.session_state[f"whole-{shared_app().legal.cases(None).known_as(name)[0].id}"] = True
     assert "守塔人擅自熄灯" in html(ran(page))
 
 

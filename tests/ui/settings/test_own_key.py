@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import core.app
-from core.app import App, build_app
+from core.app import App, build_app, shared_app
 from core.llm import services
 from core.llm.model import Model
 from core.llm.services import Service
@@ -20,6 +19,7 @@ from core.ui.settings import own_key
 from support.base import loaded
 from support.openai_server import ANSWER, OpenAIServer, openai_server
 from support.pages import ask, html, open_page, rerun, search, values
+from support.shared import shared_and_closed
 
 KEY = "readers-key-0123456789"
 
@@ -36,11 +36,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
 
 
 @pytest.fixture
-def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
+def app() -> Iterator[App]:
     made = build_app(loaded(SEARCH_PROVIDER_PRIORITY="bundled", PANEL_OWN_KEY="1", SETTINGS_EDIT_BY="nobody"))
-    monkeypatch.setattr(core.app, "_shared", made)
-    yield made
-    core.app.close_shared_app()
+    with shared_and_closed(made):
+        yield made
 
 
 def press(page: AppTest, label: str) -> AppTest:
@@ -49,6 +48,7 @@ def press(page: AppTest, label: str) -> AppTest:
 
 
 def test_it_answers_in_this_session_and_in_no_other(server: OpenAIServer, app: App) -> None:
+    configured = app.configured
     page = press(open_page(), "连接模型")
     page.text_input[0].set_value(KEY)
     page = press(page, "连接模型")  # a dialog stays open in a browser
@@ -67,7 +67,7 @@ def test_it_answers_in_this_session_and_in_no_other(server: OpenAIServer, app: A
     files = [path for path in Path(os.environ["DATA_DIR"]).rglob("*") if path.is_file()]
     assert files
     assert not [path for path in files if KEY.encode() in path.read_bytes()]
-    assert core.app.shared_app() is app, "nothing was saved"
+    assert shared_app().configured is configured, "nothing was saved"
 
 
 def test_where_the_built_in_model_has_nothing_to_quote_another_is_offered(app: App) -> None:
@@ -83,11 +83,9 @@ def test_only_services_whose_addresses_are_known_are_offered() -> None:
     assert all(entry.base_url.startswith("https://") for entry in own_key.HOSTED)
 
 
-def test_nobody_is_asked_for_a_key_unless_the_administrator_allows_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = build_app(loaded(SEARCH_PROVIDER_PRIORITY="bundled", SETTINGS_EDIT_BY="nobody"))
-    monkeypatch.setattr(core.app, "_shared", made)
-    assert not [button for button in open_page().button if "连接" in button.label]
-    core.app.close_shared_app()
+def test_nobody_is_asked_for_a_key_unless_the_administrator_allows_it() -> None:
+    with shared_and_closed(build_app(loaded(SEARCH_PROVIDER_PRIORITY="bundled", SETTINGS_EDIT_BY="nobody"))):
+        assert not [button for button in open_page().button if "连接" in button.label]
 
 
 def test_a_chosen_temperature_holds_for_it_and_a_chosen_model_does_not(server: OpenAIServer, app: App) -> None:

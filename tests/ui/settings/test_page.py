@@ -22,18 +22,16 @@ from core.ui.session import ROUTED
 from core.ui.settings.page import EXAMPLE_QUESTION, EXAMPLE_SOURCES
 from support.base import ROOT, VARIABLES
 from support.pages import html, values
+from support.shared import shared
 from support.worlds import FakeEngine, results, world
 
 
 @contextmanager
 def opened(app: App, part: str = "配置") -> Iterator[AppTest]:
-    before, core.app._shared = core.app._shared, app
-    try:
+    with shared(app):
         page = AppTest.from_file(str(ROOT / "pages" / "settings.py"), default_timeout=30)
         page.session_state[ROUTED] = True
         yield go(page, part)
-    finally:
-        core.app._shared = before
 
 
 def go(page: AppTest, part: str) -> AppTest:
@@ -124,7 +122,7 @@ def test_no_secret_is_anywhere_and_what_is_away_is_said() -> None:
                 assert "测试失败" in html(page)
             seen += everything(press(go(page, "诊断"), "运行诊断")._tree)
             assert "有问题" in html(page)
-            go(page, "提示词").button_group[0].set_value("Agent")
+            go(page, "提示词").button_group[0].set_value("agent")
             seen += everything(ran(page)._tree)
     finally:
         app.close()
@@ -230,7 +228,7 @@ def test_the_prompt_of_chat_mode_with_sources() -> None:
 def test_the_prompt_of_agent_mode_with_its_tools(variant: str, sign: str) -> None:
     engines = [FakeEngine("fake", results(1))]
     with world(says=[], engines=engines, LLM_MODEL="scripted:x") as (app, model), opened(app, "提示词") as page:
-        page.button_group[0].set_value("Agent")
+        page.button_group[0].set_value("agent")
         assert "agent_chinese.md" in ran(page).expander[0].label.replace("\\", "")
         page.selectbox[0].select(variant)
         template, system, human = codes(ran(page))
@@ -245,7 +243,7 @@ def test_a_bad_template_is_named_and_its_content_is_not_shown(tmp_path: Path) ->
     file = tmp_path / "mine.md"
     file.write_text("verysecret $nosuch", "utf-8")
     with world(says=[], LLM_MODEL="scripted:x", AGENT_PROMPT=str(file)) as (app, _), opened(app, "提示词") as page:
-        page.button_group[0].set_value("Agent")
+        page.button_group[0].set_value("agent")
         ran(page)
         assert "mine.md 无法使用" in values(page.warning).replace("\\", "")
         assert "verysecret" not in everything(page._tree)
@@ -278,12 +276,11 @@ def test_a_key_and_an_address_are_saved_beside_their_engine() -> None:
         assert "已保存" in values(page.toast)
         assert "缺少密钥" not in html(page)
         save(page, "searxng", "http://127.0.0.1:8080/, http://me:verysecret@b.example")
-        renewed = core.app.shared_app()
-        assert renewed.settings.section(SearxngSettings).url == (
+        assert app.settings.section(SearxngSettings).url == (
             "http://127.0.0.1:8080",
             "http://me:verysecret@b.example",
         )
-        assert [engine.name for engine in renewed.chain.engines] == ["exa", "searxng", "bundled"]
+        assert [engine.name for engine in app.chain.engines] == ["exa", "searxng", "bundled"]
         assert "verysecret" not in everything(ran(page)._tree)
         next(button for button in page.button if button.key == "FormSubmitter:engine-exa-清除").click()
         assert "缺少密钥" in html(ran(page))
@@ -292,11 +289,12 @@ def test_a_key_and_an_address_are_saved_beside_their_engine() -> None:
 @pytest.mark.usefixtures("at_the_machine")
 def test_what_an_engine_cannot_use_is_said_and_not_saved() -> None:
     with world(says=[], engines=None, **ENGINES) as (app, _), opened(app, "引擎") as page:
+        before = app.configured
         save(page, "searxng", "127.0.0.1:8080")
         assert "地址应以" in values(page.warning)
         save(page, "exa", "密钥 verysecret")
         assert "密钥中有空格" in values(page.warning)
-        assert core.app.shared_app() is app
+        assert core.app.shared_app().configured is before
 
 
 @pytest.mark.usefixtures("at_the_machine")

@@ -15,8 +15,8 @@ from streamlit.testing.v1 import AppTest
 from core.answer.message import Message
 from core.app import App
 from core.store import Conversation
-from core.ui import keeping
-from core.ui.chat import history, render
+from core.ui import conversation_list, identity
+from core.ui.chat import render, sidebar_conversations
 from support.base import ROOT
 from support.pages import ask, choose, put_back, rerun, serving, values
 from support.patience import until
@@ -36,7 +36,7 @@ def arrive(monkeypatch: pytest.MonkeyPatch) -> Arrive:
     """A new session of the visitor whose cookie this is."""
 
     def arrive(mark: str | None, **address: str) -> AppTest:
-        monkeypatch.setattr(keeping, "visitor", lambda: mark)
+        monkeypatch.setattr(identity, "visitor", lambda: mark)
         page = AppTest.from_file(str(ROOT / "Home.py"), default_timeout=30)
         for name, value in address.items():
             page.query_params[name] = value
@@ -70,7 +70,9 @@ def deleted(app: App, page: AppTest, id: str, *, was_open: bool = False) -> AppT
     """As the menu does it, of which AppTest knows nothing."""
     entry = app.store.load(id, who=MINE).conversation
     app.store.delete(id, who=MINE)
-    page.session_state[keeping.DELETED] = [keeping.Deleted(entry, time.time(), was_open)]
+    page.session_state[conversation_list.DELETED] = [
+        conversation_list.DeletedConversation(entry, time.time(), was_open)
+    ]
     return rerun(page)
 
 
@@ -93,7 +95,7 @@ def deleted(app: App, page: AppTest, id: str, *, was_open: bool = False) -> AppT
 def test_days_are_those_of_the_reader(hours: int, name: str) -> None:
     now = datetime(2026, 3, 5, 9, 30, tzinfo=timezone(timedelta(hours=8)))  # still the fourth in UTC
     then = (now - timedelta(hours=hours)).astimezone(UTC).timestamp()
-    assert history._when(now)(Conversation("", "", "chat", then, then)) == name
+    assert sidebar_conversations._when(now)(Conversation("", "", "chat", then, then)) == name
 
 
 def test_the_sixteenth_is_reachable_and_the_list_is_only_ones_own(app: App, arrive: Arrive) -> None:
@@ -128,7 +130,7 @@ def test_the_box_finds_words_in_answers_and_says_when_it_finds_none(app: App, ar
     talk(app, "乙")
     page = arrive(MINE)
     for words, found in (("关于甲的回答", ["甲"]), ("关于", ["乙", "甲"]), ("丙", []), ("", ["乙", "甲"])):
-        page.sidebar.text_input(key=history.SEARCH).set_value(words)
+        page.sidebar.text_input(key=sidebar_conversations.SEARCH).set_value(words)
         rerun(page)
         assert titles(page) == found
         assert ("没有找到含有这些字的对话" in values(page.sidebar.caption)) is (not found)
@@ -180,7 +182,7 @@ def test_anothers_conversation_can_be_read_and_nothing_there_changes_it(app: App
     id = talk(app, "甲")
     address = {"c": id} if by == "address" else {"s": app.store.share(id, who=MINE)}
     before = app.store.load(id, who=MINE)
-    page = choose(arrive(YOURS, **address), "Agent")
+    page = choose(arrive(YOURS, **address), "agent")
     assert said(page)[:2] == ["甲", "关于甲的回答"]
     assert render.READ_ONLY in values(page.info)
     assert not buttons(page) & {"重新回答", "修改问题", "继续", "重新搜索", "分享"}
@@ -252,7 +254,7 @@ def test_ones_own_share_opens_ones_own_conversation(app: App, arrive: Arrive) ->
 def test_who_logs_in_takes_along_what_they_copy(app: App, arrive: Arrive, monkeypatch: pytest.MonkeyPatch) -> None:
     id = talk(app, "登录之前的")
     account = "https://id.example 1"
-    monkeypatch.setattr(keeping, "owner", lambda: account)
+    monkeypatch.setattr(identity, "owner", lambda: account)
     page = arrive(account, c=id)
     page.button(key="own-conversation").click()
     rerun(page)

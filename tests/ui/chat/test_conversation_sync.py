@@ -10,25 +10,21 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import core.app
 from core.answer.message import Message
 from core.app import App, build_app
 from support.base import ROOT, loaded
 from support.pages import ask, rerun, values
 from support.patience import until
 from support.postgres import Postgres
+from support.shared import shared_and_closed
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
 
 @contextmanager
 def installed(**environ: str) -> Iterator[App]:
-    before, core.app._shared = core.app._shared, build_app(loaded(**environ))
-    try:
-        yield core.app._shared
-    finally:
-        core.app._shared.close()
-        core.app._shared = before
+    with shared_and_closed(build_app(loaded(**environ))) as app:
+        yield app
 
 
 def opened(conversation: str = "") -> AppTest:

@@ -1,4 +1,4 @@
-"""The list of conversations: found again, opened, and what can be done with each of them."""
+"""The conversations in the sidebar: searched, opened, and a menu for each of them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from itertools import groupby
 
 import streamlit as st
 
-from core.app import App, shared_app
+from core.app import App
 from core.base.errors import AppError
 from core.store import Conversation
-from core.ui import clock, keeping, session
+from core.ui import clock, conversation_list, conversation_sync, session
 from core.ui.chat import actions, export_menu, sharing
 from core.ui.escape import label
 
@@ -25,15 +25,15 @@ RENAME, SHARE, LINK, EXPORT, DELETE = "改名", "分享", "复制链接", "导�
 def draw(app: App) -> None:
     st.button("新对话", key="new-conversation", icon=":material/add:", width="stretch", on_click=actions.clear)
     words, shown = st.session_state.get(SEARCH) or "", st.session_state.get(SHOWN, FIRST)
-    found = keeping.listed(app, words, shown + 1)
+    found = conversation_list.list_conversations(app, words, shown + 1)
     if found or words:
         _search_box()
-    _offer_undo()
+    _offer_undo(app)
     with st.container(key="history", gap=None):
         for name, entries in groupby(found[:shown], key=_when(clock.now())):
             st.caption(name)
             for entry in entries:
-                _draw_entry(entry)
+                _draw_entry(app, entry)
         if len(found) > shown:
             st.button("更多", key="more-conversations", type="tertiary", width="stretch", on_click=_show_more)
     if words and not found:
@@ -67,7 +67,7 @@ def _show_more() -> None:
     st.session_state[SHOWN] = st.session_state.get(SHOWN, FIRST) + MORE
 
 
-def _draw_entry(entry: Conversation) -> None:
+def _draw_entry(app: App, entry: Conversation) -> None:
     is_open = entry.id == session.chat().conversation_id
     with st.container(
         horizontal=True,
@@ -83,7 +83,7 @@ def _draw_entry(entry: Conversation) -> None:
             width="stretch",
             icon=":material/link:" if entry.share else None,
             icon_position="right",
-            on_click=keeping.open_conversation,
+            on_click=conversation_sync.open_conversation,
             args=(entry.id,),
         )
         st.menu_button(
@@ -93,14 +93,14 @@ def _draw_entry(entry: Conversation) -> None:
             type="tertiary",
             icon=":material/more_horiz:",
             on_click=_choose,
-            args=(entry,),
+            args=(app, entry),
         )
 
 
-def _choose(entry: Conversation) -> None:
+def _choose(app: App, entry: Conversation) -> None:
     chosen = st.session_state[f"menu-{entry.id}"]
     if chosen == DELETE:
-        _try(lambda: keeping.delete(shared_app(), entry))
+        _try(lambda: conversation_list.delete(app, entry))
     else:
         st.session_state[CHOSEN] = (chosen, entry)
 
@@ -112,16 +112,16 @@ def _try(act: Callable[[], None]) -> None:
         st.toast(label(str(error)), icon=":material/error:")
 
 
-def _offer_undo() -> None:
-    if (gone := keeping.deleted()) is None:
+def _offer_undo(app: App) -> None:
+    if (gone := conversation_list.last_deleted()) is None:
         return
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", key="history-undo"):
         st.caption(f"已删除「{label(gone.conversation.title)}」")
-        st.button("撤销", key="undo-deletion", icon=":material/undo:", type="tertiary", on_click=_undo)
+        st.button("撤销", key="undo-deletion", icon=":material/undo:", type="tertiary", on_click=_undo, args=(app,))
 
 
-def _undo() -> None:
-    _try(lambda: keeping.undo(shared_app()))
+def _undo(app: App) -> None:
+    _try(lambda: conversation_list.undo_delete(app))
 
 
 def _open_dialog(app: App) -> None:
@@ -144,7 +144,7 @@ def _rename(app: App, entry: Conversation) -> None:
         if not st.form_submit_button("改名", type="primary"):
             return
     try:
-        keeping.rename(app, entry.id, title)
+        conversation_list.rename(app, entry.id, title)
     except AppError as error:
         st.warning(label(str(error)), icon=":material/error:")
     else:
@@ -153,4 +153,4 @@ def _rename(app: App, entry: Conversation) -> None:
 
 @st.dialog("导出", icon=":material/download:")
 def _export(app: App, entry: Conversation) -> None:
-    export_menu.draw(entry.title, keeping.whole(app, entry.id), key=entry.id)
+    export_menu.draw(app, entry.title, conversation_list.messages_loader(app, entry.id), key=entry.id)

@@ -11,7 +11,7 @@ from core import VISITOR_COOKIE
 from core.answer.message import Message
 from core.base.visitors import Visitor
 from core.store.errors import ConversationNotFound
-from core.ui import keeping, session
+from core.ui import conversation_list, identity, session
 from core.ui.session import ChatState
 from support.worlds import world
 
@@ -25,37 +25,37 @@ def arrive(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def arrive(user: dict[str, Any], *, mark: str = "", address: str | None = None) -> None:
         context = SimpleNamespace(cookies={VISITOR_COOKIE: mark}, ip_address=address)
-        monkeypatch.setattr(keeping, "st", SimpleNamespace(user=user, context=context, session_state={}))
+        monkeypatch.setattr(identity, "st", SimpleNamespace(user=user, context=context, session_state={}))
 
     return arrive
 
 
 def test_a_limit_counts_for_the_account_wherever_it_is(arrive: Any) -> None:
     arrive(ZHANG, mark=MARK, address="203.0.113.7")
-    assert keeping.identity() == Visitor("https://id.example 1")
+    assert identity.rate_limited_visitor() == Visitor("https://id.example 1")
 
 
 def test_without_a_login_for_the_browser_and_for_its_address(arrive: Any) -> None:
     arrive({"is_logged_in": False}, mark=MARK, address="203.0.113.7")
-    assert keeping.identity() == Visitor(MARK, "203.0.113.7")
+    assert identity.rate_limited_visitor() == Visitor(MARK, "203.0.113.7")
     arrive({}, mark=MARK, address="2001:db8::1:2:3:4")
-    assert keeping.identity() == Visitor(MARK, "2001:db8::/64")
+    assert identity.rate_limited_visitor() == Visitor(MARK, "2001:db8::/64")
 
 
 def test_this_machine_has_an_address_too_and_who_has_no_cookie_is_a_session(arrive: Any) -> None:
     arrive({})
-    assert keeping.identity() == Visitor("session", "127.0.0.1")
+    assert identity.rate_limited_visitor() == Visitor("session", "127.0.0.1")
 
 
 @pytest.mark.parametrize("mark", ["https://id.example 1", "203.0.113.7", "short", MARK + "x"])
 def test_nobody_becomes_another_by_a_cookie_of_their_own(arrive: Any, mark: str) -> None:
     arrive({}, mark=mark)
-    assert keeping.visitor() is None
+    assert identity.visitor() is None
 
 
 def test_an_account_without_a_subject_owns_nothing(arrive: Any) -> None:
     arrive({"is_logged_in": True, "email": "z@example.org"})
-    assert keeping.owner() is None
+    assert identity.owner() is None
 
 
 def test_nobody_renames_or_deletes_what_belongs_to_another(arrive: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,10 +67,10 @@ def test_nobody_renames_or_deletes_what_belongs_to_another(arrive: Any, monkeypa
         entry = app.store.load(id, who="https://id.example li").conversation
         arrive(ZHANG, mark=MARK)
         with pytest.raises(ConversationNotFound):
-            keeping.rename(app, id, "我的")
+            conversation_list.rename(app, id, "我的")
         with pytest.raises(ConversationNotFound):
-            keeping.delete(app, entry)
+            conversation_list.delete(app, entry)
         with pytest.raises(ConversationNotFound):
-            keeping.share(app, id)
+            conversation_list.share(app, id)
         kept = app.store.load(id, who="https://id.example li")
     assert kept.conversation.title == "只有李四知道的问题"

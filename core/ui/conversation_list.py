@@ -1,0 +1,99 @@
+"""The reader's conversations: listed, renamed, shared, deleted and restored. What changes them raises an AppError."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.answer.message import Message
+from core.app import App
+from core.store import UNDO_SECONDS, Conversation, title_of
+from core.ui import conversation_sync, identity, session
+from core.ui.conversation_sync import FLUSH_SECONDS
+
+DELETED = "deleted_conversations"
+
+
+@dataclass(frozen=True)
+class DeletedConversation:
+    conversation: Conversation
+    at: float
+    was_open: bool
+
+
+def list_conversations(app: App, words: str, limit: int) -> list[Conversation]:
+    """Return the latest conversations, the one that was begun just now included; with words, those that contain them."""
+    chat, who, found = session.chat(), identity.visitor(), list[Conversation]()
+    if who is None:
+        return found
+    begun = None if words else _unsaved_conversation(app, chat)
+    with conversation_sync.reading_problems_noted(chat):
+        found += app.store.listed(who, words=words, limit=limit)
+    if begun and all(entry.id != begun.id for entry in found):
+        found.insert(0, begun)
+    return found
+
+
+def _unsaved_conversation(app: App, chat: session.ChatState) -> Conversation | None:
+    """Return the open conversation as long as the database may not have it."""
+    id = chat.conversation_id
+    if id is None or not chat.title or not app.outbox.is_waiting(id):
+        return None
+    now = time.time()
+    return Conversation(id, chat.title, session.mode(), now, now)
+
+
+def rename(app: App, id: str, title: str) -> None:
+    app.outbox.flush(FLUSH_SECONDS)
+    app.store.rename(id, title, who=identity.visitor())
+    chat = session.chat()
+    if id == chat.conversation_id:
+        chat.title = title_of(title)
+
+
+def delete(app: App, entry: Conversation) -> None:
+    """Delete a conversation; `undo_delete` brings the latest one back."""
+    chat = session.chat()
+    was_open = chat.conversation_id == entry.id
+    if was_open and chat.run is not None:
+        chat.interrupt()
+        conversation_sync.save_message(app, chat.messages[-1])
+    app.outbox.flush(FLUSH_SECONDS)
+    app.store.delete(entry.id, who=identity.visitor())
+    st.session_state.setdefault(DELETED, []).append(DeletedConversation(entry, time.time(), was_open))
+    if was_open:
+        st.session_state.chat = session.ChatState(session_id=chat.session_id)
+        st.query_params.clear()
+
+
+def last_deleted() -> DeletedConversation | None:
+    """Return the conversation that `undo_delete` would bring back."""
+    latest: DeletedConversation | None = next(reversed(st.session_state.get(DELETED, [])), None)
+    return latest if latest and time.time() - latest.at < UNDO_SECONDS else None
+
+
+def undo_delete(app: App) -> None:
+    latest: DeletedConversation = st.session_state[DELETED][-1]
+    app.store.restore(latest.conversation.id, who=identity.visitor())
+    st.session_state[DELETED].pop()
+    if latest.was_open:
+        conversation_sync.open_conversation(latest.conversation.id)
+
+
+def share(app: App, id: str) -> str:
+    """Return the share that opens a conversation for reading, made if there is none."""
+    app.outbox.flush(FLUSH_SECONDS)
+    return app.store.share(id, who=identity.visitor())
+
+
+def withdraw_share(app: App, id: str) -> None:
+    app.store.withdraw(id, who=identity.visitor())
+
+
+def messages_loader(app: App, id: str) -> Callable[[], list[Message]]:
+    """Return a function that loads every message of any conversation, and may be called outside the session."""
+    who = identity.visitor()
+    return lambda: list(app.store.load(id, who=who, last=None).messages)

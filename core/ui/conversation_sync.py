@@ -1,0 +1,292 @@
+"""The conversation on the screen, saved to the database and loaded from it. A database that fails never stops it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from core.answer.message import Message
+from core.app import App
+from core.base.errors import AppError
+from core.reading import Page as ReadPage
+from core.store import KeptPage, Page, new_conversation_id, title_of
+from core.store.errors import ConversationNotFound
+from core.ui import identity, session
+
+ADDRESS = "c"
+"""The query parameter with the conversation's id."""
+SHARED = "s"
+"""The one with a share, which opens it for reading only."""
+NOTES = "unsaved_notes"
+SETTLE_SECONDS = 0.5
+"""A write takes some milliseconds; what takes longer is watched."""
+FLUSH_SECONDS = 2.0
+"""How long a click that needs the database up to date waits for what was said before it."""
+LOGIN_FIRST = "如果它是你登录后开始的，请先登录。"
+
+
+@contextmanager
+def reading_problems_noted(chat: session.ChatState) -> Iterator[None]:
+    """Turn a database that cannot be read into a remark of the page."""
+    try:
+        yield
+        chat.reading_problem = ""
+    except AppError as error:
+        chat.reading_problem = str(error)
+
+
+# ── Opened ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def open_conversation(id: str) -> None:
+    st.query_params.from_dict({ADDRESS: id})
+
+
+def open_from_address(app: App) -> None:
+    """Show the conversation that the address names: after a reload, a bookmark, a click on an older one.
+
+    Called before the sidebar is drawn, because the conversation's mode is the value of a widget there.
+    """
+    chat = session.chat()
+    wanted = st.query_params.get(ADDRESS, "")
+    share = "" if wanted else st.query_params.get(SHARED, "")
+    if (wanted and wanted != chat.conversation_id) or (share and share != chat.share):
+        chat.interrupt()
+        st.session_state.chat = chat = session.ChatState(
+            session_id=chat.session_id, conversation_id=wanted or None, share=share, unread=True
+        )
+    if chat.unread and chat.run is None and chat.pending is None:
+        _load(app, chat)
+
+
+def _load(app: App, chat: session.ChatState) -> None:
+    """While the database is away the conversation goes on in memory, and is read as soon as it is back."""
+    try:
+        id = app.store.shared(chat.share) if chat.share else chat.conversation_id or ""
+        page = app.store.load(id, who=identity.visitor(), share=chat.share)
+    except ConversationNotFound as error:
+        _not_found(app, chat, error)
+    except AppError as error:
+        chat.reading_problem = str(error)
+        chat.messages = _joined(_unsaved_messages(app, chat), chat.messages)
+    else:
+        _show(app, chat, page)
+
+
+def _unsaved_messages(app: App, chat: session.ChatState) -> tuple[Message, ...]:
+    return app.outbox.waiting_messages(chat.conversation_id or "", who=identity.visitor())
+
+
+def _not_found(app: App, chat: session.ChatState, error: ConversationNotFound) -> None:
+    if unsaved := _unsaved_messages(app, chat):
+        chat.messages = _joined(unsaved, chat.messages)
+        return
+    st.query_params.clear()
+    login_helps = identity.is_login_configured() and not identity.owner() and not chat.share
+    chat.conversation_id, chat.share, chat.unread, chat.reading_problem = None, "", False, ""
+    for message in chat.messages:  # it went on in memory, under an id that turns out not to be the reader's
+        save_message(app, message)
+    chat.note(f"{error}{LOGIN_FIRST}" if login_helps else str(error))
+
+
+def _show(app: App, chat: session.ChatState, page: Page) -> None:
+    said = chat.messages
+    chat.conversation_id = page.conversation.id
+    chat.unread, chat.reading_problem, chat.read_only = False, "", not page.changeable
+    chat.title, chat.has_older = page.conversation.title, page.has_more
+    chat.messages = _joined(page.messages, _unsaved_messages(app, chat), said)
+    chat.has_kept_files = True
+    st.session_state[session.MODE] = page.conversation.mode
+    if chat.share and page.changeable:  # one's own
+        chat.share = ""
+        open_conversation(page.conversation.id)
+    if chat.read_only and said:  # it went on in memory, and turns out to be another's
+        with reading_problems_noted(chat):
+            fork_if_read_only(app)
+            for message in said:
+                save_message(app, message)
+
+
+def _joined(*parts: Iterable[Message]) -> list[Message]:
+    """Return each message once, in its first place and its newest state."""
+    return list({message.id: message for part in parts for message in part}.values())
+
+
+def fork_if_read_only(app: App) -> None:
+    """Go on in a copy of one's own if the conversation is another's. Raises an AppError, and changes nothing then."""
+    chat = session.chat()
+    if not chat.read_only or chat.conversation_id is None:
+        return
+    copy = app.store.copy(chat.conversation_id, who=identity.visitor(), share=chat.share, owner=identity.owner())
+    chat.conversation_id, chat.share, chat.read_only = copy, "", False
+    open_conversation(copy)
+    if chat.mode_note:
+        save_mode(app, chat.mode_note)
+
+
+def update_address() -> None:
+    """Name the conversation in the address after its first message, so that a reload finds it again."""
+    chat = session.chat()
+    if chat.conversation_id and not chat.share and st.query_params.get(ADDRESS) != chat.conversation_id:
+        st.query_params[ADDRESS] = chat.conversation_id
+
+
+def load_older(app: App) -> None:
+    """Load the messages before the first one on the screen."""
+    chat = session.chat()
+    if not chat.has_older or chat.conversation_id is None or not chat.messages:
+        return
+    with reading_problems_noted(chat):
+        page = app.store.load(
+            chat.conversation_id, who=identity.visitor(), share=chat.share, before=chat.messages[0].id
+        )
+        chat.messages[:0] = page.messages
+        chat.has_older = page.has_more
+
+
+def all_messages_loader(app: App) -> Callable[[], list[Message]]:
+    """Return a function that loads every message, also those not on the screen, and may be called outside the session."""
+    chat, who = session.chat(), identity.visitor()
+    messages, id, share, has_older = list(chat.messages), chat.conversation_id, chat.share, chat.has_older
+
+    def load() -> list[Message]:
+        if id is None or not has_older:
+            return messages
+        try:
+            return list(app.store.load(id, who=who, share=share, last=None).messages)
+        except AppError:
+            return messages
+
+    return load
+
+
+# ── Saved ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def save_message(app: App, message: Message) -> None:
+    """Send a message on its way to the database, and give the conversation its address with the first one."""
+    chat = session.chat()
+    if chat.conversation_id is None:
+        _begin(app, chat)
+    assert chat.conversation_id is not None
+    app.outbox.save(chat.conversation_id, message, who=identity.visitor())
+    if not chat.title and message.role == "user":
+        chat.title = title_of(message.text)
+
+
+def _begin(app: App, chat: session.ChatState) -> None:
+    chat.conversation_id = new_conversation_id()
+    chat.share, chat.unread = "", False
+    st.query_params.pop(SHARED, None)
+    app.outbox.create(chat.conversation_id, owner=identity.owner(), who=identity.visitor(), mode=session.mode())
+    if chat.mode_note:
+        app.outbox.save(chat.conversation_id, chat.mode_note, who=identity.visitor())
+
+
+def save_mode(app: App, note: Message) -> None:
+    """Save the mode and the note that says so: the next reload opens the conversation in the mode it was left in."""
+    chat = session.chat()
+    chat.mode_note = note
+    if chat.conversation_id is not None and not chat.read_only:
+        app.outbox.set_mode(chat.conversation_id, session.mode(), who=identity.visitor())
+        app.outbox.save(chat.conversation_id, note, who=identity.visitor())
+
+
+def truncate_from(app: App, message: Message) -> None:
+    """Delete this message and everything after it from the database, and a title that came from it."""
+    chat = session.chat()
+    questions = [asked for asked in chat.messages if asked.role == "user"]
+    if questions and message is questions[0] and not chat.has_older and chat.title == title_of(message.text):
+        chat.title = ""
+    if chat.conversation_id is not None:
+        app.outbox.truncate_from(chat.conversation_id, message.id, who=identity.visitor())
+
+
+def save_run(app: App) -> None:
+    """Save the answer under way while it grows."""
+    chat = session.chat()
+    if chat.run is not None and chat.conversation_id is not None:
+        app.keeper.keep(chat.run, chat.conversation_id, who=identity.visitor())
+
+
+def storage_problem(app: App) -> str:
+    """Return why something cannot be saved or read just now; empty when all is well."""
+    return app.outbox.problem or session.chat().reading_problem
+
+
+def unsaved_note(app: App, message: Message) -> str:
+    """Return what is said on a message that the database does not have; empty for one that it has."""
+    why = app.outbox.unkept(message.id)
+    return f"尚未保存：{why}" if why else ""
+
+
+def watch_unsaved(app: App) -> None:
+    """Look again every two seconds while something is not saved; called when all is drawn.
+
+    The page runs again only to say something else than it says now: a rerun closes what the reader has just opened.
+    """
+    if not app.outbox.flush(SETTLE_SECONDS):
+        st.session_state[NOTES] = _unsaved_notes(app)
+        _look_again(app)
+
+
+@st.fragment(run_every=2.0)
+def _look_again(app: App) -> None:
+    if session.chat().run is None and _unsaved_notes(app) != st.session_state.get(NOTES):
+        st.rerun()
+
+
+def _unsaved_notes(app: App) -> tuple[str, ...]:
+    return (app.outbox.problem, *(unsaved_note(app, message) for message in session.chat().messages))
+
+
+# ── Files and pages that were read ────────────────────────────────────────────────────────────────────────────────
+
+
+def load_read_pages(app: App, message: Message) -> dict[int, KeptPage]:
+    """Return what was read for an answer, as it was saved. Raises a StoreError."""
+    return read_pages_loader(app, message)()
+
+
+def read_pages_loader(app: App, message: Message) -> Callable[[], dict[int, KeptPage]]:
+    """Return `load_read_pages` for a thread that has no session."""
+    chat, who = session.chat(), identity.visitor()
+    conversation, share = chat.conversation_id, chat.share
+
+    def load() -> dict[int, KeptPage]:
+        if not conversation:
+            return {}
+        files = {source.url: source.number for source in message.found if source.read == "file"}
+        attached = app.read_pages.attached(conversation, who=who, share=share).values() if files else ()
+        kept = [
+            replace(file, number=files[file.address]) for each in attached for file in each if file.address in files
+        ]
+        return app.read_pages.load(conversation, message.id, who=who, share=share) | {
+            file.number: file for file in kept
+        }
+
+    return load
+
+
+def save_files(app: App, message: Message, files: Sequence[ReadPage]) -> None:
+    """Save files with the question that they were attached to, for the questions after it too."""
+    chat, who = session.chat(), identity.visitor()
+    if files and chat.conversation_id is not None:
+        chat.files[message.id] = tuple(files)
+        save = partial(app.read_pages.save, chat.conversation_id, message.id, dict(enumerate(files, 1)), who=who)
+        app.outbox.keep_with(chat.conversation_id, save, who=who)
+
+
+def attached_files(app: App) -> dict[str, tuple[ReadPage, ...]]:
+    """Return the files of this conversation by the id of their question, the newest last."""
+    chat = session.chat()
+    if chat.has_kept_files and chat.conversation_id is not None:
+        with reading_problems_noted(chat):
+            kept = app.read_pages.attached(chat.conversation_id, who=identity.visitor(), share=chat.share)
+            chat.files = {id: tuple(file.as_page() for file in each) for id, each in kept.items()} | chat.files
+            chat.has_kept_files = False
+    return chat.files
