@@ -30,12 +30,12 @@ from core.legal.text.statute_citations import may_cite
 from core.llm.limits import ModelLimit
 from core.llm.model import Model
 from core.metrics import Metrics
-from core.reading import Reader, ReadingSettings, Render
+from core.reading import Reader, ReadingSettings
 from core.run.admission import Admission
 from core.run.checking import Checks
 from core.run.keeper import Keeper
 from core.search.cache import ResultCache
-from core.search.engine import CheckedEngine, ClosableEngine, RenderingEngine, SearchEngine
+from core.search.engine import CheckedEngine, ClosableEngine, SearchEngine
 from core.search.errors import EngineError
 from core.search.health import Health
 from core.search.limits import SearchLimits
@@ -159,15 +159,13 @@ class App:
         model = Model(settings, limit=self.calls)
         chain = build_chain(settings).keeping(self.chain)
         search = self.search.with_engines(chain.engines, _health(chain, self.redis))
-        reader = self.reader.with_browser(_browser(chain))
         app = replace(
             self,
             loaded=loaded,
             model=model,
             chain=chain,
             search=search,
-            reader=reader,
-            chat=replace(self.chat, settings=settings, model=model, search=search, reader=reader, cannot_search=set()),
+            chat=replace(self.chat, settings=settings, model=model, search=search, cannot_search=set()),
             _warmed=threading.Event(),
         )
         app.__dict__["legal"] = self.legal.searching(search.for_tools(model.choice))
@@ -231,7 +229,7 @@ def build_app(
         prepare=lambda query: effective_query(query, settings),
         on_end=metrics.search_ended,
     )
-    reader = Reader.from_settings(settings, render=_browser(chain), link=redis)
+    reader = Reader.from_settings(settings, link=redis)
     chat = ChatService(
         settings,
         model=model,
@@ -271,11 +269,6 @@ def _saved(settings: Settings, database: Database) -> SavedSettings:
     if settings.database.url:
         return StoredSettings(database, secret=cookie_secret())
     return SavedFile(settings.data_dir)
-
-
-def _browser(chain: Chain) -> Render | None:
-    """The one that an engine keeps for itself; reading starts none of its own."""
-    return next((engine.render for engine in chain.engines if isinstance(engine, RenderingEngine)), None)
 
 
 def _health(chain: Chain, redis: RedisLink | None) -> Health:

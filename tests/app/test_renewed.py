@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,12 +14,8 @@ import pytest
 import core.app
 from core.answer.events import Answer, TextDelta
 from core.app import App, build_app, shared_app
-from core.base.http import Deadline
 from core.base.settings import SavedFile
-from core.search.engine import SearchEngine
 from core.search.engines.exa import ExaEngine
-from core.search.registry import Chain
-from core.search.types import SearchQuery, SearchResult
 from support.base import ROOT, loaded
 from support.openai_server import ANSWER, OpenAIServer, openai_server
 from support.patience import until
@@ -66,40 +61,16 @@ def test_what_must_last_goes_on_and_the_rest_is_new(app: App, server: OpenAIServ
     desk = app.legal
     app.saved.change(connect(server) | {"EXA_API_KEY": KEY})
     renewed = shared_app()
-    for part in ("loop", "database", "store", "outbox", "keeper", "metrics", "calls", "saved"):
+    for part in ("loop", "database", "store", "outbox", "keeper", "metrics", "calls", "saved", "reader"):
         assert getattr(renewed, part) is getattr(app, part), part
     assert renewed.chat.admission is app.chat.admission
+    assert renewed.chat.reader is renewed.agent.reader is renewed.reader
     assert renewed.legal.importer is desk.importer
     assert renewed.agent.model is renewed.model is renewed.chat.model is not app.model
     assert [engine.name for engine in app.chain.engines] == ["bundled"]
     exa, _ = renewed.chain.engines
     assert isinstance(exa, ExaEngine)
     assert renewed.search.states().keys() == {"exa", "bundled"}
-
-
-class RenderingEngine(SearchEngine):
-    name = "exa"
-
-    def search(self, query: SearchQuery, num_results: int, *, deadline: Deadline | None = None) -> list[SearchResult]:
-        return []
-
-    def render(self, url: str, deadline: Deadline, *, public_only: bool, unsandboxed: bool) -> str | None:
-        return None
-
-    def close(self) -> None: ...
-
-
-def test_pages_are_opened_in_the_browser_of_the_chain_as_it_is(app: App, server: OpenAIServer) -> None:
-    assert app.reader._render is None
-    with_browser = replace(app, chain=Chain((RenderingEngine(),), left_out=()))
-    with_browser.saved.change({"EXA_API_KEY": KEY})
-    renewed = with_browser.renewed()
-    assert renewed.reader._render == with_browser.chain.engines[0].render  # type: ignore[attr-defined]
-    assert renewed.chat.reader is renewed.reader is renewed.agent.reader
-    assert renewed.reader._workers is app.reader._workers
-    assert renewed.reader._cache is app.reader._cache
-    renewed.saved.change({"EXA_API_KEY": ""})
-    assert renewed.renewed().reader._render is None
 
 
 def test_an_answer_under_way_ends_on_the_old_model(app: App, server: OpenAIServer) -> None:
