@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import threading
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from core.base.settings import (
     load_settings,
     report_problems,
 )
+from core.base.tuning import exempt_from_garbage_collection, switch_tuning
 from core.chat.service import ChatService
 from core.legal.text.statute_citations import may_cite
 from core.llm.limits import ModelLimit
@@ -99,7 +99,7 @@ class App:
         """Built when somebody first asks for Agent mode: it brings LangChain's agents with it."""
         from core.agent.runner import AgentRunner
 
-        gc.freeze()  # as after building a model
+        exempt_from_garbage_collection()
         return AgentRunner(
             self.settings,
             model=self.model,
@@ -214,6 +214,7 @@ def build_app(
     hide_in_logs(settings.secrets())
     report_problems(loaded.problems)
     trust_fake_addresses(settings.network.fake_addresses)
+    switch_tuning(on=settings.process.tuning == "on")
     loop = LoopThread()
     redis = RedisLink.from_settings(settings)
     calls = ModelLimit.from_settings(settings, redis)

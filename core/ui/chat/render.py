@@ -37,7 +37,7 @@ from core.answer.events import (
 )
 from core.answer.message import Message
 from core.app import shared_app
-from core.base.aside import aside
+from core.base.tuning import short_switch_interval
 from core.legal.types import LAWS
 from core.run.run import Run
 from core.ui import keeping, session
@@ -466,6 +466,6 @@ def import_agent() -> None:
 
 
 def _import_agent() -> None:
-    with aside():
+    with short_switch_interval():
         import core.agent.runner
         import core.ui.chat.callback_handler  # noqa: F401
