@@ -10,9 +10,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from core.base.http import Deadline
-from core.base.http.addresses import trust_fake_addresses
+from core.base.http.networks import trust_fake_addresses
 from core.base.logs import configure_logging, hide_in_logs
-from core.base.loop import LoopThread
 from core.base.redis import RedisLink
 from core.base.settings import (
     LoadedSettings,
@@ -24,6 +23,7 @@ from core.base.settings import (
     load_settings,
     report_problems,
 )
+from core.base.threads import LoopThread
 from core.base.tuning import exempt_from_garbage_collection, switch_tuning
 from core.chat.service import ChatService
 from core.legal.text.statute_citations import may_cite

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import SecretStr
 
-from core.base.loop import LoopThread
 from core.base.settings import LlmSettings, Settings, choose_model
 from core.base.text import clean_piece
+from core.base.threads import LoopThread
 from core.base.tuning import exempt_from_garbage_collection, short_switch_interval
 from core.llm.errors import KEPT, ModelDisconnected, ModelEmptyAnswer, ModelError, translate, worth_retrying
 from core.llm.limits import ModelLimit

@@ -13,6 +13,7 @@ from functools import partial
 from core.base.http import Cancelled, Deadline
 from core.base.redis import RedisLink
 from core.base.settings import Settings
+from core.base.threads import Workers
 from core.reading.cache import CachedPage, PageCache
 from core.reading.download import Downloader, Place
 from core.reading.errors import FileError, ReadingError
@@ -21,7 +22,6 @@ from core.reading.files import accepted_name, file_page
 from core.reading.page import Page
 from core.reading.settings import ReadingSettings
 from core.reading.workers import FILE_SECONDS, ExtractionWorkers
-from core.search.workers import Workers
 
 log = logging.getLogger(__name__)
 

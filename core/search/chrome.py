@@ -31,8 +31,8 @@ from urllib.parse import urlsplit
 
 from core.base.http import Deadline
 from core.base.http.errors import ConnectFailure, HttpCancelled, HttpConnectError, HttpError, HttpRedirect, HttpTimeout
-from core.base.loop import LoopThread
 from core.base.settings import harmless_environment
+from core.base.threads import LoopThread
 from core.base.tuning import on_all_cores
 from core.search.errors import EngineMisconfigured, EngineUnavailable
 from core.search.reach import Gate, Origin, arguments, elsewhere

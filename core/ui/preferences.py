@@ -8,7 +8,7 @@ from typing import Any
 
 from core.app import shared_app
 from core.base.errors import AppError
-from core.search.workers import in_a_thread
+from core.base.threads import in_a_thread
 from core.ui import keeping
 
 READ_SECONDS = 1.0

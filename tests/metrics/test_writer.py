@@ -19,6 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import event, text
 
 from core.answer.events import TextDelta
+from core.base.cache import DiskTtlCache
 from core.base.settings import MetricsSettings
 from core.llm.errors import ModelTimeout
 from core.metrics import Metrics
@@ -26,7 +27,7 @@ from core.metrics.records import AnswerRecord, AttemptRecord, SearchRecord
 from core.metrics.spans import DAY, HOUR
 from core.metrics.writer import QUEUE, TRIES, write
 from core.run.question import AnswerOptions
-from core.search.cache import DiskTtlCache, ResultCache, SessionCache
+from core.search.cache import ResultCache, SessionCache
 from core.search.errors import AllEnginesFailed, EngineTimeout, EngineUnavailable, RateLimited
 from core.search.limits import SearchLimits
 from core.search.service import SearchService

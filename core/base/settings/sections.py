@@ -11,7 +11,7 @@ from typing import Annotated, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from core.base.places import HOME
+from core.base.paths import HOME
 from core.base.settings.values import (
     EDITABLE,
     UNPREFIXED,
