@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
-import gc
 import logging
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
 import streamlit as st
@@ -19,12 +17,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.websockets import websockets_sansio_impl
-from websockets.extensions.permessage_deflate import ServerPerMessageDeflateFactory
 
 from core import VISITOR_COOKIE, __version__
-from core.base.cores import LOOK_EVERY, OneCore
-from core.base.settings import proxies_named
+from core.base import tuning
+from core.base.settings import load_settings, proxies_named
 from core.ui.compressed import CompressedFiles
 from core.ui.shell import ROUTES, Shell
 from core.ui.uploads import OnlyExpectedUploads
@@ -121,69 +117,21 @@ def _visitor_cookie(*, secure: bool) -> str:
 
 
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 (what is compared with)
-MOST_HANDLES = 65_536
+CLEAN_EVERY = 60.0
 
 
-def use_more_handles() -> None:
-    """Each open page takes four; the usual 1,024 is there for programs that still call select()."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
-        return
-    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_HANDLES if most == resource.RLIM_INFINITY else min(most, MOST_HANDLES)
-    if allowed != resource.RLIM_INFINITY and allowed < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
-
-
-M_ARENA_MAX = -8
-ARENAS = 4
-"""glibc would make eight for each core. Only one thread at a time runs Python, and what one arena has free serves no thread of
-another."""
-
-
-def use_few_arenas() -> None:
-    with suppress(OSError, AttributeError):  # only glibc has them
-        ctypes.CDLL("libc.so.6").mallopt(M_ARENA_MAX, ARENAS)
-
-
-class _FrugalDeflate(ServerPerMessageDeflateFactory):
-    """12 kB less for each open page, and not a byte more to send: what a page gets at once is small. Uvicorn has no setting for it."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**{**settings, "compress_settings": {"memLevel": 3}})
-
-
-def compress_frugally() -> None:
-    setattr(websockets_sansio_impl, "ServerPerMessageDeflateFactory", _FrugalDeflate)  # noqa: B010 (to mypy it is a constant)
-
-
-COLLECT_EVERY = 60.0
-
-
-async def collect_garbage_less_often() -> None:
-    """The usual 700 new objects are there with every few tokens, and each round stops all readers. Once a minute is enough to
-    give back the memory and the sockets of pages that were closed."""
-    gc.set_threshold(10_000, 10, 5)
+async def clean_up_regularly() -> None:
+    """Let go of what closed pages have left behind: idle connections, memory, sockets."""
     while True:
-        await asyncio.sleep(COLLECT_EVERY)
+        await asyncio.sleep(CLEAN_EVERY)
         await run_in_threadpool(_let_idle_go)
-        gc.collect()
-        with suppress(OSError, AttributeError):  # only glibc keeps what it could give back, and can be asked to
-            ctypes.CDLL("libc.so.6").malloc_trim(0)
+        tuning.give_back_memory()
 
 
 def _let_idle_go() -> None:
     from core.app import let_idle_go
 
     let_idle_go()
-
-
-async def stay_on_one_core() -> None:
-    core = OneCore()
-    while True:
-        await asyncio.sleep(LOOK_EVERY)
-        core.look()
 
 
 def _own_address() -> str:
@@ -193,14 +141,13 @@ def _own_address() -> str:
 
 @asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
-    use_more_handles()
-    use_few_arenas()
-    compress_frugally()
-    housekeeping = [asyncio.create_task(collect_garbage_less_often()), asyncio.create_task(stay_on_one_core())]
+    tuning.raise_file_handle_limit()
+    tuning.switch_tuning(on=load_settings(sections=()).values.process.tuning == "on")
+    tuning.tune_server(st.get_option("server.port"))
+    cleaning = asyncio.create_task(clean_up_regularly())
     print(f"问源已启动：{_own_address()}（按 Ctrl+C 停止）", flush=True)
     yield {}
-    for task in housekeeping:
-        task.cancel()
+    cleaning.cancel()
     from core.app import close_shared_app
 
     close_shared_app()

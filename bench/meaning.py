@@ -53,8 +53,9 @@ def rows() -> Iterator[Row]:
         for _ in imported(library):
             pass
     embed_library(library)
-    assert library.vectors_of(ARTICLES) is not None
-    yield from cost(opened(library), library.vectors)
+    vectors = library.vectors_of(ARTICLES)
+    assert vectors is not None
+    yield from cost(opened(library), vectors)
     yield from public_questions(lambda: LegalLibrary(FOLDER, embedding=model), "words and meaning", 0.56)
     yield from speed(library)
 

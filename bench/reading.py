@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from core.answer.events import PageRead, RunEvent, TextDelta
 from core.app import App, build_app
+from core.base.cache import DiskTtlCache
 from core.base.http import Deadline
 from core.base.visitors import Visitor
 from core.reading import Outcome, Page, Reader, ReadingSettings, passages
@@ -36,7 +37,6 @@ from core.reading.cache import PageCache
 from core.reading.decode import decode
 from core.reading.workers import ExtractionWorkers
 from core.run.question import AnswerOptions
-from core.search.cache import DiskTtlCache
 from core.search.engine import SearchEngine
 from core.search.types import SearchQuery, SearchResult
 from support.base import loaded

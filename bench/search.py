@@ -27,10 +27,11 @@ from typing import Any
 import requests
 
 from bench.rows import Row, table
+from core.base.cache import DiskTtlCache
 from core.base.http import Deadline
 from core.base.settings import SearchSettings
 from core.base.visitors import Visitor
-from core.search.cache import DiskTtlCache, ResultCache, SessionCache
+from core.search.cache import ResultCache, SessionCache
 from core.search.engine import HttpEngine, RawResult, Request, Response, SearchEngine
 from core.search.errors import AllEnginesFailed, RateLimited
 from core.search.limits import SearchLimits

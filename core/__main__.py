@@ -34,9 +34,10 @@ from core.answer.events import (
 from core.answer.sources import about, how_read
 from core.base.errors import AppError, InputError
 from core.base.text import one_line, shorten
+from core.base.web_addresses import host_of
 from core.legal.types import LIBRARIES, CaseFilter, CourtCase
 from core.search.errors import AllEnginesFailed
-from core.search.types import SearchQuery, SearchResponse, SearchType, Source, host_of
+from core.search.types import SearchQuery, SearchResponse, SearchType, Source
 from core.serve.workers import MOST, run
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import threading
 from collections.abc import Sequence
@@ -10,10 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from core.base.http.addresses import trust_fake_addresses
+from core.base.http.networks import trust_fake_addresses
 from core.base.lazy import Lazy
 from core.base.logs import configure_logging, hide_in_logs
-from core.base.loop import LoopThread
 from core.base.redis import RedisLink
 from core.base.settings import (
     LoadedSettings,
@@ -25,6 +23,8 @@ from core.base.settings import (
     load_settings,
     report_problems,
 )
+from core.base.threads import LoopThread
+from core.base.tuning import exempt_from_garbage_collection, switch_tuning
 from core.chat.service import ChatService
 from core.legal.text.statute_citations import may_cite
 from core.llm.limits import ModelLimit
@@ -177,6 +177,7 @@ def build_app(
     loaded = loaded.with_page(saved.read())
     settings = loaded.values
     trust_fake_addresses(settings.network.fake_addresses)
+    switch_tuning(on=settings.process.tuning == "on")
     loop = LoopThread()
     redis = RedisLink.from_settings(settings)
     calls = ModelLimit.from_settings(settings, redis)
@@ -205,7 +206,7 @@ def build_app(
         rebuild=lambda loaded, before: configure(loaded, chain=build_chain(loaded.values).keeping(before.chain)),
     )
     legal = Lazy(lambda: _legal_desk(configuration))
-    reader = Reader.from_settings(settings, render=configuration.render, link=redis)
+    reader = Reader.from_settings(settings, link=redis)
     chat = ChatService(
         configuration.latest,
         loop=loop,
@@ -246,7 +247,7 @@ def _legal_desk(configuration: Configuration) -> LegalDesk:
 def _agent_runner(chat: ChatService, legal: LegalDesk) -> AgentRunner:
     from core.agent.runner import AgentRunner
 
-    gc.freeze()  # as after building a model
+    exempt_from_garbage_collection()
     return AgentRunner(
         chat.configured,
         loop=chat.loop,

@@ -16,7 +16,7 @@ from typing import Any
 
 from core.app import App
 from core.base.errors import AppError
-from core.base.places import FILES
+from core.base.paths import FILES
 from core.base.text import shorten
 from core.base.visitors import Visitor
 from core.run.configured import Configured

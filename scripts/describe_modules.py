@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.base.places import FILES
+from core.base.paths import FILES
 
 DOCUMENT = "docs/architecture.md"
 BEGIN, END = "<!-- modules -->\n", "<!-- /modules -->"

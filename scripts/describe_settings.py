@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from core.app import brought_sections
-from core.base.places import FILES
+from core.base.paths import FILES
 from core.base.settings import load_settings
 from core.base.settings.describe import NOT_SET, Entry, entries, shown
 

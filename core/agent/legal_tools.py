@@ -19,6 +19,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from core.agent.tools import AgentTool, Observation, Result, ToolContext
 from core.answer.events import SearchFinished
 from core.base.text import one_line, shorten
+from core.base.web_addresses import canonical, host_of
 from core.legal.address import case_address
 from core.legal.desk import LegalDesk
 from core.legal.export import parts_of_case
@@ -30,8 +31,8 @@ from core.legal.text.as_of import Period, asked_for, parse_period
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.types import CASES, LAWS, LIBRARIES, CaseFilter, CaseType, CourtCase
 from core.search.format import NOTHING_FOUND, sources_block
-from core.search.results import SNIPPET_LENGTH, canonical
-from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType, host_of
+from core.search.results import SNIPPET_LENGTH
+from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType
 
 ARTICLE_LENGTH = 1_500
 CASE_LENGTH = 600

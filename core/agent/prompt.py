@@ -19,7 +19,7 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import BaseTool
 
 from core.answer.events import Notice
-from core.base.places import HOME
+from core.base.paths import HOME
 from core.base.settings import ModelChoice
 from core.base.text import is_chinese
 from core.run.prompts import FOLDER

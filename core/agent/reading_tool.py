@@ -17,11 +17,11 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, PrivateAtt
 
 from core.agent.tools import AgentTool, Observation, Result, ToolContext, failure
 from core.base.text import one_line, shorten
+from core.base.web_addresses import URL_LENGTH, addresses_in, canonical, is_web_address
 from core.reading import Reader
 from core.run.evidence import within_budget
 from core.run.prompts import LONGEST_QUERY
 from core.run.reading import reading
-from core.search.results import URL_LENGTH, addresses_in, canonical, is_web_address
 from core.search.types import Source
 
 AT_ONCE = 3

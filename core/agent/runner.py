@@ -34,6 +34,7 @@ from core.answer.events import Answer, Notice, RunEvent, RunFailed, RunStopped, 
 from core.base.errors import AppError
 from core.base.http import Deadline
 from core.base.text import clean_piece
+from core.base.web_addresses import addresses_in
 from core.legal.desk import LegalDesk
 from core.legal.types import LAWS
 from core.llm.embedded import EmbeddedChatModel
@@ -50,7 +51,6 @@ from core.run.reading import attached, reading, to_read
 from core.run.service import AnswerService
 from core.search.errors import NoEngine
 from core.search.format import NOTHING_FOUND, SEARCH_FAILED, without_web
-from core.search.results import addresses_in
 from core.search.types import Source
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from core.answer.checked import AnswerCheck
-from core.search.results import canonical
+from core.base.web_addresses import canonical
 from core.search.types import SearchResponse, SearchResult, Source
 
 

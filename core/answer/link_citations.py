@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable
 
 from core.answer.citations import cited_numbers
-from core.search.types import Source, host_of
+from core.base.web_addresses import host_of
+from core.search.types import Source
 
 HOLD = 2_400
 """No link is longer, nor is more than this held back for one that has not ended."""

@@ -20,7 +20,8 @@ from core.answer.claims import UNCITED
 from core.answer.formula import mathml, tex_of
 from core.answer.source_html import canonical_target, chip_html, link_attributes, link_target, number_html
 from core.base.text import clean, one_line, shorten
-from core.search.types import Source, host_of
+from core.base.web_addresses import host_of
+from core.search.types import Source
 
 Kind = Literal["paragraph", "heading", "list", "table", "quote", "code", "rule", "math"]
 

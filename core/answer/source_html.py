@@ -16,7 +16,8 @@ from core.answer.checked import Difference
 from core.answer.claims import Claim
 from core.answer.sources import CITED, NOT_CITED, OFFICIAL, about, is_official
 from core.base.text import one_line, shorten
-from core.search.types import SearchResult, Source, host_of
+from core.base.web_addresses import host_of
+from core.search.types import SearchResult, Source
 
 _NOTHING = Markup()
 _SUMMARY_LENGTH = 120

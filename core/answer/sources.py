@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from core.search.types import Source, host_of
+from core.base.web_addresses import host_of
+from core.search.types import Source
 
 OFFICIAL, CITED, NOT_CITED = "官方", "已引用", "未引用"
 NO_DATE = "日期不详"

@@ -24,10 +24,11 @@ from core.answer.events import (
 )
 from core.answer.link_citations import LinkCitations
 from core.base.text import one_line, shorten
+from core.base.web_addresses import canonical, host_of
 from core.llm.pieces import CitationPiece, SearchingPiece, SearchPiece, TextPiece, ThoughtPiece
 from core.search.engines.native import NativeEngine, plain_url
-from core.search.results import RawResult, canonical, clean_results
-from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, Source, host_of
+from core.search.results import RawResult, clean_results
+from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, Source
 
 NATIVE = NativeEngine.name
 _QUERY_LENGTH = 200

@@ -24,6 +24,7 @@ from core.answer.events import (
 )
 from core.answer.message import Message, sources_in
 from core.base.text import ago, one_line, shorten
+from core.base.web_addresses import addresses_in
 from core.chat.native_answer import CITE_ARTICLES, NATIVE, NO_SOURCES, NativeAnswer, citable
 from core.llm.errors import ModelCannotSearch, ModelError
 from core.llm.model import Prompt
@@ -42,7 +43,6 @@ from core.search.engines.native import NativeEngine, not_supported
 from core.search.errors import AllEnginesFailed, EngineMisconfigured, SearchError
 from core.search.format import NOTHING_FOUND, without_web
 from core.search.query import MAX_LENGTH, effective_query, limits_in_words
-from core.search.results import addresses_in
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, Source
 
 log = logging.getLogger(__name__)

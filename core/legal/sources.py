@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.base.text import one_line, shorten
+from core.base.web_addresses import host_of
 from core.legal.address import law_address
 from core.legal.library.statutes import LegalArticle
 from core.legal.types import LAWS, Status
 from core.search.results import SNIPPET_LENGTH
-from core.search.types import SearchResult, host_of
+from core.search.types import SearchResult
 
 
 def article_source(public_url: str, article: LegalArticle, rank: int) -> SearchResult:

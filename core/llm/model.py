@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import threading
 import time
@@ -15,10 +14,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import SecretStr
 
-from core.base.aside import aside
-from core.base.loop import LoopThread
 from core.base.settings import LlmSettings, Settings, choose_model
 from core.base.text import clean_piece
+from core.base.threads import LoopThread
+from core.base.tuning import exempt_from_garbage_collection, short_switch_interval
 from core.llm.errors import KEPT, ModelDisconnected, ModelEmptyAnswer, ModelError, translate, worth_retrying
 from core.llm.limits import ModelLimit
 from core.llm.pieces import Piece, SearchingPiece, TextPiece, ThoughtPiece, TokenUsage
@@ -155,9 +154,7 @@ class Model:
         with self._lock:
             if self._chat is None:
                 self._chat = self._build(self.settings)
-                # LangChain brings some hundred thousand objects that stay; looking through them for garbage again and
-                # again would stop every thread for a tenth of a second each time.
-                gc.freeze()
+                exempt_from_garbage_collection()
             return self._chat
 
     async def achat(self) -> BaseChatModel:
@@ -175,7 +172,7 @@ class Model:
 
     def _build_early(self) -> None:
         try:
-            with aside():
+            with short_switch_interval():
                 self.chat()
         except ModelError as error:
             log.warning("%s", error)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from core.metrics.records import AGENT, ANSWER, ANSWER_SECONDS, ATTEMPT, ENGINE_SECONDS, SEARCH, TOKENS, Record
+from core.metrics.records import OK, Record, SearchRecord
+from core.search.types import Outcome
 
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30, 60, 120, 300)
 
@@ -73,21 +74,21 @@ class Exposition:
         self._registry.register(Dropped())
 
     def count(self, record: Record) -> None:
-        for series, labels, bucket, amount in record.measures():
-            if series == SEARCH:
-                self._searches.labels(*labels).inc()
-            elif series == ATTEMPT:
-                self._attempts.labels(*labels[:3]).inc()
-            elif series == ENGINE_SECONDS:
-                self._engine_seconds.labels(*labels).observe(amount)
-            elif series == ANSWER:
-                self._answers.labels(*labels).inc()
-            elif series == ANSWER_SECONDS:
-                self._answer_seconds.labels(*labels).observe(amount)
-            elif series == TOKENS:
-                self._tokens.labels(*labels[:2]).inc(amount)
-            elif series == AGENT:
-                self._iterations.observe(bucket)
+        if isinstance(record, SearchRecord):
+            self._searches.labels(record.type, record.engine, record.outcome, record.cache, record.kind).inc()
+            for attempt in record.attempts:
+                self._attempts.labels(attempt.engine, attempt.outcome, attempt.kind).inc()
+                if attempt.outcome in (Outcome.OK, Outcome.EMPTY):
+                    self._engine_seconds.labels(attempt.engine).observe(attempt.seconds)
+            return
+        self._answers.labels(record.mode, record.model, record.ending, record.kind).inc()
+        if record.ending == OK:
+            self._answer_seconds.labels(record.mode).observe(record.seconds)
+        for direction, tokens in (("input", record.input), ("output", record.output)):
+            if tokens:
+                self._tokens.labels(record.model, direction).inc(tokens)
+        if record.iterations:
+            self._iterations.observe(record.iterations)
 
     def text(self) -> bytes:
         from prometheus_client import generate_latest

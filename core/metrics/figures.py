@@ -1,37 +1,22 @@
-"""What the dashboard shows about one span of time, worked out from its sums."""
+"""What the dashboard shows about one span of time, worked out from the counts of its records."""
 
 from __future__ import annotations
 
-import json
-from bisect import bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import add
+from typing import TypeVar
 
 from core.base.settings import EMBEDDED_LABEL, MetricsSettings
-from core.metrics.records import (
-    AGENT,
-    ANSWER,
-    ANSWER_SECONDS,
-    ATTEMPT,
-    CANCELLED,
-    ENGINE_SECONDS,
-    ESTIMATED,
-    FAILED,
-    REFUSED,
-    SEARCH,
-    STOPPED,
-    TOKENS,
-    seconds_of,
-)
-from core.metrics.spans import Span
+from core.metrics.records import CANCELLED, FAILED, REFUSED, STOPPED
+from core.metrics.spans import DAY, Span
 from core.search.errors import RateLimited
 from core.search.types import CacheLayer, Outcome
-from core.store.metrics import MetricsStore, Sum
+from core.store.metrics import AnswerCount, AttemptCount, Counts, MetricsStore, SearchCount
 
-Labels = tuple[str, ...]
-Rows = Sequence[tuple[Labels, Sum]]
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +30,17 @@ class Moment:
 
 @dataclass(slots=True)
 class Seconds:
-    """A histogram of seconds."""
+    """How often something took how long, to within 5 %."""
 
-    steps: Counter[int] = field(default_factory=Counter)
+    steps: Counter[float] = field(default_factory=Counter)
 
     def at(self, share: float) -> float | None:
-        """So many seconds, to within 5 %, or less did this share of them take."""
+        """So many seconds or less did this share of them take."""
         wanted, seen = share * self.steps.total(), 0
-        for step in sorted(self.steps):
-            seen += self.steps[step]
+        for seconds in sorted(self.steps):
+            seen += self.steps[seconds]
             if seen >= wanted:
-                return seconds_of(step)
+                return seconds
         return None
 
 
@@ -240,126 +225,127 @@ def read_report(
     store: MetricsStore, span: Span, *, now: float, settings: MetricsSettings, engines: Collection[str] = ()
 ) -> Report:
     """`engines`: only what these did and found, while answers belong to no engine. Empty: all."""
-    edges, grain = span.edges(now), span.grain.value
-    reader = _Reader(settings, frozenset(engines))
-    sums = store.sums(grain, edges[0])
+    edges = span.edges(now)
+    counts = _counts(store, edges, now)
     known: Counter[str] = Counter()
-    for entry in sums:
-        if entry.series == ATTEMPT:
-            known[_labels(entry.labels)[0]] += entry.times
-    parts: list[list[Sum]] = [[] for _ in edges]
-    for start, entry in store.timeline(grain, edges[0], (SEARCH, ANSWER, ANSWER_SECONDS, TOKENS)):
-        parts[bisect_right(edges, start) - 1].append(entry)
-    parts.pop()  # what a clock has counted that was wrong for a while
+    for attempt in counts.attempts:
+        known[attempt.engine] += attempt.times
+    parts = {start: Counts([], [], [], []) for start in edges[:-1]}
+    for search in counts.searches:
+        parts[search.part].searches.append(search)
+    for answer in counts.answers:
+        parts[answer.part].answers.append(answer)
+    for seconds in counts.answer_seconds:
+        parts[seconds.part].answer_seconds.append(seconds)
     return Report(
-        whole=reader.figures(sums),
-        parts=list(zip(edges, map(reader.figures, parts), strict=False)),
-        before=_before(store, span, now, reader),
+        whole=_figures(counts, settings, engines),
+        parts=[(start, _figures(part, settings, engines)) for start, part in parts.items()],
+        before=_before(store, span, now, settings, engines),
         known_engines=[engine for engine, _ in known.most_common()],
     )
 
 
-def _before(store: MetricsStore, span: Span, now: float, reader: _Reader) -> Figures | None:
+LATE = 120.0
+"""Seconds after which no record comes any more: the writer has written it, or has given up."""
+
+
+def _counts(store: MetricsStore, edges: Sequence[int], now: float) -> Counts:
+    """What is over is counted once: every click on the dashboard reads the same again."""
+    *_, present, end = edges
+    count = _counts_of_the_past if now - present > LATE else _counts_of_the_past.__wrapped__
+    return Counts(*map(add, count(store, tuple(edges[:-1])), store.counts((present, end))))
+
+
+@lru_cache(8)
+def _counts_of_the_past(store: MetricsStore, edges: tuple[int, ...]) -> Counts:
+    return store.counts(edges)
+
+
+def _before(
+    store: MetricsStore, span: Span, now: float, settings: MetricsSettings, engines: Collection[str]
+) -> Figures | None:
     first, oldest = span.since_before(now), store.oldest()
-    if oldest is None or oldest > first or first < span.grain.kept_since(now, reader.settings.keep_days):
+    if oldest is None or oldest > first or first < now - settings.keep_days * DAY:
         return None
-    figures = reader.figures(store.sums(span.grain.value, first, until=span.since(now)))
+    figures = _figures(_counts_of_the_past(store, (first, span.since(now))), settings, engines)
     return None if figures.empty else figures
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    settings: MetricsSettings
-    engines: frozenset[str]
-
-    def figures(self, sums: Iterable[Sum]) -> Figures:
-        of: dict[str, list[tuple[Labels, Sum]]] = defaultdict(list)
-        for entry in sums:
-            of[entry.series].append((_labels(entry.labels), entry))
-        searches, attempts = self._chosen(of[SEARCH], 1), self._chosen(of[ATTEMPT], 0)
-        return Figures(
-            search_outcomes=_outcomes(searches),
-            answer_outcomes=_outcomes(of[ANSWER]),
-            engines=_engines(attempts, self._chosen(of[ENGINE_SECONDS], 0)),
-            caches=_caches(searches),
-            modes=_modes(of[ANSWER], of[ANSWER_SECONDS]),
-            models=_models(of[ANSWER], of[TOKENS], of[AGENT], self.settings),
-            errors=_errors(attempts, searches, of[ANSWER]),
-        )
-
-    def _chosen(self, rows: Rows, place: int) -> Rows:
-        """Those whose label in this place is an engine that was chosen."""
-        return [row for row in rows if row[0][place] in self.engines] if self.engines else rows
+def _figures(counts: Counts, settings: MetricsSettings, engines: Collection[str]) -> Figures:
+    searches = [count for count in counts.searches if not engines or count.engine in engines]
+    attempts = [count for count in counts.attempts if not engines or count.engine in engines]
+    return Figures(
+        search_outcomes=_times((count.outcome, count.times) for count in searches),
+        answer_outcomes=_times(
+            (count.kind if count.ending == STOPPED else count.ending, count.times) for count in counts.answers
+        ),
+        engines=_engines(attempts),
+        caches=_caches(searches),
+        modes=_modes(counts),
+        models=_models(counts.answers, settings),
+        errors=_errors(attempts, searches, counts.answers),
+    )
 
 
-@lru_cache(10_000)
-def _labels(stored: str) -> Labels:
-    return tuple(json.loads(stored))
+def _times(counts: Iterable[tuple[Key, int]]) -> Counter[Key]:
+    together: Counter[Key] = Counter()
+    for key, times in counts:
+        together[key] += times
+    return together
 
 
-def _outcomes(rows: Rows) -> Counter[str]:
-    """Of searches (type, engine, outcome, …) and of answers (mode, model, ending, kind)."""
-    counted: Counter[str] = Counter()
-    for labels, entry in rows:
-        counted[labels[3] if labels[2] == STOPPED else labels[2]] += entry.times
-    return counted
-
-
-def _engines(attempts: Rows, seconds: Rows) -> list[EngineFigures]:
+def _engines(attempts: Iterable[AttemptCount]) -> list[EngineFigures]:
     engines: dict[str, EngineFigures] = {}
-    for (name, outcome, kind, relief), entry in attempts:
-        engine = engines.setdefault(name, EngineFigures(name))
-        match outcome, kind:
+    for count in attempts:
+        engine = engines.setdefault(count.engine, EngineFigures(count.engine))
+        match count.outcome, count.kind:
             case Outcome.OK, _:
-                engine.ok += entry.times
-                engine.relieved += entry.times if relief else 0
+                engine.ok += count.times
+                engine.relieved += count.times if count.place else 0
             case Outcome.EMPTY, _:
-                engine.empty += entry.times
+                engine.empty += count.times
             case Outcome.FAILED, _:
-                engine.failed += entry.times
+                engine.failed += count.times
             case _, "abandoned":
-                engine.overtaken += entry.times
+                engine.overtaken += count.times
             case _, RateLimited.kind:
-                engine.limited += entry.times
+                engine.limited += count.times
             case _:
-                engine.resting += entry.times
-    for (name,), entry in seconds:
-        engines.setdefault(name, EngineFigures(name)).seconds.steps[entry.bucket] += entry.times
+                engine.resting += count.times
+        if count.outcome in (Outcome.OK, Outcome.EMPTY):
+            engine.seconds.steps[count.seconds] += count.times
     return sorted(engines.values(), key=lambda engine: (-engine.asked, engine.engine))
 
 
-def _caches(searches: Rows) -> list[CacheFigures]:
+def _caches(searches: Iterable[SearchCount]) -> list[CacheFigures]:
     types: dict[str, CacheFigures] = {}
-    for (type_, _, outcome, layer, _), entry in searches:
-        if outcome not in (CANCELLED, REFUSED):
-            types.setdefault(type_, CacheFigures(type_)).layers[layer] += entry.times
+    for count in searches:
+        if count.outcome not in (CANCELLED, REFUSED):
+            types.setdefault(count.type, CacheFigures(count.type)).layers[count.cache] += count.times
     return sorted(types.values(), key=lambda cache: (-cache.searches, cache.type))
 
 
-def _modes(answers: Rows, seconds: Rows) -> list[AnswerFigures]:
+def _modes(counts: Counts) -> list[AnswerFigures]:
     modes: dict[str, AnswerFigures] = {}
-    for (mode, _, ending, kind), entry in answers:
-        modes.setdefault(mode, AnswerFigures(mode)).endings[ending, kind] += entry.times
-    for (mode,), entry in seconds:
-        modes.setdefault(mode, AnswerFigures(mode)).seconds.steps[entry.bucket] += entry.times
+    for answer in counts.answers:
+        mode = modes.setdefault(answer.mode, AnswerFigures(answer.mode))
+        mode.endings[answer.ending, answer.kind] += answer.times
+    for count in counts.answer_seconds:
+        modes[count.mode].seconds.steps[count.seconds] += count.times
     return sorted(modes.values(), key=lambda figures: figures.mode, reverse=True)
 
 
-def _models(answers: Rows, tokens: Rows, agent: Rows, settings: MetricsSettings) -> list[ModelFigures]:
+def _models(answers: Iterable[AnswerCount], settings: MetricsSettings) -> list[ModelFigures]:
     models: dict[str, ModelFigures] = {}
-    for (_, name, _, _), entry in answers:
-        models.setdefault(name, ModelFigures(name)).answers += entry.times
-    for (name, direction, certainty), entry in tokens:
-        model = models.setdefault(name, ModelFigures(name))
-        model.estimated |= certainty == ESTIMATED
-        if direction == "input":
-            model.input += round(entry.amount)
-        else:
-            model.output += round(entry.amount)
-    for (name,), entry in agent:
-        model = models.setdefault(name, ModelFigures(name))
-        model.iterations[entry.bucket] += entry.times
-        model.tool_calls += round(entry.amount)
+    for count in answers:
+        model = models.setdefault(count.model, ModelFigures(count.model))
+        model.answers += count.times
+        model.input += count.input
+        model.output += count.output
+        model.estimated |= count.estimated
+        if count.iterations:
+            model.iterations[count.iterations] += count.times
+            model.tool_calls += count.tool_calls
     prices = {name: (read, written) for name, read, written in settings.prices} | {EMBEDDED_LABEL: (0.0, 0.0)}
     for model in models.values():
         if model.model in prices:
@@ -368,15 +354,10 @@ def _models(answers: Rows, tokens: Rows, agent: Rows, settings: MetricsSettings)
     return sorted(models.values(), key=lambda model: (-model.input - model.output, model.model))
 
 
-def _errors(attempts: Rows, searches: Rows, answers: Rows) -> list[ErrorFigures]:
-    counted: Counter[tuple[str, str, str]] = Counter()
-    for (engine, outcome, kind, _), entry in attempts:
-        if outcome == Outcome.FAILED:
-            counted["engine", engine, kind] += entry.times
-    for (_, _, outcome, _, kind), entry in searches:
-        if outcome == FAILED:
-            counted["search", "", kind] += entry.times
-    for (_, _, ending, kind), entry in answers:
-        if ending == FAILED:
-            counted["answer", "", kind] += entry.times
-    return [ErrorFigures(where, engine, kind, times) for (where, engine, kind), times in counted.most_common()]
+def _errors(
+    attempts: Iterable[AttemptCount], searches: Iterable[SearchCount], answers: Iterable[AnswerCount]
+) -> list[ErrorFigures]:
+    failed = [(("engine", count.engine, count.kind), count.times) for count in attempts if count.outcome == FAILED]
+    failed += [(("search", "", count.kind), count.times) for count in searches if count.outcome == FAILED]
+    failed += [(("answer", "", count.kind), count.times) for count in answers if count.ending == FAILED]
+    return [ErrorFigures(*key, times) for key, times in _times(failed).most_common()]

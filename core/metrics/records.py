@@ -1,16 +1,10 @@
-"""What is kept of a search and of an answer, and what is counted about it.
-
-Each record is told as a few measures: how many, how long, how much, under some labels. Summed up over a minute, an hour
-or a day they are what the dashboard reads; summed up since the start of the process, what Prometheus reads.
-"""
+"""What is kept of a search and of an answer."""
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from core.answer.events import RunFailed, RunStopped, ToolStarted, Usage
 from core.base.errors import AppError
@@ -22,45 +16,6 @@ from core.search.types import Outcome, SearchEnd
 
 QUERY_LENGTH = 200
 
-FASTEST = 0.001
-STEP = 1.1
-"""Each step of a histogram of seconds ends where it began times this; its middle is at most 5 % away from anything in it."""
-
-
-def step_of(seconds: float) -> int:
-    return max(0, math.ceil(math.log(seconds / FASTEST, STEP))) if seconds > FASTEST else 0
-
-
-def seconds_of(step: int) -> float:
-    """The middle of a step."""
-    return FASTEST * math.pow(STEP, step - 0.5)
-
-
-class Measure(NamedTuple):
-    series: str
-    labels: tuple[str, ...]
-    bucket: int = 0
-    amount: float = 0.0
-    """What is added up beside the number."""
-
-
-SEARCH = "search"
-"""Labels: type, engine, outcome, cache, kind."""
-ATTEMPT = "attempt"
-"""Labels: engine, outcome, kind, RELIEF where it was not the first."""
-ENGINE_SECONDS = "engine_seconds"
-"""Until an engine answered, with results or without. Labels: engine. Bucket: their step; amount: seconds."""
-ANSWER = "answer"
-"""Labels: mode, model, ending, kind."""
-ANSWER_SECONDS = "answer_seconds"
-"""Until an answer was complete. Labels: mode. Bucket: their step; amount: seconds."""
-TOKENS = "tokens"
-"""Labels: model, direction, ESTIMATED or nothing. Amount: tokens."""
-AGENT = "agent"
-"""Labels: model. Bucket: how often the model was asked; amount: calls of tools."""
-
-RELIEF = "relief"
-ESTIMATED = "estimated"
 REFUSED = "refused"
 CANCELLED = "cancelled"
 INTERNAL = "internal"
@@ -113,15 +68,11 @@ class SearchRecord:
         )
 
     def row(self) -> dict[str, Any]:
-        row = {name: getattr(self, name) for name in self.__slots__}
-        return row | {"attempts": json.dumps([asdict(attempt) for attempt in self.attempts])}
+        return {name: getattr(self, name) for name in self.__slots__ if name != "attempts"}
 
-    def measures(self) -> Iterator[Measure]:
-        yield Measure(SEARCH, (self.type, self.engine, self.outcome, self.cache, self.kind))
+    def attempt_rows(self) -> Iterator[dict[str, Any]]:
         for place, attempt in enumerate(self.attempts):
-            yield Measure(ATTEMPT, (attempt.engine, attempt.outcome, attempt.kind, RELIEF if place else ""))
-            if attempt.outcome in _ANSWERED:
-                yield Measure(ENGINE_SECONDS, (attempt.engine,), step_of(attempt.seconds), attempt.seconds)
+            yield {"at": self.at, "place": place, **asdict(attempt)}
 
 
 def _outcome(end: SearchEnd) -> tuple[str, str]:
@@ -183,19 +134,7 @@ class AnswerRecord:
     def row(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}
 
-    def measures(self) -> Iterator[Measure]:
-        yield Measure(ANSWER, (self.mode, self.model, self.ending, self.kind))
-        if self.ending == OK:
-            yield Measure(ANSWER_SECONDS, (self.mode,), step_of(self.seconds), self.seconds)
-        certainty = ESTIMATED if self.estimated else ""
-        for direction, amount in (("input", self.input), ("output", self.output)):
-            if amount:
-                yield Measure(TOKENS, (self.model, direction, certainty), amount=amount)
-        if self.iterations:
-            yield Measure(AGENT, (self.model,), self.iterations, self.tool_calls)
 
-
-_ANSWERED = frozenset({Outcome.OK.value, Outcome.EMPTY.value})
 _COUNTED = frozenset({Usage, RunFailed, RunStopped, ToolStarted})
 
 Record = SearchRecord | AnswerRecord

@@ -1,8 +1,7 @@
-"""Stretches of time: those that figures are summed up over, and those that the dashboard looks back on."""
+"""Stretches of time that the dashboard looks back on, and the minutes, hours or days that they are made of."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -22,10 +21,6 @@ class Grain(StrEnum):
             return int(datetime.fromtimestamp(at).replace(hour=0, minute=0, second=0, microsecond=0).timestamp())
         seconds = 60 if self is Grain.MINUTE else HOUR
         return int(at // seconds * seconds)
-
-    def kept_since(self, now: float, keep_days: int) -> float:
-        """The finer ones are for looking at what happened just now, and at as long a time before."""
-        return now - min({Grain.MINUTE: 2 * HOUR, Grain.HOUR: 15 * DAY}.get(self, math.inf), keep_days * DAY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 
 from core.base.settings import MetricsSettings
 from core.metrics.exposition import Exposition
 from core.metrics.records import AnswerRecord, Record, SearchRecord
-from core.metrics.spans import DAY, Grain
+from core.metrics.spans import DAY
 from core.run.run import Run
 from core.search.types import SearchEnd
 from core.store.errors import StoreError
-from core.store.metrics import MetricsStore, SumKey
+from core.store.metrics import MetricsStore
 
 log = logging.getLogger(__name__)
 
@@ -152,7 +150,7 @@ class Metrics:
 
     def _write(self) -> bool:
         try:
-            write(self.store, self._batch, now=self._clock(), keep_days=self.settings.keep_days)
+            write(self.store, self._batch)
         except StoreError as error:
             self._tries += 1
             if self._tries < TRIES:
@@ -170,9 +168,8 @@ class Metrics:
         now = self._clock()
         if now - self._tidied < TIDY_SECONDS:
             return True
-        keep = self.settings.keep_days
         try:
-            more = self.store.forget(now - keep * DAY, {grain.value: grain.kept_since(now, keep) for grain in Grain})
+            more = self.store.forget(now - self.settings.keep_days * DAY)
         except StoreError as error:
             log.warning("old records of searches and answers could not be deleted: %s", error)
             more = False
@@ -193,23 +190,13 @@ class Metrics:
             log.warning("%d records of searches and answers are lost", lost)
 
 
-def write(store: MetricsStore, records: Iterable[Record], *, now: float, keep_days: int) -> None:
-    """One batch: the records themselves, and what they add to the sums."""
-    searches: list[dict[str, object]] = []
-    answers: list[dict[str, object]] = []
-    sums: dict[SumKey, tuple[int, float]] = {}
-    kept_since = {grain: grain.kept_since(now, keep_days) for grain in Grain}
+def write(store: MetricsStore, records: Iterable[Record]) -> None:
+    searches: list[SearchRecord] = []
+    answers: list[AnswerRecord] = []
     for record in records:
-        (searches if isinstance(record, SearchRecord) else answers).append(record.row())
-        starts = [(grain.value, grain.start(record.at)) for grain, since in kept_since.items() if record.at >= since]
-        for series, labels, bucket, more in record.measures():
-            for grain, start in starts:
-                key = SumKey(grain, start, series, _stored(labels), bucket)
-                count, amount = sums.get(key, (0, 0.0))
-                sums[key] = (count + 1, amount + more)
-    store.add(searches, answers, sums)
-
-
-@lru_cache(1_000)
-def _stored(labels: tuple[str, ...]) -> str:
-    return json.dumps(labels, ensure_ascii=False)
+        searches.append(record) if isinstance(record, SearchRecord) else answers.append(record)
+    store.add(
+        [search.row() for search in searches],
+        [row for search in searches for row in search.attempt_rows()],
+        [answer.row() for answer in answers],
+    )

@@ -11,7 +11,7 @@ Everything that comes from outside is hostile: the address (download.py), the by
 from core.reading.errors import FileError, ReadingError
 from core.reading.page import Page, PageKind
 from core.reading.passages import Passage, passages
-from core.reading.reader import Outcome, Reader, Render
+from core.reading.reader import Outcome, Reader
 from core.reading.settings import ReadingSettings
 
 __all__ = [
@@ -23,6 +23,5 @@ __all__ = [
     "Reader",
     "ReadingError",
     "ReadingSettings",
-    "Render",
     "passages",
 ]

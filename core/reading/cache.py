@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, get_args
 
+from core.base.cache import DiskTtlCache, RedisTtlCache, TtlCache
 from core.base.chinese.calendar import iso_day
-from core.base.packed import pack, unpack
+from core.base.compression import pack, unpack
 from core.base.redis import RedisLink
 from core.base.settings import Settings
 from core.base.text import clean, is_blank, one_line, shorten
+from core.base.web_addresses import is_web_address
 from core.reading.page import MAX_TEXT, MAX_TITLE, Page, PageKind
 from core.reading.settings import ReadingSettings
-from core.search.cache import DiskTtlCache, RedisTtlCache, TtlCache
-from core.search.results import is_web_address
 
 CLOCK_SKEW = 60.0
 """A page from the future by more than this was kept under a wrong clock, and its age means nothing."""

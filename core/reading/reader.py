@@ -9,20 +9,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Protocol
 
 from core.base.http import Cancelled, Deadline
 from core.base.redis import RedisLink
 from core.base.settings import Settings
+from core.base.threads import Workers
 from core.reading.cache import CachedPage, PageCache
-from core.reading.download import Downloaded, Downloader, Place
+from core.reading.download import Downloader, Place
 from core.reading.errors import FileError, ReadingError
 from core.reading.extracted import Extracted, NotReadable, Remark
 from core.reading.files import accepted_name, file_page
 from core.reading.page import Page
 from core.reading.settings import ReadingSettings
 from core.reading.workers import FILE_SECONDS, ExtractionWorkers
-from core.search.workers import Workers
 
 log = logging.getLogger(__name__)
 
@@ -33,21 +32,10 @@ FILE_PATIENCE = 20.0
 """Seconds for one file, with the start of a process on a busy machine."""
 
 
-class Render(Protocol):
-    """A browser that opens the address and returns the HTML that its scripts have made; None: it could not.
-
-    `unsandboxed`: also where this system offers the browser no sandbox.
-    """
-
-    def __call__(self, url: str, deadline: Deadline, *, public_only: bool, unsandboxed: bool) -> str | None: ...
-
-
 class Reader:
     """Thread-safe, and one for the whole process."""
 
-    def __init__(
-        self, settings: ReadingSettings, *, render: Render | None = None, cache: PageCache | None = None
-    ) -> None:
+    def __init__(self, settings: ReadingSettings, *, cache: PageCache | None = None) -> None:
         self.pages = settings.pages
         """How many results of a search are read; 0: nothing is."""
         self.timeout = settings.timeout
@@ -55,8 +43,6 @@ class Reader:
         """How many a reader may bring along to a question."""
         self.megabytes = settings.file_megabytes
         """Of each of them."""
-        self._scripts = settings.scripts
-        self._render = render
         self._cache = cache
         self._downloader = Downloader(settings)
         self._workers = ExtractionWorkers(min(max(os.cpu_count() or 1, 2), MAX_PROCESSES))
@@ -65,13 +51,11 @@ class Reader:
         self._is_warm = False
 
     @classmethod
-    def from_settings(
-        cls, settings: Settings, *, render: Render | None = None, link: RedisLink | None = None
-    ) -> Reader:
+    def from_settings(cls, settings: Settings, *, link: RedisLink | None = None) -> Reader:
         section = settings.section(ReadingSettings)
         if "READING_DENY_HOSTS" in settings.unusable:  # somebody wanted to keep us away, and we do not know from where
             section = section.model_copy(update={"pages": 0})
-        return cls(section, render=render, cache=PageCache.from_settings(settings, link))
+        return cls(section, cache=PageCache.from_settings(settings, link))
 
     @property
     def warning(self) -> str:
@@ -140,7 +124,7 @@ class Reader:
                 outcome = error
             except Cancelled:
                 outcome = ReadingError("timeout")
-            except Exception:  # a browser's, for one; nobody waits in vain for this page
+            except Exception:  # nobody waits in vain for this page
                 log.exception("a page could not be read")
                 outcome = ReadingError("failed")
             on_outcome(address, outcome)
@@ -173,7 +157,7 @@ class Reader:
     def _fetched(self, place: Place, deadline: Deadline) -> Page:
         got = self._downloader.download(place, deadline)
         try:
-            found = self._extract(got, deadline)
+            found = self._workers.extract(got.body, got.content_type, deadline)
         except NotReadable as error:
             raise ReadingError(error.reason, host=got.host) from None
         page = Page(
@@ -190,17 +174,3 @@ class Reader:
         if self._cache:
             self._cache.put(place.url, CachedPage(page, is_public=got.is_public))
         return page
-
-    def _extract(self, got: Downloaded, deadline: Deadline) -> Extracted:
-        try:
-            return self._workers.extract(got.body, got.content_type, deadline)
-        except NotReadable as error:
-            rendered = self._rendered(got, deadline) if error.reason == "script" else None
-            if rendered is None:
-                raise
-        return self._workers.extract(rendered.encode("utf-8", "replace"), "text/html; charset=utf-8", deadline)
-
-    def _rendered(self, got: Downloaded, deadline: Deadline) -> str | None:
-        if self._render is None or self._scripts == "off":
-            return None
-        return self._render(got.address, deadline, public_only=got.is_public, unsandboxed=self._scripts == "always")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from core.base.http import normal_address
 from core.base.http.errors import HttpInvalidRequest
-from core.base.settings import Count, Flag, Form, Hours, Names, OnOrOff, Seconds, Section
+from core.base.settings import Count, Flag, Form, Hours, Names, Seconds, Section
 
 
 def _hosts(value: tuple[str, ...]) -> tuple[str, ...]:
@@ -36,10 +36,6 @@ class ReadingSettings(Section):
     group = "搜索"
     pages: Count = Field(3, ge=0, le=5, description="每次搜索后阅读前几条来源的全文，0 为不读网页")
     timeout: Seconds = Field(4.0, ge=0.5, le=60, description="阅读网页的时间，到时没有读完的只用摘要")
-    scripts: Annotated[Literal["off", "sandbox", "always"], OnOrOff] = Field(
-        "sandbox",
-        description="要运行脚本才有内容的网页，是否用 Google 引擎的浏览器打开：off 不打开，sandbox 浏览器有沙箱时才打开，always 没有沙箱也打开",
-    )
     cache_hours: Hours = Field(24.0, ge=0, le=720, description="读过的网页多久之内不再重新打开，0 为不缓存")
     files: Count = Field(5, ge=0, le=10, description="提问时可以附几个文件，0 为不能附文件")
     file_megabytes: Count = Field(10, ge=1, le=25, description="附件和要核验的文稿每个最大多少 MB")

@@ -9,7 +9,6 @@ closed.
 from __future__ import annotations
 
 import codecs
-import gc
 import json
 import logging
 import resource
@@ -36,7 +35,6 @@ def main() -> None:
     for sample in (_SAMPLE, "<html><body><p>短。</p></body></html>"):  # whatever is loaded late is loaded now
         extract(sample.encode(), "text/html")
     _decoder_loaded()
-    gc.freeze()
     _give_up_the_world()
     send(parent, b"ready")
     while task := receive(parent):

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.base.cores import on_all_cores
 from core.base.http import Cancelled, Deadline
 from core.base.settings import harmless_environment
+from core.base.tuning import on_all_cores
 from core.reading.extracted import Extracted, NotReadable, Remark
 from core.reading.frames import receive, send
 

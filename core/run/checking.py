@@ -11,10 +11,11 @@ from typing import Protocol
 from core.answer.checked import VERSION, AnswerCheck, SourceText
 from core.answer.events import Answer, Checked
 from core.answer.message import Message
+from core.base.threads import in_a_thread
+from core.base.web_addresses import host_of
 from core.checks import check_answer
 from core.run.evidence import Evidence
-from core.search.types import Source, host_of
-from core.search.workers import in_a_thread
+from core.search.types import Source
 
 log = logging.getLogger(__name__)
 

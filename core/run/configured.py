@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from core.base.http import Deadline
 from core.base.settings import LoadedSettings, SavedSettings, Settings
 from core.llm.model import Model
-from core.search.engine import CheckedEngine, RenderingEngine
+from core.search.engine import CheckedEngine
 from core.search.errors import EngineError
 from core.search.registry import Chain
 from core.search.service import SearchService
@@ -72,10 +72,3 @@ class Configuration:
                 loaded = self.current.loaded.with_page(self.saved.read())
                 self.current = self._rebuild(loaded, self.current)
             return self.current
-
-    def render(self, url: str, deadline: Deadline, *, public_only: bool, unsandboxed: bool) -> str | None:
-        """Open a page in the browser that a current engine keeps for itself; None without such an engine."""
-        for engine in self.current.chain.engines:
-            if isinstance(engine, RenderingEngine):
-                return engine.render(url, deadline, public_only=public_only, unsandboxed=unsandboxed)
-        return None

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 from core.base.settings import Settings
 from core.base.text import one_line, shorten
+from core.base.web_addresses import canonical, host_of
 from core.legal.types import LAWS, LIBRARIES
 from core.llm.tokens import estimate_tokens
 from core.reading import Outcome, Page, ReadingError, passages
 from core.search.format import sources_block
-from core.search.results import SNIPPET_LENGTH, TITLE_LENGTH, canonical
-from core.search.types import SearchResult, Source, host_of
+from core.search.results import SNIPPET_LENGTH, TITLE_LENGTH
+from core.search.types import SearchResult, Source
 
 BETWEEN_PASSAGES = " …… "
 SHORTEST_PASSAGES = 200

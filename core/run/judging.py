@@ -26,6 +26,7 @@ from core.answer.events import Answer, Checked, RunEvent, Usage
 from core.base.chinese.script import folded
 from core.base.errors import AppError, InputError
 from core.base.text import one_line, shorten
+from core.base.threads import in_a_thread
 from core.checks import objection
 from core.llm.model import Model
 from core.llm.pieces import TokenUsage
@@ -35,7 +36,6 @@ from core.run.checking import known, source_texts
 from core.run.prompts import fill
 from core.run.question import Question
 from core.search.format import CLOSE_FENCE, OPEN_FENCE, inert
-from core.search.workers import in_a_thread
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from core.base.loop import LoopThread
+from core.base.threads import LoopThread
 from core.reading.files import is_file
 from core.run.run import Run
 from core.store import Outbox, ReadPages

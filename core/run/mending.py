@@ -14,6 +14,7 @@ from core.answer.claims import PROBLEMS, UNCITED, Claim, claims
 from core.answer.message import Message
 from core.base.errors import InputError
 from core.base.text import clean
+from core.base.threads import in_a_thread
 from core.llm.errors import ModelError
 from core.llm.model import Model
 from core.llm.pieces import TokenUsage
@@ -23,7 +24,6 @@ from core.run.checking import Texts
 from core.run.checking import check as check_against
 from core.run.prompts import fill
 from core.search.format import CLOSE_FENCE, OPEN_FENCE, inert
-from core.search.workers import in_a_thread
 
 SECONDS = 120.0
 TOKENS_BESIDES = 2_048

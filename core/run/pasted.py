@@ -11,12 +11,12 @@ from core.answer.checked import AnswerCheck
 from core.answer.citations import cited_numbers
 from core.base.http import Deadline
 from core.base.text import clean
+from core.base.web_addresses import host_of, is_web_address
 from core.checks.errors import CheckInputError
 from core.reading import Outcome, Page, Reader, ReadingError
 from core.run.checking import check
 from core.run.evidence import as_read
-from core.search.results import is_web_address
-from core.search.types import SearchResult, Source, host_of
+from core.search.types import SearchResult, Source
 
 MAX_TEXT = 20_000
 MAX_SOURCES = 400_000

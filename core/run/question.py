@@ -10,13 +10,13 @@ from core.base.errors import InputError
 from core.base.settings import Settings
 from core.base.text import clean, is_blank
 from core.base.visitors import COMMAND_LINE, Visitor
+from core.base.web_addresses import addresses_in
 from core.llm.model import Model
 from core.reading import Page
 from core.run.choices import AS_CONFIGURED, Choices
 from core.run.configured import Configured
 from core.run.evidence import Evidence
 from core.search.cache import SessionCache
-from core.search.results import addresses_in
 from core.search.types import Source
 
 

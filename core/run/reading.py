@@ -8,11 +8,11 @@ from contextlib import suppress
 
 from core.answer.events import Notice, PageRead, ReadingStarted, RunEvent
 from core.base.http import Cancelled, Deadline
+from core.base.threads import in_a_thread
+from core.base.web_addresses import is_web_address
 from core.reading import Outcome, Page, Reader
 from core.run.evidence import Evidence
-from core.search.results import is_web_address
 from core.search.types import Source
-from core.search.workers import in_a_thread
 
 Told = tuple[str, Outcome]
 

@@ -19,7 +19,7 @@ from contextlib import aclosing, contextmanager
 from core.answer.events import Answer, RunEvent, RunFailed, RunStopped, TextDelta, Thought
 from core.answer.message import Message, Mode, message_from_run
 from core.base.errors import AppError
-from core.base.loop import LoopThread
+from core.base.threads import LoopThread
 from core.reading import Page
 from core.run.admission import Place
 from core.run.evidence import Evidence

@@ -13,8 +13,8 @@ from typing import ClassVar, TypeVar
 from core.answer.checked import AnswerCheck, SourceText
 from core.answer.events import Answer, RunEvent
 from core.answer.message import Message, Mode
-from core.base.loop import LoopThread
 from core.base.settings import Settings
+from core.base.threads import LoopThread
 from core.llm.model import Model
 from core.reading import Reader
 from core.run.admission import Admission, Place

@@ -9,9 +9,6 @@ browser was made for, behind two walls: requests for anything else are aborted a
 way to another host (`core.search.reach`). The second wall is for what never comes to the first: redirects, shared workers,
 WebSockets, WebRTC, connections in advance. A page that leaves for elsewhere is the end of the visit.
 
-`Browser.open_page` opens any other page of the web, for reading: behind the same two walls, drawn around the origin that
-the page came from, in a context with a gate of its own (`core.search.reach.PageGate`).
-
 Everything about pages happens on a loop thread of its own. Failures are the `HttpError`s that `core.base.http` raises.
 """
 
@@ -25,21 +22,20 @@ import platform
 import re
 import shutil
 import sys
-from collections.abc import Callable, Collection, Coroutine, Iterator
+from collections.abc import Collection, Coroutine, Iterator
 from concurrent.futures import CancelledError, wait
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from core.base.cores import on_all_cores
 from core.base.http import Deadline
 from core.base.http.errors import ConnectFailure, HttpCancelled, HttpConnectError, HttpError, HttpRedirect, HttpTimeout
-from core.base.loop import LoopThread
 from core.base.settings import harmless_environment
+from core.base.threads import LoopThread
+from core.base.tuning import on_all_cores
 from core.search.errors import EngineMisconfigured, EngineUnavailable
-from core.search.reach import Gate, Origin, PageGate, arguments, elsewhere
+from core.search.reach import Gate, Origin, arguments, elsewhere
 
 if TYPE_CHECKING:  # importing Playwright takes a while
     from playwright.async_api import Browser as PlaywrightBrowser
@@ -57,10 +53,6 @@ GRACE = 1.0
 CLEARING = 1.0
 """Seconds in which the driver removes the profile folder of a Chrome that died; it says nothing when it has done so."""
 LOOK_EVERY = 0.05
-OTHER_PAGES = 2
-"""Pages at once that are not the engine's: they take no place away from searches."""
-TIME_TO_OPEN, TIME_TO_START = 1.5, 3.0
-"""Seconds without which such a page is not worth beginning with: in a Chrome that runs, and in one that does not yet."""
 ANYTHING = ":not(*)"
 """A selector that nothing matches: whoever waits for it waits until the page has settled."""
 
@@ -108,9 +100,6 @@ class _Visit:
     elsewhere: re.Pattern[str]
     ready: str = ANYTHING
     locale: str | None = None
-    gate: Callable[[], PageGate] | None = None
-    """Makes the only way out of a page that is not the engine's."""
-    needs_sandbox: bool = False
 
     @property
     def host(self) -> str:
@@ -133,8 +122,6 @@ class Browser:
         self._used = False
         # Used on the loop thread only.
         self._places = asyncio.Semaphore(pages)
-        self._other_places = asyncio.Semaphore(OTHER_PAGES)
-        self._has_sandbox: bool | None = False if _is_root() else None
         self._life: asyncio.Task[_Life] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._visits = 0
@@ -145,24 +132,11 @@ class Browser:
 
         `locale` is the language that the page is told its reader prefers.
         """
-        return self._await(self._get, _Visit(url, deadline, self._elsewhere, ready, locale))
-
-    def open_page(self, url: str, deadline: Deadline, *, public_only: bool = True, unsandboxed: bool = False) -> Page:
-        """A page of anybody's, after its scripts have run. It reaches its own origin, and only while that is public.
-
-        Raises EngineUnavailable where this system offers Chrome no sandbox, unless `unsandboxed`; and HttpTimeout at once
-        where there is too little time.
-        """
-        origin = Origin.of(url)
-        gate = partial(PageGate, origin, public_only=public_only)
-        visit = _Visit(url, deadline, elsewhere([origin]), gate=gate, needs_sandbox=not unsandboxed)
-        return self._await(self._get_if_possible, visit)
-
-    def _await(self, get: Callable[[_Visit], Coroutine[Any, Any, Page]], visit: _Visit) -> Page:
+        visit = _Visit(url, deadline, self._elsewhere, ready, locale)
         if self._closed:
             raise HttpCancelled(host=visit.host)
         self._used = True
-        future = self._loop.submit(get(visit))
+        future = self._loop.submit(self._get(visit))
         while not wait([future], timeout=LOOK_EVERY).done:
             if visit.deadline.cancelled:
                 future.cancel()
@@ -184,14 +158,6 @@ class Browser:
 
     # ── On the loop thread: one visit ─────────────────────────────────────────────────────────────────────────────
 
-    async def _get_if_possible(self, visit: _Visit) -> Page:
-        """Chrome is not started for what it will not do."""
-        if visit.needs_sandbox and self._has_sandbox is False:
-            raise _no_sandbox()
-        if visit.deadline.remaining() < (TIME_TO_OPEN if self._is_running else TIME_TO_START):
-            raise HttpTimeout(host=visit.host)
-        return await self._get(visit)
-
     async def _get(self, visit: _Visit) -> Page:
         from playwright.async_api import Error
 
@@ -202,8 +168,6 @@ class Browser:
             async with asyncio.timeout(visit.deadline.remaining()):
                 for last_try in (False, True):
                     life = await self._running()
-                    if visit.needs_sandbox and not life.has_sandbox:
-                        raise _no_sandbox()
                     try:
                         return await self._visit(life.browser, visit)
                     except Error as error:
@@ -220,12 +184,12 @@ class Browser:
 
     async def _visit(self, browser: PlaywrightBrowser, visit: _Visit) -> Page:
         """In a context of its own: no cookie of one search is sent with the next."""
-        places = self._other_places if visit.gate else self._places
-        gate = visit.gate() if visit.gate else None
-        await places.acquire()
+        await self._places.acquire()
         self._visits += 1
         self._open += 1
-        opening = asyncio.ensure_future(_context(browser, visit.locale, gate))
+        opening = asyncio.ensure_future(
+            browser.new_context(locale=visit.locale, accept_downloads=False, service_workers="block")
+        )
         try:
             context = await asyncio.shield(opening)
             # There is a route for WebSockets too, but it is a class of Playwright's in the place of the page's own, which
@@ -237,28 +201,19 @@ class Browser:
             await _refuse_media(page)
             return await _opened(page, visit)
         finally:
-            self._spawn(self._leave(opening, gate, places))  # nobody has to wait for it, cancelled or not
+            self._spawn(self._leave(opening))  # nobody has to wait for it, cancelled or not
 
-    async def _leave(
-        self, opening: asyncio.Future[BrowserContext], gate: PageGate | None, places: asyncio.Semaphore
-    ) -> None:
+    async def _leave(self, opening: asyncio.Future[BrowserContext]) -> None:
         try:
             await (await opening).close()
         except Exception as error:  # it may be gone already, with its browser
             log.debug("closing a page: %s", error)
         finally:
-            if gate:
-                gate.close()
             self._open -= 1
-            places.release()
+            self._places.release()
             asyncio.get_running_loop().call_later(self._idle_seconds, self._close_if_idle, self._visits)
 
     # ── On the loop thread: Chrome's life ─────────────────────────────────────────────────────────────────────────
-
-    @property
-    def _is_running(self) -> bool:
-        life = self._life and _begun(self._life)
-        return bool(life and life.browser.is_connected())
 
     async def _running(self) -> _Life:
         """One start serves all who wait for it, and goes on when one of them gives up."""
@@ -269,9 +224,7 @@ class Browser:
         if self._life is None:
             atexit.register(self.close)
             self._life = self._spawn(_Life.begin(self._chrome, self._origins))
-        life = await asyncio.shield(self._life)
-        self._has_sandbox = life.has_sandbox
-        return life
+        return await asyncio.shield(self._life)
 
     def _close_if_idle(self, visits: int) -> None:
         if visits == self._visits and not self._open:
@@ -309,7 +262,6 @@ class _Life:
     driver: Playwright
     browser: PlaywrightBrowser
     gate: Gate
-    has_sandbox: bool
 
     @classmethod
     async def begin(cls, chrome: str, origins: Collection[Origin]) -> _Life:
@@ -320,8 +272,7 @@ class _Life:
         gate = Gate(origins)
         try:
             reach = arguments(origins, await gate.open())
-            browser, has_sandbox = await _launch(driver, chrome, [*ARGUMENTS, *reach], sandbox=not _is_root())
-            return cls(driver, browser, gate, has_sandbox)
+            return cls(driver, await _launch(driver, chrome, [*ARGUMENTS, *reach], sandbox=not _is_root()), gate)
         except Exception as error:
             gate.close()
             await driver.stop()
@@ -340,19 +291,17 @@ class _Life:
         self.gate.close()
 
 
-async def _launch(driver: Playwright, chrome: str, args: list[str], *, sandbox: bool) -> tuple[PlaywrightBrowser, bool]:
-    """And whether it has a sandbox."""
+async def _launch(driver: Playwright, chrome: str, args: list[str], *, sandbox: bool) -> PlaywrightBrowser:
     from playwright.async_api import Error
 
     try:
-        browser = await driver.chromium.launch(
+        return await driver.chromium.launch(
             executable_path=chrome,
             args=args,
             ignore_default_args=["--disable-popup-blocking"],
             chromium_sandbox=sandbox,
             env=dict[str, str | float | bool](harmless_environment()),
         )
-        return browser, sandbox
     except Error as error:
         # Containers and hardened kernels have no user namespaces; Chrome then refuses to start with its sandbox.
         if not sandbox or not re.search("No usable sandbox|sandboxing failed|SUID sandbox", error.message):
@@ -371,25 +320,12 @@ def _begun(life: asyncio.Task[_Life]) -> _Life | None:
     return life.result() if life.done() and not life.cancelled() and life.exception() is None else None
 
 
-def _no_sandbox() -> EngineUnavailable:
-    return EngineUnavailable("这个系统没有给浏览器沙箱，不用它打开别人的网页。")
-
-
 def _is_root() -> bool:
     """Chrome has no sandbox to offer root."""
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 # ── One page ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-async def _context(browser: PlaywrightBrowser, locale: str | None, gate: PageGate | None) -> BrowserContext:
-    return await browser.new_context(
-        locale=locale,
-        accept_downloads=False,
-        service_workers="block",
-        proxy={"server": await gate.open(), "bypass": "<-loopback>"} if gate else None,
-    )
 
 
 async def _refuse(route: Route) -> None:

@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.base.text import clean, one_line, shorten
-from core.search.results import SNIPPET_LENGTH, TEXT_LENGTH, TITLE_LENGTH, is_web_address
-from core.search.types import SearchQuery, SearchResponse, SearchResult, host_of
+from core.base.web_addresses import host_of, is_web_address
+from core.search.results import SNIPPET_LENGTH, TEXT_LENGTH, TITLE_LENGTH
+from core.search.types import SearchQuery, SearchResponse, SearchResult
 
 NAME_LENGTH = 40
 NOTE_LENGTH = 500

@@ -92,13 +92,6 @@ class ClosableEngine(Protocol):
     def close(self) -> None: ...
 
 
-@runtime_checkable
-class RenderingEngine(Protocol):
-    """An engine whose browser also opens other pages, for reading."""
-
-    def render(self, url: str, deadline: Deadline, *, public_only: bool, unsandboxed: bool) -> str | None: ...
-
-
 class HttpEngine(SearchEngine):
     """Subclasses write the two halves."""
 

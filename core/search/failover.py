@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
 from core.base.http import Cancelled, Deadline
+from core.base.threads import Workers
 from core.search.engine import SearchEngine
 from core.search.errors import AllEnginesFailed, EngineError, EngineTimeout, EngineUnavailable, RateLimited
 from core.search.health import Health, Rest
 from core.search.results import Found, RawResult, clean_results
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResult
-from core.search.workers import Workers
 
 log = logging.getLogger(__name__)
 

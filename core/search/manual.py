@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from core.base.places import FILES
+from core.base.paths import FILES
 from core.base.text import clean, one_line
 
 log = logging.getLogger(__name__)

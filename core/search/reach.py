@@ -3,9 +3,6 @@
 Chrome is told a proxy that does not exist for everything but these origins; loopback, which it would leave out by itself,
 is no exception. Names are resolved for them alone. Where the installation has a proxy, that one must not be told to Chrome
 either: it would connect a page with the machine and the network that it stands in. It gets a gate in front of it.
-
-A page that is not the engine's is opened in a context with a gate of its own (`PageGate`), and can reach no more than the
-origin that it came from.
 """
 
 from __future__ import annotations
@@ -13,20 +10,15 @@ from __future__ import annotations
 import asyncio
 import base64
 import re
-import socket
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from core.base.http.addresses import is_private_name, is_public
-
 NOWHERE = "http://nowhere.invalid:1"
 """A proxy whose name is not resolved: not even a connection is tried."""
-GATE = "gate.invalid"
-"""The gates of single pages, as Chrome knows them: a name, so that no page can reach the numeric address directly."""
 _PORTS = {"http": 80, "https": 443}
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -74,7 +66,7 @@ def arguments(origins: Collection[Origin], gate: str) -> list[str]:
     return [
         f"--proxy-server={gate}",
         f"--proxy-bypass-list={';'.join(('<-loopback>', *(origin.place for origin in direct)))}",
-        f"--host-resolver-rules={','.join((f'MAP {GATE} 127.0.0.1', 'MAP * ~NOTFOUND', *(f'EXCLUDE {host}' for host in hosts)))}",
+        f"--host-resolver-rules={','.join(('MAP * ~NOTFOUND', *(f'EXCLUDE {host}' for host in hosts)))}",
         # The name has changed over time. No UDP past the proxy: there is no WebRTC then.
         "--webrtc-ip-handling-policy=disable_non_proxied_udp",
         "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -106,89 +98,6 @@ class Gate:
             if method == "CONNECT" and place in self._proxies:
                 await _tunnel(place, self._proxies[place], reader, writer)
         writer.close()  # with no answer: whatever it were, Chrome would take it for the page
-
-
-class PageGate:
-    """A SOCKS proxy on loopback for one visit to one page: it connects with that page's origin, and with nothing else.
-
-    The address behind the name is checked at the moment of connecting, each time, unless `public_only` is False: the
-    administrator has allowed the host. Where the installation has a proxy, that one decides whom it connects to.
-    """
-
-    def __init__(self, origin: Origin, *, public_only: bool) -> None:
-        self._origin = origin
-        self._public_only = public_only
-        self._server: asyncio.Server | None = None
-
-    async def open(self) -> str:
-        self._server = await asyncio.start_server(self._meet, "127.0.0.1", 0)
-        return f"socks5://{GATE}:{self._server.sockets[0].getsockname()[1]}"
-
-    def close(self) -> None:
-        if self._server is not None:
-            self._server.close()
-
-    async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, EOFError, ValueError, LookupError, asyncio.LimitOverrunError):
-            if await _place_asked_for(reader, writer) == self._origin.place:
-                beyond = await self._connected()
-                writer.write(_GRANTED)
-                await _join((reader, writer), beyond)
-        writer.close()
-
-    async def _connected(self) -> Streams:
-        if self._public_only and is_private_name(self._origin.place):
-            raise PermissionError
-        if proxy := self._origin.proxy:
-            return await _through(proxy, self._origin.place)
-        host = self._origin.host.strip("[]")
-        found = await asyncio.get_running_loop().getaddrinfo(host, self._origin.port, type=socket.SOCK_STREAM)
-        if self._public_only and not all(is_public(str(address[0])) for *_, address in found):
-            raise PermissionError
-        return await _first_to_answer([(family, address) for family, _, _, _, address in found])
-
-
-# SOCKS 5 (RFC 1928), as much of it as Chrome speaks: no login, and hosts as text whatever they are.
-_NO_LOGIN = b"\5\0"
-_GRANTED = b"\5\0\0\1" + bytes(6)
-
-
-async def _place_asked_for(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> str:
-    version, methods = await reader.readexactly(2)
-    await reader.readexactly(methods)
-    writer.write(_NO_LOGIN)
-    *request, length = await reader.readexactly(5)
-    if version != 5 or request != [5, 1, 0, 3]:
-        raise ValueError("not what Chrome would ask")
-    host = (await reader.readexactly(length)).decode("ascii").lower()
-    port = int.from_bytes(await reader.readexactly(2))
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-async def _first_to_answer(addresses: Sequence[tuple[int, tuple[Any, ...]]]) -> Streams:
-    failure = OSError()
-    for family, address in addresses:
-        sock = socket.socket(family, socket.SOCK_STREAM)
-        sock.setblocking(False)
-        try:
-            await asyncio.get_running_loop().sock_connect(sock, address)
-            return await asyncio.open_connection(sock=sock)
-        except OSError as error:
-            failure = error
-            sock.close()
-        except BaseException:
-            sock.close()
-            raise
-    raise failure
-
-
-async def _through(proxy: str, place: str) -> Streams:
-    reader, writer = await _asked(proxy, place)
-    answer = await reader.readuntil(b"\r\n\r\n")
-    if answer.split(b" ", 2)[1][:1] != b"2":
-        writer.close()
-        raise ConnectionRefusedError
-    return reader, writer
 
 
 async def _tunnel(place: str, proxy: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

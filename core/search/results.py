@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from html import unescape
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from core.base.chinese.calendar import iso_day
 from core.base.text import clean, one_line, shorten
-from core.search.types import SearchResult, host_of
+from core.base.web_addresses import URL_LENGTH, canonical, host_of, without_user
+from core.search.types import SearchResult
 
 log = logging.getLogger(__name__)
 
 TITLE_LENGTH = 200
 SNIPPET_LENGTH = 1_000
-URL_LENGTH = 2_000
 TEXT_LENGTH = 100_000
 MOST_PROBLEMS = 5
 """Of so many unreadable results the log says what was wrong."""
@@ -107,59 +105,3 @@ def _clean(raw: RawResult, engine: str, *, rank: int) -> SearchResult:
 def _words(text: str, limit: int) -> str:
     """As a reader would see them: many engines send text that was written for HTML (`AT&amp;T`)."""
     return shorten(one_line(unescape(text[: limit * 4])), limit)
-
-
-def is_web_address(url: str) -> bool:
-    """Whether it is one that a result may have."""
-    clean = url == without_user(one_line(url).replace(" ", "%20")) and len(url) <= URL_LENGTH
-    return clean and host_of(url) != "" and urlsplit(url).scheme in {"http", "https"}
-
-
-def without_user(url: str) -> str:
-    """`https://google.com@evil.test/` leads to evil.test: what stands before the `@` is there to deceive."""
-    try:
-        parts = urlsplit(url)
-        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) if "@" in parts.netloc else url
-    except ValueError:
-        return url
-
-
-_WRITTEN = re.compile(
-    r"https?://[!#-&(-;=?-Z_a-z~]+(?:(?<=[/=_-])[^\x00-\x7f\s，。；：、！？（）【】《》「」『』“”‘’…—]+[!#-&(-;=?-Z_a-z~]*)*",
-    re.IGNORECASE,
-)
-
-
-def addresses_in(text: str) -> tuple[str, ...]:
-    """The web addresses that somebody wrote there, each page once.
-
-    Chinese that follows without a blank is the sentence going on, except behind a mark that joins: `/wiki/水表`.
-    """
-    written = map(_without_punctuation, _WRITTEN.findall(text))
-    return tuple({canonical(url): url for url in reversed([*filter(is_web_address, written)])}.values())[::-1]
-
-
-def _without_punctuation(url: str) -> str:
-    """A bracket or a full stop at the end belongs to the sentence, but `Mercury_(planet)` is a name."""
-    if url.count(")") > url.count("("):
-        url = url[: url.rindex(")")]
-    return url.rstrip(".,:;!?*")
-
-
-_TRACKING = ("utm_", "spm", "fbclid", "gclid", "msclkid", "yclid", "mc_cid", "mc_eid")
-
-
-_OWN_PORT = re.compile(r":(?!80$|443$)\d+$")
-
-
-@lru_cache(maxsize=4096)
-def canonical(url: str) -> str:
-    """Equal for two addresses of one page: without scheme, its port, `www.`, fragment, tracking marks and trailing slash."""
-    parts = urlsplit(url)
-    query = [
-        (key, value)
-        for key, value in parse_qsl(parts.query, keep_blank_values=True)
-        if not key.lower().startswith(_TRACKING)
-    ]
-    port = _OWN_PORT.search(parts.netloc)
-    return urlunsplit(("", host_of(url) + (port[0] if port else ""), parts.path.rstrip("/"), urlencode(query), ""))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from core.base.http import Deadline
 from core.base.settings import ModelChoice, SearchSettings
 from core.base.text import is_blank
+from core.base.threads import in_a_thread
 from core.base.visitors import COMMAND_LINE, Visitor
 from core.search.cache import ResultCache, SessionCache
 from core.search.engine import SearchEngine
@@ -20,7 +21,6 @@ from core.search.flights import Flights
 from core.search.health import Health, Rest
 from core.search.limits import SearchLimits
 from core.search.types import Attempt, CacheLayer, Outcome, SearchEnd, SearchQuery, SearchResponse
-from core.search.workers import in_a_thread
 
 log = logging.getLogger(__name__)
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from core.base.text import fold
 
@@ -198,31 +195,3 @@ class SearchEnd:
     layer: CacheLayer = CacheLayer.NONE
     attempts: tuple[Attempt, ...] = ()
     """What the engines did for this search; not what they had done for the one whose results it was given."""
-
-
-@lru_cache(maxsize=4096)
-def host_of(url: str) -> str:
-    """The host that a reader would recognise, or an empty string for what is not a web address."""
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-    except ValueError:
-        return ""
-    if "\\" in parts.netloc or _IN_NO_HOST.search(host):
-        return ""
-    return ".".join(map(_recognisable, host.removeprefix("www.").split(".")))
-
-
-# With one of these a browser reads no host; with a backslash, another one than we do: `evil.test\.google.com`.
-_IN_NO_HOST = re.compile(r"[%<>\"'`{}|^\s]")
-_LOOKS_LIKE_ITSELF = re.compile(r"[a-z0-9_\-\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]*")
-# Beside Latin letters these pass for a slash, a dot or a hyphen: `google.comノlogin.evil.test`.
-_MARK = "[ノソゾンー・ヽヾ一丨丶丿]"
-_PASSES_FOR_A_MARK = re.compile(f"[a-z0-9]{_MARK}|{_MARK}[a-z0-9]")
-
-
-def _recognisable(label: str) -> str:
-    """Letters of other scripts look like ours (`аpple` with a Cyrillic а): they are shown as `xn--…`, as browsers do."""
-    if label.isascii() or (_LOOKS_LIKE_ITSELF.fullmatch(label) and not _PASSES_FOR_A_MARK.search(label)):
-        return label
-    return f"xn--{label.encode('punycode').decode('ascii')}"

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
 
-from core.base.places import FILES
+from core.base.paths import FILES
 
 log = logging.getLogger(__name__)
 

@@ -129,7 +129,8 @@ class Database:
             connection.execute(text(VERSION_TABLE))
         for version in range(found + 1, known + 1):
             for statement in self._migrations[version - 1]:
-                connection.execute(text(statement))
+                of_dialect = statement if isinstance(statement, str) else statement[connection.dialect.name]
+                connection.execute(text(of_dialect))
             connection.execute(
                 text("INSERT INTO schema_version (version, applied) VALUES (:version, :now)"),
                 {"version": version, "now": time.time()},

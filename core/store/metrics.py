@@ -1,42 +1,69 @@
-"""Figures about the running installation: a row per search and per answer, and their sums per span of time."""
+"""Records of searches, of what engines did for them and of answers, and their counts, grouped by the database."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from sqlalchemy import Table, delete, func, insert, select, text
+from sqlalchemy import BigInteger, ColumnElement, Select, Table, case, cast, delete, func, insert, select
 
 from core.store.database import Database
-from core.store.tables import answer_records, metric_sums, search_records
+from core.store.tables import answer_records, attempt_records, search_records
 
 STEP = 500
 """So many rows are deleted in one transaction: nobody waits long for the database meanwhile."""
 
-# Both databases understand it, and it stays right when several app servers add to the same sum.
-_ADD = text(
-    "INSERT INTO metric_sums (grain, start, series, labels, bucket, count, amount)"
-    " VALUES (:grain, :start, :series, :labels, :bucket, :count, :amount)"
-    " ON CONFLICT (grain, start, series, labels, bucket) DO UPDATE"
-    " SET count = metric_sums.count + excluded.count, amount = metric_sums.amount + excluded.amount"
-)
 
-
-class SumKey(NamedTuple):
-    grain: str
-    start: int
-    series: str
-    labels: str
-    bucket: int
-
-
-class Sum(NamedTuple):
-    series: str
-    labels: str
-    bucket: int
+class SearchCount(NamedTuple):
+    part: int
+    """When the minute, hour or day began that these searches ended in."""
+    type: str
+    engine: str
+    outcome: str
+    cache: str
+    kind: str
     times: int
-    amount: float
+
+
+class AttemptCount(NamedTuple):
+    engine: str
+    outcome: str
+    kind: str
+    place: int
+    """How many engines were asked before."""
+    seconds: float
+    times: int
+
+
+class AnswerCount(NamedTuple):
+    part: int
+    mode: str
+    model: str
+    ending: str
+    kind: str
+    estimated: bool
+    iterations: int
+    times: int
+    input: int
+    output: int
+    tool_calls: int
+
+
+class SecondsCount(NamedTuple):
+    """Of complete answers."""
+
+    part: int
+    mode: str
+    seconds: float
+    times: int
+
+
+class Counts(NamedTuple):
+    searches: list[SearchCount]
+    attempts: list[AttemptCount]
+    answers: list[AnswerCount]
+    answer_seconds: list[SecondsCount]
 
 
 class MetricsStore:
@@ -48,41 +75,34 @@ class MetricsStore:
     def add(
         self,
         searches: Sequence[Mapping[str, Any]],
+        attempts: Sequence[Mapping[str, Any]],
         answers: Sequence[Mapping[str, Any]],
-        sums: Mapping[SumKey, tuple[int, float]],
     ) -> None:
-        # In one order, whoever writes: two servers that lock the same rows crosswise would wait for each other.
-        rows = [{**key._asdict(), "count": count, "amount": amount} for key, (count, amount) in sorted(sums.items())]
         with self._database.write() as connection:
-            for statement, parameters in ((insert(search_records), searches), (insert(answer_records), answers)):
-                if parameters:
-                    connection.execute(statement, parameters)
-            if rows:
-                connection.execute(_ADD, rows)
+            for table, rows in ((search_records, searches), (attempt_records, attempts), (answer_records, answers)):
+                if rows:
+                    connection.execute(insert(table), rows)
 
-    def sums(self, grain: str, since: float, until: float = math.inf) -> list[Sum]:
-        """Everything counted in that time, over the whole of it."""
-        c = metric_sums.c
-        query = (
-            select(c.series, c.labels, c.bucket, func.sum(c.count), func.sum(c.amount))
-            .where(c.grain == grain, c.start >= since, *([c.start < until] if until < math.inf else []))
-            .group_by(c.series, c.labels, c.bucket)
-        )
+    def counts(self, edges: Sequence[int]) -> Counts:
+        """Count what happened between the first edge and the last; attempts all together, the rest from edge to edge."""
+        seconds = _grouped(answer_records, edges, "part mode rounded").where(answer_records.c.ending == "ok")
         with self._database.read() as connection:
-            found = connection.execute(query).all()
-        return [
-            Sum(series, labels, bucket, int(count), float(amount)) for series, labels, bucket, count, amount in found
-        ]
-
-    def timeline(self, grain: str, since: float, series: Iterable[str]) -> list[tuple[int, Sum]]:
-        """Minute by minute, hour by hour or day by day: when each began, and what was counted in it."""
-        c = metric_sums.c
-        query = select(c.start, c.series, c.labels, c.bucket, c.count, c.amount).where(
-            c.grain == grain, c.start >= since, c.series.in_(list(series))
-        )
-        with self._database.read() as connection:
-            found = connection.execute(query).all()
-        return [(int(start), Sum(*counted)) for start, *counted in found]
+            searches = connection.execute(_grouped(search_records, edges, "part type engine outcome cache kind"))
+            attempts = connection.execute(_grouped(attempt_records, edges, "engine outcome kind place rounded"))
+            answers = connection.execute(
+                _grouped(
+                    answer_records,
+                    edges,
+                    "part mode model ending kind estimated iterations",
+                    summed=("input", "output", "tool_calls"),
+                )
+            )
+            return Counts(
+                [SearchCount(*row) for row in searches],
+                [AttemptCount(*row) for row in attempts],
+                [AnswerCount(*row) for row in answers],
+                [SecondsCount(*row) for row in connection.execute(seconds)],
+            )
 
     def oldest(self) -> float | None:
         """When the first record was made that is still there."""
@@ -101,22 +121,38 @@ class MetricsStore:
         with self._database.read() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
-    def forget(self, records_before: float, sums_before: Mapping[str, float]) -> bool:
-        """One small step; whether another one is needed."""
-        more = False
-        for records in (search_records, answer_records):
-            oldest = select(records.c.at).where(records.c.at < records_before).order_by(records.c.at).limit(STEP)
-            upto = select(func.max(oldest.subquery().c.at)).scalar_subquery()
-            more |= self._delete(delete(records).where(records.c.at <= upto))
-        for grain, before in sums_before.items():
-            of_grain = metric_sums.c.grain == grain
-            starts = select(metric_sums.c.start).where(of_grain, metric_sums.c.start < before)
-            upto = select(
-                func.max(starts.order_by(metric_sums.c.start).limit(STEP).subquery().c.start)
-            ).scalar_subquery()
-            more |= self._delete(delete(metric_sums).where(of_grain, metric_sums.c.start <= upto))
-        return more
+    def forget(self, before: float) -> bool:
+        """Delete the oldest records in one small step; whether another one is needed."""
+        return any(self._forget(records, before) for records in (search_records, attempt_records, answer_records))
 
-    def _delete(self, statement: Any) -> bool:
+    def _forget(self, records: Table, before: float) -> bool:
+        oldest = select(records.c.at).where(records.c.at < before).order_by(records.c.at).limit(STEP)
+        upto = select(func.max(oldest.subquery().c.at)).scalar_subquery()
         with self._database.write() as connection:
-            return connection.execute(statement).rowcount >= STEP
+            return connection.execute(delete(records).where(records.c.at <= upto)).rowcount >= STEP
+
+
+def _grouped(records: Table, edges: Sequence[int], keys: str, summed: Sequence[str] = ()) -> Select[Any]:
+    c = records.c
+    names = keys.split()
+    made: dict[str, ColumnElement[Any]] = {"part": _part(c.at, edges), "rounded": _rounded(c.seconds)}
+    sums = [cast(func.sum(c[name]), BigInteger) for name in summed]
+    columns = [made[name].label(name) if name in made else c[name] for name in names]
+    return select(*columns, func.count(), *sums).where(c.at >= edges[0], c.at < edges[-1]).group_by(*names)
+
+
+def _part(at: ColumnElement[float], edges: Sequence[int]) -> ColumnElement[int]:
+    """The last edge before that time. Days are of different lengths where clocks are changed."""
+    runs: list[tuple[int, int]] = []
+    for start, end in pairwise(edges):
+        if not runs or runs[-1][1] != end - start:
+            runs.append((start, end - start))
+    starts = [(at >= start, start + func.floor((at - start) / length) * length) for start, length in reversed(runs)]
+    return cast(case(*starts), BigInteger)
+
+
+def _rounded(seconds: ColumnElement[float]) -> ColumnElement[float]:
+    """Two digits of it: no more than 5 % away, and so few different ones that they can be grouped."""
+    scales = ((0.1, 1000), (1, 100), (10, 10))
+    exact = [(seconds < limit, func.round(seconds * scale) / scale) for limit, scale in scales]
+    return case(*exact, else_=func.round(seconds))

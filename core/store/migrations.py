@@ -1,13 +1,16 @@
 """The tables, as numbered steps from nothing to the newest form.
 
-The SQL is what SQLite and PostgreSQL both understand. A step that has been published never changes; a new one is added
-below it. Alembic would bring a second configuration, a folder of scripts and a command to run, for what the loop in
-`Database` does; should a step ever need to differ between the two databases, it is time to think again.
+The SQL is what SQLite and PostgreSQL both understand, or one statement for each of them. A step that has been published
+never changes; a new one is added below it. Alembic would bring a second configuration, a folder of scripts and a command to
+run, for what the loop in `Database` does.
 """
 
 from __future__ import annotations
 
-Migration = tuple[str, ...]
+from collections.abc import Mapping
+
+Migration = tuple[str | Mapping[str, str], ...]
+"""Statements; those that differ, by the name of SQLAlchemy's dialect."""
 
 VERSION_TABLE = "CREATE TABLE schema_version (version INTEGER PRIMARY KEY, applied DOUBLE PRECISION NOT NULL)"
 
@@ -114,5 +117,30 @@ MIGRATIONS: tuple[Migration, ...] = (
         "ALTER TABLE conversations ADD COLUMN share TEXT",
         "CREATE INDEX conversations_deleted ON conversations (deleted)",
         "CREATE UNIQUE INDEX conversations_share ON conversations (share)",
+    ),
+    # 9: the database groups the records itself, so the sums go, and what the engines did for a search has rows of its own.
+    # `place` is how many engines were asked before.
+    (
+        """CREATE TABLE attempt_records (
+            at DOUBLE PRECISION NOT NULL,
+            engine TEXT NOT NULL,
+            outcome TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            place INTEGER NOT NULL,
+            seconds DOUBLE PRECISION NOT NULL
+        )""",
+        {
+            "sqlite": """INSERT INTO attempt_records
+                SELECT at, json_extract(value, '$.engine'), json_extract(value, '$.outcome'), json_extract(value, '$.kind'),
+                    key, json_extract(value, '$.seconds')
+                FROM search_records, json_each(attempts)""",
+            "postgresql": """INSERT INTO attempt_records
+                SELECT at, value->>'engine', value->>'outcome', value->>'kind', number - 1,
+                    CAST(value->>'seconds' AS DOUBLE PRECISION)
+                FROM search_records, json_array_elements(CAST(attempts AS JSON)) WITH ORDINALITY AS each (value, number)""",
+        },
+        "CREATE INDEX attempt_records_at ON attempt_records (at)",
+        "ALTER TABLE search_records DROP COLUMN attempts",
+        "DROP TABLE metric_sums",
     ),
 )

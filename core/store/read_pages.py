@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, Row, and_, delete, insert, select
 
-from core.base.packed import pack, unpack
+from core.base.compression import pack, unpack
 from core.base.text import clean
 from core.reading import Page
 from core.store.conversations import changeable_by, open_to

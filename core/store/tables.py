@@ -66,8 +66,17 @@ search_records = Table(
     Column("cache", Text),
     Column("cache_age", Double),
     Column("seconds", Double),
-    Column("attempts", Text),
     Column("query", Text),
+)
+attempt_records = Table(
+    "attempt_records",
+    metadata,
+    Column("at", Double),
+    Column("engine", Text),
+    Column("outcome", Text),
+    Column("kind", Text),
+    Column("place", Integer),
+    Column("seconds", Double),
 )
 answer_records = Table(
     "answer_records",
@@ -84,18 +93,6 @@ answer_records = Table(
     Column("iterations", Integer),
     Column("tool_calls", Integer),
 )
-metric_sums = Table(
-    "metric_sums",
-    metadata,
-    Column("grain", Text, primary_key=True),
-    Column("start", BigInteger, primary_key=True),
-    Column("series", Text, primary_key=True),
-    Column("labels", Text, primary_key=True),
-    Column("bucket", Integer, primary_key=True),
-    Column("count", BigInteger),
-    Column("amount", Double),
-)
-
 page_settings = Table(
     "page_settings",
     metadata,

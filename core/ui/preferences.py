@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from core.base.errors import AppError
-from core.search.workers import in_a_thread
+from core.base.threads import in_a_thread
 from core.ui import identity, session
 
 READ_SECONDS = 1.0

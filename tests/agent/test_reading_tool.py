@@ -13,12 +13,12 @@ from core.answer.events import Notice, PageRead, ReadingStarted, RunEvent, Searc
 from core.answer.export import answer_as_markdown
 from core.answer.message import Message, message_from_run
 from core.answer.sources import how_read
+from core.base.web_addresses import host_of
 from core.llm.tokens import estimate_tokens
 from core.reading.extracted import Extracted
 from core.reading.files import file_page
 from core.run.question import AnswerOptions
-from core.search.results import addresses_in
-from core.search.types import SearchResult, Source, host_of
+from core.search.types import SearchResult, Source
 from support.agents import World, agent, answer, final, of, search_step, wired_agent
 from support.faults import silence
 from support.openai_server import Call, in_turn
@@ -380,22 +380,6 @@ def test_what_is_searched_after_reading_keeps_its_number_and_its_state(web: Web)
 def test_endless_input_is_read_in_no_time(written: str) -> None:
     wanted = Wanted.read_from(written)
     assert len(wanted.focus) <= 150
-
-
-@pytest.mark.parametrize(
-    ("text", "addresses"),
-    [
-        ("看看https://a.example/x讲了什么", ["https://a.example/x"]),
-        ("https://zh.example/wiki/水表。", ["https://zh.example/wiki/水表"]),
-        ("（见 https://a.example/b）", ["https://a.example/b"]),
-        ("[文](https://a.example/b_(c)).", ["https://a.example/b_(c)"]),
-        ("https://a.example/1，https://a.example/1#x 和 http://b.example", ["https://a.example/1", "http://b.example"]),
-        ("<https://a.example/?q=1&p=2>", ["https://a.example/?q=1&p=2"]),
-        ("https://google.com@evil.test/ ftp://a.example/ javascript://a.example/ https://", []),
-    ],
-)
-def test_links_as_people_type_them(text: str, addresses: list[str]) -> None:
-    assert list(addresses_in(text)) == addresses
 
 
 def test_a_file_of_the_user_is_there_first_and_can_be_read_again_for_something_else() -> None:

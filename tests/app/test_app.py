@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from core.app import build_app
 from core.base import http
-from core.base.http.addresses import trust_fake_addresses
+from core.base.http.networks import trust_fake_addresses
 from support.base import loaded
 
 

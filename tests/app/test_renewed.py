@@ -7,20 +7,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core.answer.events import Answer, TextDelta
 from core.app import App, build_app, shared_app
-from core.base.http import Deadline
 from core.base.settings import SavedFile
-from core.search.engine import SearchEngine
 from core.search.engines.exa import ExaEngine
 from core.search.errors import RateLimited
-from core.search.registry import Chain
-from core.search.types import SearchQuery, SearchResult
+from core.search.types import SearchQuery
 from support.base import ROOT, loaded
 from support.openai_server import ANSWER, OpenAIServer, openai_server
 from support.patience import until
@@ -93,36 +89,6 @@ def test_what_the_library_lacks_is_searched_with_the_engines_of_now(app: App) ->
     assert not app.legal.searches_web
     app.saved.change({"EXA_API_KEY": KEY})
     assert shared_app().legal.searches_web
-
-
-class RenderingEngine(SearchEngine):
-    name = "exa"
-
-    def search(self, query: SearchQuery, num_results: int, *, deadline: Deadline | None = None) -> list[SearchResult]:
-        return []
-
-    def render(self, url: str, deadline: Deadline, *, public_only: bool, unsandboxed: bool) -> str | None:
-        return f"rendered {url}"
-
-    def close(self) -> None: ...
-
-
-def test_pages_are_opened_in_the_browser_of_the_chain_as_it_is(app: App, server: OpenAIServer) -> None:
-    def rendered() -> str | None:
-        assert app.reader._render is not None
-        return app.reader._render("http://a", Deadline(1), public_only=True, unsandboxed=False)
-
-    assert app.chat.reader is app.reader is app.agent.reader
-    assert rendered() is None
-    browser = RenderingEngine()
-    app.configuration.current = replace(app.configured, chain=Chain((browser,), left_out=()))
-    assert rendered() == "rendered http://a"
-    app.saved.change({"EXA_API_KEY": KEY})
-    assert shared_app().chain.engines[0] is browser, "it holds a browser, and goes on"
-    assert rendered() == "rendered http://a"
-    app.saved.change({"EXA_API_KEY": ""})
-    shared_app()
-    assert rendered() is None
 
 
 def test_an_answer_under_way_ends_on_the_old_model(app: App, server: OpenAIServer) -> None:

@@ -25,7 +25,6 @@ import pytest
 from core import __version__
 from core.base import http
 from core.base.http import Deadline, Request, Response, connections, exchange, fetch
-from core.base.http.addresses import trust_fake_addresses
 from core.base.http.errors import (
     HttpCancelled,
     HttpConnectError,
@@ -38,6 +37,7 @@ from core.base.http.errors import (
     HttpTimeout,
     HttpTooLarge,
 )
+from core.base.http.networks import trust_fake_addresses
 from support.faults import (
     Behaviour,
     Peer,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import resource
 import signal
@@ -22,7 +23,7 @@ from uvicorn.protocols.websockets import websockets_sansio_impl
 from uvicorn.server import ServerState
 from websockets.extensions.permessage_deflate import ServerPerMessageDeflateFactory
 
-import asgi
+from core.base import tuning
 from support.app_server import AppServer, app_server
 from support.visitor import Visitor
 
@@ -112,7 +113,7 @@ def test_many_who_open_the_page_start_no_threads() -> None:
 def test_uvicorn_compresses_for_an_open_page_with_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "ServerPerMessageDeflateFactory"
     monkeypatch.setattr(websockets_sansio_impl, name, getattr(websockets_sansio_impl, name))
-    asgi.compress_frugally()
+    tuning.shrink_websocket_compressors()
     config = Config("asgi:app", ws="websockets-sansio")
     config.load()
     page = websockets_sansio_impl.WebSocketsSansIOProtocol(config, ServerState(), {})
@@ -130,6 +131,13 @@ def test_open_pages_are_not_held_to_the_usual_limit_of_handles() -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (usual, most))
     assert allowed == min(most, 65_536) > 512
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) == 1, reason="no cores to choose from")
+@pytest.mark.parametrize("tuned", ["on", "off"])
+def test_the_server_works_on_one_core_unless_tuning_is_off(tuned: str) -> None:
+    with app_server(SEARCH_PROVIDER_PRIORITY="bundled", TUNING=tuned) as server:
+        assert (len(os.sched_getaffinity(server.process.pid)) == 1) == (tuned == "on")
 
 
 def test_a_server_that_is_gone_is_said(visit: Callable[..., Visitor]) -> None:

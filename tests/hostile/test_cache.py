@@ -15,15 +15,16 @@ from typing import Any
 
 import pytest
 
+from core.base.cache import DiskTtlCache, RedisTtlCache
+from core.base.compression import pack, unpack
 from core.base.http import Deadline
-from core.base.packed import pack, unpack
 from core.base.redis import RedisLink
 from core.base.visitors import Visitor
 from core.reading import Page, Reader, ReadingError, ReadingSettings
 from core.reading.cache import CachedPage, PageCache
 from core.reading.cache import _encoded as encoded_page
 from core.reading.cache import _stored_key as stored_page_key
-from core.search.cache import DiskTtlCache, RedisTtlCache, ResultCache, _stored_key
+from core.search.cache import ResultCache, _stored_key
 from core.search.codec import encode
 from core.search.health import Health
 from core.search.limits import SearchLimits

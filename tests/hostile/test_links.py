@@ -11,8 +11,9 @@ import pytest
 from core.answer.markdown import render_html
 from core.answer.source_html import references_html, results_html
 from core.base.inert_markdown import link_address
+from core.base.web_addresses import host_of
 from core.search.results import RawResult, clean_results
-from core.search.types import SearchResult, Source, host_of
+from core.search.types import SearchResult, Source
 
 OTHER_SCHEMES = [
     *("javascript:alert(1)", "JaVaScRiPt:alert(1)", "javascript://a.example/%0aalert(1)", "java\nscript:alert(1)"),

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from core.base.loop import LoopThread
 from core.base.settings import EMBEDDED, ModelChoice, choose_model
+from core.base.threads import LoopThread
 from core.llm.errors import ModelError, TooManyCalls, translate
 from core.llm.limits import ModelLimit
 from core.llm.model import MAX_OTHERS, Model

@@ -17,7 +17,7 @@ import pytest
 from langchain_core.messages import BaseMessageChunk
 from langchain_openai import ChatOpenAI
 
-from core.base.loop import LoopThread
+from core.base.threads import LoopThread
 from core.llm import plain_chunks
 from core.llm.openai_chat import OpenAIChat
 from core.llm.pieces import ThoughtPiece

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from core.answer.events import Answer, SearchStarted, Thought, Usage
-from core.base.loop import LoopThread
+from core.base.threads import LoopThread
 from core.llm.errors import ModelTimeout
 from core.llm.model import Model
 from core.llm.pieces import Piece, TextPiece, ThoughtPiece, TokenUsage

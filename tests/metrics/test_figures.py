@@ -13,8 +13,16 @@ from datetime import datetime
 import pytest
 
 from core.base.settings import MetricsSettings
-from core.metrics.figures import Figures, Report, Seconds, read_report
-from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord, seconds_of, step_of
+from core.metrics.figures import (
+    AnswerFigures,
+    EngineFigures,
+    Figures,
+    ModelFigures,
+    Report,
+    Seconds,
+    read_report,
+)
+from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord
 from core.metrics.spans import DAY, HOUR, SPANS, Grain, Span
 from core.metrics.writer import write
 from core.store import Database, MetricsStore
@@ -24,6 +32,7 @@ pytestmark = pytest.mark.servers
 
 NOW = datetime(2026, 11, 16, 15, 42, 30).timestamp()
 SETTINGS = MetricsSettings(prices=("dear=10/40", "cheap=0.5/1"))
+PRICES = {"dear": (10, 40), "cheap": (0.5, 1), "内置摘录模型": (0, 0)}
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -125,97 +134,110 @@ def check_parts(report: Report, records: list[Record], span: Span) -> None:
         assert close(part.answer_seconds.at(0.95), percentile(took, 0.95)) if took else not part.answer_seconds.steps
 
 
-def check(figures: Figures, records: list[Record], engines: str = "") -> None:
-    chosen = engines or "abc"
-    every_search = [record for record in records if isinstance(record, SearchRecord)]
-    searches = [record for record in every_search if not engines or (record.engine in engines and record.engine)]
-    answers = [record for record in records if isinstance(record, AnswerRecord)]
-    tries = [(place, attempt) for record in every_search for place, attempt in enumerate(record.attempts)]
+class Counted:
+    """Figures, and beside them the records that they are about, counted here in another way."""
 
-    # All together
-    assert (figures.searches, figures.answers) == (len(searches), len(answers))
-    assert figures.refused == sum(record.outcome == "refused" for record in searches)
-    settled = [record for record in searches if record.outcome != "cancelled"]
-    assert figures.success == sum(record.outcome == "ok" for record in settled) / len(settled)
-    failed = [record.outcome == "failed" for record in settled] + [record.ending == "failed" for record in answers]
-    assert figures.failure == pytest.approx(statistics.fmean(failed))
-    took = [record.seconds for record in answers if record.ending == "ok"]
-    assert close(figures.answer_seconds.at(0.95), percentile(took, 0.95))
+    def __init__(self, figures: Figures, records: list[Record], engines: str = "") -> None:
+        self.figures = figures
+        self.chosen = engines or "abc"
+        searches = [record for record in records if isinstance(record, SearchRecord)]
+        self.searches = [search for search in searches if not engines or search.engine in tuple(engines)]
+        self.answers = [record for record in records if isinstance(record, AnswerRecord)]
+        self.attempts = [
+            (place, attempt)
+            for search in searches
+            for place, attempt in enumerate(search.attempts)
+            if attempt.engine in self.chosen
+        ]
 
-    # Engines
-    assert {engine.engine for engine in figures.engines} == set(chosen)
-    for engine in figures.engines:
-        mine = [(place, attempt) for place, attempt in tries if attempt.engine == engine.engine]
-        of = Counter((attempt.outcome, attempt.kind if attempt.outcome == "skipped" else "") for _, attempt in mine)
+    def check(self) -> None:
+        self.check_totals()
+        assert {engine.engine for engine in self.figures.engines} == set(self.chosen)
+        for engine in self.figures.engines:
+            self.check_engine(engine)
+        self.check_caches()
+        assert {mode.mode for mode in self.figures.modes} == {answer.mode for answer in self.answers}
+        for mode in self.figures.modes:
+            self.check_mode(mode)
+        assert {model.model for model in self.figures.models} == {answer.model for answer in self.answers}
+        for model in self.figures.models:
+            self.check_model(model)
+        self.check_errors()
+
+    def check_totals(self) -> None:
+        figures = self.figures
+        assert (figures.searches, figures.answers) == (len(self.searches), len(self.answers))
+        outcomes = [search.outcome for search in self.searches]
+        assert figures.refused == outcomes.count("refused")
+        settled = len(outcomes) - outcomes.count("cancelled")
+        assert figures.success == outcomes.count("ok") / settled
+        failed = outcomes.count("failed") + [answer.ending for answer in self.answers].count("failed")
+        assert figures.failure == pytest.approx(failed / (settled + len(self.answers)))
+        took = [answer.seconds for answer in self.answers if answer.ending == "ok"]
+        assert close(figures.answer_seconds.at(0.95), percentile(took, 0.95))
+
+    def check_engine(self, engine: EngineFigures) -> None:
+        mine = [(place, attempt) for place, attempt in self.attempts if attempt.engine == engine.engine]
+        of = Counter((one.outcome, one.kind if one.outcome == "skipped" else "") for _, one in mine)
         assert (engine.ok, engine.empty, engine.failed) == (of["ok", ""], of["empty", ""], of["failed", ""])
-        assert (engine.overtaken, engine.limited, engine.resting) == (
-            of["skipped", "abandoned"],
-            of["skipped", "rate_limited"],
-            of["skipped", "timeout"],
-        )
+        skipped = (of["skipped", "abandoned"], of["skipped", "rate_limited"], of["skipped", "timeout"])
+        assert (engine.overtaken, engine.limited, engine.resting) == skipped
         assert engine.relieved == sum(attempt.outcome == "ok" and place > 0 for place, attempt in mine)
-        asked = [attempt for _, attempt in mine if attempt.outcome != "skipped" or attempt.kind == "abandoned"]
-        assert engine.handed_on == sum(attempt.outcome != "ok" for attempt in asked) / len(asked)
-        answered = [attempt.outcome != "failed" for attempt in asked if attempt.outcome != "skipped"]
-        assert engine.success == statistics.fmean(answered)
-        seconds = [attempt.seconds for _, attempt in mine if attempt.outcome in ("ok", "empty")]
-        assert close(engine.seconds.at(0.5), percentile(seconds, 0.5))
-        assert close(engine.seconds.at(0.95), percentile(seconds, 0.95))
+        asked = len(mine) - engine.limited - engine.resting
+        assert engine.handed_on == (asked - engine.ok) / asked
+        answered = asked - engine.overtaken
+        assert engine.success == (answered - engine.failed) / answered
+        check_seconds(engine.seconds, [one.seconds for _, one in mine if one.outcome in ("ok", "empty")])
 
-    # Caches
-    through = [record for record in searches if record.outcome not in ("refused", "cancelled")]
-    assert {cache.type: cache.layers for cache in figures.caches} == {
-        type_: Counter(record.cache for record in through if record.type == type_)
-        for type_ in {record.type for record in through}
-    }
-    for cache in figures.caches:
-        layers = [record.cache for record in through if record.type == cache.type]
-        assert cache.hit_rate == sum(layer in ("session", "shared") for layer in layers) / len(layers)
-    hits = [record.cache in ("session", "shared") for record in through]
-    assert figures.hit_rate == pytest.approx(statistics.fmean(hits))
+    def check_caches(self) -> None:
+        through = [search for search in self.searches if search.outcome not in ("refused", "cancelled")]
+        layers: dict[str, Counter[str]] = {}
+        for search in through:
+            layers.setdefault(search.type, Counter())[search.cache] += 1
+        assert {cache.type: cache.layers for cache in self.figures.caches} == layers
+        for cache in self.figures.caches:
+            of_type = layers[cache.type]
+            assert cache.hit_rate == (of_type["session"] + of_type["shared"]) / of_type.total()
+        hits = [search.cache in ("session", "shared") for search in through]
+        assert self.figures.hit_rate == pytest.approx(statistics.fmean(hits))
 
-    # Answers by mode
-    for mode in figures.modes:
-        mine_ = [record for record in answers if record.mode == mode.mode]
-        assert mode.endings == Counter((record.ending, record.kind) for record in mine_)
-        assert mode.of("failed") == sum(record.ending == "failed" for record in mine_)
-        seconds = [record.seconds for record in mine_ if record.ending == "ok"]
-        assert close(mode.seconds.at(0.5), percentile(seconds, 0.5))
-        assert close(mode.seconds.at(0.95), percentile(seconds, 0.95))
-    assert {mode.mode for mode in figures.modes} == {record.mode for record in answers}
+    def check_mode(self, mode: AnswerFigures) -> None:
+        mine = [answer for answer in self.answers if answer.mode == mode.mode]
+        assert mode.endings == Counter((answer.ending, answer.kind) for answer in mine)
+        assert mode.of("failed") == [answer.ending for answer in mine].count("failed")
+        check_seconds(mode.seconds, [answer.seconds for answer in mine if answer.ending == "ok"])
 
-    # Models: tokens, cost, the agent
-    prices = {"dear": (10, 40), "cheap": (0.5, 1), "内置摘录模型": (0, 0)}
-    for model in figures.models:
-        of_model = [record for record in answers if record.model == model.model]
-        read, written = sum(record.input for record in of_model), sum(record.output for record in of_model)
-        assert (model.answers, model.input, model.output) == (len(of_model), read, written)
-        assert model.estimated == any(record.estimated for record in of_model)
-        if model.model == "unknown":
-            assert model.cost is None
-        else:
-            price = prices[model.model]
-            assert model.cost == pytest.approx(read / 1e6 * price[0] + written / 1e6 * price[1])
-        runs = [record for record in of_model if record.iterations]
-        assert model.iterations == Counter(record.iterations for record in runs)
-        assert model.tool_calls == sum(record.tool_calls for record in runs)
-    assert {model.model for model in figures.models} == {record.model for record in answers}
+    def check_model(self, model: ModelFigures) -> None:
+        mine = [answer for answer in self.answers if answer.model == model.model]
+        read, written = sum(answer.input for answer in mine), sum(answer.output for answer in mine)
+        assert (model.answers, model.input, model.output) == (len(mine), read, written)
+        assert model.estimated == any(answer.estimated for answer in mine)
+        price = PRICES.get(model.model)
+        assert model.cost == (pytest.approx(read / 1e6 * price[0] + written / 1e6 * price[1]) if price else None)
+        runs = [answer for answer in mine if answer.iterations]
+        assert model.iterations == Counter(answer.iterations for answer in runs)
+        assert model.tool_calls == sum(answer.tool_calls for answer in runs)
 
-    # Errors
-    expected = Counter(
-        ("engine", attempt.engine, attempt.kind)
-        for _, attempt in tries
-        if attempt.outcome == "failed" and attempt.engine in chosen
-    )
-    expected.update(("search", "", record.kind) for record in searches if record.outcome == "failed")
-    expected.update(("answer", "", record.kind) for record in answers if record.ending == "failed")
-    assert {(error.where, error.engine, error.kind): error.times for error in figures.errors} == expected
+    def check_errors(self) -> None:
+        expected = Counter(("engine", one.engine, one.kind) for _, one in self.attempts if one.outcome == "failed")
+        expected.update(("search", "", search.kind) for search in self.searches if search.outcome == "failed")
+        expected.update(("answer", "", answer.kind) for answer in self.answers if answer.ending == "failed")
+        assert {(error.where, error.engine, error.kind): error.times for error in self.figures.errors} == expected
+
+
+def check_seconds(found: Seconds, took: list[float]) -> None:
+    for share in (0.5, 0.95):
+        assert close(found.at(share), percentile(took, share))
+
+
+def check(figures: Figures, records: list[Record], engines: str = "") -> None:
+    Counted(figures, records, engines).check()
 
 
 def test_every_figure_of_every_span_is_what_the_records_say(store: MetricsStore) -> None:
     records = some_records(6_000)
     for n in range(0, len(records), 500):
-        write(store, records[n : n + 500], now=NOW, keep_days=90)
+        write(store, records[n : n + 500])
     for span in SPANS:
         mine = [record for record in records if record.at >= span.since(NOW)]
         assert len(mine) > 100, span
@@ -228,7 +250,7 @@ def test_every_figure_of_every_span_is_what_the_records_say(store: MetricsStore)
 
 def test_the_time_before_is_as_long_and_ends_where_the_span_begins(store: MetricsStore) -> None:
     records = some_records(6_000)
-    write(store, records, now=NOW, keep_days=90)
+    write(store, records)
     for span in SPANS[:-1]:
         earlier = [record for record in records if span.since_before(NOW) <= record.at < span.since(NOW)]
         assert len(span.edges(NOW)) == len(span.edges(span.since(NOW) - 1)) == span.count + 1
@@ -245,9 +267,9 @@ def test_there_is_nothing_to_compare_with_before_the_first_record_or_after_a_pau
     def before() -> Figures | None:
         return read_report(store, hours, now=NOW, settings=SETTINGS).before
 
-    write(store, [newest, replace(newest, at=NOW - 30 * HOUR)], now=NOW, keep_days=90)
+    write(store, [newest, replace(newest, at=NOW - 30 * HOUR)])
     assert before() is None, "half of the day before is not known"
-    write(store, [replace(newest, at=NOW - 60 * HOUR)], now=NOW, keep_days=90)
+    write(store, [replace(newest, at=NOW - 60 * HOUR)])
     known = before()
     assert known
     assert known.answers == 1
@@ -256,7 +278,7 @@ def test_there_is_nothing_to_compare_with_before_the_first_record_or_after_a_pau
 
 def test_the_latest_records_come_first(store: MetricsStore) -> None:
     records = some_records(300)
-    write(store, records, now=NOW, keep_days=90)
+    write(store, records)
     latest = sorted((record.at for record in records if isinstance(record, SearchRecord)), reverse=True)
     assert [row["at"] for row in store.latest_searches(0, 20)] == pytest.approx(latest[:20])
     answers = sorted((record.at for record in records if isinstance(record, AnswerRecord)), reverse=True)
@@ -289,21 +311,45 @@ def test_a_span_reaches_back_whole_minutes_hours_and_days() -> None:
         assert len(edges) == span.count + 1
         assert edges[-2] <= NOW < edges[-1]
         assert all(span.grain.start(edge) == edge for edge in edges)
-        assert span.grain.kept_since(NOW, 90) - DAY <= edges[0], "what the span shows is still there"
     assert Grain.HOUR.start(NOW) - HOUR == Grain.HOUR.start(NOW - HOUR)
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.0004, 0.001, 0.00101, 0.05, 0.9999, 1.0, 59.3, 301.0])
-def test_the_middle_of_a_step_is_near_everything_in_it(seconds: float) -> None:
-    middle = seconds_of(step_of(seconds))
-    assert close(middle, seconds) if seconds > 0.001 else 0 < middle <= 0.001
+def test_seconds_are_counted_with_two_digits(store: MetricsStore) -> None:
+    answer = AnswerRecord(NOW - 60, "chat", "dear", "ok", "", 1.0, 1, 1, False, 0, 0)
+    took = [0.0004, 0.0123, 0.0987, 0.1049, 0.996, 1.049, 9.96, 10.4, 301.4]
+    write(store, [replace(answer, seconds=seconds) for seconds in took])
+    counted = {count.seconds: count.times for count in store.counts((int(NOW) - 3600, int(NOW))).answer_seconds}
+    assert counted == {0.0: 1, 0.012: 1, 0.099: 1, 0.1: 1, 1.0: 2, 10.0: 2, 301.0: 1}
+
+
+def test_a_day_on_which_the_clocks_change_is_a_day(store: MetricsStore) -> None:
+    answer = AnswerRecord(0.0, "chat", "dear", "ok", "", 1.0, 1, 1, False, 0, 0)
+    edges = [0, DAY, 2 * DAY, 2 * DAY + 23 * HOUR, 3 * DAY + 23 * HOUR, 4 * DAY + 23 * HOUR]
+    for edge in edges:
+        write(store, [replace(answer, at=edge - 0.01), replace(answer, at=float(edge))])
+    assert sorted((count.part, count.times) for count in store.counts(edges).answers) == [
+        (edge, 2) for edge in edges[:-1]
+    ]
+
+
+def test_what_is_over_is_counted_once_and_what_is_not_each_time(store: MetricsStore) -> None:
+    answer = AnswerRecord(NOW - 60, "chat", "dear", "ok", "", 1.0, 1, 1, False, 0, 0)
+    yesterday = replace(answer, at=NOW - 20 * HOUR)
+
+    def answers(now: float = NOW) -> int:
+        return read_report(store, SPANS[1], now=now, settings=SETTINGS).whole.answers
+
+    just_now = Grain.HOUR.start(NOW) + 60
+    assert (answers(just_now), answers()) == (0, 0)
+    write(store, [answer, yesterday])
+    assert answers() == 1, "of this hour"
+    assert answers(just_now) == 2, "where records may still come, everything is counted"
+    assert answers(NOW + HOUR) == 2
 
 
 def test_percentiles_of_few_and_of_none() -> None:
     assert Seconds().at(0.5) is None
-    one = Seconds(Counter({step_of(2.0): 1}))
-    assert close(one.at(0.5), 2.0)
-    assert close(one.at(0.95), 2.0)
-    twenty = Seconds(Counter({step_of(1.0): 19, step_of(10.0): 1}))
-    assert close(twenty.at(0.95), 1.0)
-    assert close(twenty.at(0.96), 10.0)
+    one = Seconds(Counter({2.0: 1}))
+    assert (one.at(0.5), one.at(0.95)) == (2.0, 2.0)
+    twenty = Seconds(Counter({1.0: 19, 10.0: 1}))
+    assert (twenty.at(0.95), twenty.at(0.96)) == (1.0, 10.0)

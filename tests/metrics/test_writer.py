@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sqlite3
 import threading
@@ -20,6 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import event, text
 
 from core.answer.events import TextDelta
+from core.base.cache import DiskTtlCache
 from core.base.settings import MetricsSettings
 from core.llm.errors import ModelTimeout
 from core.metrics import Metrics
@@ -27,7 +27,7 @@ from core.metrics.records import AnswerRecord, AttemptRecord, SearchRecord
 from core.metrics.spans import DAY, HOUR
 from core.metrics.writer import QUEUE, TRIES, write
 from core.run.question import AnswerOptions
-from core.search.cache import DiskTtlCache, ResultCache, SessionCache
+from core.search.cache import ResultCache, SessionCache
 from core.search.errors import AllEnginesFailed, EngineTimeout, EngineUnavailable, RateLimited
 from core.search.limits import SearchLimits
 from core.search.service import SearchService
@@ -139,14 +139,7 @@ def test_a_search_in_which_others_had_to_step_in() -> None:
     SearchService([Fake("a", EngineTimeout()), Fake("b", []), Fake("c")], on_end=ends.append).search(QUERY)
     assert (ends.last.engine, ends.last.outcome) == ("c", "ok")
     assert attempts(ends.last) == [("a", "failed", "timeout"), ("b", "empty", ""), ("c", "ok", "")]
-    assert [measure.labels for measure in ends.last.measures()] == [
-        ("general", "c", "ok", "", ""),
-        ("a", "failed", "timeout", ""),
-        ("b", "empty", "", "relief"),
-        ("b",),
-        ("c", "ok", "", "relief"),
-        ("c",),
-    ]
+    assert [(row["engine"], row["place"]) for row in ends.last.attempt_rows()] == [("a", 0), ("b", 1), ("c", 2)]
 
 
 def test_nothing_found_and_nobody_answering() -> None:
@@ -255,7 +248,7 @@ def test_the_app_records_searches_and_answers_of_both_modes() -> None:
         list(app.chat.stream("问题"))
         assert app.metrics.flush()
         chat, agent, failed = rows(app.database, "answer_records")
-        searches = rows(app.database, "search_records")
+        searches, asked = rows(app.database, "search_records"), rows(app.database, "attempt_records")
     assert (chat["mode"], chat["model"], chat["ending"], chat["kind"]) == ("chat", "m", "ok", "")
     assert (chat["input"], chat["output"], bool(chat["estimated"]), chat["iterations"]) == (120, 30, False, 0)
     assert (agent["mode"], agent["iterations"], agent["tool_calls"], agent["ending"]) == ("agent", 3, 2, "ok")
@@ -263,7 +256,7 @@ def test_the_app_records_searches_and_answers_of_both_modes() -> None:
     assert (failed["mode"], failed["ending"], failed["kind"], failed["input"]) == ("chat", "failed", "model_timeout", 0)
     assert [row["query"] for row in searches] == [None] * 3
     assert [row["outcome"] for row in searches] == ["ok"] * 3
-    assert [entry["engine"] for entry in json.loads(searches[0]["attempts"])] == ["fake"]
+    assert [(row["engine"], row["at"]) for row in asked] == [("fake", row["at"]) for row in searches]
     assert abs(searches[0]["at"] - time.time()) < 60
 
 
@@ -305,9 +298,7 @@ def test_switched_off_nothing_is_recorded(sqlite: Database, recording: Callable[
     assert count(sqlite, "search_records") == 0
 
 
-def test_many_threads_and_two_servers_add_to_the_same_sums(
-    database: Database, recording: Callable[..., Metrics]
-) -> None:
+def test_many_threads_and_two_servers_count_together(database: Database, recording: Callable[..., Metrics]) -> None:
     servers = [recording(database), recording(database)]
 
     def search(metrics: Metrics) -> None:
@@ -321,9 +312,8 @@ def test_many_threads_and_two_servers_add_to_the_same_sums(
         thread.join()
     assert until(lambda: all(metrics.flush() for metrics in servers))
     assert count(database, "search_records") == 800
-    with database.read() as connection:
-        sums = connection.execute(text("SELECT grain, count FROM metric_sums")).all()
-    assert sorted(map(tuple, sums)) == [("day", 800), ("hour", 800), ("minute", 800)]
+    (counted,) = MetricsStore(database).counts((int(NOW), int(NOW) + 60)).searches
+    assert (counted.part, counted.times) == (NOW, 800)
 
 
 # ── Trouble ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -452,11 +442,6 @@ def test_closing_does_not_wait_for_a_database_that_is_away(recording: Callable[.
 # ── Forgetting ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def grains(database: Database) -> set[str]:
-    with database.read() as connection:
-        return set(connection.execute(text("SELECT DISTINCT grain FROM metric_sums")).scalars())
-
-
 def test_what_is_too_old_goes_in_small_steps(database: Database, recording: Callable[..., Metrics]) -> None:
     store = MetricsStore(database)
     old = [replace(RECORD, at=NOW - 31 * DAY + number, engine=f"e{number}") for number in range(1_200)]
@@ -465,25 +450,14 @@ def test_what_is_too_old_goes_in_small_steps(database: Database, recording: Call
         replace(RECORD, at=NOW - 16 * DAY),
         replace(RECORD, at=NOW - 3 * HOUR),
     ]
-    write(store, [*old, *recent], now=NOW, keep_days=90)
+    write(store, [*old, *recent])
     assert count(database, "search_records") == 1_203
-    assert store.forget(NOW - 30 * DAY, {}) is True
+    assert store.forget(NOW - 30 * DAY) is True
     assert count(database, "search_records") == 703
     metrics = recording(database, keep_days=30)
     metrics.start()
     assert until(lambda: count(database, "search_records") == 3)
-    assert until(lambda: count(database, "metric_sums") == 3 * 3 + 3)
-
-
-def test_finer_sums_are_forgotten_sooner(database: Database, recording: Callable[..., Metrics]) -> None:
-    clock = Clock(NOW)
-    write(MetricsStore(database), [RECORD], now=NOW, keep_days=90)
-    assert grains(database) == {"minute", "hour", "day"}
-    for seconds, left in ((3 * HOUR, {"hour", "day"}), (16 * DAY, {"day"}), (91 * DAY, set())):
-        clock.now = NOW + seconds
-        recording(database, clock=clock).start()
-        assert until(lambda left=left: grains(database) == left)  # type: ignore[misc]
-    assert until(lambda: count(database, "search_records") == 0)
+    assert until(lambda: count(database, "attempt_records") == 3)
 
 
 # ── For Prometheus ────────────────────────────────────────────────────────────────────────────────────────────────

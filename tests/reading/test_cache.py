@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from core.app import build_app
+from core.base.cache import DiskTtlCache, RedisTtlCache
 from core.base.http import Deadline
 from core.base.redis import RedisLink
 from core.reading import Page, Reader, ReadingError, ReadingSettings
 from core.reading.cache import CachedPage, PageCache
-from core.search.cache import DiskTtlCache, RedisTtlCache
 from support import web_pages as pages
 from support.base import loaded
 from support.faults import silence, unused_port

@@ -194,6 +194,16 @@ def test_pages_that_stand_in_for_an_article(
     assert reason(reader, web.page("wall.example/", body.encode(), HTML), deadline) == expected
 
 
+def test_a_page_that_needs_scripts_says_so(reader: Reader, web: Web, deadline: Deadline) -> None:
+    with pytest.raises(ReadingError) as caught:
+        reader.read(web.page("app.example/", pages.SHELL.encode(), HTML), deadline=deadline)
+    assert (caught.value.mark, str(caught.value)) == (
+        "需要脚本",
+        "app.example 的这个网页要运行脚本才能显示正文。",
+    )
+    assert len(web.connected) == 1, "nothing else is fetched for it"
+
+
 @pytest.mark.parametrize(
     ("status", "expected"),
     [
@@ -376,25 +386,7 @@ def test_from_an_address_to_passages(reader: Reader, web: Web, deadline: Deadlin
     assert page.text[found.start : found.end] == found.text
 
 
-# ── Settings and the hook for a browser ───────────────────────────────────────────────────────────────────────────────
-
-
-def test_a_browser_may_help_with_scripts(web: Web, deadline: Deadline) -> None:
-    asked: list[str] = []
-
-    def render(url: str, deadline: Deadline, *, public_only: bool, unsandboxed: bool) -> str:
-        assert public_only
-        assert not unsandboxed
-        asked.append(url)
-        return pages.NEWS
-
-    reader = Reader(ReadingSettings(), render=render)
-    try:
-        page = reader.read(web.page("app.example/", pages.SHELL.encode(), HTML), deadline=deadline)
-    finally:
-        reader.close()
-    assert pages.STORY[0] in page.text
-    assert asked == ["http://app.example/"]
+# ── Settings ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_off(web: Web, deadline: Deadline) -> None:
@@ -411,3 +403,7 @@ def test_settings() -> None:
     assert section.allow_hosts == ("wiki.intern", "10.0.0.8:8080", "[::1]:81")
     assert not values.problems
     assert loaded(READING_PAGES="6").problems
+
+
+def test_a_switch_that_was_removed_does_no_harm() -> None:
+    assert not loaded(READING_SCRIPTS="always").problems

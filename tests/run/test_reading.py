@@ -8,10 +8,11 @@ import pytest
 
 from core.answer.events import Answer, Notice, PageRead, ReadingStarted, RunEvent
 from core.answer.message import message_from_run
+from core.base.web_addresses import host_of
 from core.reading.extracted import Extracted
 from core.reading.files import file_page
 from core.run.question import AnswerOptions
-from core.search.types import SearchResult, host_of
+from core.search.types import SearchResult
 from core.store.conversations import new_conversation_id
 from support.faults import silence
 from support.patience import until

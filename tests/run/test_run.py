@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from core.answer.events import RunEvent, RunFailed, RunStopped, TextDelta
-from core.base.loop import LoopThread
+from core.base.threads import LoopThread
 from core.llm.errors import ModelTimeout
 from core.run.run import Run
 from support.patience import until

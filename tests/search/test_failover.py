@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from core.base.http import Cancelled, Deadline
+from core.base.threads import Workers
 from core.search.errors import EngineBlocked, EngineMisconfigured, EngineTimeout, EngineUnavailable, RateLimited
 from core.search.failover import Failover, Raced, all_failed
 from core.search.health import Health
 from core.search.results import Found
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResult
-from core.search.workers import Workers
 from support.rooms import Clock, Fake, Stuck, hung_until_cancelled, results, slow, threads_back_to
 
 QUERY = SearchQuery("民法典")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.search.results import RawResult, clean_results
-from core.search.types import SearchQuery, host_of
+from core.search.types import SearchQuery
 
 
 def cleaned(title: str = "t", url: str = "https://a.example/", snippet: str = "s") -> tuple[str, str, str, str]:
@@ -36,21 +36,6 @@ def test_text_written_for_html_is_read_as_text() -> None:
 )
 def test_nobody_deceives_with_a_user_name_in_a_link(written: str, url: str, source: str) -> None:
     assert cleaned(url=written)[1::2] == (url, source)
-
-
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        ("https://\u0430pple.com/", "xn--pple-43d.com"),
-        ("https://\u0430\u0440\u0440\u04cf\u0435.com/", "xn--80ak6aa92e.com"),
-        ("https://g\u043e\u043egle.com/", "xn--ggle-55da.com"),
-        ("https://中文.example/", "中文.example"),
-        ("https://www.中文ab.cn/", "中文ab.cn"),
-        ("https://xn--80ak6aa92e.com/", "xn--80ak6aa92e.com"),
-    ],
-)
-def test_a_host_that_looks_like_another_is_shown_as_it_is_spelled(url: str, shown: str) -> None:
-    assert host_of(url) == shown
 
 
 def test_one_page_is_listed_once_and_another_server_on_the_same_host_is_another() -> None:

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from core.app import build_app
+from core.base.cache import DiskTtlCache
 from core.base.http import Deadline, Request, fetch
 from core.base.http.errors import HttpError
 from core.base.settings import SearchSettings
 from core.base.visitors import Visitor
-from core.search.cache import DiskTtlCache, ResultCache, SessionCache
+from core.search.cache import ResultCache, SessionCache
 from core.search.engine import SearchEngine, translate
 from core.search.errors import (
     AllEnginesFailed,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from contextlib import closing
@@ -9,7 +10,7 @@ import pytest
 from sqlalchemy import inspect, text
 
 from core.base.errors import AppError
-from core.store import ConversationStore, Database
+from core.store import ConversationStore, Database, MetricsStore
 from core.store.backends import Backend, PostgresServer, SqliteFile
 from core.store.errors import StoreError, StoreTooNew
 from core.store.migrations import MIGRATIONS, Migration
@@ -81,6 +82,32 @@ def test_what_version_1_kept_can_still_be_read_and_continued(version_1: Backend)
     store.rename(OLD, "改名")
     store.delete(OLD)
     assert versions(database) == list(range(1, len(MIGRATIONS) + 1))
+    database.close()
+
+
+def test_records_of_version_8_still_count_and_its_sums_are_gone(backend: Backend) -> None:
+    attempts = [
+        {"engine": "a", "outcome": "failed", "seconds": 2.04, "kind": "timeout"},
+        {"engine": "b", "outcome": "ok", "seconds": 0.5, "kind": ""},
+    ]
+    old = Database(backend, migrations=MIGRATIONS[:8])
+    with old.write() as connection:
+        record = "INSERT INTO search_records VALUES (:at, 'news', 'b', 'ok', '', '', NULL, 2.6, :attempts, '问')"
+        connection.execute(text(record), {"at": 1000.0, "attempts": json.dumps(attempts)})
+        connection.execute(text(record), {"at": 2000.0, "attempts": "[]"})
+        connection.execute(text("INSERT INTO metric_sums VALUES ('day', 0, 'search', '[]', 0, 2, 0.0)"))
+    old.close()
+    database = Database(backend)
+    store = MetricsStore(database)
+    assert tuple(sorted(rows) for rows in store.counts((0, 3600))) == (
+        [(0, "news", "b", "ok", "", "", 2)],
+        [("a", "failed", "timeout", 0, 2.0, 1), ("b", "ok", "", 1, 0.5, 1)],
+        [],
+        [],
+    )
+    assert [row["query"] for row in store.latest_searches(0, 9)] == ["问", "问"]
+    with database.read() as connection:
+        assert not inspect(connection).has_table("metric_sums")
     database.close()
 
 

@@ -84,11 +84,6 @@ SHELL = (
 )
 
 
-def story_json() -> str:
-    """What a single-page app asks its server for."""
-    return json.dumps({"title": "青溪市前三季度供水量增加", "paragraphs": STORY})
-
-
 LINKED_DATA = page(
     '<div id="root"></div>',
     head='<script type="application/ld+json">'

@@ -33,7 +33,8 @@ from core.answer.export.said import (
 )
 from core.answer.message import Message
 from core.base.text import clean, one_line
-from core.search.types import Source, host_of
+from core.base.web_addresses import host_of
+from core.search.types import Source
 
 FORMAT = "wenyuan-conversation"
 VERSION = 1

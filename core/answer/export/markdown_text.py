@@ -24,7 +24,8 @@ from core.answer.message import Message
 from core.answer.sources import about
 from core.base.inert_markdown import disarm, link_address, plain_line
 from core.base.text import one_line, shorten
-from core.search.types import Source, host_of
+from core.base.web_addresses import host_of
+from core.search.types import Source
 
 
 def as_markdown(

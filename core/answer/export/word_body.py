@@ -21,7 +21,8 @@ from markdown_it.token import Token
 from core.answer.citations import parse
 from core.answer.source_html import canonical_target, web_address
 from core.base.text import clean, one_line, shorten
-from core.search.types import Source, host_of
+from core.base.web_addresses import host_of
+from core.search.types import Source
 
 CODE_FONT = "Consolas"
 FORMULA_FONT = "Cambria Math"

@@ -25,9 +25,9 @@ from urllib3.exceptions import NewConnectionError
 from urllib3.util.connection import allowed_gai_family
 from urllib3.util.ssl_ import create_urllib3_context
 
-from core.base.http.addresses import is_public
 from core.base.http.deadline import Deadline
 from core.base.http.errors import HttpNotPublic
+from core.base.http.networks import is_public
 
 MAX_KEPT_CONNECTIONS = 4
 """For each host, until it hangs up or is asked again: enough for a search every few seconds, and few file handles."""

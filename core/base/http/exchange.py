@@ -30,7 +30,6 @@ from urllib3.exceptions import ProxyError
 
 from core import __version__
 from core.base.charsets import charset_label, web_codec
-from core.base.http.addresses import is_private_name
 from core.base.http.connections import adapter, environment, running
 from core.base.http.deadline import Deadline
 from core.base.http.errors import (
@@ -45,6 +44,7 @@ from core.base.http.errors import (
     HttpTimeout,
     HttpTooLarge,
 )
+from core.base.http.networks import is_private_name
 
 MAX_BYTES = 4_000_000
 

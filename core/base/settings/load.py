@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import yaml
 
-from core.base.places import HOME
+from core.base.paths import HOME
 from core.base.settings.saved import Saved, changed
 from core.base.settings.sections import OWN, Settings
 from core.base.settings.values import Problem, Section, note, noting_problems, variable

@@ -11,9 +11,10 @@ from typing import Annotated, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from core.base.places import HOME
+from core.base.paths import HOME
 from core.base.settings.values import (
     EDITABLE,
+    UNPREFIXED,
     Address,
     ApiKey,
     Characters,
@@ -316,6 +317,14 @@ class LogSettings(Section):
     )
 
 
+class ProcessSettings(Section):
+    name = UNPREFIXED
+    group = "数据与运行"
+    tuning: Annotated[Literal["on", "off"], OnOrOff] = Field(
+        "on", description="是否为许多人同时使用调整进程：固定在一个处理器核上，少占内存，少停下来回收；off 都不调整"
+    )
+
+
 class NetworkSettings(Section):
     name = "network"
     group = "数据与运行"
@@ -362,6 +371,7 @@ class Settings(BaseModel):
     metrics: MetricsSettings = MetricsSettings()
     settings: EditingSettings = EditingSettings()
     log: LogSettings = LogSettings()
+    process: ProcessSettings = ProcessSettings()
     network: NetworkSettings = NetworkSettings()
     public: PublicSettings = PublicSettings()
     unusable: frozenset[str] = frozenset()

@@ -287,9 +287,13 @@ def note(problem: Problem) -> None:
     problems.append(problem)
 
 
+UNPREFIXED = "process"
+"""The section whose settings are named by their key alone: TUNING."""
+
+
 def variable(section: str, key: str) -> str:
     """The one rule that names everything: `search: {timeout: …}` in settings.yaml is SEARCH_TIMEOUT outside."""
-    return f"{section}_{key}".upper()
+    return (key if section == UNPREFIXED else f"{section}_{key}").upper()
 
 
 Group = Literal["搜索", "引擎", "法规与案例", "模型", "对话与 Agent", "提问的上限", "数据与运行"]

@@ -12,9 +12,9 @@ import threading
 from pathlib import Path
 from typing import IO
 
-from core.base.cores import on_all_cores
 from core.base.errors import AppError
 from core.base.http import Deadline
+from core.base.tuning import on_all_cores
 from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
 from core.legal.imports.build import ImportProgress
 from core.legal.imports.download import safe_name

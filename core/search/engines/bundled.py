@@ -19,10 +19,11 @@ from core.base.chinese.sentences import best_passage, key_terms, phrase_terms, p
 from core.base.http import Deadline
 from core.base.settings import Settings
 from core.base.text import is_chinese
+from core.base.web_addresses import host_of
 from core.search.engine import SearchEngine
 from core.search.manual import MANUAL_FOLDER, ManualArticle, load_manual
 from core.search.results import Found
-from core.search.types import SearchQuery, SearchResult, SearchType, host_of
+from core.search.types import SearchQuery, SearchResult, SearchType
 
 SNIPPET_LENGTH = 200  # what a model gets to read of it
 

@@ -15,8 +15,8 @@ from urllib.parse import SplitResult, parse_qs, urlencode, urljoin, urlsplit
 
 from pydantic import Field
 
-from core.base.http import Cancelled, Deadline, Response
-from core.base.http.errors import HttpCancelled, HttpConnectError, HttpError, HttpRedirect, HttpTimeout
+from core.base.http import Deadline, Response
+from core.base.http.errors import HttpConnectError, HttpError, HttpRedirect, HttpTimeout
 from core.base.settings import Address, Count, Seconds, Settings, Word
 from core.base.text import one_line
 from core.search.chrome import Browser, Page, find_chrome
@@ -76,8 +76,6 @@ class GoogleLayoutChanged(EngineParseError):
 
 class PageSource(Protocol):
     def get_page(self, url: str, deadline: Deadline, *, ready: str = ..., locale: str | None = ...) -> Page: ...
-
-    def open_page(self, url: str, deadline: Deadline, *, public_only: bool, unsandboxed: bool) -> Page: ...
 
     def close(self) -> None: ...
 
@@ -143,17 +141,6 @@ class GoogleEngine(SearchEngine):
         if query.type is SearchType.NEWS:
             params["tbm"] = "nws"
         return f"{self._base_url}/search?{urlencode(params)}"
-
-    def render(self, url: str, deadline: Deadline, *, public_only: bool, unsandboxed: bool) -> str | None:
-        """The HTML of anybody's page after its scripts have run, for reading; None: this browser cannot, or not in time."""
-        try:
-            page = self._browser.open_page(url, deadline, public_only=public_only, unsandboxed=unsandboxed)
-        except HttpCancelled:
-            raise Cancelled from None
-        except (HttpError, EngineError) as error:
-            log.info("a page was not opened in the browser: %s", error)
-            return None
-        return page.html if page.status < 400 else None
 
     def close(self) -> None:
         self._browser.close()

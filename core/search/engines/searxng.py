@@ -15,6 +15,7 @@ from core.base.http import Deadline
 from core.base.http.errors import HttpError
 from core.base.settings import EDITABLE, Address, Addresses, Names, Settings
 from core.base.text import one_line, shorten
+from core.base.web_addresses import host_of
 from core.search.engine import (
     DEFAULT_SECONDS,
     EngineSection,
@@ -32,7 +33,7 @@ from core.search.engine import (
 from core.search.errors import EngineError, EngineMisconfigured, EngineThrottled, EngineUnavailable
 from core.search.query import language_code, with_sites
 from core.search.results import clean_results
-from core.search.types import SearchQuery, SearchType, host_of
+from core.search.types import SearchQuery, SearchType
 
 log = logging.getLogger(__name__)
 

@@ -37,7 +37,7 @@ from core.answer.events import (
 )
 from core.answer.message import Message
 from core.app import App
-from core.base.aside import aside
+from core.base.tuning import short_switch_interval
 from core.legal.types import LAWS
 from core.run.run import Run
 from core.ui import conversation_sync, session
@@ -473,5 +473,5 @@ def import_agent() -> None:
 
 
 def _import_agent() -> None:
-    with aside():
+    with short_switch_interval():
         import core.agent.runner  # noqa: F401

@@ -35,8 +35,9 @@ from core.answer.events import (
 from core.answer.source_html import references_html, results_html
 from core.answer.sources import how_read
 from core.base.text import clean, one_line, shorten
+from core.base.web_addresses import host_of
 from core.legal.types import LAWS
-from core.search.types import SearchResponse, Source, host_of
+from core.search.types import SearchResponse, Source
 from core.ui.chat import ledger
 from core.ui.labels import ARGUMENTS, SEARCH_TYPES
 

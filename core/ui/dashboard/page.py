@@ -534,7 +534,7 @@ def _rounded(seconds: float | None) -> float | None:
 
 
 def _day(at: float) -> str:
-    """On the calendar of this machine, which the sums of days go by."""
+    """On the calendar of this machine, which days are counted by."""
     return datetime.fromtimestamp(at).strftime("%Y-%m-%d")
 
 

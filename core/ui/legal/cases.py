@@ -9,13 +9,13 @@ from markupsafe import Markup
 
 from core.base.errors import AppError
 from core.base.text import one_line, shorten
+from core.base.web_addresses import host_of
 from core.legal import export
 from core.legal.desk import LegalDesk
 from core.legal.errors import NoLegalIndex
 from core.legal.library.cases import CaseResponse
 from core.legal.library.catalogue import source_name
 from core.legal.types import CaseFilter, CaseType, CourtCase
-from core.search.types import host_of
 from core.ui import identity
 from core.ui.escape import draw_html, label
 from core.ui.frame import warning

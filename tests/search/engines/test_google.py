@@ -296,9 +296,6 @@ class ScriptedBrowser:
             raise self.answer
         return self.answer
 
-    def open_page(self, url: str, deadline: Deadline, *, public_only: bool, unsandboxed: bool) -> Page:
-        return self.get_page(url, deadline)
-
     def close(self) -> None:
         self.asked.append("closed")
 

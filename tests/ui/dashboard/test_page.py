@@ -51,7 +51,7 @@ def known() -> list[Record]:
 def opened(records: Sequence[Record], **environ: Any) -> Iterator[tuple[AppTest, App]]:
     with world(says=[["答"]], **environ) as (app, _):
         if records:
-            write(app.metrics.store, records, now=time.time(), keep_days=90)
+            write(app.metrics.store, records)
         with shared(app):
             page = AppTest.from_file(str(ROOT / "pages" / "dashboard.py"), default_timeout=30)
             page.session_state[ROUTED] = True
@@ -225,7 +225,7 @@ def test_a_database_out_of_order_is_a_sentence(monkeypatch: pytest.MonkeyPatch) 
 
     with opened([]) as (page, app):
         assert "还没有记录" in values(page.info)
-        monkeypatch.setattr(MetricsStore, "sums", refuse)
+        monkeypatch.setattr(MetricsStore, "counts", refuse)
         app.metrics.dropped = 7
         ran(page)
         assert "运行数据暂时读不出来" in values(page.warning)

@@ -1,0 +1,163 @@
+"""A cache in a folder of this machine."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import diskcache
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class TextDisk(diskcache.Disk):  # type: ignore[misc]
+    """Text and nothing else. diskcache would unpickle what it finds, and a planted row would run its code."""
+
+    class Refused(sqlite3.DatabaseError):
+        pass
+
+    def put(self, key: Any) -> tuple[str, bool]:
+        return self._text(key), True
+
+    def get(self, key: Any, raw: Any) -> str:
+        return self._text(key if raw else None)
+
+    def store(self, value: Any, read: bool, key: Any = None) -> tuple[int, int, None, str]:
+        return 0, diskcache.core.MODE_RAW, None, self._text(value)
+
+    def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> str:
+        return self._text(value if mode == diskcache.core.MODE_RAW else None)
+
+    def _text(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise self.Refused("the cache holds something other than text")
+        return value
+
+
+class DiskTtlCache:
+    """A folder of its own, opened on first use. A file that is corrupt, or stays locked, is set aside and rebuilt.
+
+    A thread of its own does all the work. diskcache opens the file anew for every thread that uses it, each search has a thread,
+    and SQLite closes none of these handles while any other of the process is in use.
+    """
+
+    WAIT_SECONDS = 0.25
+    """For the file, and for whoever is served first."""
+    LOCKED_SECONDS = 10.0
+    """Without one use that went well: it may be somebody else's long write."""
+    PAUSE_SECONDS = 60.0
+    SIZE_LIMIT = 256 * 2**20
+
+    def __init__(self, folder: Path, *, name: str = "搜索缓存", clock: Callable[[], float] = time.monotonic) -> None:
+        self._folder = folder
+        self._name = name
+        self._clock = clock
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="cache")
+        self._cache: diskcache.Cache | None = None
+        self._locked_since: float | None = None
+        self._paused_until = 0.0
+        self._rebuilt = ""
+
+    @property
+    def warning(self) -> str:
+        if self._clock() < self._paused_until:
+            return f"{self._name}暂时写不进磁盘，回答不受影响。请检查 DATA_DIR 的空间和权限。"
+        return self._rebuilt
+
+    def get(self, key: str) -> str | None:
+        return self._soon(lambda cache: cache.get(key))
+
+    def set(self, key: str, text: str, seconds: float) -> None:
+        self._soon(lambda cache: cache.set(key, text, expire=seconds))
+
+    def close(self) -> None:
+        with suppress(RuntimeError):  # it is closed
+            self._thread.submit(self._let_go)
+        self._thread.shutdown()
+
+    def _soon(self, do: Callable[[diskcache.Cache], T]) -> T | None:
+        """Nothing, if its turn has not come within `WAIT_SECONDS`."""
+        if self._clock() < self._paused_until:
+            return None
+        try:
+            turn = self._thread.submit(self._with_cache, do)
+        except RuntimeError:  # it is closed
+            return None
+        try:
+            return turn.result(self.WAIT_SECONDS)
+        except TimeoutError:
+            return None if turn.cancel() else turn.result()
+
+    # ── In the thread ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _with_cache(self, do: Callable[[diskcache.Cache], T]) -> T | None:
+        try:
+            value = do(self._opened())
+        except (sqlite3.Error, diskcache.Timeout, OSError) as error:
+            self._recover(error)
+            return None
+        self._locked_since = None
+        return value
+
+    def _opened(self) -> diskcache.Cache:
+        if self._cache is None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.chmod(0o700)
+            self._check_file()
+            self._cache = diskcache.Cache(
+                self._folder, timeout=self.WAIT_SECONDS, disk=TextDisk, size_limit=self.SIZE_LIMIT
+            )
+        return self._cache
+
+    def _check_file(self) -> None:
+        """diskcache waits a minute for a locked file when it opens it; this notices within `WAIT_SECONDS`."""
+        with closing(sqlite3.connect(self._folder / diskcache.core.DBNAME, timeout=self.WAIT_SECONDS)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+
+    def _recover(self, error: Exception) -> None:
+        if _is_locked(error):
+            now = self._clock()
+            since = self._locked_since = now if self._locked_since is None else self._locked_since
+            if now - since < self.LOCKED_SECONDS:
+                log.info("the cache in %s is locked; going on without it", self._folder)
+                return
+        elif isinstance(error, OSError) or "full" in str(error):
+            self._pause(error)
+            return
+        self._let_go()
+        self._locked_since = None
+        try:
+            self._set_aside(error)
+        except OSError as problem:
+            self._pause(problem)
+
+    def _let_go(self) -> None:
+        cache, self._cache = self._cache, None
+        if cache is not None:
+            with suppress(sqlite3.Error):
+                cache.close()
+
+    def _set_aside(self, error: Exception) -> None:
+        aside = self._folder.with_name(self._folder.name + ".broken")
+        shutil.rmtree(aside, ignore_errors=True)
+        self._folder.rename(aside)
+        self._rebuilt = f"{self._name}的文件损坏或被锁定，已移到 {aside.name} 并重建。"
+        log.warning("a cache was unusable (%s): moved to %s and rebuilt", error or type(error).__name__, aside)
+
+    def _pause(self, error: Exception) -> None:
+        self._paused_until = self._clock() + self.PAUSE_SECONDS
+        log.warning("the cache in %s cannot be used (%s); next try in %d s", self._folder, error, self.PAUSE_SECONDS)
+
+
+def _is_locked(error: Exception) -> bool:
+    return isinstance(error, diskcache.Timeout) or "locked" in str(error)

@@ -1,0 +1,19 @@
+"""What a cache with an expiry time can do."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class TtlCache(Protocol):
+    """Text under a key for a time. Never raises: what cannot be read is not there."""
+
+    @property
+    def warning(self) -> str:
+        """A sentence for the settings page when something is wrong; empty otherwise."""
+
+    def get(self, key: str) -> str | None: ...
+
+    def set(self, key: str, text: str, seconds: float) -> None: ...
+
+    def close(self) -> None: ...

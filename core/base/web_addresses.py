@@ -1,0 +1,95 @@
+"""Addresses of web pages: which are usable, whose they are, and which are the same page."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from core.base.text import one_line
+
+URL_LENGTH = 2_000
+
+
+@lru_cache(maxsize=4096)
+def host_of(url: str) -> str:
+    """The host that a reader would recognise, or an empty string for what is not a web address."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return ""
+    if "\\" in parts.netloc or _IN_NO_HOST.search(host):
+        return ""
+    return ".".join(map(_recognisable, host.removeprefix("www.").split(".")))
+
+
+# With one of these a browser reads no host; with a backslash, another one than we do: `evil.test\.google.com`.
+_IN_NO_HOST = re.compile(r"[%<>\"'`{}|^\s]")
+_LOOKS_LIKE_ITSELF = re.compile(r"[a-z0-9_\-\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]*")
+# Beside Latin letters these pass for a slash, a dot or a hyphen: `google.comノlogin.evil.test`.
+_MARK = "[ノソゾンー・ヽヾ一丨丶丿]"
+_PASSES_FOR_A_MARK = re.compile(f"[a-z0-9]{_MARK}|{_MARK}[a-z0-9]")
+
+
+def _recognisable(label: str) -> str:
+    """Letters of other scripts look like ours (`аpple` with a Cyrillic а): they are shown as `xn--…`, as browsers do."""
+    if label.isascii() or (_LOOKS_LIKE_ITSELF.fullmatch(label) and not _PASSES_FOR_A_MARK.search(label)):
+        return label
+    return f"xn--{label.encode('punycode').decode('ascii')}"
+
+
+def is_web_address(url: str) -> bool:
+    """Whether it is one that a result may have."""
+    clean = url == without_user(one_line(url).replace(" ", "%20")) and len(url) <= URL_LENGTH
+    return clean and host_of(url) != "" and urlsplit(url).scheme in {"http", "https"}
+
+
+def without_user(url: str) -> str:
+    """`https://google.com@evil.test/` leads to evil.test: what stands before the `@` is there to deceive."""
+    try:
+        parts = urlsplit(url)
+        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) if "@" in parts.netloc else url
+    except ValueError:
+        return url
+
+
+_WRITTEN = re.compile(
+    r"https?://[!#-&(-;=?-Z_a-z~]+(?:(?<=[/=_-])[^\x00-\x7f\s，。；：、！？（）【】《》「」『』“”‘’…—]+[!#-&(-;=?-Z_a-z~]*)*",
+    re.IGNORECASE,
+)
+
+
+def addresses_in(text: str) -> tuple[str, ...]:
+    """The web addresses that somebody wrote there, each page once.
+
+    Chinese that follows without a blank is the sentence going on, except behind a mark that joins: `/wiki/水表`.
+    """
+    written = map(_without_punctuation, _WRITTEN.findall(text))
+    return tuple({canonical(url): url for url in reversed([*filter(is_web_address, written)])}.values())[::-1]
+
+
+def _without_punctuation(url: str) -> str:
+    """A bracket or a full stop at the end belongs to the sentence, but `Mercury_(planet)` is a name."""
+    if url.count(")") > url.count("("):
+        url = url[: url.rindex(")")]
+    return url.rstrip(".,:;!?*")
+
+
+_TRACKING = ("utm_", "spm", "fbclid", "gclid", "msclkid", "yclid", "mc_cid", "mc_eid")
+
+
+_OWN_PORT = re.compile(r":(?!80$|443$)\d+$")
+
+
+@lru_cache(maxsize=4096)
+def canonical(url: str) -> str:
+    """Equal for two addresses of one page: without scheme, its port, `www.`, fragment, tracking marks and trailing slash."""
+    parts = urlsplit(url)
+    query = [
+        (key, value)
+        for key, value in parse_qsl(parts.query, keep_blank_values=True)
+        if not key.lower().startswith(_TRACKING)
+    ]
+    port = _OWN_PORT.search(parts.netloc)
+    return urlunsplit(("", host_of(url) + (port[0] if port else ""), parts.path.rstrip("/"), urlencode(query), ""))
