@@ -344,9 +344,7 @@ class _Chat:
         ("auto", "openai", "deepseek-ai/DeepSeek-V3.2", None, True),
         ("auto", "openai", "qwen3:8b", None, False),
         ("auto", "openai", "smollm2", None, False),
-        ("auto", "embedded", "embedded", None, False),
         ("tools", "openai", "smollm2", None, True),
-        ("tools", "embedded", "embedded", None, False),
         ("react", "openai", "gpt-5-mini", {"tool_calling": True}, False),
     ],
 )

@@ -17,9 +17,8 @@ from core.agent.tools import ToolFactory
 from core.answer.events import Answer, Notice, RunEvent, RunFailed, TextDelta, Thought
 from core.answer.message import Message
 from core.app import App, build_app
-from core.llm.embedded import EmbeddedChatModel
 from core.llm.limits import ModelLimit
-from core.llm.model import Model
+from core.llm.model import Model, build_chat_model
 from core.run.question import AnswerOptions
 from core.search.engine import SearchEngine
 from core.search.types import SearchQuery, SearchResult
@@ -116,12 +115,11 @@ def agent(
     environ: dict[str, str] | None = None,
     **changes: Any,
 ) -> Iterator[World]:
-    chat = chat or (ScriptedChatModel(script=list(says)) if says else EmbeddedChatModel())
-    own_model = {} if isinstance(chat, EmbeddedChatModel) else {"LLM_MODEL": "scripted:test"}
-    settings = loaded(**own_model, **(environ or {}))
-    model = Model(
-        settings.values, build=lambda _: chat, sleep=no_patience, limit=ModelLimit.from_settings(settings.values)
-    )
+    """Without a script there is no model: excerpts of the sources answer."""
+    chat = chat or (ScriptedChatModel(script=list(says)) if says else None)
+    settings = loaded(**({"LLM_MODEL": "scripted:test"} if chat else {}), **(environ or {}))
+    build = (lambda _: chat) if chat else build_chat_model
+    model = Model(settings.values, build=build, sleep=no_patience, limit=ModelLimit.from_settings(settings.values))
     engines = [FakeEngine("fake", results(9))] if engines is None else engines
     app = build_app(settings, model=model, engines=engines)
     try:

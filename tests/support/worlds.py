@@ -41,7 +41,7 @@ def world(
     *, says: list[list[Any]], engines: Sequence[FakeEngine] | None = (), **environ: str
 ) -> Iterator[tuple[App, ScriptedChatModel]]:
     scripted = ScriptedChatModel(script=says)
-    settings = loaded(**environ)
+    settings = loaded(**{"LLM_MODEL": "scripted:test", **environ})
     app = build_app(settings, model=Model(settings.values, build=lambda _: scripted), engines=engines)
     try:
         yield app, scripted
