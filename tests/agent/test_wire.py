@@ -27,9 +27,9 @@ from support.agents import (
     thoughts,
     wired_agent,
 )
+from support.fake_engines import results
 from support.openai_server import DISCONNECT, HANG, Call, Fail, in_turn
-from support.patience import until
-from support.worlds import results
+from support.waiting import until
 
 
 def step(query: str) -> list[Any]:

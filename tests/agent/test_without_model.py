@@ -14,7 +14,7 @@ from core.search.errors import EngineTimeout
 from core.search.types import SearchQuery, SearchResult, Source
 from support.agents import agent, answer, of
 from support.excerpted import SEARCH_SWITCH, SEARXNG, WEATHER, quoted, renumbered
-from support.worlds import FakeEngine
+from support.fake_engines import FakeEngine
 
 TOOLS = ("case_search", "web_search")
 QUESTION = "怎么打开联网搜索？"

@@ -21,8 +21,8 @@ from core.answer.claims import NOTHING_LOOKED_UP
 from support import invented, web_pages
 from support.base import ROOT
 from support.openai_server import ANSWER, openai_server
-from support.patience import until
 from support.reading import kept_workers
+from support.waiting import until
 from support.web import Web, web
 from support.word_files import word_file
 

@@ -23,7 +23,7 @@ from core.search.registry import Chain
 from core.search.types import SearchQuery, SearchResult
 from support.base import ROOT, loaded
 from support.openai_server import ANSWER, OpenAIServer, openai_server
-from support.patience import until
+from support.waiting import until
 
 KEY = "key-of-the-page-0123456789"
 

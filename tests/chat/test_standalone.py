@@ -18,9 +18,9 @@ from core.run.standalone import Rewriter
 from core.search.types import SearchResult
 from support.agents import of
 from support.base import loaded
+from support.fake_engines import FakeEngine, results
 from support.openai_server import HANG, Fail, OpenAIServer, Thinks, in_turn, openai_server
 from support.responses import Search
-from support.worlds import FakeEngine, results
 
 SEARCH = AnswerOptions(search=True)
 FOLLOW_UP = "那第二种呢？"

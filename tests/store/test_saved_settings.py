@@ -17,8 +17,8 @@ from core.store import Database, StoredSettings
 from core.store.backends import PostgresServer, SqliteFile
 from support.base import loaded
 from support.faults import full_backlog
-from support.patience import until
 from support.postgres import Postgres
+from support.waiting import until
 
 pytestmark = pytest.mark.xdist_group("postgres")
 

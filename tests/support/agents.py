@@ -23,9 +23,9 @@ from core.run.question import AnswerOptions
 from core.search.engine import SearchEngine
 from core.search.types import SearchQuery, SearchResult
 from support.base import loaded
+from support.fake_engines import FakeEngine, results
 from support.openai_server import OpenAIServer, openai_server
 from support.scripted import ScriptedChatModel
-from support.worlds import FakeEngine, results
 
 QUESTION = "英伟达的首席执行官是谁？"
 
@@ -65,7 +65,7 @@ class Meeting(FakeEngine):
 
 
 @dataclass
-class World:
+class RunningAgent:
     app: App
     runner: AgentRunner
     chat: BaseChatModel | None = None
@@ -82,7 +82,7 @@ class World:
 
 
 @dataclass(kw_only=True)
-class WiredWorld(World):
+class WiredAgent(RunningAgent):
     server: OpenAIServer
 
 
@@ -114,7 +114,7 @@ def agent(
     tools: Sequence[ToolFactory] = TOOLS,
     environ: dict[str, str] | None = None,
     **changes: Any,
-) -> Iterator[World]:
+) -> Iterator[RunningAgent]:
     """Without a script there is no model: excerpts of the sources answer."""
     chat = chat or (ScriptedChatModel(script=list(says)) if says else None)
     settings = loaded(**({"LLM_MODEL": "scripted:test"} if chat else {}), **(environ or {}))
@@ -123,7 +123,7 @@ def agent(
     engines = [FakeEngine("fake", results(9))] if engines is None else engines
     app = build_app(settings, model=model, engines=engines)
     try:
-        yield World(app, _runner(app, tools, changes), chat=chat)
+        yield RunningAgent(app, _runner(app, tools, changes), chat=chat)
     finally:
         app.close()
 
@@ -131,7 +131,7 @@ def agent(
 @contextmanager
 def wired_agent(
     *, engines: Sequence[SearchEngine] | None = None, environ: dict[str, str] | None = None, **changes: Any
-) -> Iterator[WiredWorld]:
+) -> Iterator[WiredAgent]:
     """Through the real ChatOpenAI, over a real socket."""
     with openai_server() as server:
         wiring = {"OPENAI_BASE_URL": server.url, "LLM_MODEL": "openai:reply", **(environ or {})}
@@ -140,7 +140,7 @@ def wired_agent(
         app = build_app(settings, model=Model(settings.values, sleep=no_patience), engines=engines)
         app.model.chat()  # reads certificates for a while, which is not the run's time
         try:
-            yield WiredWorld(app, _runner(app, TOOLS, changes), server=server)
+            yield WiredAgent(app, _runner(app, TOOLS, changes), server=server)
         finally:
             app.close()
 

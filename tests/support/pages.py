@@ -17,9 +17,9 @@ from core.search.engine import SearchEngine
 from core.ui.chat.composer import AGENT_TOGGLE
 from core.ui.chat.panel import MODEL_MENU
 from core.ui.session import AGENT, SEARCH_TOGGLE
-from support.agents import World
+from support.agents import RunningAgent
 from support.base import ROOT, loaded
-from support.worlds import FakeEngine, results
+from support.fake_engines import FakeEngine, results
 
 
 def open_page(**query: str) -> AppTest:
@@ -107,7 +107,7 @@ def page_of(app: App) -> Iterator[AppTest]:
 
 
 @contextmanager
-def agent_page(world: World) -> Iterator[AppTest]:
+def agent_page(world: RunningAgent) -> Iterator[AppTest]:
     """The page in Agent mode, answered by this world."""
     world.app.__dict__["agent"] = world.runner
     world.app.chat.settings = world.runner.settings  # the page asks Chat mode what holds for a question

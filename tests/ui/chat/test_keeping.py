@@ -15,8 +15,8 @@ from core.answer.message import Message
 from core.app import App, build_app
 from support.base import ROOT, loaded
 from support.pages import ask, rerun, values
-from support.patience import until
 from support.postgres import Postgres
+from support.waiting import until
 
 pytestmark = pytest.mark.xdist_group("postgres")
 

@@ -27,7 +27,7 @@ from core.ui.dashboard.page import PART, PARTS
 from core.ui.session import ROUTED
 from support.base import ROOT
 from support.pages import html, values
-from support.worlds import world
+from support.scripted_app import scripted_app
 
 
 def known() -> list[Record]:
@@ -49,7 +49,7 @@ def known() -> list[Record]:
 
 @contextmanager
 def opened(records: Sequence[Record], **environ: Any) -> Iterator[tuple[AppTest, App]]:
-    with world(says=[["答"]], **environ) as (app, _):
+    with scripted_app(says=[["答"]], **environ) as (app, _):
         if records:
             write(app.metrics.store, records, now=time.time(), keep_days=90)
         before, core.app._shared = core.app._shared, app
