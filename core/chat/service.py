@@ -36,10 +36,10 @@ from core.run.excerpts import SearchState, excerpts
 from core.run.history import newest
 from core.run.laws import LookUp, articles
 from core.run.prompts import FOLDER, Preview, answer_prompt, chat_system, fill
+from core.run.query_rewriting import NOTHING_SPENT, Rewriter
 from core.run.question import Question
 from core.run.reading import attached, reading, to_read
 from core.run.service import AnswerService
-from core.run.standalone import NOTHING_SPENT, Rewriter
 from core.search.engines.native import NativeEngine, not_supported
 from core.search.errors import AllEnginesFailed, EngineMisconfigured, SearchError
 from core.search.format import NOTHING_FOUND, without_web

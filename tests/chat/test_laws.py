@@ -11,8 +11,8 @@ from core.answer.message import Message, message_from_run
 from core.answer.source_html import references_html
 from core.app import build_app
 from core.legal.types import LAWS
+from core.run.query_rewriting import Rewriter
 from core.run.question import AnswerOptions
-from core.run.standalone import Rewriter
 from core.search.errors import EngineTimeout
 from core.ui.chat.story import search_failed, told
 from support import everyday_laws, invented

@@ -61,7 +61,7 @@ def through(server: Server) -> Callable[..., Response]:
 
 
 @dataclass(frozen=True)
-class Wire:
+class SentRequest:
     """A request as it leaves the machine, decoded again."""
 
     method: str
@@ -71,7 +71,7 @@ class Wire:
     body: Any
 
 
-def wire(request: Request) -> Wire:
+def wire(request: Request) -> SentRequest:
     prepared, _ = exchange._prepare(request)
     assert prepared.url is not None
     prepared.url.encode("ascii")
@@ -79,7 +79,7 @@ def wire(request: Request) -> Wire:
     params = {name: value for name, (value,) in parse_qs(parts.query, keep_blank_values=True).items()}
     body = json.loads(prepared.body) if prepared.body else None
     address = f"{parts.scheme}://{parts.netloc}{parts.path}"
-    return Wire(str(prepared.method), address, params, CaseInsensitiveDict(prepared.headers), body)
+    return SentRequest(str(prepared.method), address, params, CaseInsensitiveDict(prepared.headers), body)
 
 
 def _with(title: str, url: str, snippet: str) -> Callable[[Row], dict[str, Any]]:
