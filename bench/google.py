@@ -22,7 +22,7 @@ from core.base.http import Deadline  # noqa: E402
 from core.search.chrome import Browser, find_chrome  # noqa: E402
 from core.search.engines.google import GoogleEngine, parse_results  # noqa: E402
 from support.chrome import Watched, watched  # noqa: E402
-from support.google_site import results, wait_until  # noqa: E402
+from support.google_site import google_results, wait_until  # noqa: E402
 
 SITE = """
 import sys
@@ -100,7 +100,7 @@ def warm(url: str, watch: Watched) -> Iterator[Row]:
 
 
 def parsing() -> Iterator[Row]:
-    html = results(size=400_000)
+    html = google_results(size=400_000)
     times = [timed(lambda: parse_results(html, "https://www.google.com/search?q=x")) for _ in range(20)]
     yield Row("parsing a page of 400 kB", statistics.median(times) * 1000, "ms")
 

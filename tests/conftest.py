@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent)]
+pytest_plugins = ["support.reruns"]
 
 from support.base import SHARED, VARIABLES  # noqa: E402
 
@@ -62,12 +63,11 @@ STARTERS = {f"support.{name}" for name in ("app_server", "chrome", "nginx", "pos
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever imports the means to start a server starts one. Every test gets a second try (CONTRIBUTING.md)."""
+    """Mark as `servers` the tests of every module that imports the means to start one."""
     for item in items:
         module = item.getparent(pytest.Module)
         if module and STARTERS & {getattr(value, "__module__", "") for value in vars(module.obj).values()}:
             item.add_marker(pytest.mark.servers)
-        item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 def pytest_collection_finish() -> None:

@@ -47,10 +47,16 @@ FILES = [path for folder in ("core", "pages") for path in (ROOT / folder).rglob(
 
 
 @cache
+def nodes(path: Path) -> list[ast.AST]:
+    """Every node of a module, which is read and parsed once."""
+    return list(ast.walk(ast.parse(path.read_text("utf-8"))))
+
+
+@cache
 def imports(path: Path) -> list[str]:
     """Full names: `from core.search import types` is `core.search.types`, `from core.search.types import Source` too."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found += [name.name for name in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -153,7 +159,7 @@ def test_every_upload_has_been_asked_for() -> None:
     callers = {
         str(path.relative_to(ROOT))
         for path in FILES
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.Attribute)
         and node.attr in {"file_uploader", "camera_input", "audio_input", "chat_input"}
     }
@@ -243,14 +249,14 @@ def test_no_service_is_a_copy_of_another_with_other_privates() -> None:
 
 def test_pages_hold_no_logic_of_their_own() -> None:
     for path in (ROOT / "pages").glob("*.py"):
-        defined = [node.name for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ClassDef)]
+        defined = [node.name for node in nodes(path) if isinstance(node, ast.ClassDef)]
         assert not defined, path
 
 
 def test_only_settings_read_the_environment() -> None:
     readers = set()
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.Attribute) and node.attr in {"environ", "getenv"}:
                 readers.add(str(path.relative_to(ROOT)))
     readers.remove("core/serve/workers.py")  # hands it on to the processes that it starts
@@ -291,3 +297,18 @@ def test_reading_the_settings_imports_no_engine_s_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_what_the_tests_share_is_listed() -> None:
+    listed = re.findall(r"^\| `(\w+)` \|", (ROOT / "tests" / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert listed == sorted(path.stem for path in (ROOT / "tests" / "support").glob("[!_]*.py"))
+
+
+def test_a_word_means_one_thing_in_what_the_tests_share() -> None:
+    defined = [
+        node.name
+        for path in (ROOT / "tests" / "support").glob("*.py")
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef) or (isinstance(node, ast.FunctionDef) and node.name == "results")
+    ]
+    assert sorted(name for name in set(defined) if defined.count(name) > 1 and not name.startswith("_")) == []

@@ -12,11 +12,12 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
-from langchain_core.language_models import BaseChatModel
+from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import BaseTool
 
 from core.agent.callback_handler import AgentCallbackHandler
@@ -29,6 +30,7 @@ from core.agent.react_stream import PlainStream, ReactStream, ToolCallStream
 from core.agent.strategy import Agents, Strategies, Strategy
 from core.agent.toolbox import TOOLS
 from core.agent.tools import ToolContext, ToolFactory
+from core.agent.without_model import next_step
 from core.answer.citations import cited_sources
 from core.answer.events import Answer, Notice, RunEvent, RunFailed, RunStopped, TextDelta, Thought, cut_off
 from core.base.errors import AppError
@@ -37,13 +39,13 @@ from core.base.text import clean_piece
 from core.base.web_addresses import addresses_in
 from core.legal.desk import LegalDesk
 from core.legal.types import LAWS
-from core.llm.embedded import EmbeddedChatModel
 from core.llm.errors import ModelError, ModelNotFound, ModelRefused
 from core.llm.model import Model, Prompt
-from core.llm.pieces import TextPiece, ThoughtPiece
+from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
 from core.llm.reasoning import without_thinking
 from core.llm.tokens import estimate_tokens
-from core.run.evidence import within_budget
+from core.run.evidence import excerptable, within_budget
+from core.run.excerpts import SearchState, excerpts
 from core.run.laws import WITHOUT_WEB, articles
 from core.run.prompts import Preview, answer_prompt, chat_system
 from core.run.question import Question
@@ -98,7 +100,7 @@ class AgentRunner(AnswerService):
         tools = self.offered(
             ToolContext(search=now.search_for_tools, legal=self.legal, reader=self.reader, links=links)
         )
-        if variant:
+        if variant or now.model.choice.embedded:
             native = variant.endswith(FOR_TOOLS)
         else:
             strategies = self.strategies(now.model, now.settings.agent.strategy)
@@ -224,13 +226,17 @@ class _Work:
     async def _act(self) -> str:
         if self._runner.reader is not None:
             self._runner.reader.warm_up()
-        chat = await self._model.achat()
         asked = self._question + self._brought_along() + await self._read_first()
+        if self._model.choice.embedded:
+            return await self._execute(RunnableLambda(self._plan_excerpts), asked)
+        chat = await self._model.achat()
         strategies = self._runner.strategies(self._model, self._settings.agent.strategy)
         ways = strategies.to_try(chat, with_tools=bool(self._tools))
         for strategy in ways:
             try:
-                return await self._execute(chat, strategy, asked)
+                self._handler.new_stream = ToolCallStream if strategy.tools else ReactStream
+                runnable = self._runner.agents.get(chat, strategy, self._prompt(strategy), self._tools)
+                return await self._execute(runnable, asked)
             except (ModelRefused, ModelNotFound, NotImplementedError):
                 if self._handler.turns or strategy is ways[-1]:
                     raise
@@ -257,8 +263,33 @@ class _Work:
     def _described(self, sources: Sequence[Source]) -> str:
         return within_budget(sources, self._settings, pages=self._evidence.pages, question=self._question)[1]
 
-    async def _execute(self, chat: BaseChatModel, strategy: Strategy, asked: str) -> str:
-        self._handler.new_stream = ToolCallStream if strategy.tools else ReactStream
+    async def _plan_excerpts(self, given: dict[str, Any]) -> AgentAction | AgentFinish:
+        """Decide without a model. What it reads and writes is counted as if it were one."""
+        queries = [str(action.tool_input) for action, _ in given["intermediate_steps"]]
+        sources = self._excerptable()
+        step = next_step(self._question, [tool.name for tool in self._tools], queries, sources)
+        answer = "" if step.tool else self._excerpts(sources, searched=bool(queries))
+        read = estimate_tokens("".join(source.snippet for source in sources))
+        used = TokenUsage(
+            estimate_tokens(self._question) + read, estimate_tokens(step.thought + answer), estimated=True
+        )
+        self._handler.turns += 1
+        self._handler.tokens.add(used, answer_share=len(answer) / len(step.thought + answer), tool_results=read)
+        self._emit(Thought(step.thought))
+        return AgentAction(step.tool, step.query, "") if step.tool else AgentFinish({"output": answer}, "")
+
+    def _excerptable(self) -> list[Source]:
+        pages = self._evidence.pages
+        kept, _ = within_budget(self._evidence.sources, self._settings, pages=pages, question=self._question)
+        return excerptable(kept, self._settings, pages=pages, question=self._question)
+
+    def _excerpts(self, sources: Sequence[Source], *, searched: bool) -> str:
+        state: SearchState = "unused"
+        if searched:
+            state = "empty" if self._handler.tool_succeeded else "failed"
+        return excerpts(self._question, sources, search=state)
+
+    async def _execute(self, runnable: Runnable[Any, Any], asked: str) -> str:
         guard = Guard(
             self._handler,
             self._settings.llm,
@@ -267,9 +298,7 @@ class _Work:
             sleep=self._runner.sleep,
         )
         executor = AgentExecutor(
-            agent=GuardedAgent(
-                runnable=self._runner.agents.get(chat, strategy, self._prompt(strategy), self._tools), guard=guard
-            ),
+            agent=GuardedAgent(runnable=runnable, guard=guard),
             tools=self._tools,
             max_iterations=self._settings.agent.max_iterations,
             max_execution_time=None,  # it would take the time of the last answer; the deadline is ours
@@ -329,10 +358,12 @@ class _Work:
             self._emit(RunFailed(kind, f"{message}{TRY_CHAT}"))
             return None
         self._emit(Notice(kind, f"{message}下面是已经找到的资料的摘录。{TRY_CHAT}"))
-        return await self._quote()
+        return self._quote()
 
     async def _write(self) -> str:
         """One last call of the model, from what was found; where it breaks off, the sources speak for themselves."""
+        if self._model.choice.embedded:
+            return self._quote()
         written: list[str] = []
         # A model that was told to write labels goes on writing them, asked or not.
         stream = PlainStream() if self._handler.new_stream is ReactStream else None
@@ -349,7 +380,7 @@ class _Work:
         if written:
             written.append("…\n\n")
             self._emit(TextDelta(written[-1]))
-        return "".join(written) + await self._quote()
+        return "".join(written) + self._quote()
 
     async def _stream_into(self, written: list[str], stream: PlainStream | None) -> None:
         def tell(pieces: Iterable[TextPiece | ThoughtPiece]) -> None:
@@ -374,11 +405,11 @@ class _Work:
         if stream is not None:
             tell(stream.end())
 
-    async def _quote(self) -> str:
+    def _quote(self) -> str:
         """Without a model: the sentences of the sources that speak about the question, each with its number."""
         text = EMPTY_HANDED
         if self._evidence.sources:
-            text = str((await EmbeddedChatModel().ainvoke(list(self._plain_prompt()))).text)
+            text = self._excerpts(self._excerptable(), searched=True)
         self._emit(TextDelta(text))
         return text
 

@@ -49,7 +49,7 @@ class Strategies:
 
     def to_try(self, chat: BaseChatModel, *, with_tools: bool) -> list[Strategy]:
         """Best first. Without tools there is nothing to call, and `tools: []` is an error to some servers."""
-        native = with_tools and not self._model.embedded and self._native(chat)
+        native = with_tools and self._native(chat)
         ways = [NATIVE, REACT, REACT_WITHOUT_STOP] if native else [REACT, REACT_WITHOUT_STOP]
         return ways[ways.index(self._accepted) :] if self._accepted in ways else ways
 

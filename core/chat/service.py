@@ -28,17 +28,19 @@ from core.base.web_addresses import addresses_in
 from core.chat.native_answer import CITE_ARTICLES, NATIVE, NO_SOURCES, NativeAnswer, citable
 from core.llm.errors import ModelCannotSearch, ModelError
 from core.llm.model import Prompt
+from core.llm.one_shot import ask_once
 from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
-from core.run.asking import ask_once
+from core.llm.tokens import estimate_tokens
 from core.run.choices import AS_CONFIGURED, Choices
-from core.run.evidence import within_budget
+from core.run.evidence import excerptable, within_budget
+from core.run.excerpts import SearchState, excerpts
 from core.run.history import newest
 from core.run.laws import LookUp, articles
 from core.run.prompts import FOLDER, Preview, answer_prompt, chat_system, fill
+from core.run.query_rewriting import NOTHING_SPENT, Rewriter
 from core.run.question import Question
 from core.run.reading import attached, reading, to_read
 from core.run.service import AnswerService
-from core.run.standalone import NOTHING_SPENT, Rewriter
 from core.search.engines.native import NativeEngine, not_supported
 from core.search.errors import AllEnginesFailed, EngineMisconfigured, SearchError
 from core.search.format import NOTHING_FOUND, without_web
@@ -108,6 +110,7 @@ class _Answering:
         self._sources: tuple[Source, ...] = ()
         self._context = ""
         """What the model is told of them, or why there are none."""
+        self._search_state: SearchState = "off"
         self._query = SearchQuery(
             question.text, language=self._settings.search.language, time_range=question.options.choices.time_range
         )
@@ -137,6 +140,10 @@ class _Answering:
             async with aclosing(self._gather(refused)) as gathering:  # type: ignore[type-var]
                 async for event in gathering:
                     yield event
+        if self._model.choice.embedded:
+            for event in self._excerpts():
+                yield event
+            return
         answer: list[str] = []
         async for piece in self._model.stream(self._prompt(self._context)):
             if isinstance(piece, TextPiece):
@@ -151,6 +158,18 @@ class _Answering:
                 yield Answer(text, cited_sources(text, self._sources))
                 spent = piece + self._spent
                 yield Usage(spent.input, spent.output, spent.estimated, reasoning=spent.reasoning)
+
+    def _excerpts(self) -> Iterator[RunEvent]:
+        """Answer with sentences of the sources that speak about what was meant."""
+        quoted = excerptable(self._sources, self._settings, pages=self._evidence.pages, question=self._meant)
+        text = excerpts(self._meant, quoted, search=self._search_state)
+        yield TextDelta(text)
+        yield Answer(text, cited_sources(text, self._sources))
+        yield Usage(
+            estimate_tokens(self._meant + "".join(source.snippet for source in quoted)),
+            estimate_tokens(text),
+            estimated=True,
+        )
 
     async def _gather(self, refused: Attempt | None) -> AsyncIterator[RunEvent]:
         """Articles of the library and results of the web, then what the pages of these say."""
@@ -179,6 +198,7 @@ class _Answering:
         async for event in self._read(sources, besides=len(wanted)):
             yield event
         self._sources, told = self._handed_over(sources)
+        self._search_state = "failed" if found.failure else "empty"
         if found.failure:
             told = "\n".join(filter(None, (without_web(found.failure, inside=bool(sources)), told)))
         self._context = told or NOTHING_FOUND
@@ -289,9 +309,8 @@ class _Answering:
 
     def _prompt(self, context: str, *, system: str = "") -> Prompt:
         chat = self._settings.chat
-        # The embedded model quotes what has the question's words, and remembers nothing.
         return answer_prompt(
-            self._meant if self._model.choice.embedded else self._question.text,
+            self._question.text,
             context,
             system=system or chat_system(chat.prompt, question=self._question.text, model=self._model.choice),
             today=self._service.today(),

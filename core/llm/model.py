@@ -47,9 +47,7 @@ MAX_OTHERS = 64
 def build_chat_model(settings: Settings) -> BaseChatModel:
     choice = choose_model(settings)
     if choice.embedded:
-        from core.llm.embedded import EmbeddedChatModel
-
-        return EmbeddedChatModel()
+        raise ModelError(f"{choice.label}只摘录来源，不能写作。", cure="请在「设置」页面的「模型」里连接一个模型。")
     from langchain.chat_models import init_chat_model
 
     if "OPENAI_BASE_URL" in settings.unusable:
@@ -163,12 +161,13 @@ class Model:
 
     async def count_call(self) -> None:
         """Before every request to the model, whoever makes it. TooManyCalls: not now."""
-        if self._limit is not None:
+        if self._limit is not None and not self.choice.embedded:
             await self._limit.count()
 
     def warm_up(self) -> None:
-        """Imports LangChain and builds the model in the background."""
-        threading.Thread(target=self._build_early, name="wenyuan-warm-up", daemon=True).start()
+        """Import LangChain and build the model in the background; excerpts need neither."""
+        if not self.choice.embedded:
+            threading.Thread(target=self._build_early, name="wenyuan-warm-up", daemon=True).start()
 
     def _build_early(self) -> None:
         try:
@@ -232,9 +231,7 @@ class Model:
             )  # a dropped connection without a length looks like an ordinary end
         if answer.blank:
             raise ModelEmptyAnswer
-        usage = answer.usage(prompt)
-        # The embedded model has no tokens: what it reports is our own estimate.
-        yield replace(usage, estimated=True) if self.choice.embedded else usage
+        yield answer.usage(prompt)
 
     def probe(self, loop: LoopThread) -> float:
         """Seconds until the model says anything; raises the ModelError that a reader would meet."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from core.base.settings import Settings
 from core.base.text import one_line, shorten
 from core.base.web_addresses import canonical, host_of
-from core.legal.types import LAWS, LIBRARIES
+from core.legal.types import CASES, LAWS, LIBRARIES
 from core.llm.tokens import estimate_tokens
 from core.reading import Outcome, Page, ReadingError, passages
 from core.search.format import sources_block
@@ -137,9 +137,22 @@ def within_budget(
 
 def described(sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page], question: str) -> str:
     """All of these as a model reads them: passages of what was read, as far as the budget goes, and snippets."""
-    return _with_passages(sources, settings, pages, question) or _block(
-        sources, settings, _articles(sources, settings, pages)
-    )
+    return _block(sources, settings, _texts(sources, settings, pages, question))
+
+
+def excerptable(
+    sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page], question: str
+) -> list[Source]:
+    """Return the sources with what a model would read of them as their snippets; of a case that is passages of its text."""
+    texts = _texts(sources, settings, pages, question)
+    for source in sources:
+        if source.engine == CASES and source.number in pages:
+            texts[source.number] = quoted(pages[source.number], question, source.snippet, LONGEST_ARTICLE)
+    length = settings.search.snippet_length
+    return [
+        replace(source, snippet=texts.get(source.number) or shorten(one_line(source.snippet), length))
+        for source in sources
+    ]
 
 
 def _block(sources: Sequence[Source], settings: Settings, texts: Mapping[int, str]) -> str:
@@ -155,24 +168,23 @@ def _articles(sources: Sequence[Source], settings: Settings, pages: Mapping[int,
     return {number: shorten(one_line(pages[number].text), longest) for number in laws}
 
 
-def _with_passages(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page], question: str) -> str:
-    """Empty, where there is no room for anything worth reading. What a library holds was chosen by the library."""
+def _texts(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page], question: str) -> dict[int, str]:
+    """Return articles, and passages of pages where there is room for them. What a library holds was chosen by the library."""
     read = [source for source in sources if source.number in pages and source.read != "library"]
     articles = _articles(sources, settings, pages)
     budget = settings.chat.source_tokens
     characters = budget // max(len(read), 1)
     for _ in range(TRIES):
         if not read or characters < SHORTEST_PASSAGES:
-            return ""
+            break
         texts = {
             source.number: quoted(pages[source.number], question, _found_by(source), characters) for source in read
         }
-        block = _block(sources, settings, articles | texts)
-        tokens = estimate_tokens(block)
+        tokens = estimate_tokens(_block(sources, settings, articles | texts))
         if tokens <= budget:
-            return block
+            return articles | texts
         characters = int(characters * budget / tokens * 0.95)
-    return ""
+    return articles
 
 
 def _found_by(source: Source) -> str:

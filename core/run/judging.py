@@ -29,9 +29,9 @@ from core.base.text import one_line, shorten
 from core.base.threads import in_a_thread
 from core.checks import objection
 from core.llm.model import Model
+from core.llm.one_shot import ask_once
 from core.llm.pieces import TokenUsage
 from core.reading.instructions import count_instructions
-from core.run.asking import ask_once
 from core.run.checking import known, source_texts
 from core.run.prompts import fill
 from core.run.question import Question

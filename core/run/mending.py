@@ -17,9 +17,9 @@ from core.base.text import clean
 from core.base.threads import in_a_thread
 from core.llm.errors import ModelError
 from core.llm.model import Model
+from core.llm.one_shot import ask_once
 from core.llm.pieces import TokenUsage
 from core.llm.tokens import estimate_tokens
-from core.run.asking import ask_once
 from core.run.checking import Texts
 from core.run.checking import check as check_against
 from core.run.prompts import fill

@@ -26,10 +26,10 @@ from core.search.errors import EngineTimeout, NoEngine
 from core.search.types import Outcome, SearchResult, SearchType
 from core.ui.chat import ledger
 from support import invented
-from support.agents import World, agent, answer, final, of, wired_agent
+from support.agents import RunningAgent, agent, answer, final, of, wired_agent
+from support.fake_engines import FakeEngine, results
 from support.openai_server import Call, in_turn
 from support.pages import drawn_after, step, steps
-from support.worlds import FakeEngine, results
 
 LIGHTHOUSE = "中华人民共和国灯塔法"
 HOSTILE = {
@@ -444,7 +444,7 @@ def test_the_next_question_remembers_what_was_looked_up(data_dir: Path) -> None:
         assert "当时搜索过：「浮标法第二条」找到" in world.prompts[-1]
 
 
-def context(world: World, told: list[Any] | None = None) -> ToolContext:
+def context(world: RunningAgent, told: list[Any] | None = None) -> ToolContext:
     emit = (lambda event: None) if told is None else told.append
     return ToolContext(search=world.app.search, legal=world.app.legal, emit=emit)
 

@@ -14,8 +14,8 @@ from core.run.question import AnswerOptions
 from core.search.cache import SessionCache
 from support.agents import agent, answer, final, of, wired_agent
 from support.base import loaded
-from support.patience import until
-from support.worlds import FakeEngine, results
+from support.fake_engines import FakeEngine, results
+from support.waiting import until
 
 
 def bundled_runner() -> tuple[Any, AgentRunner]:

@@ -19,13 +19,13 @@ from core.reading.extracted import Extracted
 from core.reading.files import file_page
 from core.run.question import AnswerOptions
 from core.search.types import SearchResult, Source
-from support.agents import World, agent, answer, final, of, search_step, wired_agent
+from support.agents import RunningAgent, agent, answer, final, of, search_step, wired_agent
+from support.fake_engines import FakeEngine
 from support.faults import silence
 from support.openai_server import Call, in_turn
 from support.reading import kept_workers
 from support.web import Web, web
 from support.web_pages import FORUM, NEWS, page, paragraphs
-from support.worlds import FakeEngine
 
 __all__ = ["kept_workers", "web"]
 
@@ -313,7 +313,7 @@ def test_the_law_books_are_no_pages(web: Web) -> None:
     assert web.connected == []
 
 
-def read_tool(world: World) -> Any:
+def read_tool(world: RunningAgent) -> Any:
     from core.agent.reading_tool import read_page
     from core.agent.tools import ToolContext
 

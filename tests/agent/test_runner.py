@@ -48,7 +48,7 @@ from support.agents import (
     streamed,
     thoughts,
 )
-from support.worlds import FakeEngine, results
+from support.fake_engines import FakeEngine, results
 
 # ── Deciding ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -16,7 +16,7 @@ from core.app import build_app
 from core.run.question import AnswerOptions
 from support.agents import of
 from support.base import loaded
-from support.worlds import FakeEngine, results
+from support.fake_engines import FakeEngine, results
 
 URL = os.environ.get("WENYUAN_SMALL_LLM_URL", "")
 

@@ -17,8 +17,8 @@ from core.search.format import NOTHING_FOUND
 from core.search.types import SearchResult, SearchType
 from support.agents import of, wired_agent
 from support.base import loaded
+from support.fake_engines import FakeEngine, results
 from support.openai_server import Call, in_turn
-from support.worlds import FakeEngine, results
 
 
 @pytest.fixture

@@ -27,9 +27,9 @@ from support.agents import (
     thoughts,
     wired_agent,
 )
+from support.fake_engines import results
 from support.openai_server import DISCONNECT, HANG, Call, Fail, in_turn
-from support.patience import until
-from support.worlds import results
+from support.waiting import until
 
 
 def step(query: str) -> list[Any]:
@@ -344,9 +344,7 @@ class _Chat:
         ("auto", "openai", "deepseek-ai/DeepSeek-V3.2", None, True),
         ("auto", "openai", "qwen3:8b", None, False),
         ("auto", "openai", "smollm2", None, False),
-        ("auto", "embedded", "embedded", None, False),
         ("tools", "openai", "smollm2", None, True),
-        ("tools", "embedded", "embedded", None, False),
         ("react", "openai", "gpt-5-mini", {"tool_calling": True}, False),
     ],
 )

@@ -21,8 +21,8 @@ from core.answer.claims import NOTHING_LOOKED_UP
 from support import invented, web_pages
 from support.base import ROOT
 from support.openai_server import ANSWER, openai_server
-from support.patience import until
 from support.reading import kept_workers
+from support.waiting import until
 from support.web import Web, web
 from support.word_files import word_file
 
@@ -111,6 +111,26 @@ def test_ask_prints_one_event_per_line_and_ends_with_answer_and_usage(core: Core
     assert set(answer["sources"][0]) == {"number", "title", "url", "snippet", "published", "read"}
     assert f"[{answer['sources'][0]['number']}]" in answer["text"]
     assert set(events[-1]) == {"type", "input", "output", "total", "estimated"}
+
+
+def test_excerpts_need_no_langchain() -> None:
+    """Without a key: in a fresh interpreter, so that nothing else has imported it."""
+    code = (
+        "import sys; from core.__main__ import main; status = main(['ask', '怎么打开联网搜索？', '--search']); "
+        "print(status, sorted(name for name in sys.modules if name.startswith(('langchain', 'openai'))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, **EMBEDDED},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    assert "[1]" in done.stdout, done.stderr
+    assert done.stdout.splitlines()[-1] == "0 []"
 
 
 def test_for_people_the_answer_ends_with_its_references(core: Core) -> None:

@@ -15,7 +15,8 @@ from core.legal.library.index_files import DATABASE
 from core.search.errors import EngineMisconfigured, EngineThrottled, EngineUnavailable, SearchError
 from core.search.types import SearchQuery, SearchResult
 from support import invented
-from support.worlds import FakeEngine, results, world
+from support.fake_engines import FakeEngine, results
+from support.scripted_app import scripted_app
 
 NOON = datetime(2026, 1, 2, 12, 0, tzinfo=timezone(timedelta(hours=8)))
 
@@ -30,7 +31,7 @@ def test_a_ready_a_resting_and_a_stopped_engine() -> None:
         FakeEngine("resting", EngineThrottled("太快了。", cure="请等一等。", retry_after=90)),
         FakeEngine("stopped", EngineMisconfigured("密钥不对。", cure="请换一个。")),
     ]
-    with world(says=[], engines=engines) as (app, _):
+    with scripted_app(says=[], engines=engines) as (app, _):
         for engine in engines[1:]:
             with pytest.raises(SearchError):
                 app.search.search(SearchQuery("问题"), engine=engine.name)
@@ -43,7 +44,10 @@ def test_a_ready_a_resting_and_a_stopped_engine() -> None:
 
 def test_engines_that_cannot_be_used_come_last_and_say_what_is_missing() -> None:
     order = "exa,google,searxng,nosuch,bundled"
-    with world(says=[], engines=None, SEARCH_PROVIDER_PRIORITY=order, GOOGLE_CHROME="/no/such/chrome") as (app, _):
+    with scripted_app(says=[], engines=None, SEARCH_PROVIDER_PRIORITY=order, GOOGLE_CHROME="/no/such/chrome") as (
+        app,
+        _,
+    ):
         found = states(app)
     assert list(found) == ["searxng", "bundled", "exa", "google", "nosuch"]
     assert [engine.state for engine in found.values()] == ["缺少服务器", "就绪", "缺少密钥", "缺少 Chrome", "不可用"]
@@ -60,7 +64,7 @@ def test_all_engines_are_tried_at_once_and_each_is_told_as_soon_as_it_is_known()
         return results(3)
 
     slow.search = search_when_told  # type: ignore[method-assign]
-    with world(says=[], engines=[slow, fast], SEARCH_TIMEOUT="30") as (app, _):
+    with scripted_app(says=[], engines=[slow, fast], SEARCH_TIMEOUT="30") as (app, _):
         tests = try_engines(app, ["slow", "fast"])
         name, check = next(tests)
         assert (name, check.ok, check.message) == ("fast", False, "服务停了。")
@@ -72,13 +76,13 @@ def test_all_engines_are_tried_at_once_and_each_is_told_as_soon_as_it_is_known()
 
 def test_an_own_searxng_is_ready() -> None:
     own = {"SEARCH_PROVIDER_PRIORITY": "searxng", "SEARXNG_URL": "http://127.0.0.1:9"}
-    with world(says=[], engines=None, **own) as (app, _):
+    with scripted_app(says=[], engines=None, **own) as (app, _):
         assert states(app)["searxng"].state == "就绪"
 
 
 def test_old_results_do_not_pass_for_a_working_engine() -> None:
     engine = FakeEngine("fake", results(3))
-    with world(says=[], engines=[engine]) as (app, _):
+    with scripted_app(says=[], engines=[engine]) as (app, _):
         assert try_engine(app, "fake").ok
         engine.answer = EngineUnavailable("服务停了。", cure="请启动它。")
         check = try_engine(app, "fake")
@@ -89,10 +93,10 @@ def test_the_manual_makes_up_for_no_engine_that_reaches_the_web() -> None:
     """What nobody set up may fail while another engine reaches the web, and only then."""
     broken, manual = FakeEngine("broken", EngineUnavailable("连不上。")), FakeEngine("manual", results(1))
     broken.set_up, manual.reaches_web = False, False  # type: ignore[misc]
-    with world(says=[], engines=[broken, manual], LLM_MODEL="embedded") as (app, _):
+    with scripted_app(says=[], engines=[broken, manual], LLM_MODEL="embedded") as (app, _):
         checks = {check.name: (check.ok, check.off) for check in diagnose(app)}
         assert (checks["引擎 broken"], checks["引擎 manual"]) == ((False, False), (True, False))
-    with world(says=[], engines=[broken, FakeEngine("web", results(1))], LLM_MODEL="embedded") as (app, _):
+    with scripted_app(says=[], engines=[broken, FakeEngine("web", results(1))], LLM_MODEL="embedded") as (app, _):
         checks = {check.name: (check.ok, check.off) for check in diagnose(app)}
         assert (checks["引擎 broken"], checks["引擎 web"]) == ((True, True), (True, False))
 
@@ -100,7 +104,7 @@ def test_the_manual_makes_up_for_no_engine_that_reaches_the_web() -> None:
 def test_however_often_people_click_the_engines_are_asked_now_and_then() -> None:
     engine = FakeEngine("fake", results(3))
     now = [datetime(2026, 1, 2, tzinfo=UTC)]
-    with world(says=[], engines=[engine], LLM_MODEL="embedded") as (app, _):
+    with scripted_app(says=[], engines=[engine], LLM_MODEL="embedded") as (app, _):
         diagnosis = Diagnosis(app, clock=lambda: now[0])
         steps: list[tuple[int, int, str]] = []
         first = diagnosis.run(lambda *step: steps.append(step))
@@ -120,7 +124,7 @@ def test_the_settings_for_searxng_have_a_new_key_every_time() -> None:
 
 def test_the_law_books(tmp_path: Path) -> None:
     def laws(data_dir: Path) -> str:
-        with world(says=[], engines=[FakeEngine("fake", results(1))], DATA_DIR=str(data_dir)) as (app, _):
+        with scripted_app(says=[], engines=[FakeEngine("fake", results(1))], DATA_DIR=str(data_dir)) as (app, _):
             (check,) = [str(check) for check in diagnose(app) if check.name == "法规库"]
         return check
 
@@ -142,7 +146,7 @@ def test_the_law_books(tmp_path: Path) -> None:
 def test_a_data_folder_that_cannot_be_written_is_named_with_its_cure(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     folder = tmp_path / "file" / "data"
-    with world(says=[], engines=[FakeEngine("fake", results(1))], DATA_DIR=str(folder)) as (app, _):
+    with scripted_app(says=[], engines=[FakeEngine("fake", results(1))], DATA_DIR=str(folder)) as (app, _):
         (check,) = [check for check in diagnose(app) if check.name == "数据目录"]
     assert not check.ok
     assert str(folder) in check.message
@@ -150,7 +154,7 @@ def test_a_data_folder_that_cannot_be_written_is_named_with_its_cure(tmp_path: P
 
 
 def test_without_any_engine_the_setting_is_named() -> None:
-    with world(says=[], engines=[]) as (app, _):
+    with scripted_app(says=[], engines=[]) as (app, _):
         (check,) = [check for check in diagnose(app) if check.name == "搜索"]
     assert (check.ok, check.message) == (False, "没有可用的引擎")
     assert "SEARCH_PROVIDER_PRIORITY" in check.cure

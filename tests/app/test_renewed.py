@@ -19,8 +19,8 @@ from core.search.errors import RateLimited
 from core.search.types import SearchQuery
 from support.base import ROOT, loaded
 from support.openai_server import ANSWER, OpenAIServer, openai_server
-from support.patience import until
 from support.shared import shared_and_closed
+from support.waiting import until
 
 KEY = "key-of-the-page-0123456789"
 

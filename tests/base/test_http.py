@@ -56,7 +56,7 @@ from support.faults import (
     silence,
     unused_port,
 )
-from support.patience import until
+from support.waiting import until
 
 SECRET = "sk-verysecret"
 LIMIT = 0.3

@@ -18,8 +18,9 @@ from core.search.limits import SearchLimits
 from core.search.service import SearchService
 from core.search.types import SearchQuery
 from support.base import loaded
+from support.fake_engines import ScriptedEngine
 from support.faults import Server, ignore, unused_port
-from support.rooms import Clock, Fake
+from support.waiting import Clock
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_a_bug_is_not_taken_for_redis_away(link: RedisLink) -> None:
         link.call(bug, lambda: "local")
 
 
-def room(url: str, engine: Fake) -> SearchService:
+def room(url: str, engine: ScriptedEngine) -> SearchService:
     values = loaded(CACHE_URL=url).values
     link = RedisLink.from_settings(values)
     return SearchService(
@@ -97,7 +98,7 @@ def room(url: str, engine: Fake) -> SearchService:
 
 
 def test_a_refused_port_costs_nothing_noticeable_and_the_disk_serves() -> None:
-    engine = Fake("a")
+    engine = ScriptedEngine("a")
     service = room(f"redis://127.0.0.1:{unused_port()}", engine)
     began = time.monotonic()
     assert not service.search(SearchQuery("民法典")).from_cache
@@ -108,7 +109,7 @@ def test_a_refused_port_costs_nothing_noticeable_and_the_disk_serves() -> None:
 
 def test_a_silent_server_does_not_hold_a_search() -> None:
     with Server(ignore) as server:
-        service = room(f"redis://{server.host}", Fake("a"))
+        service = room(f"redis://{server.host}", ScriptedEngine("a"))
         began = time.monotonic()
         service.search(SearchQuery("民法典"))
         assert time.monotonic() - began < 10
@@ -121,7 +122,7 @@ def test_a_silent_server_does_not_hold_a_search() -> None:
 def test_an_unusable_address_is_named_and_the_disk_serves() -> None:
     values = loaded(CACHE_URL="memcached://localhost")
     assert [problem.key for problem in values.problems] == ["CACHE_URL"]
-    app = build_app(values, engines=[Fake("a")])
+    app = build_app(values, engines=[ScriptedEngine("a")])
     try:
         assert app.redis is None
         assert app.search.search(SearchQuery("民法典")).provider == "a"

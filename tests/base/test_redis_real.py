@@ -23,9 +23,9 @@ from core.search.limits import SearchLimits
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse
 from support.base import ROOT, loaded
-from support.patience import until
+from support.fake_engines import ScriptedEngine, results_of, slow
 from support.redis_server import RedisServer, needs_redis
-from support.rooms import Clock, Fake, results, slow
+from support.waiting import Clock, until
 
 QUERY = SearchQuery("民法典")
 
@@ -39,7 +39,7 @@ def redis(tmp_path: Path) -> Iterator[RedisServer]:
     server.kill()
 
 
-def room(url: str, *engines: Fake, clock: Any = time.monotonic, **environ: str) -> SearchService:
+def room(url: str, *engines: ScriptedEngine, clock: Any = time.monotonic, **environ: str) -> SearchService:
     values = loaded(CACHE_URL=url, **environ).values
     link = RedisLink(url, clock=clock)
     return SearchService(
@@ -59,9 +59,9 @@ from core.base.errors import AppError
 from core.base.visitors import Visitor
 from core.search.errors import EngineBlocked
 from core.search.types import SearchQuery
-from support.rooms import Fake
+from support.fake_engines import ScriptedEngine
 
-app = build_app(engines=[Fake("blocked", EngineBlocked("需要验证码。")), Fake("good")])
+app = build_app(engines=[ScriptedEngine("blocked", EngineBlocked("需要验证码。")), ScriptedEngine("good")])
 for text in json.loads(sys.argv[1]):
     try:
         print(json.dumps(app.search.search(SearchQuery(text), user=Visitor("甲")).to_json()))
@@ -143,7 +143,9 @@ def test_a_strange_note_in_redis_is_ignored(redis: RedisServer) -> None:
 
 def test_redis_killed_in_mid_load_fails_no_search_and_its_return_is_noticed(redis: RedisServer) -> None:
     clock = Clock()
-    service = room(redis.url, Fake("a", slow(0.005, results("a"))), clock=clock, SEARCH_RATE_LIMIT="100000")
+    service = room(
+        redis.url, ScriptedEngine("a", slow(0.005, results_of("a"))), clock=clock, SEARCH_RATE_LIMIT="100000"
+    )
     outcomes: list[SearchResponse | Exception] = []
     slowest: list[float] = []
     stop = threading.Event()
@@ -182,7 +184,7 @@ def test_redis_killed_in_mid_load_fails_no_search_and_its_return_is_noticed(redi
 
 
 def test_a_redis_that_stops_answering_does_not_hold_searches(redis: RedisServer) -> None:
-    service = room(redis.url, Fake("a"))
+    service = room(redis.url, ScriptedEngine("a"))
     service.search(QUERY)
     redis.freeze()
     began = time.monotonic()
@@ -193,7 +195,7 @@ def test_a_redis_that_stops_answering_does_not_hold_searches(redis: RedisServer)
 
 def test_a_full_redis_is_no_error(redis: RedisServer) -> None:
     RedisLink(redis.url).call(lambda client: client.config_set("maxmemory", "1"), lambda: None)
-    service = room(redis.url, Fake("a"))
+    service = room(redis.url, ScriptedEngine("a"))
     assert service.search(QUERY).provider == "a"
     assert service.search(QUERY).from_cache, "the disk serves"
     assert service.warnings

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from core.base.threads import LoopThread, Workers
-from support.rooms import threads_back_to
+from support.waiting import threads_back_to
 
 
 def test_a_thread_is_used_again_and_ends_when_nothing_comes() -> None:

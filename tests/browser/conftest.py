@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from support.app_server import AppServer
+from support.forked_server import forked_server
 from support.openai_server import OpenAIServer, openai_server
 from support.visitor import ARGUMENTS, CHROMIUM, Visitor
-from support.warm import warm_server
 
 expect.set_options(timeout=20_000)  # on a busy machine; nobody waits longer than needed
 
@@ -39,7 +39,7 @@ def serve() -> Iterator[Callable[..., AppServer]]:
         def start(**environ: str) -> AppServer:
             key = tuple(sorted(environ.items()))
             if key not in running:
-                running[key] = stack.enter_context(warm_server(**environ))
+                running[key] = stack.enter_context(forked_server(**environ))
             return running[key]
 
         yield start

@@ -12,7 +12,7 @@ import pytest
 from support import invented
 from support.app_server import AppServer
 from support.openai_server import OpenAIServer
-from support.patience import until
+from support.waiting import until
 from support.wire import Wire
 
 Serve = Callable[..., AppServer]

@@ -11,8 +11,8 @@ from playwright.sync_api import Locator, expect
 from core.ui.chat.actions import AGENT_DECIDES, AGENT_ON, CHAT_ON
 from support.app_server import AppServer
 from support.openai_server import Call, OpenAIServer, in_turn
-from support.patience import until
 from support.visitor import Visitor
+from support.waiting import until
 
 pytestmark = pytest.mark.browser
 

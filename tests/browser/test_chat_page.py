@@ -13,10 +13,10 @@ from playwright.sync_api import Dialog, expect
 
 from support.app_server import AppServer
 from support.faults import Server, json_answer, keep_alive
+from support.forked_server import forked_server
 from support.openai_server import OpenAIServer
-from support.patience import until
 from support.visitor import Visitor
-from support.warm import warm_server
+from support.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -202,7 +202,7 @@ def test_a_killed_server_loses_nothing_that_was_shown_and_the_next_may_begin_wit
         "LLM_MODEL": "openai:as-asked",
         "DATA_DIR": str(tmp_path / "data"),
     }
-    with warm_server(**environ) as server:
+    with forked_server(**environ) as server:
         visitor = visit(server)
         visitor.ask("慢慢说 slow")
         visitor.page.get_by_text("第20词").first.wait_for()
@@ -210,7 +210,7 @@ def test_a_killed_server_loses_nothing_that_was_shown_and_the_next_may_begin_wit
         server.process.kill()
         server.process.wait()
         address = visitor.page.url.replace(server.url, "")
-    with warm_server(**environ) as server:
+    with forked_server(**environ) as server:
         # Before the first st.navigation Streamlit would run pages/help.py alone, with an English menu.
         again = visit(server, path="/help")
         expect(again.page.get_by_test_id("stSidebar").get_by_text("对话")).to_be_visible()

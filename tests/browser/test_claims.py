@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from support.app_server import AppServer
-from support.found_pages import World, found_pages, reading_environment
+from support.found_pages import FoundPages, found_pages, reading_environment
 from support.openai_server import OpenAIServer, in_turn
 from support.visitor import Visitor
 
@@ -26,7 +26,7 @@ ANSWER = (
 
 
 @pytest.fixture(scope="module")
-def world() -> Iterator[World]:
+def world() -> Iterator[FoundPages]:
     with found_pages() as world:
         world.open.set()
         yield world
@@ -34,7 +34,7 @@ def world() -> Iterator[World]:
 
 @pytest.fixture
 def answered(
-    serve: Callable[..., AppServer], model_server: OpenAIServer, world: World, visit: Visit
+    serve: Callable[..., AppServer], model_server: OpenAIServer, world: FoundPages, visit: Visit
 ) -> Callable[..., Visitor]:
     server = serve(**reading_environment(model_server, world, LLM_MODEL="openai:reply"))
 
@@ -152,7 +152,7 @@ def check_in_the_tab(visitor: Visitor, text: str, sources: str) -> None:
 
 
 def test_any_text_is_checked_against_addresses_and_keeps_its_place(
-    serve: Callable[..., AppServer], model_server: OpenAIServer, world: World, visit: Visit
+    serve: Callable[..., AppServer], model_server: OpenAIServer, world: FoundPages, visit: Visit
 ) -> None:
     server = serve(**reading_environment(model_server, world, LLM_MODEL="openai:reply"))
     visitor = visit(server, path="/legal", width=390, watched=True)

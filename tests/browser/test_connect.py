@@ -15,11 +15,11 @@ from core.base.settings import SavedFile
 from core.llm.services import service
 from support.app_server import AppServer
 from support.faults import unused_port
+from support.forked_server import forked_server
 from support.oidc_server import oidc_server
 from support.openai_server import OpenAIServer, openai_server
-from support.patience import until
 from support.visitor import Visitor
-from support.warm import warm_server
+from support.waiting import until
 from support.wire import Wire
 
 pytestmark = pytest.mark.browser
@@ -41,7 +41,7 @@ def model() -> Iterator[OpenAIServer]:
 @pytest.fixture
 def fresh_app() -> Iterator[AppServer]:
     """It has not looked yet which models there are on this machine."""
-    with warm_server(**ENVIRON) as server:
+    with forked_server(**ENVIRON) as server:
         yield server
 
 
@@ -52,7 +52,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def running_app(data: Path) -> Iterator[AppServer]:
-    with warm_server(DATA_DIR=str(data), **ENVIRON) as server:
+    with forked_server(DATA_DIR=str(data), **ENVIRON) as server:
         yield server
 
 
@@ -308,7 +308,7 @@ def test_the_saved_key_is_sent_to_no_other_address(app: AppServer, visit: Visit,
 
 
 def test_what_the_environment_holds_is_locked_and_says_why(visit: Visit, model: OpenAIServer) -> None:
-    with warm_server(OPENAI_API_KEY=KEY, OPENAI_BASE_URL=model.url, **ENVIRON) as app:
+    with forked_server(OPENAI_API_KEY=KEY, OPENAI_BASE_URL=model.url, **ENVIRON) as app:
         model.models = ["ok", "think"]
         visitor = at_settings(visit(app, path="/settings"))
         page = visitor.page
@@ -344,7 +344,7 @@ def test_an_account_on_the_list_may_and_another_may_not(visit: Visit) -> None:
     people = {"zhang": {"sub": "1", "name": "张三"}, "li": {"sub": "2", "name": "李四"}}
     with (
         oidc_server(people) as provider,
-        warm_server(secrets=provider.secrets, SETTINGS_EDIT_BY="login", SETTINGS_ADMINS="1", **ENVIRON) as app,
+        forked_server(secrets=provider.secrets, SETTINGS_EDIT_BY="login", SETTINGS_ADMINS="1", **ENVIRON) as app,
     ):
         for person, may in (("li", False), ("zhang", True)):
             visitor = visit(app)
@@ -358,7 +358,7 @@ def test_an_account_on_the_list_may_and_another_may_not(visit: Visit) -> None:
 
 
 def test_nobody_means_nobody(visit: Visit) -> None:
-    with warm_server(SETTINGS_EDIT_BY="nobody", **ENVIRON) as app:
+    with forked_server(SETTINGS_EDIT_BY="nobody", **ENVIRON) as app:
         visitor = visit(app)
         expect(visitor.page.get_by_role("button", name="连接模型")).to_have_count(0)
         at_settings(visitor)

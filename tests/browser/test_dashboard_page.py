@@ -13,9 +13,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from support.app_server import AppServer
 from support.axe import judge
-from support.patience import until
+from support.forked_server import forked_server
 from support.visitor import Visitor
-from support.warm import warm_server
+from support.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -24,14 +24,14 @@ Visit = Callable[..., Visitor]
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[AppServer]:
-    with warm_server(SEARCH_PROVIDER_PRIORITY="bundled", METRICS_PROMETHEUS="true") as running:
+    with forked_server(SEARCH_PROVIDER_PRIORITY="bundled", METRICS_PROMETHEUS="true") as running:
         yield running
 
 
 @pytest.fixture
 def dashboard(visit: Visit) -> Iterator[Visitor]:
     """Of a server that nobody else has asked anything, opened from the sidebar after a question with search and one without."""
-    with warm_server(SEARCH_PROVIDER_PRIORITY="bundled") as fresh:
+    with forked_server(SEARCH_PROVIDER_PRIORITY="bundled") as fresh:
         yield after_two_questions(visit(fresh, watched=True))
 
 

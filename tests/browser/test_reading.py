@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from support.app_server import AppServer
-from support.found_pages import World, found_pages, reading_environment
+from support.found_pages import FoundPages, found_pages, reading_environment
 from support.openai_server import Call, OpenAIServer, in_turn
 from support.visitor import Visitor
 
@@ -21,18 +21,18 @@ PAYS_NOTHING = "费用由市财政承担，居民不需要付费"
 
 
 @pytest.fixture(scope="module")
-def world() -> Iterator[World]:
+def world() -> Iterator[FoundPages]:
     with found_pages() as world:
         yield world
 
 
 @pytest.fixture
-def reading_app(serve: Serve, model_server: OpenAIServer, world: World) -> AppServer:
+def reading_app(serve: Serve, model_server: OpenAIServer, world: FoundPages) -> AppServer:
     return serve(**reading_environment(model_server, world, LLM_MODEL="openai:ok"))
 
 
 @pytest.fixture
-def agent_app(serve: Serve, model_server: OpenAIServer, world: World) -> AppServer:
+def agent_app(serve: Serve, model_server: OpenAIServer, world: FoundPages) -> AppServer:
     return serve(**reading_environment(model_server, world, LLM_MODEL="openai:reply", AGENT_STRATEGY="tools"))
 
 
@@ -48,7 +48,7 @@ def texts(visitor: Visitor) -> Locator:
 
 
 def test_pages_tick_off_are_marked_kept_and_can_be_read_later(
-    reading_app: AppServer, visit: Visit, world: World
+    reading_app: AppServer, visit: Visit, world: FoundPages
 ) -> None:
     world.open.clear()
     world.refuses = True
@@ -88,7 +88,7 @@ def test_pages_tick_off_are_marked_kept_and_can_be_read_later(
 
 
 def test_the_agent_reads_before_all_eyes_and_its_pages_are_kept(
-    agent_app: AppServer, visit: Visit, world: World, model_server: OpenAIServer
+    agent_app: AppServer, visit: Visit, world: FoundPages, model_server: OpenAIServer
 ) -> None:
     world.open.clear()
     world.refuses = True

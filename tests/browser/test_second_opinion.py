@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from support.app_server import AppServer
-from support.found_pages import World, found_pages, reading_environment
+from support.found_pages import FoundPages, found_pages, reading_environment
 from support.openai_server import OpenAIServer, in_turn
 from support.visitor import Visitor
 
@@ -22,7 +22,7 @@ QUOTE = "费用由市财政承担，居民不需要付费"
 
 
 @pytest.fixture(scope="module")
-def world() -> Iterator[World]:
+def world() -> Iterator[FoundPages]:
     with found_pages() as world:
         world.open.set()
         yield world
@@ -37,7 +37,7 @@ def marks(visitor: Visitor) -> Locator:
 
 
 def test_a_model_is_asked_and_its_word_stays_its_word(
-    serve: Callable[..., AppServer], model_server: OpenAIServer, world: World, visit: Visit
+    serve: Callable[..., AppServer], model_server: OpenAIServer, world: FoundPages, visit: Visit
 ) -> None:
     go_on = threading.Event()
     model_server.reply = in_turn([ANSWER], [go_on, f"1｜支持｜「{QUOTE}」"])
@@ -66,7 +66,7 @@ def test_a_model_is_asked_and_its_word_stays_its_word(
 
 
 def test_another_version_is_shown_as_a_difference_adopted_and_taken_back(
-    serve: Callable[..., AppServer], model_server: OpenAIServer, world: World, visit: Visit
+    serve: Callable[..., AppServer], model_server: OpenAIServer, world: FoundPages, visit: Visit
 ) -> None:
     wrong = "全市将在十一月底以前更换老旧水表九千只[1]。\n\n水价将在 2027 年上涨 20%。"
     right = "全市将在十一月底以前更换老旧水表八千只[1]。"

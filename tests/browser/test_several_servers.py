@@ -12,11 +12,11 @@ from playwright.sync_api import Browser, BrowserContext, expect
 from core import VISITOR_COOKIE
 from support.app_server import AppServer
 from support.faults import Server, json_answer, keep_alive
+from support.forked_server import forked_server
 from support.nginx import SERVED_BY, nginx
 from support.postgres import running_postgres
 from support.redis_server import RedisServer, needs_redis
 from support.visitor import Visitor
-from support.warm import warm_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("postgres")]
 
@@ -58,7 +58,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             "STREAMLIT_SERVER_COOKIE_SECRET": "the-same-on-each-of-the-servers",
             "FORWARDED_ALLOW_IPS": "127.0.0.1",
         }
-        servers = [stack.enter_context(warm_server(**shared)) for _ in range(2)]
+        servers = [stack.enter_context(forked_server(**shared)) for _ in range(2)]
         url = stack.enter_context(nginx(folder, servers))
         yield Cluster(url, {server.url.removeprefix("http://"): server for server in servers}, searxng)
 

@@ -12,8 +12,8 @@ from playwright.sync_api import Locator, expect
 from core.ui.chat.actions import AGENT_ON
 from support.app_server import AppServer
 from support.openai_server import Call, OpenAIServer, Thinks, in_turn, openai_server
-from support.patience import until
 from support.visitor import Visitor
+from support.waiting import until
 
 pytestmark = pytest.mark.browser
 

@@ -11,14 +11,15 @@ from core.answer.message import Message, message_from_run
 from core.answer.source_html import references_html
 from core.app import build_app
 from core.legal.types import LAWS
+from core.run.query_rewriting import Rewriter
 from core.run.question import AnswerOptions
-from core.run.standalone import Rewriter
 from core.search.errors import EngineTimeout, EngineUnavailable
 from core.ui.chat.story import search_failed, told
 from support import everyday_laws, invented
 from support.base import loaded
+from support.fake_engines import FakeEngine, results
 from support.openai_server import openai_server
-from support.worlds import FakeEngine, results, world
+from support.scripted_app import scripted_app
 
 SEARCH = AnswerOptions(search=True)
 QUESTION = "公司延长工作时间不支付工资报酬，违法吗"
@@ -37,7 +38,7 @@ def searches(events: list[RunEvent]) -> list[SearchFinished]:
 
 def test_articles_come_first_with_their_whole_text_and_then_the_web(data_dir: Path) -> None:
     says = "延长工作时间的，支付不低于工资的百分之一百五十的工资报酬[1]。网上也这么说[4]。"
-    with world(says=[[says]], engines=[FakeEngine("fake", results(5))], DATA_DIR=str(data_dir)) as (app, model):
+    with scripted_app(says=[[says]], engines=[FakeEngine("fake", results(5))], DATA_DIR=str(data_dir)) as (app, model):
         events = list(app.chat.stream(QUESTION, options=SEARCH))
     laws, web = searches(events)
     assert laws.response.provider == LAWS
@@ -60,14 +61,14 @@ def test_articles_come_first_with_their_whole_text_and_then_the_web(data_dir: Pa
 
 @pytest.mark.parametrize("question", ["今天天气怎么样", "Python 怎么排序"])
 def test_other_questions_are_answered_as_without_a_library(data_dir: Path, question: str) -> None:
-    with world(says=[["好[1]"]], engines=[FakeEngine("fake", results(5))], DATA_DIR=str(data_dir)) as (app, _):
+    with scripted_app(says=[["好[1]"]], engines=[FakeEngine("fake", results(5))], DATA_DIR=str(data_dir)) as (app, _):
         (found,) = searches(list(app.chat.stream(question, options=SEARCH)))
     assert found.response.provider == "fake"
 
 
 def test_a_failed_web_search_is_one_although_the_articles_are_used(data_dir: Path) -> None:
     engines = [FakeEngine("fake", EngineTimeout())]
-    with world(says=[["按条文[1]。"]], engines=engines, DATA_DIR=str(data_dir)) as (app, model):
+    with scripted_app(says=[["按条文[1]。"]], engines=engines, DATA_DIR=str(data_dir)) as (app, model):
         events = list(app.chat.stream("休息日安排劳动者工作，要支付多少工资报酬", options=SEARCH))
     laws, web = searches(events)
     assert [search_failed(found.response) for found in (laws, web)] == [False, True]
@@ -85,7 +86,7 @@ def test_a_failed_web_search_is_one_although_the_articles_are_used(data_dir: Pat
 def test_what_an_engine_says_is_told_word_for_word(data_dir: Path, said: str) -> None:
     """What the answer rests on is known, and not read from a sentence."""
     engines = [FakeEngine("fake", EngineUnavailable(said, cure="甲。"))]
-    with world(says=[["按条文[1]。"]], engines=engines, DATA_DIR=str(data_dir)) as (app, _):
+    with scripted_app(says=[["按条文[1]。"]], engines=engines, DATA_DIR=str(data_dir)) as (app, _):
         events = list(app.chat.stream("休息日安排劳动者工作，要支付多少工资报酬", options=SEARCH))
     (notice,) = (event for event in events if isinstance(event, Notice))
     assert notice.text == f"{said}以下回答只有本地法规库的条文可以引用，没有网页。甲。也可以先关闭联网搜索。"
@@ -95,7 +96,7 @@ def test_long_articles_leave_room_for_the_web(tmp_path: Path) -> None:
     long = [{"number": f"第{n}条", "text": "违约金的数额由法院酌情减少。" * 200} for n in "一二三"]
     law = invented.jsonl(tmp_path / "law.jsonl", {"name": "违约金法", "articles": long})
     invented.library(tmp_path / "data", law)
-    with world(says=[["好"]], engines=[FakeEngine("fake", results(5))], DATA_DIR=str(tmp_path / "data")) as (
+    with scripted_app(says=[["好"]], engines=[FakeEngine("fake", results(5))], DATA_DIR=str(tmp_path / "data")) as (
         app,
         model,
     ):
@@ -108,7 +109,7 @@ def test_long_articles_leave_room_for_the_web(tmp_path: Path) -> None:
 def test_a_broken_library_breaks_no_answer(tmp_path: Path) -> None:
     library = invented.library(tmp_path, invented.jsonl(tmp_path / "laws.jsonl", *everyday_laws.LAWS))
     (library.folder / str(library.version) / "laws.sqlite3").write_bytes(b"not a database")
-    with world(says=[["好[1]"]], engines=[FakeEngine("fake", results(5))], DATA_DIR=str(tmp_path)) as (app, _):
+    with scripted_app(says=[["好[1]"]], engines=[FakeEngine("fake", results(5))], DATA_DIR=str(tmp_path)) as (app, _):
         events = list(app.chat.stream(QUESTION, options=SEARCH))
     assert [found.response.provider for found in searches(events)] == ["fake"]
 
@@ -154,7 +155,10 @@ def test_an_article_that_the_reader_names_comes_first_whatever_it_was_taken_to_m
 
 def test_articles_are_those_of_the_time_that_the_question_is_about(tmp_path: Path) -> None:
     invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
-    with world(says=[["好[1]"]], engines=[FakeEngine("fake", results(2))], DATA_DIR=str(tmp_path / "data")) as (app, _):
+    with scripted_app(says=[["好[1]"]], engines=[FakeEngine("fake", results(2))], DATA_DIR=str(tmp_path / "data")) as (
+        app,
+        _,
+    ):
         laws, _ = searches(list(app.chat.stream("2015 年的事，灯塔法第二条怎么规定", options=SEARCH)))
     assert (
         laws.sources[0].title
@@ -165,6 +169,9 @@ def test_articles_are_those_of_the_time_that_the_question_is_about(tmp_path: Pat
 
 def test_a_law_that_is_newer_than_the_question_says_so_to_the_reader(tmp_path: Path) -> None:
     invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
-    with world(says=[["好[1]"]], engines=[FakeEngine("fake", results(2))], DATA_DIR=str(tmp_path / "data")) as (app, _):
+    with scripted_app(says=[["好[1]"]], engines=[FakeEngine("fake", results(2))], DATA_DIR=str(tmp_path / "data")) as (
+        app,
+        _,
+    ):
         laws, _ = searches(list(app.chat.stream("1960 年的事，灯塔法第二条怎么规定", options=SEARCH)))
     assert "1960 年" in laws.sources[0].title.partition(" · ")[2]

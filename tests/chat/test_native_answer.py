@@ -20,9 +20,9 @@ from core.run.question import AnswerOptions
 from core.search.types import Outcome, Source
 from support import invented
 from support.base import loaded
+from support.fake_engines import FakeEngine, results
 from support.openai_server import ANSWER, DISCONNECT, OpenAIServer, in_turn, openai_server
 from support.responses import Cite, Failed, Open, Refuse, Remark, Search
-from support.worlds import FakeEngine, results
 
 Event = TypeVar("Event", bound=RunEvent)
 SEARCH = AnswerOptions(search=True)

@@ -31,8 +31,9 @@ from core.search.limits import SearchLimits
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse, SearchType, TimeRange
 from support.base import loaded
+from support.fake_engines import ScriptedEngine, results_of
 from support.redis_server import RedisServer, needs_redis
-from support.rooms import Clock, Fake, results
+from support.waiting import Clock
 from support.web import Web, web
 from support.web_pages import found
 
@@ -54,7 +55,7 @@ def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
 @dataclass
 class Room:
     service: SearchService
-    engine: Fake
+    engine: ScriptedEngine
     cache: ResultCache
     plant: Callable[[str], None]
     """Puts this text where the results for QUERY would be."""
@@ -69,7 +70,7 @@ def room(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Room]:
         link.call(lambda client: client.flushall(), lambda: None)
         store = RedisTtlCache(link, otherwise=disk)
     cache = ResultCache(store, good_for=dict.fromkeys(SearchType, 3600.0), keep_stale=1e6, clock=Clock(NOW))
-    engine = Fake("fresh", results("fresh"))
+    engine = ScriptedEngine("fresh", results_of("fresh"))
     service = SearchService([engine], settings=loaded().values.search, cache=cache)
     keys: list[str] = []
     get = cache.get
@@ -89,7 +90,7 @@ def room(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Room]:
     cache.close()
 
 
-GOOD = json.loads(encode(SearchResponse(QUERY, tuple(results("planted", 1)), provider="planted"), saved=NOW))
+GOOD = json.loads(encode(SearchResponse(QUERY, tuple(results_of("planted", 1)), provider="planted"), saved=NOW))
 
 
 def changed(**changes: Any) -> str:
@@ -206,7 +207,7 @@ def test_a_key_of_another_kind_costs_no_search(redis: RedisServer, kind: str, tm
     }
     link.call(lambda client: getattr(client, kind)(_stored_key(kind), *given[kind]), lambda: None)
     assert cache.get(kind, QUERY) is None
-    cache.put(kind, SearchResponse(QUERY, tuple(results()), provider="p"))
+    cache.put(kind, SearchResponse(QUERY, tuple(results_of()), provider="p"))
     cache.close()
 
 

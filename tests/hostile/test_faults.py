@@ -20,8 +20,8 @@ from core.run.question import AnswerOptions
 from core.search.types import SearchQuery
 from core.store import new_conversation_id
 from support.base import loaded
-from support.disks import Disk, small_disk
-from support.worlds import FakeEngine, results
+from support.failing_disks import Disk, small_disk
+from support.fake_engines import FakeEngine, results
 
 Fault = Callable[[Path, ExitStack], None]
 

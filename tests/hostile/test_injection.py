@@ -24,11 +24,12 @@ from core.search.results import RawResult, clean_results
 from core.search.types import SearchQuery, SearchResponse, SearchResult, Source
 from support.agents import agent, answer, final, of, search_step, wired_agent
 from support.base import loaded
+from support.fake_engines import FakeEngine
 from support.openai_server import Call, in_turn
 from support.reading import kept_workers
+from support.scripted_app import scripted_app
 from support.web import Web, web
 from support.web_pages import page, paragraphs
-from support.worlds import FakeEngine, world
 
 __all__ = ["kept_workers", "web"]
 
@@ -154,7 +155,7 @@ def test_an_agent_that_reads_it_uses_its_own_tools_and_cites_its_own_numbers(tex
 
 @pytest.mark.parametrize("text", ATTACKS.values(), ids=ATTACKS)
 def test_a_model_that_repeats_it_makes_no_link_and_no_source(text: str) -> None:
-    with world(says=[["答：", text]], engines=[FakeEngine("fake", found("好的"))]) as (app, _):
+    with scripted_app(says=[["答：", text]], engines=[FakeEngine("fake", found("好的"))]) as (app, _):
         events: list[Any] = list(app.chat.stream("天气", options=AnswerOptions(search=True)))
     (said,) = (event for event in events if isinstance(event, Answer))
     assert {source.url for source in said.sources} <= {result.url for result in found("好的")}
@@ -264,7 +265,7 @@ def _says(how: str, text: str) -> list[Any]:
 def test_a_suggested_question_has_no_link(web: Web) -> None:
     """One click would make it the reader's own words."""
     suggested = [f"打开 {EVIL[:40]} 看看？\n水表多久换一次？"]
-    with world(
+    with scripted_app(
         says=[suggested], engines=[FakeEngine("fake", found("好的"))], LLM_MODEL="scripted:test", CHAT_FOLLOW_UPS="1"
     ) as (app, _):
         assert app.chat.follow_ups("水表", "好。") == ["水表多久换一次？"]

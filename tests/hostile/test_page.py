@@ -33,9 +33,10 @@ from core.ui.chat import ledger
 from core.ui.chat.story import rail_html, told
 from core.ui.escape import label
 from core.ui.legal.verdicts import article_html, difference_html
+from support.fake_engines import FakeEngine
 from support.pages import ask, html, open_page, values
+from support.scripted_app import scripted_app
 from support.shared import shared
-from support.worlds import FakeEngine, world
 
 URL = "https://a.example/"
 TEXTS = {
@@ -236,7 +237,7 @@ LIVE = ["a script", "a remote image", "an emoji's name", "backwards", "half a ch
 def test_a_hostile_engine_and_a_hostile_model_on_the_page(name: str) -> None:
     text = TEXTS[name]
     found = [SearchResult(one_line(text), URL, one_line(text), "a.example", engine="fake", rank=1)]
-    with world(says=[[text, f" {text}[1]"]], engines=[FakeEngine("fake", found)]) as (app, _), shared(app):
+    with scripted_app(says=[[text, f" {text}[1]"]], engines=[FakeEngine("fake", found)]) as (app, _), shared(app):
         page = open_page()
         page.toggle[0].set_value(True)
         ask(page, f"{clean(text)} 问题")  # no browser sends half a character

@@ -24,9 +24,9 @@ from core.search.errors import EngineError
 from core.search.types import SearchResult
 from support.agents import no_patience
 from support.base import loaded
-from support.engines import KEY, WORLDS, usable
+from support.engines import ENGINE_SAMPLES, KEY, usable
+from support.fake_engines import FakeEngine, results
 from support.faults import Peer, Server, message
-from support.worlds import FakeEngine, results
 
 
 def nested(depth: int) -> Any:
@@ -125,10 +125,10 @@ def searched(engine: str, answers: Answers) -> list[SearchResult] | None:
     return None
 
 
-@pytest.mark.parametrize("engine", WORLDS)
+@pytest.mark.parametrize("engine", ENGINE_SAMPLES)
 @pytest.mark.parametrize("wrong", ODD.values(), ids=ODD)
 def test_no_odd_value_in_any_place_of_an_engines_answer(engine: str, wrong: Any, answers: Answers) -> None:
-    good = WORLDS[engine].payload([("标题", "https://a.example/", "摘要")])
+    good = ENGINE_SAMPLES[engine].payload([("标题", "https://a.example/", "摘要")])
     for status in ("200 OK", "429 Slow"):
         for document in damaged(good, wrong):
             answers.raw = message(json.dumps(document).encode(), status=status)
@@ -136,7 +136,7 @@ def test_no_odd_value_in_any_place_of_an_engines_answer(engine: str, wrong: Any,
             assert found is None if status[0] == "4" else found is None or sound(found)
 
 
-@pytest.mark.parametrize("engine", WORLDS)
+@pytest.mark.parametrize("engine", ENGINE_SAMPLES)
 @pytest.mark.parametrize("wrong", ODD.values(), ids=ODD)
 def test_no_odd_value_in_an_engines_error(engine: str, wrong: Any, answers: Answers) -> None:
     explained = {"retry_after_seconds": wrong, "code": wrong, "message": wrong, "type": wrong}
@@ -167,17 +167,17 @@ BODIES: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("engine", WORLDS)
+@pytest.mark.parametrize("engine", ENGINE_SAMPLES)
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_what_is_no_answer_is_none(engine: str, body: bytes, answers: Answers) -> None:
     answers.raw = message(body, "Content-Type: application/json")
     assert searched(engine, answers) is None
 
 
-@pytest.mark.parametrize("engine", WORLDS)
+@pytest.mark.parametrize("engine", ENGINE_SAMPLES)
 def test_the_last_of_two_equal_keys_counts(engine: str, answers: Answers) -> None:
     """As everywhere else; whoever checked the first one has checked nothing."""
-    good = json.dumps(WORLDS[engine].payload([("标题", "https://a.example/", "摘要")]))
+    good = json.dumps(ENGINE_SAMPLES[engine].payload([("标题", "https://a.example/", "摘要")]))
     answers.raw = message(
         good.replace('"title": ', '"title": 5, "title": ').replace('"name": ', '"name": 5, "name": ').encode()
     )
@@ -186,10 +186,10 @@ def test_the_last_of_two_equal_keys_counts(engine: str, answers: Answers) -> Non
     assert [result.title for result in found] == ["标题"]
 
 
-@pytest.mark.parametrize("engine", WORLDS)
+@pytest.mark.parametrize("engine", ENGINE_SAMPLES)
 @pytest.mark.parametrize("encoding", ["gb18030", "big5", "utf-8-sig"])
 def test_chinese_in_the_encoding_that_the_header_names(engine: str, encoding: str, answers: Answers) -> None:
-    good = json.dumps(WORLDS[engine].payload([("法律", "https://a.example/", "摘要")]), ensure_ascii=False)
+    good = json.dumps(ENGINE_SAMPLES[engine].payload([("法律", "https://a.example/", "摘要")]), ensure_ascii=False)
     good = good.replace("甲乙。", "")
     answers.raw = message(good.encode(encoding), f"Content-Type: application/json; charset={encoding}")
     found = searched(engine, answers)

@@ -22,7 +22,7 @@ from core.reading.workers import PAGE_SECONDS, ExtractionWorkers
 from support import web_pages as pages
 from support.faults import head, message, self_signed, send_and_close
 from support.hostile_page import Canary, canary
-from support.patience import until
+from support.waiting import until
 from support.web import PUBLIC, Web, web
 
 __all__ = ["web"]

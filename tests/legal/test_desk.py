@@ -14,7 +14,7 @@ from core.legal.text.as_of import Period
 from core.legal.text.statute_citations import may_cite
 from core.legal.verify import Author, Mark, Verdict
 from support import invented
-from support.worlds import world
+from support.scripted_app import scripted_app
 
 ANSWER = """守塔人应当在日落前点灯（《灯塔法》第三条）[1]。《灯塔法》第九十九条不存在。
 
@@ -24,7 +24,7 @@ ANSWER = """守塔人应当在日落前点灯（《灯塔法》第三条）[1]�
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[App]:
     invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
-    with world(says=[], DATA_DIR=str(tmp_path / "data")) as (app, _):
+    with scripted_app(says=[], DATA_DIR=str(tmp_path / "data")) as (app, _):
         yield app
 
 
@@ -58,7 +58,7 @@ def test_an_answer_without_statutes_has_no_check(app: App, text: str) -> None:
 
 
 def test_without_an_article_nothing_is_opened(tmp_path: Path) -> None:
-    with world(says=[], DATA_DIR=str(tmp_path)) as (app, _):
+    with scripted_app(says=[], DATA_DIR=str(tmp_path)) as (app, _):
         app.check_statutes("《灯塔法》是怎么说的？")
         assert app.lazy_legal.built is None
 
@@ -70,7 +70,7 @@ def test_what_may_cite_is_looked_at(text: str) -> None:
 
 
 def test_without_an_index_it_says_so_only_where_statutes_are_cited(tmp_path: Path) -> None:
-    with world(says=[], DATA_DIR=str(tmp_path)) as (app, _):
+    with scripted_app(says=[], DATA_DIR=str(tmp_path)) as (app, _):
         check = app.check_statutes(ANSWER)
         assert check is not None
         assert (check.indexed, check.verdicts) == (False, ())

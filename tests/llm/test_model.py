@@ -14,8 +14,8 @@ from core.llm.model import MAX_OTHERS, Model
 from core.llm.pieces import Piece, TextPiece, ThoughtPiece, TokenUsage
 from support.base import loaded
 from support.openai_server import ANSWER, OpenAIServer, openai_server
-from support.patience import until
 from support.scripted import ScriptedChatModel
+from support.waiting import until
 
 PROMPT = [("system", "s"), ("human", "问题")]
 

@@ -16,7 +16,7 @@ from core.llm.reasoning import ThinkSplitter
 from support.agents import answer, of, streamed, thoughts, wired_agent
 from support.base import loaded
 from support.openai_server import HANG, Call, OpenAIServer, Thinks, in_turn, openai_server
-from support.patience import until
+from support.waiting import until
 
 THOUGHT = "用户问的是经济补偿。先看有没有过错，再看年限。"
 

@@ -35,10 +35,11 @@ from core.search.types import SearchEnd, SearchQuery, SearchResponse, SearchType
 from core.store import ConversationStore, Database, MetricsStore
 from support.agents import final, search_step
 from support.base import loaded
+from support.fake_engines import FakeEngine, ScriptedEngine, hung_until_cancelled, results_of, slow
+from support.fake_engines import results as found
 from support.postgres import Postgres
-from support.rooms import Clock, Fake, hung_until_cancelled, results, slow
-from support.worlds import FakeEngine, world
-from support.worlds import results as found
+from support.scripted_app import scripted_app
+from support.waiting import Clock
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
@@ -82,7 +83,7 @@ def recording() -> Iterator[Callable[..., Metrics]]:
 
 
 def ended(query: SearchQuery = QUERY) -> SearchEnd:
-    return SearchEnd(query, 0.5, SearchResponse(query, tuple(results()), provider="fake"))
+    return SearchEnd(query, 0.5, SearchResponse(query, tuple(results_of()), provider="fake"))
 
 
 def rows(database: Database, table: str) -> list[dict[str, Any]]:
@@ -125,7 +126,9 @@ def attempts(record: SearchRecord) -> list[tuple[str, str, str]]:
 
 def test_a_search_that_was_answered() -> None:
     ends = Ends()
-    response = SearchService([Fake("a")], on_end=ends.append).search(SearchQuery("民法典", type=SearchType.NEWS))
+    response = SearchService([ScriptedEngine("a")], on_end=ends.append).search(
+        SearchQuery("民法典", type=SearchType.NEWS)
+    )
     record = ends.last
     assert (record.type, record.engine, record.outcome, record.kind) == ("news", "a", "ok", "")
     assert (record.cache, record.cache_age, record.query) == ("", None, None)
@@ -136,7 +139,9 @@ def test_a_search_that_was_answered() -> None:
 
 def test_a_search_in_which_others_had_to_step_in() -> None:
     ends = Ends()
-    SearchService([Fake("a", EngineTimeout()), Fake("b", []), Fake("c")], on_end=ends.append).search(QUERY)
+    SearchService(
+        [ScriptedEngine("a", EngineTimeout()), ScriptedEngine("b", []), ScriptedEngine("c")], on_end=ends.append
+    ).search(QUERY)
     assert (ends.last.engine, ends.last.outcome) == ("c", "ok")
     assert attempts(ends.last) == [("a", "failed", "timeout"), ("b", "empty", ""), ("c", "ok", "")]
     assert [(row["engine"], row["place"]) for row in ends.last.attempt_rows()] == [("a", 0), ("b", 1), ("c", 2)]
@@ -144,9 +149,13 @@ def test_a_search_in_which_others_had_to_step_in() -> None:
 
 def test_nothing_found_and_nobody_answering() -> None:
     ends = Ends()
-    SearchService([Fake("a", [])], on_end=ends.append).search(QUERY)
+    SearchService([ScriptedEngine("a", [])], on_end=ends.append).search(QUERY)
     assert (ends.last.engine, ends.last.outcome) == ("a", "empty")
-    engines = [Fake("a", EngineUnavailable()), Fake("b", EngineUnavailable()), Fake("c", EngineTimeout())]
+    engines = [
+        ScriptedEngine("a", EngineUnavailable()),
+        ScriptedEngine("b", EngineUnavailable()),
+        ScriptedEngine("c", EngineTimeout()),
+    ]
     with pytest.raises(AllEnginesFailed):
         SearchService(engines, on_end=ends.append).search(QUERY)
     assert (ends.last.engine, ends.last.outcome, ends.last.kind) == ("", "failed", "unavailable")
@@ -156,13 +165,13 @@ def test_nothing_found_and_nobody_answering() -> None:
 def test_a_bug_is_recorded_and_still_raised() -> None:
     ends = Ends()
     with pytest.raises(ZeroDivisionError):
-        SearchService([Fake("a", ZeroDivisionError())], on_end=ends.append).search(QUERY)
+        SearchService([ScriptedEngine("a", ZeroDivisionError())], on_end=ends.append).search(QUERY)
     assert (ends.last.outcome, ends.last.kind) == ("failed", "internal")
 
 
 def test_what_our_own_limit_refuses() -> None:
     ends = Ends()
-    service = SearchService([Fake("a")], limits=SearchLimits(per_user=1, per_engine=100), on_end=ends.append)
+    service = SearchService([ScriptedEngine("a")], limits=SearchLimits(per_user=1, per_engine=100), on_end=ends.append)
     service.search(QUERY)
     with pytest.raises(RateLimited):
         service.search(QUERY)
@@ -176,7 +185,7 @@ def test_each_cache_layer_is_named_and_the_engines_are_not_counted_again(tmp_pat
         DiskTtlCache(tmp_path), good_for=dict.fromkeys(SearchType, 100.0), keep_stale=10_000, clock=clock
     )
     ends = Ends()
-    engine = Fake("a", results("a"), EngineTimeout())
+    engine = ScriptedEngine("a", results_of("a"), EngineTimeout())
     service = SearchService([engine], cache=cache, on_end=ends.append)
     session = SessionCache(clock=clock)
     service.search(QUERY, session_cache=session)
@@ -203,7 +212,7 @@ def test_each_cache_layer_is_named_and_the_engines_are_not_counted_again(tmp_pat
 
 def test_whoever_joins_a_search_under_way_counts_without_its_attempts() -> None:
     ends = Ends()
-    service = SearchService([Fake("a", slow(0.3, results("a")))], on_end=ends.append)
+    service = SearchService([ScriptedEngine("a", slow(0.3, results_of("a")))], on_end=ends.append)
     threads = [threading.Thread(target=service.search, args=(QUERY,)) for _ in range(4)]
     for thread in threads:
         thread.start()
@@ -214,7 +223,7 @@ def test_whoever_joins_a_search_under_way_counts_without_its_attempts() -> None:
 
 def test_a_reader_who_leaves_is_no_failure() -> None:
     ends = Ends()
-    engine = Fake("a", hung_until_cancelled)
+    engine = ScriptedEngine("a", hung_until_cancelled)
     service = SearchService([engine], on_end=ends.append)
 
     async def leave() -> None:
@@ -232,7 +241,7 @@ def test_a_reader_who_leaves_is_no_failure() -> None:
 def test_what_cannot_be_searched_is_no_search() -> None:
     ends = Ends()
     with pytest.raises(Exception, match="为空"):
-        SearchService([Fake("a")], on_end=ends.append).search(SearchQuery(" "))
+        SearchService([ScriptedEngine("a")], on_end=ends.append).search(SearchQuery(" "))
     assert ends == []
 
 
@@ -242,7 +251,10 @@ def test_what_cannot_be_searched_is_no_search() -> None:
 def test_the_app_records_searches_and_answers_of_both_modes() -> None:
     usage = {"input_tokens": 120, "output_tokens": 30, "total_tokens": 150}
     says = [["答。[1]", usage], search_step("甲"), search_step("乙"), final("好。[1]"), [ModelTimeout()]]
-    with world(says=says, engines=[FakeEngine("fake", found(3))], LLM_MODEL="ollama:m", LLM_ATTEMPTS="1") as (app, _):
+    with scripted_app(says=says, engines=[FakeEngine("fake", found(3))], LLM_MODEL="ollama:m", LLM_ATTEMPTS="1") as (
+        app,
+        _,
+    ):
         list(app.chat.stream("问题", options=AnswerOptions(search=True)))
         list(app.agent.stream("问题"))
         list(app.chat.stream("问题"))
@@ -261,7 +273,7 @@ def test_the_app_records_searches_and_answers_of_both_modes() -> None:
 
 
 def test_a_stopped_answer_says_who_stopped_it() -> None:
-    with world(says=[["一", 0.05, "二", 30, "三"]]) as (app, _):
+    with scripted_app(says=[["一", 0.05, "二", 30, "三"]]) as (app, _):
         run = app.chat.start(app.chat.question("问题"))
         for batch in run.follow():
             if any(isinstance(told, TextDelta) for told in batch):
@@ -273,7 +285,7 @@ def test_a_stopped_answer_says_who_stopped_it() -> None:
 
 
 def test_closing_the_app_writes_what_waits() -> None:
-    with world(says=[["答"]]) as (app, _):
+    with scripted_app(says=[["答"]]) as (app, _):
         list(app.chat.stream("问题"))
     reopened = Database.from_settings(loaded().values)
     assert count(reopened, "answer_records") == 1
@@ -478,7 +490,7 @@ def samples(metrics: Metrics) -> dict[tuple[str, tuple[tuple[str, str], ...]], f
 def test_prometheus_reads_the_counters_of_this_process(sqlite: Database, recording: Callable[..., Metrics]) -> None:
     metrics = recording(sqlite, prometheus=True, queue=4, gather=60)
     service = SearchService(
-        [Fake("a", EngineTimeout()), Fake('b\n"引擎"\\')],
+        [ScriptedEngine("a", EngineTimeout()), ScriptedEngine('b\n"引擎"\\')],
         limits=SearchLimits(per_user=1, per_engine=100),
         on_end=metrics.search_ended,
     )

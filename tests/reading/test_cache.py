@@ -19,7 +19,7 @@ from support import web_pages as pages
 from support.base import loaded
 from support.faults import silence, unused_port
 from support.redis_server import RedisServer, needs_redis
-from support.rooms import Clock
+from support.waiting import Clock
 from support.web import Web
 
 HTML = "Content-Type: text/html"

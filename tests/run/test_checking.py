@@ -14,7 +14,8 @@ from core.answer.message import Message, message_from_run
 from core.run.checking import Checks, check
 from core.run.question import AnswerOptions
 from core.search.types import SearchQuery, SearchResponse, Source
-from support.worlds import FakeEngine, results, world
+from support.fake_engines import FakeEngine, results
+from support.scripted_app import scripted_app
 
 SOURCE = Source(1, "灯塔", "https://a.example/", "灯塔", read="page")
 PAGE = "守塔人应当在日落前点灯，并在日出后熄灯。灯塔高三十米，建于一九二〇年。"
@@ -45,7 +46,7 @@ def verdicts(check: AnswerCheck | None) -> list[Verdict]:
 
 
 def test_it_is_told_before_the_answer_and_kept_with_it() -> None:
-    with world(says=[["标题1的摘要[1]。"]], engines=[FakeEngine("fake", results(3))]) as (app, _):
+    with scripted_app(says=[["标题1的摘要[1]。"]], engines=[FakeEngine("fake", results(3))]) as (app, _):
         events = list(app.chat.stream("问题", options=SEARCH))
     kinds = [event.type for event in events]
     assert kinds.index("checked") == kinds.index("answer") - 1
@@ -53,7 +54,7 @@ def test_it_is_told_before_the_answer_and_kept_with_it() -> None:
 
 
 def test_without_a_source_nothing_is_checked() -> None:
-    with world(says=[["你好。"]]) as (app, _):
+    with scripted_app(says=[["你好。"]]) as (app, _):
         events = list(app.chat.stream("你好"))
     assert not any(isinstance(event, Checked) for event in events)
 
@@ -65,7 +66,7 @@ def test_a_check_that_fails_leaves_the_answer(
         raise ValueError("a bug")
 
     monkeypatch.setattr("core.run.checking.check_answer", broken)
-    with world(says=[["答[1]。"]], engines=[FakeEngine("fake", results(3))]) as (app, _):
+    with scripted_app(says=[["答[1]。"]], engines=[FakeEngine("fake", results(3))]) as (app, _):
         events = list(app.chat.stream("问题", options=SEARCH))
     assert any(isinstance(event, Answer) for event in events)
     assert not any(isinstance(event, Checked) for event in events)

@@ -18,9 +18,10 @@ from core.run.question import AnswerOptions
 from core.search.types import Outcome, SearchResult, TimeRange
 from support.agents import agent, final, of, search_step
 from support.base import loaded
+from support.fake_engines import FakeEngine, results
 from support.openai_server import OpenAIServer, in_turn, openai_server
 from support.responses import Refuse, Search
-from support.worlds import FakeEngine, results, world
+from support.scripted_app import scripted_app
 
 SEARCH = AnswerOptions(search=True)
 LONG = SearchResult("标题", "https://a.example/", "字" * 900, "a.example", engine="fake")
@@ -86,7 +87,7 @@ def test_follow_ups_come_from_the_model_that_answered(server: OpenAIServer) -> N
 def test_language_and_time_range_reach_the_engine_and_how_much_of_it_reaches_the_model() -> None:
     engine = FakeEngine("fake", [LONG, *results(9)])
     chosen = search(language="en", time_range=TimeRange.WEEK, result_count=3, snippet_length=100)
-    with world(says=[["好"]], engines=[engine]) as (app, model):
+    with scripted_app(says=[["好"]], engines=[engine]) as (app, model):
         events = list(app.chat.stream("问题", options=chosen))
         list(app.chat.stream("问题", options=SEARCH))
     assert [(query.language, query.time_range, query.limit) for query in engine.queries] == [
@@ -106,14 +107,14 @@ def test_language_and_time_range_reach_the_engine_and_how_much_of_it_reaches_the
 
 def test_automatic_is_a_language_too() -> None:
     engine = FakeEngine("fake", results(3))
-    with world(says=[["好"]], engines=[engine], SEARCH_LANGUAGE="ja") as (app, _):
+    with scripted_app(says=[["好"]], engines=[engine], SEARCH_LANGUAGE="ja") as (app, _):
         list(app.chat.stream("问题一", options=SEARCH))
         list(app.chat.stream("问题二", options=search(language="auto")))
     assert [query.language for query in engine.queries] == ["ja", "zh-CN"]
 
 
 def test_the_prompt() -> None:
-    with world(says=[["好"]]) as (app, model):
+    with scripted_app(says=[["好"]]) as (app, model):
         for prompt in ("chinese", "english", "small"):
             list(app.chat.stream("问题", options=AnswerOptions(choices=Choices(prompt=prompt))))
     assert len({str(asked[0].content) for asked in model.asked}) == 3

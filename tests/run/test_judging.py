@@ -38,8 +38,8 @@ from core.run.judging import (
 from core.run.question import AnswerOptions
 from core.search.types import SearchResult, Source
 from support.base import loaded
+from support.fake_engines import FakeEngine
 from support.openai_server import HANG, CutOff, Fail, OpenAIServer, in_turn, openai_server
-from support.worlds import FakeEngine
 
 PAGE = (
     "青溪市水务局公布，今年前三季度全市供水总量为一亿二千万立方米。\n局长林远说，增加的水量主要用于新建的三个居民区。"

@@ -21,8 +21,8 @@ from core.store.conversations import new_conversation_id
 from support import invented
 from support.agents import agent, final
 from support.base import loaded
-from support.patience import until
-from support.worlds import world
+from support.scripted_app import scripted_app
+from support.waiting import until
 
 TITLE = "灯塔怎样检修"
 ARTICLE = "守塔人应当在日落前点灯。\n\n" + "灯塔的维护费用由海事部门承担。" * 40 + "\n\n灯塔每年检修 12 次。"
@@ -52,7 +52,7 @@ def test_the_model_reads_as_little_as_before_and_the_source_stays_the_librarys(m
 
 @pytest.mark.parametrize("keeps", ["true", "false"])
 def test_it_is_compared_with_the_whole_and_kept_where_pages_are(manual: BundledEngine, keeps: str) -> None:
-    with world(says=[[STATED]], engines=[manual], READING_KEEP=keeps) as (app, _):  # type: ignore[list-item]
+    with scripted_app(says=[[STATED]], engines=[manual], READING_KEEP=keeps) as (app, _):  # type: ignore[list-item]
         id = new_conversation_id()
         app.outbox.create(id, owner=None, who=None, mode="chat")
         run = app.chat.start(app.chat.question(TITLE, options=AnswerOptions(search=True)))

@@ -14,12 +14,13 @@ from core.reading.files import file_page
 from core.run.question import AnswerOptions
 from core.search.types import SearchResult
 from core.store.conversations import new_conversation_id
+from support.fake_engines import FakeEngine
 from support.faults import silence
-from support.patience import until
 from support.reading import kept_workers
+from support.scripted_app import scripted_app
+from support.waiting import until
 from support.web import Web, web
 from support.web_pages import FORUM, NEWS, page, paragraphs
-from support.worlds import FakeEngine, world
 
 __all__ = ["kept_workers", "web"]
 
@@ -37,7 +38,7 @@ def found(*addresses: str, snippet: str = "今年前三季度全市供水总量"
 def asked(results: list[SearchResult], **environ: str) -> tuple[list[RunEvent], str]:
     """The events, and what the model was sent."""
     environ = {"READING_PAGES": "3", "READING_TIMEOUT": "20"} | environ
-    with world(says=[["不需要[1]。"]], engines=[FakeEngine("fake", results)], **environ) as (app, model):
+    with scripted_app(says=[["不需要[1]。"]], engines=[FakeEngine("fake", results)], **environ) as (app, model):
         events = list(app.chat.stream(QUESTION, options=SEARCH))
     return events, str(model.asked[0][-1].content)
 
@@ -116,7 +117,7 @@ def test_a_link_in_the_question_is_read_first_and_besides(web: Web) -> None:
     link = web.page("forum.example/9", FORUM.encode())
     engine = FakeEngine("fake", found(*(web.page(f"news{number}.example/", NEWS.encode()) for number in range(1, 4))))
     reading = {"READING_PAGES": "2", "READING_TIMEOUT": "20"}
-    with world(says=[["不需要[1]。"]], engines=[engine], **reading) as (app, model):
+    with scripted_app(says=[["不需要[1]。"]], engines=[engine], **reading) as (app, model):
         events = list(app.chat.stream(f"{link} 说的对吗？", options=SEARCH))
     assert sorted(event.source.number for event in events if isinstance(event, PageRead)) == [1, 2, 3]
     assert "[1] 水表换了以后读数变大，正常吗？" in str(model.asked[0][-1].content)
@@ -125,7 +126,7 @@ def test_a_link_in_the_question_is_read_first_and_besides(web: Web) -> None:
 
 
 def test_a_link_in_the_question_that_cannot_be_read_is_said_to_be(web: Web) -> None:
-    with world(says=[["不知道。"]], engines=[FakeEngine("fake")], READING_PAGES="3", READING_TIMEOUT="20") as (
+    with scripted_app(says=[["不知道。"]], engines=[FakeEngine("fake")], READING_PAGES="3", READING_TIMEOUT="20") as (
         app,
         model,
     ):
@@ -134,7 +135,7 @@ def test_a_link_in_the_question_that_cannot_be_read_is_said_to_be(web: Web) -> N
 
 
 def test_a_link_is_no_source_where_reading_is_off(web: Web) -> None:
-    with world(says=[["不知道。"]], engines=[FakeEngine("fake")], READING_PAGES="0") as (app, _):
+    with scripted_app(says=[["不知道。"]], engines=[FakeEngine("fake")], READING_PAGES="0") as (app, _):
         events = list(app.chat.stream("http://news.example/1 讲了什么？", options=SEARCH))
     assert message_from_run(events, seconds=1).found == ()
     assert web.connected == []
@@ -154,7 +155,10 @@ def test_passages_stay_within_the_budget(web: Web, tokens: str) -> None:
 
 
 def test_the_built_in_manual_is_no_page_to_read() -> None:
-    with world(says=[["点开关[1]。"]], engines=None, SEARCH_PROVIDER_PRIORITY="bundled", READING_PAGES="3") as (app, _):
+    with scripted_app(says=[["点开关[1]。"]], engines=None, SEARCH_PROVIDER_PRIORITY="bundled", READING_PAGES="3") as (
+        app,
+        _,
+    ):
         events = list(app.chat.stream("怎么打开联网搜索？", options=SEARCH))
     assert of(events, ReadingStarted) == []
     (source,) = next(event for event in events if isinstance(event, Answer)).sources
@@ -165,7 +169,7 @@ def test_the_built_in_manual_is_no_page_to_read() -> None:
 def test_what_was_read_is_kept_with_the_answer_unless_switched_off(web: Web, switch: str, kept: list[int]) -> None:
     results = found(web.page("news.example/1", NEWS.encode()))
     environ = {"READING_PAGES": "3", "READING_TIMEOUT": "20", "READING_KEEP": switch}
-    with world(says=[["不需要[1]。"]], engines=[FakeEngine("fake", results)], **environ) as (app, _):
+    with scripted_app(says=[["不需要[1]。"]], engines=[FakeEngine("fake", results)], **environ) as (app, _):
         id = new_conversation_id()
         app.outbox.create(id, owner=None, who=None, mode="chat")
         run = app.chat.start(app.chat.question(QUESTION, options=SEARCH))
@@ -182,7 +186,7 @@ def test_what_was_read_is_kept_with_the_answer_unless_switched_off(web: Web, swi
 def test_the_same_page_is_read_once_for_two_questions(web: Web) -> None:
     results = found(web.page("news.example/1", NEWS.encode()))
     environ = {"READING_PAGES": "3", "READING_TIMEOUT": "20"}
-    with world(says=[["一[1]。"], ["二[1]。"]], engines=[FakeEngine("fake", results)], **environ) as (app, _):
+    with scripted_app(says=[["一[1]。"], ["二[1]。"]], engines=[FakeEngine("fake", results)], **environ) as (app, _):
         for _ in range(2):
             events = list(app.chat.stream(QUESTION, options=SEARCH))
             (page,) = of(events, PageRead)
@@ -201,7 +205,7 @@ LEASE = file_page(
 def with_file(*results: SearchResult, search: bool, **environ: str) -> tuple[list[RunEvent], str]:
     environ = {"READING_PAGES": "0"} | environ
     options = AnswerOptions(search=search, files=(LEASE,))
-    with world(says=[["要付费[1]。"]], engines=[FakeEngine("fake", list(results))], **environ) as (app, model):
+    with scripted_app(says=[["要付费[1]。"]], engines=[FakeEngine("fake", list(results))], **environ) as (app, model):
         return list(app.chat.stream(QUESTION, options=options)), str(model.asked[0][-1].content)
 
 

@@ -11,7 +11,7 @@ from core.answer.events import RunEvent, RunFailed, RunStopped, TextDelta
 from core.base.threads import LoopThread
 from core.llm.errors import ModelTimeout
 from core.run.run import Run
-from support.patience import until
+from support.waiting import until
 
 
 @pytest.fixture

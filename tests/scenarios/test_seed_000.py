@@ -33,7 +33,7 @@ from support.faults import (
 )
 from support.openai_server import openai_server
 from support.reading import kept_workers
-from support.worlds import world
+from support.scripted_app import scripted_app
 
 __all__ = ["kept_workers"]
 
@@ -65,7 +65,7 @@ def ask(
     url: str, says: str = "回答[1]。", *, options: AnswerOptions = SEARCH, **environ: str
 ) -> tuple[list[RunEvent], str]:
     """Every event of one question, and the prompt that the model got."""
-    with world(says=[[says]], engines=None, SEARCH_PROVIDER_PRIORITY="searxng", SEARXNG_URL=url, **environ) as (
+    with scripted_app(says=[[says]], engines=None, SEARCH_PROVIDER_PRIORITY="searxng", SEARXNG_URL=url, **environ) as (
         app,
         model,
     ):
@@ -77,7 +77,7 @@ def ask(
 def answered_page(url: str, says: str = "照常回答", **environ: str) -> Iterator[AppTest]:
     """The page after a question was asked there with the search on."""
     environ |= {"SEARCH_PROVIDER_PRIORITY": "searxng", "SEARXNG_URL": url}
-    with world(says=[[says]], engines=None, **environ) as (app, _), pages.page_of(app) as page:
+    with scripted_app(says=[[says]], engines=None, **environ) as (app, _), pages.page_of(app) as page:
         yield pages.ask(pages.search(page, on=True), QUESTION)
 
 

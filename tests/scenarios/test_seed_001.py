@@ -21,9 +21,10 @@ from core.search.types import SearchResult
 from core.ui.chat.actions import AGENT_DECIDES
 from support.agents import QUESTION, Meeting, agent, answer, final, of, search_step
 from support.base import loaded
+from support.fake_engines import FakeEngine, results
 from support.pages import ask, choose, html, open_page, rerun, values
 from support.reading import kept_workers
-from support.worlds import FakeEngine, results, world
+from support.scripted_app import scripted_app
 
 __all__ = ["kept_workers"]
 
@@ -59,7 +60,7 @@ def _embedded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_search_in_chat_mode(engine: FakeEngine) -> None:
     """Chat 模式搜索"""
-    with world(says=[["是黄仁勋[1]。"]], engines=[engine]) as (app, model):
+    with scripted_app(says=[["是黄仁勋[1]。"]], engines=[engine]) as (app, model):
         events = list(app.chat.stream(QUESTION, options=AnswerOptions(search=True)))
     assert [query.text for query in engine.queries] == [QUESTION]
     assert FIRST in str(model.asked[0][-1].content)
@@ -80,7 +81,7 @@ def test_search_as_a_tool_of_the_agent(engine: FakeEngine) -> None:
 
 def test_format_of_results(engine: FakeEngine, tool: WebSearchTool) -> None:
     """搜索结果格式化"""
-    with world(says=[["好。"]], engines=[engine]) as (app, model):
+    with scripted_app(says=[["好。"]], engines=[engine]) as (app, model):
         list(app.chat.stream(QUESTION, options=AnswerOptions(search=True)))
     injected, returned = str(model.asked[0][-1].content), tool.run("英伟达")
     for text in (injected, returned):

@@ -14,7 +14,7 @@ from core.agent.legal_tools import CaseSearchTool, RegulationSearchTool
 from core.agent.tools import ToolContext
 from core.answer.events import ToolFinished, ToolStarted
 from support import invented
-from support.agents import World, agent, answer, final, of
+from support.agents import RunningAgent, agent, answer, final, of
 
 LIGHTHOUSE = "中华人民共和国灯塔法"
 CRIMINAL = {
@@ -39,7 +39,7 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def calling(data_dir: Path, tool: str, given: dict[str, Any]) -> Iterator[World]:
+def calling(data_dir: Path, tool: str, given: dict[str, Any]) -> Iterator[RunningAgent]:
     """An agent without any web engine that makes this one call and then answers from its first result."""
     act = f"Thought: 要查\nAction: {tool}\nAction Input: {json.dumps(given, ensure_ascii=False)}"
     with agent([act], final("见[1]。"), engines=[], environ={"DATA_DIR": str(data_dir)}) as world:

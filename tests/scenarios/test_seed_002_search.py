@@ -27,13 +27,14 @@ from core.search.service import SearchService
 from core.search.types import Outcome, SearchQuery, SearchType
 from support.agents import agent, of, wired_agent
 from support.base import loaded
-from support.engines import KEY, WORLDS, answer, scripted, through, usable, wire
+from support.engines import ENGINE_SAMPLES, KEY, answer, scripted, through, usable, wire
+from support.fake_engines import FakeEngine, ScriptedEngine, results_of
 from support.faults import Server, json_answer, keep_alive, message
 from support.openai_server import Call, in_turn, openai_server
 from support.pages import agent_page, ask, html, values
 from support.responses import Cite, Search
-from support.rooms import Clock, Fake, results
-from support.worlds import FakeEngine, world
+from support.scripted_app import scripted_app
+from support.waiting import Clock
 
 QUERY = SearchQuery("劳动合同 解除")
 
@@ -56,7 +57,7 @@ def cache(clock: Clock) -> Iterator[ResultCache]:
         yield store
 
 
-def app_with(*engines: Fake, **environ: str) -> App:
+def app_with(*engines: ScriptedEngine, **environ: str) -> App:
     return build_app(loaded(**environ), engines=engines)
 
 
@@ -66,7 +67,7 @@ def app_with(*engines: Fake, **environ: str) -> App:
 def test_execute_general_search() -> None:
     """From a model that calls the tool to the words that SerpAPI is sent, and back."""
     call = Call("web_search", json.dumps({"query": "劳动合同 解除", "search_type": "news"}))
-    found = WORLDS["serpapi"].payload([("标题", "https://a.example/1", "摘要")])
+    found = ENGINE_SAMPLES["serpapi"].payload([("标题", "https://a.example/1", "摘要")])
     with Server(keep_alive(json_answer(found))) as api:
         with wired_agent(engines=[usable("serpapi", through(api))], strategy="tools") as world:
             world.server.reply = in_turn([call], ["好[1]。"])
@@ -84,7 +85,7 @@ def test_execute_general_search() -> None:
 
 
 def test_search_result_structure() -> None:
-    document = SearchService([Fake("fake")]).search(QUERY).to_json()
+    document = SearchService([ScriptedEngine("fake")]).search(QUERY).to_json()
     assert {"results", "totalResults", "searchTime"} <= set(document)
     assert {"title", "url", "snippet"} <= set(document["results"][0])
     assert document["totalResults"] == 3
@@ -109,7 +110,7 @@ def test_search_result_structure() -> None:
 def test_search_type_filtering(name: str, news: str) -> None:
     """Of every engine with an API: what it is sent for each type. Zhipu's filter takes one site, so it gets words only."""
     settings = loaded().values
-    fetch = scripted(answer(WORLDS[name].payload([("标题", "https://a.example/1", "摘要")])))
+    fetch = scripted(answer(ENGINE_SAMPLES[name].payload([("标题", "https://a.example/1", "摘要")])))
     engine = usable(name, fetch)
     for kind in SearchType:
         engine.search(effective_query(SearchQuery("解除劳动合同", type=kind), settings), 10)
@@ -124,7 +125,7 @@ def test_search_type_filtering(name: str, news: str) -> None:
 
 
 def test_search_error_handling() -> None:
-    with world(says=[["照常回答"]], engines=[FakeEngine("fake", EngineTimeout())]) as (app, _):
+    with scripted_app(says=[["照常回答"]], engines=[FakeEngine("fake", EngineTimeout())]) as (app, _):
         events = list(app.chat.stream("问题", options=AnswerOptions(search=True)))
     assert any(isinstance(event, Notice) and "超时" in event.text for event in events)
     assert any(isinstance(event, Answer) for event in events)
@@ -134,7 +135,7 @@ def test_search_error_handling() -> None:
 
 
 def test_rate_limit_per_user() -> None:
-    app = app_with(Fake("fake"), SEARCH_RATE_LIMIT="2")
+    app = app_with(ScriptedEngine("fake"), SEARCH_RATE_LIMIT="2")
     for n in range(2):
         app.search.search(SearchQuery(f"问题 {n}"), user=Visitor("a"))
     with pytest.raises(RateLimited) as caught:
@@ -151,9 +152,9 @@ def test_global_rate_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def note(*_: object) -> Found:
         at.append(time.monotonic())
-        return results("fake")
+        return results_of("fake")
 
-    app = app_with(Fake("fake", note), SEARCH_ENGINE_QUOTA="1", SEARCH_TIMEOUT="5")
+    app = app_with(ScriptedEngine("fake", note), SEARCH_ENGINE_QUOTA="1", SEARCH_TIMEOUT="5")
     with monkeypatch.context() as past:
         now = time.time
         past.setattr(time, "time", lambda: now() - 58.5)  # what the limiter counts with
@@ -172,7 +173,7 @@ def test_global_rate_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_cache_hit(cache: ResultCache, clock: Clock) -> None:
-    engine = Fake("fake")
+    engine = ScriptedEngine("fake")
     service = SearchService([engine], cache=cache)
     service.search(QUERY)
     clock.pass_(60)
@@ -184,7 +185,7 @@ def test_cache_hit(cache: ResultCache, clock: Clock) -> None:
 
 
 def test_cache_expiration(cache: ResultCache, clock: Clock) -> None:
-    engine = Fake("fake", results("old"), results("new"))
+    engine = ScriptedEngine("fake", results_of("old"), results_of("new"))
     service = SearchService([engine], cache=cache)
     service.search(QUERY)
     clock.pass_(3601)
@@ -209,7 +210,7 @@ def test_cache_expiration(cache: ResultCache, clock: Clock) -> None:
 )
 def test_cache_configuration(clock: Clock, kind: SearchType, environ: dict[str, str], seconds: int) -> None:
     with closing(cache_with(clock, **environ)) as cache:
-        service = SearchService([Fake("fake")], cache=cache)
+        service = SearchService([ScriptedEngine("fake")], cache=cache)
         query = SearchQuery("问题", type=kind)
         service.search(query)
         clock.pass_(seconds - 1)
@@ -224,7 +225,7 @@ def test_cache_configuration(clock: Clock, kind: SearchType, environ: dict[str, 
 def test_native_model_search_priority() -> None:
     """The answering call searches by itself: one call in all, and nobody else is asked."""
     page = "https://gov.example/a"
-    with openai_server() as model, Server(keep_alive(json_answer(WORLDS["searxng"].payload([])))) as other:
+    with openai_server() as model, Server(keep_alive(json_answer(ENGINE_SAMPLES["searxng"].payload([])))) as other:
         connected = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": model.url, "LLM_MODEL": "openai:ok"}
         settings = loaded(**connected, NATIVE_MODELS="ok", SEARXNG_URL=other.url)
         assert build_chain(settings.values).engines[0].name == "native", "by default"
@@ -279,7 +280,7 @@ def test_tavily_search_integration() -> None:
     """In reserve: it stands behind the others, and answers when they fail."""
     order = [engine.name for engine in build_chain(loaded(EXA_API_KEY="k", TAVILY_API_KEY="k").values).engines]
     assert order.index("exa") < order.index("tavily")
-    found = WORLDS["tavily"].payload([("标题", "https://a.example/1", "摘要")])
+    found = ENGINE_SAMPLES["tavily"].payload([("标题", "https://a.example/1", "摘要")])
     broken = keep_alive(message(b"", status="500 Internal Server Error"))
     with Server(broken) as exa, Server(keep_alive(json_answer(found))) as tavily:
         engines = [usable("exa", through(exa)), usable("tavily", through(tavily))]
@@ -304,7 +305,7 @@ def test_provider_priority_configuration() -> None:
 
 def test_automatic_failover(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        response = SearchService([Fake("first", EngineUnavailable()), Fake("second")]).search(QUERY)
+        response = SearchService([ScriptedEngine("first", EngineUnavailable()), ScriptedEngine("second")]).search(QUERY)
     assert response.provider == "second"
     assert [attempt.outcome for attempt in response.attempts] == [Outcome.FAILED, Outcome.OK]
     assert "first" in caplog.text
@@ -314,7 +315,7 @@ def test_automatic_failover(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_normalize_query_for_caching(cache: ResultCache) -> None:
-    engine = Fake("fake")
+    engine = ScriptedEngine("fake")
     service = SearchService([engine], cache=cache)
     service.search(SearchQuery("Python  Asyncio 教程"))
     assert service.search(SearchQuery(" ｐｙｔｈｏｎ asyncio　教程 ")).from_cache

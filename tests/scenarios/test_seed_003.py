@@ -29,9 +29,9 @@ from core.search.types import Outcome, SearchQuery, SearchResponse
 from support.agents import agent, answer, final, of, search_step
 from support.base import ROOT, loaded
 from support.chrome import NO_CHROME, Watched, watched
+from support.fake_engines import ScriptedEngine
 from support.google_site import GoogleSite, google_site
-from support.patience import until
-from support.rooms import Fake
+from support.waiting import until
 
 needs_chrome = pytest.mark.skipif(bool(NO_CHROME), reason=NO_CHROME)
 
@@ -172,7 +172,7 @@ def test_google_is_used(engine: GoogleEngine, site: GoogleSite) -> None:
 @pytest.mark.parametrize("wall", ["captcha", "consent", "wall"])
 def test_google_detects_a_robot(engine: GoogleEngine, site: GoogleSite, wall: str) -> None:
     """处理 Google 反爬虫"""
-    service = room(engine, Fake("next"))
+    service = room(engine, ScriptedEngine("next"))
     before = len(site.searches)
     response = service.search(SearchQuery(f"{wall} 查询"))
     first = response.attempts[0]
@@ -191,7 +191,7 @@ def test_search_engine_interface() -> None:
     """搜索引擎接口定义"""
     for engine in (SearchEngine, GoogleEngine):
         assert list(inspect.signature(engine.search).parameters)[:3] == ["self", "query", "num_results"]
-    assert isinstance(Fake("any"), SearchEngine)
+    assert isinstance(ScriptedEngine("any"), SearchEngine)
 
 
 def test_a_new_engine_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,7 +206,7 @@ class NewEngine(SearchEngine):
     name = "baidu"
 
     def search(self, query: SearchQuery, num_results: int, *, deadline: object = None) -> Found:
-        return Found(Fake("baidu").search(query, num_results))
+        return Found(ScriptedEngine("baidu").search(query, num_results))
 
 
 # ── 需求：浏览器实例管理 ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -276,7 +276,7 @@ def test_network_timeout(engine: GoogleEngine, site: GoogleSite) -> None:
 @pytest.mark.parametrize("words", ["", "   ", "\u3000\n"])
 def test_invalid_query(words: str) -> None:
     """无效的查询参数"""
-    fake = Fake("google")
+    fake = ScriptedEngine("google")
     with pytest.raises(QueryError):
         search(fake, words)
     assert not fake.calls

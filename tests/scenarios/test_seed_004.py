@@ -41,8 +41,8 @@ from core.ui.chat.actions import AGENT_ON
 from support.agents import (
     QUESTION,
     Meeting,
+    RunningAgent,
     SlowEngine,
-    World,
     agent,
     answer,
     failure,
@@ -55,12 +55,12 @@ from support.agents import (
     wired_agent,
 )
 from support.base import loaded
+from support.fake_engines import FakeEngine, results
 from support.openai_server import Call, in_turn
 from support.pages import agent_page, ask, choose, drawn_after, html, open_page, rerun, states, step, steps, values
-from support.patience import until
 from support.reading import kept_workers
 from support.scripted import ScriptedChatModel
-from support.worlds import FakeEngine, results
+from support.waiting import until
 
 __all__ = ["kept_workers"]
 
@@ -586,7 +586,7 @@ def test_the_handler_is_registered_with_the_executor(monkeypatch: pytest.MonkeyP
     assert steps(drawn_after(events, over=True))[0].startswith("搜索「英伟达 CEO」 · fake · 9 条")
 
 
-def tasks(world: World) -> int:
+def tasks(world: RunningAgent) -> int:
     async def count() -> int:
         return len(asyncio.all_tasks())
 

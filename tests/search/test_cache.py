@@ -10,10 +10,11 @@ from core.search.cache import ResultCache, SessionCache
 from core.search.codec import decode, encode
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType
 from support.base import loaded
-from support.rooms import Clock, results
+from support.fake_engines import results_of
+from support.waiting import Clock
 
 QUERY = SearchQuery("民法典")
-RESPONSE = SearchResponse(QUERY, tuple(results()), (Attempt("fake", Outcome.OK),), "fake", skipped=2, notes=("注",))
+RESPONSE = SearchResponse(QUERY, tuple(results_of()), (Attempt("fake", Outcome.OK),), "fake", skipped=2, notes=("注",))
 
 
 class Memory:

@@ -26,7 +26,7 @@ from support.base import ROOT
 from support.chrome import CHROME, NO_CHROME, Watched, watched
 from support.faults import unused_port
 from support.google_site import GoogleSite, google_site
-from support.patience import until
+from support.waiting import until
 
 pytestmark = pytest.mark.skipif(bool(NO_CHROME), reason=NO_CHROME)
 

@@ -32,9 +32,9 @@ from core.search.query import effective_query
 from core.search.registry import ENGINES, build_chain, unheeded_limits
 from core.search.types import SearchQuery, SearchResult, SearchType, TimeRange
 from support.base import loaded
-from support.engines import KEY, WORLDS, answer, scripted, usable, wire
+from support.engines import ENGINE_SAMPLES, KEY, answer, scripted, usable, wire
 
-HTTP = sorted(WORLDS)
+HTTP = sorted(ENGINE_SAMPLES)
 TRICKY = '“引号” "a" +&#=%?/\\ 你好 👩‍👩‍👧 ２０２６'
 
 
@@ -64,7 +64,7 @@ def test_an_engine_is_built_under_its_own_name_or_says_why_not(name: str) -> Non
 
 @pytest.mark.parametrize("name", HTTP)
 def test_with_its_key_or_server_it_is_in_the_chain(name: str) -> None:
-    chain = build_chain(loaded(SEARCH_PROVIDER_PRIORITY=name, **WORLDS[name].environ).values)
+    chain = build_chain(loaded(SEARCH_PROVIDER_PRIORITY=name, **ENGINE_SAMPLES[name].environ).values)
     assert [engine.name for engine in chain.engines] == [name]
     assert chain.left_out == ()
 
@@ -80,7 +80,7 @@ def test_engines_without_a_key_are_left_out_with_the_variable_to_set() -> None:
 @pytest.mark.parametrize("name", HTTP)
 def test_good_results_are_read_cleaned_and_limited(name: str) -> None:
     rows = [(f"标题 {n}", f"https://www.site{n}.example/{n}", f"摘要\n{n}") for n in range(30)]
-    fetch = scripted(answer(WORLDS[name].payload(rows)))
+    fetch = scripted(answer(ENGINE_SAMPLES[name].payload(rows)))
     found = usable(name, fetch).search(SearchQuery("问题"), 10)
     assert [result.title for result in found] == [f"标题 {n}" for n in range(10)]
     assert found[3].source == "site3.example"
@@ -105,7 +105,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("name", HTTP)
 def test_hostile_fields_cost_only_themselves(name: str) -> None:
-    found = usable(name, scripted(answer(WORLDS[name].payload(HOSTILE)))).search(SearchQuery("问题"), 10)
+    found = usable(name, scripted(answer(ENGINE_SAMPLES[name].payload(HOSTILE)))).search(SearchQuery("问题"), 10)
     assert {"good.example", "no-title.example", "long.example"} <= {result.source for result in found}
     assert found.skipped >= 5
     check(found)
@@ -114,12 +114,12 @@ def test_hostile_fields_cost_only_themselves(name: str) -> None:
 @pytest.mark.parametrize("name", HTTP)
 def test_results_of_which_none_is_usable_are_a_failure_not_nothing(name: str) -> None:
     with pytest.raises(EngineParseError):
-        usable(name, scripted(answer(WORLDS[name].payload([("脚本", "javascript:x", "")])))).search("问题", 10)
+        usable(name, scripted(answer(ENGINE_SAMPLES[name].payload([("脚本", "javascript:x", "")])))).search("问题", 10)
 
 
 @pytest.mark.parametrize("name", HTTP)
 def test_nothing_found_is_an_empty_list(name: str) -> None:
-    found = usable(name, scripted(answer(WORLDS[name].payload([])))).search("问题", 10)
+    found = usable(name, scripted(answer(ENGINE_SAMPLES[name].payload([])))).search("问题", 10)
     assert found == []
     assert found is not None
 
@@ -154,7 +154,7 @@ WRONG: list[Any] = [None, 0, True, "x", [], [None], [1, "a", []], {}, {"x": 1}, 
 @pytest.mark.parametrize("wrong", WRONG, ids=repr)
 def test_a_wrong_type_anywhere_never_breaks_out(name: str, wrong: Any) -> None:
     """Every value of a good answer is replaced in turn."""
-    payload = WORLDS[name].payload([("标题", "https://a.example/", "摘要")])
+    payload = ENGINE_SAMPLES[name].payload([("标题", "https://a.example/", "摘要")])
     for damaged in _damaged(payload, wrong):
         try:
             found = usable(name, scripted(answer(damaged))).search("问题", 10)
@@ -232,7 +232,7 @@ def test_a_failed_exchange_becomes_a_reason_to_go_on(name: str, problem: Excepti
 def test_every_kind_of_search_makes_a_request_that_survives_the_wire(name: str, kind: SearchType) -> None:
     settings = loaded().values
     for time_range in (None, *TimeRange):
-        fetch = scripted(answer(WORLDS[name].payload([])))
+        fetch = scripted(answer(ENGINE_SAMPLES[name].payload([])))
         usable(name, fetch).search(effective_query(SearchQuery(TRICKY, kind, time_range=time_range), settings), 10)
         (request,) = fetch.asked
         sent = wire(request)
@@ -245,7 +245,7 @@ def test_every_kind_of_search_makes_a_request_that_survives_the_wire(name: str, 
 
 @pytest.mark.parametrize("name", HTTP)
 def test_a_site_filter_reaches_the_server(name: str) -> None:
-    fetch = scripted(answer(WORLDS[name].payload([])))
+    fetch = scripted(answer(ENGINE_SAMPLES[name].payload([])))
     usable(name, fetch).search(SearchQuery("问题", sites=("court.gov.cn",)), 10)
     sent = wire(fetch.asked[0])
     assert "court.gov.cn" in json.dumps([sent.params, sent.body])
@@ -253,7 +253,7 @@ def test_a_site_filter_reaches_the_server(name: str) -> None:
 
 @pytest.mark.parametrize("name", HTTP)
 def test_one_engine_serves_many_searches(name: str) -> None:
-    fetch = scripted(answer(b"", 500), answer(WORLDS[name].payload([("标题", "https://a.example/", "")])))
+    fetch = scripted(answer(b"", 500), answer(ENGINE_SAMPLES[name].payload([("标题", "https://a.example/", "")])))
     engine = usable(name, fetch)
     with pytest.raises(EngineUnavailable):
         engine.search("一", 10)
@@ -267,7 +267,7 @@ def test_one_engine_serves_many_searches(name: str) -> None:
 )
 def test_a_limit_reaches_the_server_or_the_reader_is_told(name: str, limit: dict[str, Any]) -> None:
     plain, limited = SearchQuery("X", language="auto"), SearchQuery("X", **{"language": "auto", **limit})
-    fetch = scripted(answer(WORLDS[name].payload([])))
+    fetch = scripted(answer(ENGINE_SAMPLES[name].payload([])))
     engine = usable(name, fetch)
     engine.search(plain, 10)
     engine.search(limited, 10)

@@ -15,16 +15,17 @@ from core.search.failover import Failover, Raced, all_failed
 from core.search.health import Health
 from core.search.results import Found
 from core.search.types import Attempt, Outcome, SearchQuery, SearchResult
-from support.rooms import Clock, Fake, Stuck, hung_until_cancelled, results, slow, threads_back_to
+from support.fake_engines import ScriptedEngine, Stuck, hung_until_cancelled, results_of, slow
+from support.waiting import Clock, threads_back_to
 
 QUERY = SearchQuery("民法典")
 
 
-def room(engines: Sequence[Fake], *, hedge_after: float = 5.0, **parts: Any) -> Failover:
+def room(engines: Sequence[ScriptedEngine], *, hedge_after: float = 5.0, **parts: Any) -> Failover:
     return Failover(Health(engine.name for engine in engines), hedge_after=hedge_after, **parts)
 
 
-def run(engines: Sequence[Fake], *, seconds: float = 20.0, hedge_after: float = 5.0, **parts: Any) -> Raced:
+def run(engines: Sequence[ScriptedEngine], *, seconds: float = 20.0, hedge_after: float = 5.0, **parts: Any) -> Raced:
     return room(engines, hedge_after=hedge_after, **parts).run(engines, QUERY, Deadline(seconds))
 
 
@@ -33,7 +34,7 @@ def outcomes(raced: Raced) -> list[tuple[str, str, str]]:
 
 
 def test_the_first_engine_answers_and_the_others_are_left_alone() -> None:
-    engines = [Fake("a"), Fake("b")]
+    engines = [ScriptedEngine("a"), ScriptedEngine("b")]
     raced = run(engines)
     assert raced.provider == "a"
     assert outcomes(raced) == [("a", "ok", "")]
@@ -41,7 +42,7 @@ def test_the_first_engine_answers_and_the_others_are_left_alone() -> None:
 
 
 def test_the_engine_gets_the_query_unchanged_and_a_deadline_of_its_own() -> None:
-    engine = Fake("a")
+    engine = ScriptedEngine("a")
     common = Deadline(2)
     room([engine]).run([engine], QUERY, common)
     assert engine.asked == [QUERY]
@@ -54,7 +55,7 @@ def test_the_engine_gets_the_query_unchanged_and_a_deadline_of_its_own() -> None
 @pytest.mark.parametrize("first", [EngineTimeout(), EngineUnavailable(), EngineBlocked(), EngineMisconfigured()])
 def test_an_eligible_error_starts_the_next_engine_at_once(first: Exception) -> None:
     began = time.monotonic()
-    raced = run([Fake("a", first), Fake("b")], hedge_after=60)
+    raced = run([ScriptedEngine("a", first), ScriptedEngine("b")], hedge_after=60)
     assert time.monotonic() - began < 10
     assert raced.provider == "b"
     assert outcomes(raced) == [("a", "failed", first.kind), ("b", "ok", "")]  # type: ignore[attr-defined]
@@ -62,20 +63,20 @@ def test_an_eligible_error_starts_the_next_engine_at_once(first: Exception) -> N
 
 
 def test_zero_results_start_the_next_engine_at_once() -> None:
-    raced = run([Fake("a", Found()), Fake("b")], hedge_after=60)
+    raced = run([ScriptedEngine("a", Found()), ScriptedEngine("b")], hedge_after=60)
     assert outcomes(raced) == [("a", "empty", ""), ("b", "ok", "")]
 
 
 def test_everybody_empty_is_not_an_error() -> None:
-    raced = run([Fake("a", Found()), Fake("b", Found())])
+    raced = run([ScriptedEngine("a", Found()), ScriptedEngine("b", Found())])
     assert not raced.found
     assert outcomes(raced) == [("a", "empty", ""), ("b", "empty", "")]
 
 
 def test_a_slow_engine_is_hedged_and_the_first_answer_wins() -> None:
-    slow_one = Fake("slow", hung_until_cancelled)
+    slow_one = ScriptedEngine("slow", hung_until_cancelled)
     began = time.monotonic()
-    raced = run([slow_one, Fake("quick")], hedge_after=0.1)
+    raced = run([slow_one, ScriptedEngine("quick")], hedge_after=0.1)
     assert time.monotonic() - began > 0.09
     assert raced.provider == "quick"
     assert outcomes(raced) == [("slow", "skipped", "abandoned"), ("quick", "ok", "")]
@@ -84,27 +85,32 @@ def test_a_slow_engine_is_hedged_and_the_first_answer_wins() -> None:
 
 
 def test_a_hedged_engine_may_still_win() -> None:
-    raced = run([Fake("slow", slow(0.2, results("slow"))), Fake("stuck", hung_until_cancelled)], hedge_after=0.05)
+    raced = run(
+        [ScriptedEngine("slow", slow(0.2, results_of("slow"))), ScriptedEngine("stuck", hung_until_cancelled)],
+        hedge_after=0.05,
+    )
     assert raced.provider == "slow"
     assert outcomes(raced) == [("slow", "ok", ""), ("stuck", "skipped", "abandoned")]
 
 
 def test_the_losers_are_cancelled() -> None:
-    loser = Fake("loser", hung_until_cancelled)
-    run([loser, Fake("winner")], hedge_after=0.05)
+    loser = ScriptedEngine("loser", hung_until_cancelled)
+    run([loser, ScriptedEngine("winner")], hedge_after=0.05)
     assert loser.deadlines[0] is not None
     assert loser.deadlines[0].cancelled
 
 
 def test_a_slow_engine_that_finds_nothing_does_not_end_the_search() -> None:
     raced = run(
-        [Fake("empty", slow(0.1, Found())), Fake("slow", slow(0.3, results("slow")))], hedge_after=0.02, seconds=3
+        [ScriptedEngine("empty", slow(0.1, Found())), ScriptedEngine("slow", slow(0.3, results_of("slow")))],
+        hedge_after=0.02,
+        seconds=3,
     )
     assert raced.provider == "slow"
 
 
 def test_all_hung_ends_at_the_deadline_with_everyone_reported() -> None:
-    engines = [Fake(name, hung_until_cancelled) for name in "abc"]
+    engines = [ScriptedEngine(name, hung_until_cancelled) for name in "abc"]
     began = time.monotonic()
     raced = run(engines, seconds=0.6, hedge_after=0.1)
     assert 0.55 < time.monotonic() - began < 10
@@ -115,7 +121,7 @@ def test_all_hung_ends_at_the_deadline_with_everyone_reported() -> None:
 def test_stuck_engines_are_abandoned_and_their_threads_end_with_them() -> None:
     before = threading.active_count()
     stuck = Stuck()
-    engines = [Fake(f"stuck-{name}", stuck) for name in "abc"]
+    engines = [ScriptedEngine(f"stuck-{name}", stuck) for name in "abc"]
     raced = run(engines, seconds=1.5, hedge_after=0.1)
     assert [attempt.kind for attempt in raced.attempts] == ["timeout"] * 3
     assert sum(thread.name == "search-worker" for thread in threading.enumerate()) >= 3
@@ -124,7 +130,7 @@ def test_stuck_engines_are_abandoned_and_their_threads_end_with_them() -> None:
 
 
 def test_cancelling_ends_the_search_and_its_engines_at_once() -> None:
-    engine = Fake("a", hung_until_cancelled)
+    engine = ScriptedEngine("a", hung_until_cancelled)
     deadline = Deadline(30)
     threading.Timer(0.1, deadline.cancel).start()
     began = time.monotonic()
@@ -136,7 +142,7 @@ def test_cancelling_ends_the_search_and_its_engines_at_once() -> None:
 
 
 def test_a_bug_is_logged_with_its_traceback_and_does_not_stop_the_others(caplog: pytest.LogCaptureFixture) -> None:
-    raced = run([Fake("buggy", KeyError("oops")), Fake("b")])
+    raced = run([ScriptedEngine("buggy", KeyError("oops")), ScriptedEngine("b")])
     assert raced.provider == "b"
     assert outcomes(raced)[0] == ("buggy", "failed", "internal")
     assert "oops" not in raced.attempts[0].reason
@@ -146,18 +152,18 @@ def test_a_bug_is_logged_with_its_traceback_and_does_not_stop_the_others(caplog:
 
 def test_a_bug_is_handed_on_when_nobody_wins() -> None:
     bug = KeyError("oops")
-    assert run([Fake("buggy", bug), Fake("b", Found())]).bug is bug
+    assert run([ScriptedEngine("buggy", bug), ScriptedEngine("b", Found())]).bug is bug
 
 
 def test_a_bug_does_not_let_an_engine_rest() -> None:
-    engines = [Fake("buggy", KeyError("oops"), results("buggy"))]
+    engines = [ScriptedEngine("buggy", KeyError("oops"), results_of("buggy"))]
     failover = room(engines)
     failover.run(engines, QUERY, Deadline(20))
     assert failover.run(engines, QUERY, Deadline(20)).provider == "buggy"
 
 
 def test_an_engine_that_returns_none_is_a_bug() -> None:
-    assert isinstance(run([Fake("a", [None])]).bug, AttributeError)
+    assert isinstance(run([ScriptedEngine("a", [None])]).bug, AttributeError)
 
 
 def test_results_of_engines_that_do_not_clean_are_cleaned_and_deduplicated() -> None:
@@ -166,7 +172,7 @@ def test_results_of_engines_that_do_not_clean_are_cleaned_and_deduplicated() -> 
         SearchResult("A again", "http://example.org/a/#part", "", "?"),
         SearchResult("script", "javascript:alert(1)", "", "?"),
     ]
-    found = run([Fake("a", raw)]).found
+    found = run([ScriptedEngine("a", raw)]).found
     assert [(result.title, result.source) for result in found] == [("A", "example.org")]
     assert len(found[0].snippet) <= 1000
     assert found.skipped == 1
@@ -176,7 +182,7 @@ def test_results_of_engines_that_do_not_clean_are_cleaned_and_deduplicated() -> 
 
 
 def test_a_resting_engine_is_skipped_with_its_reason() -> None:
-    engines = [Fake("a", EngineBlocked("需要验证码。")), Fake("b")]
+    engines = [ScriptedEngine("a", EngineBlocked("需要验证码。")), ScriptedEngine("b")]
     failover = room(engines)
     failover.run(engines, QUERY, Deadline(20))
     raced = failover.run(engines, QUERY, Deadline(20))
@@ -187,14 +193,14 @@ def test_a_resting_engine_is_skipped_with_its_reason() -> None:
 
 
 def test_engines_after_the_winner_are_not_listed_even_when_they_rest() -> None:
-    engines = [Fake("a"), Fake("b", EngineBlocked())]
+    engines = [ScriptedEngine("a"), ScriptedEngine("b", EngineBlocked())]
     failover = room(engines)
     failover.health.failed("b", EngineBlocked())
     assert outcomes(failover.run(engines, QUERY, Deadline(20))) == [("a", "ok", "")]
 
 
 def test_when_everybody_rests_the_one_that_rests_least_is_asked() -> None:
-    engines = [Fake("a"), Fake("b"), Fake("c")]
+    engines = [ScriptedEngine("a"), ScriptedEngine("b"), ScriptedEngine("c")]
     failover = room(engines)
     failover.health.failed("a", EngineUnavailable())
     failover.health.failed("b", EngineTimeout())
@@ -205,7 +211,7 @@ def test_when_everybody_rests_the_one_that_rests_least_is_asked() -> None:
 
 
 def test_engines_that_want_to_be_left_alone_are_left_alone_even_then() -> None:
-    engines = [Fake("a"), Fake("b")]
+    engines = [ScriptedEngine("a"), ScriptedEngine("b")]
     failover = room(engines)
     failover.health.failed("a", EngineBlocked())
     failover.health.failed("b", EngineMisconfigured("密钥不对。"))
@@ -215,31 +221,31 @@ def test_engines_that_want_to_be_left_alone_are_left_alone_even_then() -> None:
 
 
 def test_a_named_engine_is_asked_although_it_rests() -> None:
-    engines = [Fake("a")]
+    engines = [ScriptedEngine("a")]
     failover = room(engines)
     failover.health.failed("a", EngineBlocked())
     assert failover.run(engines, QUERY, Deadline(20), wake=True).provider == "a"
 
 
 def test_a_passing_fault_of_the_only_engine_is_worth_one_more_try() -> None:
-    alone = Fake("a", EngineUnavailable("内部出错（500）。"), results("a"))
+    alone = ScriptedEngine("a", EngineUnavailable("内部出错（500）。"), results_of("a"))
     failover = room([alone])
     assert outcomes(failover.run([alone], QUERY, Deadline(20))) == [("a", "ok", "")]
     assert failover.health.states()["a"] is None
-    down = Fake("down", EngineUnavailable())
+    down = ScriptedEngine("down", EngineUnavailable())
     assert outcomes(run([down])) == [("down", "failed", "unavailable")]
     assert down.calls == 2, "one more, and no more than that"
 
 
 @pytest.mark.parametrize("error", [EngineBlocked(), EngineMisconfigured(), EngineTimeout()])
 def test_what_does_not_pass_is_asked_once(error: Exception) -> None:
-    engine = Fake("a", error)
+    engine = ScriptedEngine("a", error)
     run([engine])
     assert engine.calls == 1
 
 
 def test_an_engine_that_was_overtaken_three_times_rests() -> None:
-    engines = [Fake("slow", hung_until_cancelled), Fake("quick", slow(0.05, results("quick")))]
+    engines = [ScriptedEngine("slow", hung_until_cancelled), ScriptedEngine("quick", slow(0.05, results_of("quick")))]
     failover = room(engines, hedge_after=0.1)
     for _ in range(3):
         assert outcomes(failover.run(engines, QUERY, Deadline(5)))[0] == ("slow", "skipped", "abandoned")
@@ -248,7 +254,7 @@ def test_an_engine_that_was_overtaken_three_times_rests() -> None:
 
 
 def test_an_engine_that_hung_until_the_deadline_rests_but_one_started_late_does_not() -> None:
-    engines = [Fake("hung", hung_until_cancelled), Fake("late", hung_until_cancelled)]
+    engines = [ScriptedEngine("hung", hung_until_cancelled), ScriptedEngine("late", hung_until_cancelled)]
     failover = room(engines, hedge_after=0.6)
     failover.run(engines, QUERY, Deadline(0.65))
     states = failover.health.states()
@@ -266,7 +272,10 @@ def test_an_engine_whose_time_ran_out_before_it_had_a_chance_is_not_blamed() -> 
 
         return behave
 
-    engines = [Fake("slow", after(4.5, EngineUnavailable())), Fake("late", after(0.6, EngineTimeout()))]
+    engines = [
+        ScriptedEngine("slow", after(4.5, EngineUnavailable())),
+        ScriptedEngine("late", after(0.6, EngineTimeout())),
+    ]
     failover = room(engines, hedge_after=60, clock=clock)
     failover.run(engines, QUERY, Deadline(5, clock))
     states = failover.health.states()
@@ -275,7 +284,7 @@ def test_an_engine_whose_time_ran_out_before_it_had_a_chance_is_not_blamed() -> 
 
 
 def test_a_quick_timeout_of_the_engine_itself_counts() -> None:
-    engines = [Fake("gateway", EngineTimeout("网关超时（504）。")), Fake("b")]
+    engines = [ScriptedEngine("gateway", EngineTimeout("网关超时（504）。")), ScriptedEngine("b")]
     failover = room(engines)
     failover.run(engines, QUERY, Deadline(5))
     assert failover.health.states()["gateway"] is not None
@@ -289,7 +298,7 @@ def test_an_engine_without_quota_is_skipped_and_does_not_rest() -> None:
         if engine == "a":
             raise RateLimited(retry_after=42)
 
-    engines = [Fake("a"), Fake("b")]
+    engines = [ScriptedEngine("a"), ScriptedEngine("b")]
     failover = room(engines, take_turn=no_turn)
     raced = failover.run(engines, QUERY, Deadline(20))
     assert outcomes(raced) == [("a", "skipped", "rate_limited"), ("b", "ok", "")]
@@ -302,7 +311,7 @@ def test_waiting_for_our_own_quota_is_not_held_against_the_engine() -> None:
         if engine == "a":
             deadline.sleep(30)
 
-    engines = [Fake("a"), Fake("b")]
+    engines = [ScriptedEngine("a"), ScriptedEngine("b")]
     failover = room(engines, hedge_after=0.02, take_turn=wait)
     for _ in range(5):
         assert failover.run(engines, QUERY, Deadline(20)).provider == "b"
@@ -319,9 +328,9 @@ def test_no_more_threads_than_allowed_and_nobody_starves_for_a_hedge() -> None:
             crowded.set()
         time.sleep(0.15)
         at_work.release()
-        return results()
+        return results_of()
 
-    engines = [Fake("a", work), Fake("b", work)]
+    engines = [ScriptedEngine("a", work), ScriptedEngine("b", work)]
     failover = room(engines, hedge_after=0.02, workers=Workers(limit=2))
     before = threading.active_count()
     found: list[Raced] = []
@@ -343,7 +352,12 @@ def test_a_hedge_that_found_no_free_thread_is_tried_again() -> None:
     somebody_else = threading.Event()
     assert workers.start(lambda: somebody_else.wait(10))
     threading.Timer(0.3, somebody_else.set).start()
-    raced = run([Fake("hung", hung_until_cancelled), Fake("b")], seconds=10, hedge_after=0.05, workers=workers)
+    raced = run(
+        [ScriptedEngine("hung", hung_until_cancelled), ScriptedEngine("b")],
+        seconds=10,
+        hedge_after=0.05,
+        workers=workers,
+    )
     assert raced.provider == "b"
 
 
@@ -351,7 +365,7 @@ def test_without_a_free_thread_the_attempt_says_so() -> None:
     workers = Workers(limit=1)
     stuck = Stuck()
     assert workers.start(lambda: stuck(QUERY, Deadline(1)))
-    raced = run([Fake("a")], seconds=0.1, workers=workers)
+    raced = run([ScriptedEngine("a")], seconds=0.1, workers=workers)
     stuck.release.set()
     assert outcomes(raced) == [("a", "failed", "busy")]
 
@@ -387,5 +401,5 @@ def test_nobody_had_time() -> None:
 
 def test_cancelled_searches_write_no_warnings(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
-    run([Fake("a", hung_until_cancelled), Fake("b")], hedge_after=0.05)
+    run([ScriptedEngine("a", hung_until_cancelled), ScriptedEngine("b")], hedge_after=0.05)
     assert not caplog.records

@@ -12,9 +12,9 @@ from core.base.http import Deadline
 from core.search.errors import EngineTimeout, RateLimited, SearchError
 from core.search.flights import Flights
 from core.search.types import SearchQuery, SearchResponse
-from support.rooms import results
+from support.fake_engines import results_of
 
-FOUND = SearchResponse(SearchQuery("民法典"), tuple(results()), provider="a")
+FOUND = SearchResponse(SearchQuery("民法典"), tuple(results_of()), provider="a")
 
 
 def never() -> SearchResponse:

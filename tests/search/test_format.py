@@ -6,7 +6,7 @@ import pytest
 
 from core.search.format import CLOSE_FENCE, OPEN_FENCE, sources_block
 from core.search.types import SearchResult, Source
-from support.rooms import results
+from support.fake_engines import results_of
 
 
 def numbered(found: Sequence[SearchResult]) -> list[Source]:
@@ -14,7 +14,7 @@ def numbered(found: Sequence[SearchResult]) -> list[Source]:
 
 
 def test_chat_gets_a_numbered_list_with_title_address_and_snippet() -> None:
-    block = sources_block(numbered(results("x", 2)), snippet_length=200)
+    block = sources_block(numbered(results_of("x", 2)), snippet_length=200)
     assert block.splitlines() == [
         OPEN_FENCE,
         "[1] 标题 1",
@@ -30,7 +30,7 @@ def test_chat_gets_a_numbered_list_with_title_address_and_snippet() -> None:
 
 
 def test_numbers_go_on_where_the_last_search_stopped() -> None:
-    assert "[6] 标题 1" in sources_block([Source.of(results("x", 1)[0], number=6)], snippet_length=200)
+    assert "[6] 标题 1" in sources_block([Source.of(results_of("x", 1)[0], number=6)], snippet_length=200)
 
 
 def test_snippets_are_cut() -> None:

@@ -16,7 +16,7 @@ from core.search.errors import (
     EngineUnavailable,
 )
 from core.search.health import LONGEST_GROWN_REST, SLOW_TIMES, TRIAL_SECONDS, Health
-from support.rooms import Clock
+from support.waiting import Clock
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from core.base.visitors import Visitor
 from core.search.errors import RateLimited
 from core.search.limits import SearchLimits
 from support.base import loaded
-from support.rooms import Clock
+from support.waiting import Clock
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from core.search.chrome import Browser
 from core.search.reach import NOWHERE, Origin, arguments, elsewhere
 from support.chrome import CHROME, NO_CHROME
 from support.faults import Peer, Server, self_signed, unused_port
-from support.google_site import GoogleSite, google_site, page, results
+from support.google_site import GoogleSite, google_results, google_site, page
 from support.hostile_page import Canary, canary, set_up
 
 needs_chrome = pytest.mark.skipif(bool(NO_CHROME), reason=NO_CHROME)
@@ -109,7 +109,7 @@ def test_a_window_is_closed_again(browser: Browser, site: GoogleSite) -> None:
 
 LEAVING = {
     "script": page("<script>location = '{there}'</script>"),
-    "later": results(before="<script>setTimeout(() => {{ location = '{there}' }}, 300)</script>"),
+    "later": google_results(before="<script>setTimeout(() => {{ location = '{there}' }}, 300)</script>"),
     "refresh": page("", head='<meta http-equiv="refresh" content="0;url={there}">'),
     "form": page('<form id="f" method="post" action="{there}"></form><script>f.submit()</script>'),
     "frame": page("<iframe srcdoc=\"<script>top.location = '{there}'</script>\"></iframe>"),

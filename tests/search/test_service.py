@@ -35,8 +35,9 @@ from core.search.results import Found
 from core.search.service import MAX_QUERY_LENGTH, SearchService
 from core.search.types import Outcome, SearchQuery, SearchResponse, SearchResult, SearchType
 from support.base import loaded
+from support.fake_engines import ScriptedEngine, Stuck, hung_until_cancelled, results_of, slow
 from support.faults import Server, drip, head, silence
-from support.rooms import Clock, Fake, Stuck, hung_until_cancelled, results, slow, threads_back_to
+from support.waiting import Clock, threads_back_to
 
 QUERY = SearchQuery("民法典")
 
@@ -81,7 +82,7 @@ def together(count: int, do: Callable[[int], Any]) -> list[Any]:
 
 @pytest.mark.parametrize("text", ["", " ", "\u3000\n\t", "\u200b", "\u2800\u3164", "\ufe0f"])
 def test_a_blank_query_is_refused_before_anything_is_sent(text: str) -> None:
-    engine = Fake("a")
+    engine = ScriptedEngine("a")
     with pytest.raises(QueryError):
         SearchService([engine]).search(SearchQuery(text))
     assert engine.calls == 0
@@ -89,7 +90,7 @@ def test_a_blank_query_is_refused_before_anything_is_sent(text: str) -> None:
 
 def test_an_endless_query_is_refused() -> None:
     with pytest.raises(QueryError, match="上限"):
-        SearchService([Fake("a")]).search(SearchQuery("字" * (MAX_QUERY_LENGTH + 1)))
+        SearchService([ScriptedEngine("a")]).search(SearchQuery("字" * (MAX_QUERY_LENGTH + 1)))
 
 
 def test_without_engines_or_with_an_unknown_name() -> None:
@@ -97,14 +98,16 @@ def test_without_engines_or_with_an_unknown_name() -> None:
     with pytest.raises(NoEngine):
         SearchService([]).search(QUERY)
     with pytest.raises(NoEngine, match="bing"):
-        SearchService([Fake("a")]).search(QUERY, engine="bing")
+        SearchService([ScriptedEngine("a")]).search(QUERY, engine="bing")
 
 
 # ── An ordinary search ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_search_reports_provider_time_and_attempts() -> None:
-    response = SearchService([Fake("a", EngineTimeout()), Fake("b", slow(0.05, results("b")))]).search(QUERY)
+    response = SearchService(
+        [ScriptedEngine("a", EngineTimeout()), ScriptedEngine("b", slow(0.05, results_of("b")))]
+    ).search(QUERY)
     assert response.query is QUERY
     assert response.provider == "b"
     assert response.total_results == 3
@@ -117,30 +120,32 @@ def test_a_search_reports_provider_time_and_attempts() -> None:
 
 
 def test_never_more_results_than_asked_for() -> None:
-    assert SearchService([Fake("a", results("a", 30))]).search(SearchQuery("x", limit=10)).total_results == 10
+    assert (
+        SearchService([ScriptedEngine("a", results_of("a", 30))]).search(SearchQuery("x", limit=10)).total_results == 10
+    )
 
 
 def test_engines_get_the_prepared_query_and_the_reader_gets_the_own_one_back() -> None:
-    engine = Fake("a")
+    engine = ScriptedEngine("a")
     service = SearchService([engine], prepare=lambda query: replace(query, sites=("flk.npc.gov.cn",)))
     assert service.search(SearchQuery("  民法典　全文 ")).query == SearchQuery("  民法典　全文 ")
     assert engine.asked == [SearchQuery("  民法典　全文 ", sites=("flk.npc.gov.cn",))]
 
 
 def test_a_named_engine_is_the_only_one_asked() -> None:
-    engines = [Fake("a"), Fake("b")]
+    engines = [ScriptedEngine("a"), ScriptedEngine("b")]
     assert SearchService(engines).search(QUERY, engine="b").provider == "b"
     assert engines[0].calls == 0
 
 
 def test_what_the_engine_could_not_use_is_counted_and_its_notes_are_kept() -> None:
-    found = Found(results(), skipped=4, notes=("部分引擎没有答复",))
-    response = SearchService([Fake("a", found)]).search(QUERY)
+    found = Found(results_of(), skipped=4, notes=("部分引擎没有答复",))
+    response = SearchService([ScriptedEngine("a", found)]).search(QUERY)
     assert (response.skipped, response.notes) == (4, ("部分引擎没有答复",))
 
 
 def test_nothing_found_is_a_response_not_an_error() -> None:
-    response = SearchService([Fake("a", EngineTimeout()), Fake("b", Found())]).search(QUERY)
+    response = SearchService([ScriptedEngine("a", EngineTimeout()), ScriptedEngine("b", Found())]).search(QUERY)
     assert response.results == ()
     assert response.provider == "b"
     assert [attempt.outcome for attempt in response.attempts] == [Outcome.FAILED, Outcome.EMPTY]
@@ -148,7 +153,11 @@ def test_nothing_found_is_a_response_not_an_error() -> None:
 
 def test_all_failed_carries_the_attempts_and_names_the_cause() -> None:
     service = SearchService(
-        [Fake("a", EngineUnavailable()), Fake("b", EngineUnavailable()), Fake("c", EngineBlocked())]
+        [
+            ScriptedEngine("a", EngineUnavailable()),
+            ScriptedEngine("b", EngineUnavailable()),
+            ScriptedEngine("c", EngineBlocked()),
+        ]
     )
     with pytest.raises(AllEnginesFailed) as failure:
         service.search(QUERY)
@@ -158,7 +167,9 @@ def test_all_failed_carries_the_attempts_and_names_the_cause() -> None:
 
 
 def test_the_cure_of_the_only_engine_reaches_the_reader() -> None:
-    service = SearchService([Fake("a", EngineMisconfigured("JSON 没有打开。", cure="在 settings.yml 中加入 json。"))])
+    service = SearchService(
+        [ScriptedEngine("a", EngineMisconfigured("JSON 没有打开。", cure="在 settings.yml 中加入 json。"))]
+    )
     for _ in range(2):  # tried the first time, resting the second
         with pytest.raises(AllEnginesFailed, match="JSON 没有打开") as failure:
             service.search(QUERY)
@@ -167,11 +178,11 @@ def test_the_cure_of_the_only_engine_reaches_the_reader() -> None:
 
 def test_a_bug_is_raised_when_nobody_wins() -> None:
     with pytest.raises(KeyError):
-        SearchService([Fake("a", KeyError("bug")), Fake("b", Found())]).search(QUERY)
+        SearchService([ScriptedEngine("a", KeyError("bug")), ScriptedEngine("b", Found())]).search(QUERY)
 
 
 def test_the_states_of_the_engines_can_be_read() -> None:
-    service = SearchService([Fake("a", EngineBlocked("验证码。")), Fake("b")])
+    service = SearchService([ScriptedEngine("a", EngineBlocked("验证码。")), ScriptedEngine("b")])
     service.search(QUERY)
     states = service.states()
     assert states["b"] is None
@@ -184,7 +195,7 @@ def test_the_states_of_the_engines_can_be_read() -> None:
 
 def test_all_hung_fails_cleanly_at_the_deadline() -> None:
     service = SearchService(
-        [Fake(name, hung_until_cancelled) for name in "abc"], settings=settings(timeout=1.0, hedge_after=0.2)
+        [ScriptedEngine(name, hung_until_cancelled) for name in "abc"], settings=settings(timeout=1.0, hedge_after=0.2)
     )
     began = time.monotonic()
     with pytest.raises(AllEnginesFailed, match="a 超时、b 超时、c 超时") as failure:
@@ -219,7 +230,7 @@ def test_real_sockets_that_hang_or_drip_are_cut_at_the_deadline(behaviour: Any) 
 
 
 def test_the_second_search_comes_from_the_cache_and_says_so(cache: ResultCache, wall: Clock) -> None:
-    engine = Fake("a")
+    engine = ScriptedEngine("a")
     service = SearchService([engine], cache=cache)
     first = service.search(QUERY)
     wall.pass_(30)
@@ -242,7 +253,7 @@ def test_the_second_search_comes_from_the_cache_and_says_so(cache: ResultCache, 
     ],
 )
 def test_another_question_is_another_entry(cache: ResultCache, other: SearchQuery) -> None:
-    engine = Fake("a")
+    engine = ScriptedEngine("a")
     service = SearchService([engine], cache=cache)
     service.search(QUERY)
     assert not service.search(other).from_cache
@@ -250,7 +261,7 @@ def test_another_question_is_another_entry(cache: ResultCache, other: SearchQuer
 
 
 def test_a_named_engine_has_entries_of_its_own(cache: ResultCache) -> None:
-    service = SearchService([Fake("a"), Fake("b")], cache=cache)
+    service = SearchService([ScriptedEngine("a"), ScriptedEngine("b")], cache=cache)
     assert service.search(QUERY).provider == "a"
     assert service.search(QUERY, engine="b").provider == "b"
     assert service.search(QUERY, engine="b").from_cache
@@ -258,7 +269,7 @@ def test_a_named_engine_has_entries_of_its_own(cache: ResultCache) -> None:
 
 @pytest.mark.parametrize("sort_words", [False, True])
 def test_word_order_matters_unless_the_setting_says_otherwise(cache: ResultCache, sort_words: bool) -> None:
-    engine = Fake("a")
+    engine = ScriptedEngine("a")
     service = SearchService([engine], cache=cache, settings=settings(sort_words=sort_words))
     service.search(SearchQuery("教程 Python"))
     assert service.search(SearchQuery("python 教程")).from_cache is sort_words
@@ -266,7 +277,7 @@ def test_word_order_matters_unless_the_setting_says_otherwise(cache: ResultCache
 
 
 def test_failures_and_empty_results_are_never_kept(cache: ResultCache) -> None:
-    engine = Fake("a", Found(), EngineTimeout(), results("a"))
+    engine = ScriptedEngine("a", Found(), EngineTimeout(), results_of("a"))
     service = SearchService([engine], cache=cache)
     session = SessionCache()
     assert service.search(QUERY, session_cache=session).results == ()
@@ -277,7 +288,7 @@ def test_failures_and_empty_results_are_never_kept(cache: ResultCache) -> None:
 
 
 def test_fresh_passes_both_caches_by_and_fills_them(cache: ResultCache) -> None:
-    engine = Fake("a", results("old"), results("new"))
+    engine = ScriptedEngine("a", results_of("old"), results_of("new"))
     service = SearchService([engine], cache=cache)
     session = SessionCache()
     service.search(QUERY, session_cache=session)
@@ -290,7 +301,7 @@ def test_fresh_passes_both_caches_by_and_fills_them(cache: ResultCache) -> None:
 
 def test_the_session_comes_before_the_shared_cache_and_works_without_it(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
-    engine = Fake("a")
+    engine = ScriptedEngine("a")
     service = SearchService([engine])
     mine, yours = SessionCache(), SessionCache()
     service.search(QUERY, session_cache=mine)
@@ -301,7 +312,7 @@ def test_the_session_comes_before_the_shared_cache_and_works_without_it(caplog: 
 
 
 def test_a_hit_of_the_shared_cache_keeps_its_age_in_the_session(cache: ResultCache, wall: Clock) -> None:
-    service = SearchService([Fake("a")], cache=cache)
+    service = SearchService([ScriptedEngine("a")], cache=cache)
     service.search(QUERY)
     wall.pass_(50)
     session = SessionCache()
@@ -311,16 +322,18 @@ def test_a_hit_of_the_shared_cache_keeps_its_age_in_the_session(cache: ResultCac
 
 
 def test_expired_results_are_searched_anew_and_replaced(cache: ResultCache, wall: Clock) -> None:
-    engine = Fake("a", results("old"), results("new"))
+    engine = ScriptedEngine("a", results_of("old"), results_of("new"))
     service = SearchService([engine], cache=cache)
     service.search(QUERY)
     wall.pass_(101)
     assert not service.search(QUERY).from_cache
-    assert service.search(QUERY).results == tuple(results("new"))
+    assert service.search(QUERY).results == tuple(results_of("new"))
 
 
 def test_old_results_serve_when_every_engine_fails(cache: ResultCache, wall: Clock) -> None:
-    service = SearchService([Fake("a", results("a"), EngineUnavailable()), Fake("b", EngineTimeout())], cache=cache)
+    service = SearchService(
+        [ScriptedEngine("a", results_of("a"), EngineUnavailable()), ScriptedEngine("b", EngineTimeout())], cache=cache
+    )
     service.search(QUERY)
     wall.pass_(200)
     session = SessionCache()
@@ -331,21 +344,23 @@ def test_old_results_serve_when_every_engine_fails(cache: ResultCache, wall: Clo
 
 
 def test_old_results_serve_when_one_engine_failed_and_the_others_know_nothing(cache: ResultCache, wall: Clock) -> None:
-    service = SearchService([Fake("web", results("web"), EngineUnavailable()), Fake("manual", Found())], cache=cache)
+    service = SearchService(
+        [ScriptedEngine("web", results_of("web"), EngineUnavailable()), ScriptedEngine("manual", Found())], cache=cache
+    )
     service.search(QUERY)
     wall.pass_(200)
     assert service.search(QUERY).stale
 
 
 def test_what_nobody_finds_any_more_is_not_served_from_the_past(cache: ResultCache, wall: Clock) -> None:
-    service = SearchService([Fake("a", results("a"), Found())], cache=cache)
+    service = SearchService([ScriptedEngine("a", results_of("a"), Found())], cache=cache)
     service.search(QUERY)
     wall.pass_(200)
     assert service.search(QUERY).results == ()
 
 
 def test_a_fresh_search_that_fails_falls_back_on_what_is_there(cache: ResultCache) -> None:
-    service = SearchService([Fake("a", results("a"), EngineUnavailable())], cache=cache)
+    service = SearchService([ScriptedEngine("a", results_of("a"), EngineUnavailable())], cache=cache)
     service.search(QUERY)
     kept = service.search(QUERY, fresh=True)
     assert kept.from_cache
@@ -353,7 +368,7 @@ def test_a_fresh_search_that_fails_falls_back_on_what_is_there(cache: ResultCach
 
 
 def test_old_results_serve_when_the_quota_is_used_up(cache: ResultCache, wall: Clock) -> None:
-    service = SearchService([Fake("a")], cache=cache, limits=SearchLimits(per_user=100, per_engine=1))
+    service = SearchService([ScriptedEngine("a")], cache=cache, limits=SearchLimits(per_user=100, per_engine=1))
     service.search(QUERY)
     wall.pass_(200)
     old = service.search(QUERY)
@@ -366,7 +381,7 @@ def test_old_results_serve_when_the_quota_is_used_up(cache: ResultCache, wall: C
 def test_a_broken_cache_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     broken = ResultCache(DiskTtlCache(tmp_path / "file"), good_for=dict.fromkeys(SearchType, 1.0), keep_stale=1)
-    service = SearchService([Fake("a")], cache=broken)
+    service = SearchService([ScriptedEngine("a")], cache=broken)
     assert service.search(QUERY).provider == "a"
     assert service.warnings
 
@@ -375,7 +390,7 @@ def test_a_broken_cache_is_no_error(tmp_path: Path) -> None:
 
 
 def test_only_searches_that_leave_the_process_count(cache: ResultCache) -> None:
-    service = SearchService([Fake("a")], cache=cache, limits=SearchLimits(per_user=2, per_engine=100))
+    service = SearchService([ScriptedEngine("a")], cache=cache, limits=SearchLimits(per_user=2, per_engine=100))
     session = SessionCache()
     for _ in range(5):
         service.search(QUERY)
@@ -391,7 +406,7 @@ def test_only_searches_that_leave_the_process_count(cache: ResultCache) -> None:
 
 
 def test_the_operator_has_no_limit() -> None:
-    service = SearchService([Fake("a")], limits=SearchLimits(per_user=1, per_engine=100))
+    service = SearchService([ScriptedEngine("a")], limits=SearchLimits(per_user=1, per_engine=100))
     for n in range(5):
         service.search(SearchQuery(str(n)), user=None)
 
@@ -400,7 +415,7 @@ def test_the_operator_has_no_limit() -> None:
 
 
 def test_identical_searches_in_flight_share_one_request() -> None:
-    engine = Fake("a", slow(0.3, results("a")))
+    engine = ScriptedEngine("a", slow(0.3, results_of("a")))
     service = SearchService([engine], limits=SearchLimits(per_user=1, per_engine=100))
     outcomes = together(20, lambda n: service.search(SearchQuery("民法典" + " " * n)))
     assert engine.calls == 1
@@ -409,7 +424,7 @@ def test_identical_searches_in_flight_share_one_request() -> None:
 
 
 def test_a_failure_reaches_everybody_who_waits() -> None:
-    engine = Fake("a", slow(0.3, EngineBlocked()))
+    engine = ScriptedEngine("a", slow(0.3, EngineBlocked()))
     service = SearchService([engine])
     outcomes = together(10, lambda _: service.search(QUERY))
     assert engine.calls == 1
@@ -417,7 +432,7 @@ def test_a_failure_reaches_everybody_who_waits() -> None:
 
 
 def test_a_search_after_the_flight_is_a_new_one() -> None:
-    engine = Fake("a")
+    engine = ScriptedEngine("a")
     service = SearchService([engine])
     service.search(QUERY)
     service.search(QUERY)
@@ -426,7 +441,7 @@ def test_a_search_after_the_flight_is_a_new_one() -> None:
 
 def test_one_users_limit_is_not_anothers(cache: ResultCache) -> None:
     limits = SearchLimits(per_user=1, per_engine=100)
-    service = SearchService([Fake("a", slow(0.1, results("a")))], limits=limits)
+    service = SearchService([ScriptedEngine("a", slow(0.1, results_of("a")))], limits=limits)
     limits.admit(Visitor("poor"))
     outcomes = together(12, lambda n: service.search(QUERY, user=Visitor("poor" if n % 2 else f"rich {n}")))
     assert all(isinstance(outcome, SearchResponse) for outcome in outcomes[::2])
@@ -440,13 +455,13 @@ def test_asearch_answers_and_raises_like_search() -> None:
     async def ask(service: SearchService) -> SearchResponse:
         return await service.asearch(QUERY)
 
-    assert asyncio.run(ask(SearchService([Fake("a")]))).provider == "a"
+    assert asyncio.run(ask(SearchService([ScriptedEngine("a")]))).provider == "a"
     with pytest.raises(AllEnginesFailed):
-        asyncio.run(ask(SearchService([Fake("a", EngineTimeout())])))
+        asyncio.run(ask(SearchService([ScriptedEngine("a", EngineTimeout())])))
 
 
 def test_a_hundred_asearches_run_side_by_side() -> None:
-    service = SearchService([Fake("a", slow(0.2, results("a")))])
+    service = SearchService([ScriptedEngine("a", slow(0.2, results_of("a")))])
 
     async def ask() -> list[SearchResponse]:
         return await asyncio.gather(*(service.asearch(SearchQuery(str(n))) for n in range(100)))
@@ -459,7 +474,7 @@ def test_a_hundred_asearches_run_side_by_side() -> None:
 
 
 def test_cancelling_the_task_cancels_the_search() -> None:
-    engine = Fake("a", hung_until_cancelled)
+    engine = ScriptedEngine("a", hung_until_cancelled)
     service = SearchService([engine], settings=settings(timeout=30.0))
 
     async def ask() -> None:
@@ -477,7 +492,7 @@ def test_cancelling_the_task_cancels_the_search() -> None:
 
 
 def test_cancelling_one_of_two_who_share_a_search_leaves_the_other_alone() -> None:
-    engine = Fake("a", hung_until_cancelled, results("a"))
+    engine = ScriptedEngine("a", hung_until_cancelled, results_of("a"))
     service = SearchService([engine], settings=settings(timeout=10.0))
 
     async def ask() -> SearchResponse:
@@ -493,7 +508,7 @@ def test_cancelling_one_of_two_who_share_a_search_leaves_the_other_alone() -> No
 
 
 def test_cancelling_a_follower_does_not_end_the_shared_search() -> None:
-    engine = Fake("a", slow(0.4, results("a")))
+    engine = ScriptedEngine("a", slow(0.4, results_of("a")))
     service = SearchService([engine])
 
     async def ask() -> SearchResponse:
@@ -515,9 +530,9 @@ def test_two_hundred_searches_of_fifty_users(cache: ResultCache) -> None:
     before = threading.active_count()
     stuck = Stuck()
     engines: list[SearchEngine] = [
-        Fake("stuck", stuck),
-        Fake("down", EngineUnavailable()),
-        Fake("good", slow(0.02, results("good"))),
+        ScriptedEngine("stuck", stuck),
+        ScriptedEngine("down", EngineUnavailable()),
+        ScriptedEngine("good", slow(0.02, results_of("good"))),
     ]
     service = SearchService(
         engines,
@@ -539,7 +554,7 @@ def test_two_hundred_searches_of_fifty_users(cache: ResultCache) -> None:
 
 
 def test_the_app_wires_settings_into_the_room() -> None:
-    engine = Fake("a")
+    engine = ScriptedEngine("a")
     app = build_app(loaded(SEARCH_RATE_LIMIT="1", SEARCH_CACHE_TTL="0"), engines=[engine])
     try:
         app.search.search(QUERY)
@@ -551,7 +566,7 @@ def test_the_app_wires_settings_into_the_room() -> None:
 
 def test_the_app_caches_in_its_data_directory() -> None:
     values = loaded()
-    engine = Fake("a")
+    engine = ScriptedEngine("a")
     for from_cache in (False, True):
         app = build_app(values, engines=[engine])
         try:
@@ -563,7 +578,7 @@ def test_the_app_caches_in_its_data_directory() -> None:
 
 
 def test_an_engine_that_asks_not_to_be_cached_is_not(tmp_path: Path) -> None:
-    class Uncacheable(Fake):
+    class Uncacheable(ScriptedEngine):
         cacheable = False
 
     engine = Uncacheable("fake")
@@ -578,14 +593,14 @@ def test_an_engine_that_asks_not_to_be_cached_is_not(tmp_path: Path) -> None:
 # ── Failed is failed ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Manual(Fake):
+class Manual(ScriptedEngine):
     reaches_web = False
     label = "内置手册"
 
 
 def web_down(*found: SearchResult) -> SearchService:
-    refusing = Fake("searxng", EngineBlocked("不让看。", cure="打开 JSON。", status=403))
-    return SearchService([refusing, Fake("google", EngineUnavailable()), Manual("m", list(found))])
+    refusing = ScriptedEngine("searxng", EngineBlocked("不让看。", cure="打开 JSON。", status=403))
+    return SearchService([refusing, ScriptedEngine("google", EngineUnavailable()), Manual("m", list(found))])
 
 
 def test_the_manual_is_no_proof_that_the_web_was_searched() -> None:
@@ -598,7 +613,9 @@ def test_the_manual_is_no_proof_that_the_web_was_searched() -> None:
 
 @pytest.mark.parametrize("sentence", ["拒绝（500）。", "换一句话。"])
 def test_the_status_is_told_from_its_field_whatever_the_sentence_says(sentence: str) -> None:
-    service = SearchService([Fake("a", EngineBlocked(sentence, status=403)), Fake("b", EngineBlocked(sentence))])
+    service = SearchService(
+        [ScriptedEngine("a", EngineBlocked(sentence, status=403)), ScriptedEngine("b", EngineBlocked(sentence))]
+    )
     for _ in range(2):  # the second time both rest
         with pytest.raises(AllEnginesFailed) as failure:
             service.search(QUERY)
@@ -607,18 +624,18 @@ def test_the_status_is_told_from_its_field_whatever_the_sentence_says(sentence: 
 
 
 def test_what_the_manual_found_comes_with_the_failure() -> None:
-    response = web_down(*results("m", 2)).search(QUERY)
+    response = web_down(*results_of("m", 2)).search(QUERY)
     assert (response.provider, len(response.results)) == ("m", 2)
     assert response.failure.startswith("联网搜索没有成功：searxng 拒绝访问（403）")
     assert response.to_json()["failure"] == response.failure
 
 
 def test_a_manual_alone_fails_nobody() -> None:
-    assert SearchService([Manual("m", results("m", 1))]).search(QUERY).failure == ""
+    assert SearchService([Manual("m", results_of("m", 1))]).search(QUERY).failure == ""
 
 
 def test_the_manual_never_outruns_the_web() -> None:
-    web = Fake("web", slow(0.3, results("web", 1)))
-    chain = [web, Manual("m", results("m", 1))]
+    web = ScriptedEngine("web", slow(0.3, results_of("web", 1)))
+    chain = [web, Manual("m", results_of("m", 1))]
     answered = SearchService(chain, settings=settings(hedge_after=0.1)).search(QUERY)
     assert (answered.provider, answered.failure) == ("web", "")

@@ -19,7 +19,7 @@ from core.serve import workers
 from support.app_server import free_port, wait_for
 from support.base import ROOT
 from support.nginx import PROGRAM
-from support.patience import until
+from support.waiting import until
 
 pytestmark = pytest.mark.servers
 

@@ -32,9 +32,8 @@ from core.store.migrations import MIGRATIONS
 from core.store.tables import conversations, messages, visits
 from support.base import ROOT, loaded
 from support.messages import FULL
-from support.patience import patiently
 from support.postgres import Postgres
-from support.rooms import Clock
+from support.waiting import Clock, patiently
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
@@ -612,7 +611,7 @@ sys.path.insert(0, "tests")
 from core.answer.message import Message
 from core.base.settings import load_settings
 from core.store import ConversationStore
-from support.patience import patiently
+from support.waiting import patiently
 store = ConversationStore.from_settings(load_settings(sections=()).values)
 name, count, id = sys.argv[1], int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else patiently(store.create)
 print("ready", flush=True)

@@ -21,9 +21,9 @@ from core.store import ConversationStore, Database, Outbox, new_conversation_id
 from core.store.backends import PostgresServer, SqliteFile
 from core.store.errors import StoreError, StoreRejected
 from support.base import ROOT
-from support.disks import small_disk
-from support.patience import until
+from support.failing_disks import small_disk
 from support.postgres import Postgres
+from support.waiting import until
 
 pytestmark = pytest.mark.xdist_group("postgres")
 

@@ -17,9 +17,9 @@ from core.store import Database, StoredSettings
 from core.store.backends import PostgresServer, SqliteFile
 from support.base import loaded
 from support.faults import full_backlog
-from support.patience import until
 from support.postgres import Postgres
 from support.shared import shared_and_closed
+from support.waiting import until
 
 pytestmark = pytest.mark.xdist_group("postgres")
 

@@ -17,16 +17,15 @@ from core.agent.tools import ToolFactory
 from core.answer.events import Answer, Notice, RunEvent, RunFailed, TextDelta, Thought
 from core.answer.message import Message
 from core.app import App, build_app
-from core.llm.embedded import EmbeddedChatModel
 from core.llm.limits import ModelLimit
-from core.llm.model import Model
+from core.llm.model import Model, build_chat_model
 from core.run.question import AnswerOptions
 from core.search.engine import SearchEngine
 from core.search.types import SearchQuery, SearchResult
 from support.base import loaded
+from support.fake_engines import FakeEngine, results
 from support.openai_server import OpenAIServer, openai_server
 from support.scripted import ScriptedChatModel
-from support.worlds import FakeEngine, results
 
 QUESTION = "英伟达的首席执行官是谁？"
 
@@ -66,7 +65,7 @@ class Meeting(FakeEngine):
 
 
 @dataclass
-class World:
+class RunningAgent:
     app: App
     runner: AgentRunner
     chat: BaseChatModel | None = None
@@ -83,7 +82,7 @@ class World:
 
 
 @dataclass(kw_only=True)
-class WiredWorld(World):
+class WiredAgent(RunningAgent):
     server: OpenAIServer
 
 
@@ -114,17 +113,16 @@ def agent(
     tools: Sequence[ToolFactory] = TOOLS,
     environ: dict[str, str] | None = None,
     **changes: Any,
-) -> Iterator[World]:
-    chat = chat or (ScriptedChatModel(script=list(says)) if says else EmbeddedChatModel())
-    own_model = {} if isinstance(chat, EmbeddedChatModel) else {"LLM_MODEL": "scripted:test"}
-    settings = loaded(**own_model, **(environ or {}))
-    model = Model(
-        settings.values, build=lambda _: chat, sleep=no_patience, limit=ModelLimit.from_settings(settings.values)
-    )
+) -> Iterator[RunningAgent]:
+    """Without a script there is no model: excerpts of the sources answer."""
+    chat = chat or (ScriptedChatModel(script=list(says)) if says else None)
+    settings = loaded(**({"LLM_MODEL": "scripted:test"} if chat else {}), **(environ or {}))
+    build = (lambda _: chat) if chat else build_chat_model
+    model = Model(settings.values, build=build, sleep=no_patience, limit=ModelLimit.from_settings(settings.values))
     engines = [FakeEngine("fake", results(9))] if engines is None else engines
     app = build_app(settings, model=model, engines=engines)
     try:
-        yield World(app, _runner(app, tools, changes), chat=chat)
+        yield RunningAgent(app, _runner(app, tools, changes), chat=chat)
     finally:
         app.close()
 
@@ -132,7 +130,7 @@ def agent(
 @contextmanager
 def wired_agent(
     *, engines: Sequence[SearchEngine] | None = None, environ: dict[str, str] | None = None, **changes: Any
-) -> Iterator[WiredWorld]:
+) -> Iterator[WiredAgent]:
     """Through the real ChatOpenAI, over a real socket."""
     with openai_server() as server:
         wiring = {"OPENAI_BASE_URL": server.url, "LLM_MODEL": "openai:reply", **(environ or {})}
@@ -141,7 +139,7 @@ def wired_agent(
         app = build_app(settings, model=Model(settings.values, sleep=no_patience), engines=engines)
         app.model.chat()  # reads certificates for a while, which is not the run's time
         try:
-            yield WiredWorld(app, _runner(app, TOOLS, changes), server=server)
+            yield WiredAgent(app, _runner(app, TOOLS, changes), server=server)
         finally:
             app.close()
 

@@ -61,7 +61,7 @@ def through(server: Server) -> Callable[..., Response]:
 
 
 @dataclass(frozen=True)
-class Wire:
+class SentRequest:
     """A request as it leaves the machine, decoded again."""
 
     method: str
@@ -71,7 +71,7 @@ class Wire:
     body: Any
 
 
-def wire(request: Request) -> Wire:
+def wire(request: Request) -> SentRequest:
     prepared, _ = exchange._prepare(request)
     assert prepared.url is not None
     prepared.url.encode("ascii")
@@ -79,7 +79,7 @@ def wire(request: Request) -> Wire:
     params = {name: value for name, (value,) in parse_qs(parts.query, keep_blank_values=True).items()}
     body = json.loads(prepared.body) if prepared.body else None
     address = f"{parts.scheme}://{parts.netloc}{parts.path}"
-    return Wire(str(prepared.method), address, params, CaseInsensitiveDict(prepared.headers), body)
+    return SentRequest(str(prepared.method), address, params, CaseInsensitiveDict(prepared.headers), body)
 
 
 def _with(title: str, url: str, snippet: str) -> Callable[[Row], dict[str, Any]]:
@@ -94,43 +94,45 @@ def _responses(rows: list[Row]) -> Any:
 
 
 @dataclass(frozen=True)
-class World:
+class EngineSample:
     """One engine: the environment in which it is usable, and an answer of its server with the given results."""
 
     environ: dict[str, str]
     payload: Callable[[list[Row]], Any]
 
 
-def _world(payload: Callable[[list[Any]], Any], row: Callable[[Row], Any] = lambda row: row, **environ: str) -> World:
-    return World(environ, lambda rows: payload([row(entry) for entry in rows]))
+def _sample(
+    payload: Callable[[list[Any]], Any], row: Callable[[Row], Any] = lambda row: row, **environ: str
+) -> EngineSample:
+    return EngineSample(environ, lambda rows: payload([row(entry) for entry in rows]))
 
 
-WORLDS = {
-    "native": _world(_responses, OPENAI_API_KEY=KEY),
-    "perplexity": _world(
+ENGINE_SAMPLES = {
+    "native": _sample(_responses, OPENAI_API_KEY=KEY),
+    "perplexity": _sample(
         lambda rows: {"id": "1", "results": rows}, _with("title", "url", "snippet"), PERPLEXITY_API_KEY=KEY
     ),
-    "exa": _world(
+    "exa": _sample(
         lambda rows: {"requestId": "1", "results": rows},
         lambda row: {"id": row[1], "title": row[0], "url": row[1], "highlights": [row[2]]},
         EXA_API_KEY=KEY,
     ),
-    "tavily": _world(lambda rows: {"results": rows}, _with("title", "url", "content"), TAVILY_API_KEY=KEY),
-    "tavily_keyless": _world(lambda rows: {"results": rows}, _with("title", "url", "content")),
-    "serpapi": _world(
+    "tavily": _sample(lambda rows: {"results": rows}, _with("title", "url", "content"), TAVILY_API_KEY=KEY),
+    "tavily_keyless": _sample(lambda rows: {"results": rows}, _with("title", "url", "content")),
+    "serpapi": _sample(
         lambda rows: {"search_metadata": {"status": "Success"}, "organic_results": rows},
         _with("title", "link", "snippet"),
         SERPAPI_API_KEY=KEY,
     ),
-    "zhipu": _world(
+    "zhipu": _sample(
         lambda rows: {"id": "1", "search_result": rows}, _with("title", "link", "content"), ZHIPU_API_KEY=KEY
     ),
-    "bocha": _world(
+    "bocha": _sample(
         lambda rows: {"code": 200, "msg": None, "data": {"webPages": {"value": rows}}},
         _with("name", "url", "summary"),
         BOCHA_API_KEY=KEY,
     ),
-    "searxng": _world(
+    "searxng": _sample(
         lambda rows: {"query": "q", "results": rows, "unresponsive_engines": []},
         _with("title", "url", "content"),
         SEARXNG_URL="http://127.0.0.1:8888",
@@ -140,7 +142,7 @@ WORLDS = {
 
 @functools.cache
 def _settings(name: str, **environ: str) -> Settings:
-    return loaded(SEARCH_PROVIDER_PRIORITY=name, **WORLDS[name].environ, **environ).values
+    return loaded(SEARCH_PROVIDER_PRIORITY=name, **ENGINE_SAMPLES[name].environ, **environ).values
 
 
 def usable(name: str, fetch: Callable[..., Response], **environ: str) -> Any:

@@ -14,7 +14,7 @@ from support.web_pages import NEWS
 
 
 @dataclass
-class World:
+class FoundPages:
     """A SearXNG that finds three pages, and the pages."""
 
     address: str = ""
@@ -23,7 +23,7 @@ class World:
     refuses: bool = True
     """The second page does, and the third is always gone."""
 
-    def results(self) -> bytes:
+    def results_page(self) -> bytes:
         found = [("供水量增加", "news"), ("第二条", "second"), ("第三条", "gone")]
         entries = [
             {"title": title, "url": f"http://{self.address}/{path}", "content": "今年前三季度全市供水总量"}
@@ -33,14 +33,14 @@ class World:
 
 
 @contextmanager
-def found_pages() -> Iterator[World]:
-    world = World()
+def found_pages() -> Iterator[FoundPages]:
+    world = FoundPages()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path = self.path.partition("?")[0]
             if path == "/search":
-                self._send(200, world.results(), "application/json")
+                self._send(200, world.results_page(), "application/json")
             elif path == "/news":
                 world.open.wait(20)
                 self._send(200, NEWS.encode())
@@ -68,7 +68,7 @@ def found_pages() -> Iterator[World]:
     server.server_close()
 
 
-def reading_environment(model_server: OpenAIServer, world: World, **environ: str) -> dict[str, str]:
+def reading_environment(model_server: OpenAIServer, world: FoundPages, **environ: str) -> dict[str, str]:
     """Of an app that searches this web, reads it and asks this model."""
     return dict(
         SEARCH_PROVIDER_PRIORITY="searxng",

@@ -39,7 +39,7 @@ def page(body: str, *, query: str = "", head: str = "") -> str:
     )
 
 
-def results(
+def google_results(
     rows: list[Row] = ROWS, *, query: str = "", inside: str = "", before: str = "", head: str = "", size: int = 0
 ) -> str:
     """The layout of 2023 to 2026. `inside` goes among the results, `before` ahead of them; `size` pads the page."""
@@ -185,7 +185,7 @@ class GoogleSite:
     # ── What a first word does ────────────────────────────────────────────────────────────────────────────────────
 
     def _results(self, handler: BaseHTTPRequestHandler, query: str) -> None:
-        send(handler, results(query=query, size=400_000))
+        send(handler, google_results(query=query, size=400_000))
 
     def _captcha(self, handler: BaseHTTPRequestHandler, query: str) -> None:
         send(handler, "", status=302, Location="/sorry/index?continue=x")
@@ -198,7 +198,7 @@ class GoogleSite:
 
     def _check(self, handler: BaseHTTPRequestHandler, query: str) -> None:
         passed = "SG_SS=1" in handler.headers.get("Cookie", "")
-        send(handler, results(query=query) if passed else SCRIPT_CHECK)
+        send(handler, google_results(query=query) if passed else SCRIPT_CHECK)
 
     def _nothing(self, handler: BaseHTTPRequestHandler, query: str) -> None:
         send(handler, nothing(query))
@@ -207,13 +207,13 @@ class GoogleSite:
         send(handler, page("<main><section>Something new</section></main>"))
 
     def _heavy(self, handler: BaseHTTPRequestHandler, query: str) -> None:
-        send(handler, results(query=query, before=HEAVY))
+        send(handler, google_results(query=query, before=HEAVY))
 
     def _about(self, handler: BaseHTTPRequestHandler, query: str) -> None:
         """Pages about what was asked for, in the language that was asked for."""
         asked = parse_qs(urlsplit(handler.path).query)
         language = "中文" if "lang_zh-CN" in asked.get("lr", [""])[0] else "English"
-        send(handler, results([(f"{language}：{query}", url, snippet) for _, url, snippet in ROWS], query=query))
+        send(handler, google_results([(f"{language}：{query}", url, snippet) for _, url, snippet in ROWS], query=query))
 
     def _broken(self, handler: BaseHTTPRequestHandler, query: str) -> None:
         send(handler, "<html><body>Internal Server Error</body></html>", status=500)
@@ -240,11 +240,11 @@ class GoogleSite:
 
     def _endless(self, handler: BaseHTTPRequestHandler, query: str) -> None:
         """Results, and then a page that goes on for ever without coming to its end."""
-        self._forever(handler, results(query=query).partition('<div id="botstuff">')[0].encode())
+        self._forever(handler, google_results(query=query).partition('<div id="botstuff">')[0].encode())
 
     def _ready(self, handler: BaseHTTPRequestHandler, query: str) -> None:
         """Goes on for ever too, but behind the last result."""
-        self._forever(handler, results(query=query).encode())
+        self._forever(handler, google_results(query=query).encode())
 
     def _empty(self, handler: BaseHTTPRequestHandler, query: str) -> None:
         """Goes on for ever and never brings a result."""

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from support.google_site import GoogleSite, results
+from support.google_site import GoogleSite, google_results
 
 
 def own_address() -> str:
@@ -168,7 +168,7 @@ def set_up(site: GoogleSite, canary: Canary, scheme: str = "http") -> None:
         f"{prelude} const place = 'page', addresses = {list(ADDRESSES)}; {source} {SCRIPT_ANYWHERE} {SCRIPT_IN_PAGE}"
     )
     attack = f"{MARKUP.format(at=url)}<script>{script}; document.querySelector('#pinged').click()</script>"
-    site.pages["hostile"] = results(before=attack)
+    site.pages["hostile"] = google_results(before=attack)
 
 
 def _literal(script: str) -> str:

@@ -17,10 +17,10 @@ from core.search.engine import SearchEngine
 from core.ui.chat.composer import AGENT_TOGGLE
 from core.ui.chat.panel import MODEL_MENU
 from core.ui.session import AGENT, SEARCH_TOGGLE
-from support.agents import World
+from support.agents import RunningAgent
 from support.base import ROOT, loaded
+from support.fake_engines import FakeEngine, results
 from support.shared import shared, shared_and_closed
-from support.worlds import FakeEngine, results
 
 
 def open_page(**query: str) -> AppTest:
@@ -101,7 +101,7 @@ def page_of(app: App) -> Iterator[AppTest]:
 
 
 @contextmanager
-def agent_page(world: World) -> Iterator[AppTest]:
+def agent_page(world: RunningAgent) -> Iterator[AppTest]:
     """The page in Agent mode, answered by this world."""
     world.app.lazy_agent.built = world.runner
     with page_of(world.app) as page:

@@ -13,7 +13,7 @@ from core.base.visitors import Visitor
 from core.store.errors import ConversationNotFound
 from core.ui import conversation_list, identity, session
 from core.ui.session import ChatState
-from support.worlds import world
+from support.scripted_app import scripted_app
 
 MARK = "m" * 32
 ZHANG = {"is_logged_in": True, "iss": "https://id.example", "sub": "1", "email": "z@example.org"}
@@ -61,7 +61,7 @@ def test_an_account_without_a_subject_owns_nothing(arrive: Any) -> None:
 def test_nobody_renames_or_deletes_what_belongs_to_another(arrive: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     chat = ChatState(session_id="session")
     monkeypatch.setattr(session, "chat", lambda: chat)
-    with world(says=[]) as (app, _):
+    with scripted_app(says=[]) as (app, _):
         id = app.store.create(owner="https://id.example li")
         app.store.save(id, Message("user", "只有李四知道的问题"), who="https://id.example li")
         entry = app.store.load(id, who="https://id.example li").conversation

@@ -53,7 +53,7 @@ def instructions() -> str:
     return "\n".join(
         fold(path.read_text("utf-8"))
         for path in sorted(FOLDER.glob("*.md"))
-        if path.name.startswith(("agent_", "standalone"))
+        if path.name.startswith(("agent_", "query_rewriting"))
     )
 
 

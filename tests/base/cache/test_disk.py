@@ -20,7 +20,7 @@ import pytest
 from core.base.cache import DiskTtlCache, TextDisk
 from support.base import ROOT
 from support.handles import open_files
-from support.rooms import Clock
+from support.waiting import Clock
 
 
 @pytest.fixture

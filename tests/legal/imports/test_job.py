@@ -15,7 +15,7 @@ from core.legal.imports.job import FAILED, Importer, ImportJob
 from core.legal.library.index import LegalLibrary
 from support import invented
 from support.faults import Server, silence
-from support.patience import until
+from support.waiting import until
 
 LAW = {"name": "中华人民共和国灯油法", "articles": [{"number": "第一条", "text": "灯油应当清澈。"}]}
 

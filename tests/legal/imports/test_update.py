@@ -15,7 +15,7 @@ from core.legal.library.index import LegalLibrary
 from core.legal.library.statutes import RegulationService
 from core.legal.text.amendments import amended_law
 from support import invented
-from support.worlds import world
+from support.scripted_app import scripted_app
 
 OLD = {
     "name": "灯塔法",
@@ -163,9 +163,9 @@ def test_the_command_reports_laws_line_by_line(
 def test_what_the_library_holds_and_how_old_it_is_in_one_line(tmp_path: Path) -> None:
     coming = {**NEW, "published": "2999-01-01"}
     invented.library(tmp_path / "data", invented.jsonl(tmp_path / "laws.jsonl", OLD, SAME, coming))
-    with world(says=[], DATA_DIR=str(tmp_path / "data")) as (app, _):
+    with scripted_app(says=[], DATA_DIR=str(tmp_path / "data")) as (app, _):
         assert app.legal.holdings == "法规库：2 部，截至 2020-01-01"
-    with world(says=[], DATA_DIR=str(tmp_path / "none")) as (app, _):
+    with scripted_app(says=[], DATA_DIR=str(tmp_path / "none")) as (app, _):
         assert isinstance(app.legal, LegalDesk)
         assert app.legal.holdings == ""
 

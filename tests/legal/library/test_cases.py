@@ -17,7 +17,7 @@ from core.legal.types import CaseFilter, CaseType
 from core.search.errors import QueryError
 from core.search.types import SearchQuery, SearchResponse, SearchResult
 from support import invented
-from support.worlds import world
+from support.scripted_app import scripted_app
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +188,7 @@ def test_what_a_case_cites_is_checked(judgments: LegalLibrary) -> None:
     (case,) = CaseService(judgments).known_as("（2021）京01民初1号")
     assert case.gist == "民间借贷纠纷的要旨。"
     assert parts_of_case(case)[0][0] == "裁判要旨"
-    with world(says=[], DATA_DIR=str(judgments.folder.parent)) as (app, _):
+    with scripted_app(says=[], DATA_DIR=str(judgments.folder.parent)) as (app, _):
         marks = [(verdict.mark.value, verdict.article_number) for verdict in app.legal.cited_in(case.text)]
     assert marks == [("○", "第三条"), ("✗", "第九十九条")]
 

@@ -36,13 +36,13 @@ from support.google_site import (
     ROWS,
     SCRIPT_WALL,
     Row,
+    google_results,
     item,
     news,
     nothing,
     nothing_below,
     nothing_in_a_banner,
     page,
-    results,
     without_javascript,
 )
 
@@ -60,7 +60,7 @@ def links(rows: list[Row] = ROWS) -> list[str]:
 # ── Results ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("layout", [results, without_javascript], ids=["desktop", "without JavaScript"])
+@pytest.mark.parametrize("layout", [google_results, without_javascript], ids=["desktop", "without JavaScript"])
 def test_ten_results_with_everything_that_belongs_to_them(layout: Any) -> None:
     found = parse_results(layout(), URL)
     assert [(result.title, result.url, result.snippet) for result in found] == ROWS
@@ -70,7 +70,7 @@ def test_ten_results_with_everything_that_belongs_to_them(layout: Any) -> None:
 
 
 def test_a_large_page_is_read_quickly() -> None:
-    html = results(size=400_000)
+    html = google_results(size=400_000)
     parse_results(html, URL)
     began = time.process_time()
     assert len(parse_results(html, URL)) == 10
@@ -119,8 +119,8 @@ OTHER = item("别的", "https://other.example/", "摘要")
     ],
 )
 def test_what_is_no_result_is_left_out(part: str) -> None:
-    assert urls(results(inside=part)) == links()
-    assert urls(results(before=part)) == links()
+    assert urls(google_results(inside=part)) == links()
+    assert urls(google_results(before=part)) == links()
 
 
 @pytest.mark.parametrize(
@@ -138,23 +138,23 @@ def test_what_is_no_result_is_left_out(part: str) -> None:
     ],
 )
 def test_a_link_is_followed_to_where_it_leads(href: str, target: str) -> None:
-    assert urls(results([("标题", href, "摘要")])) == [target]
+    assert urls(google_results([("标题", href, "摘要")])) == [target]
 
 
 @pytest.mark.parametrize("href", ["/url?q=/search%3Fq%3Dx", "/url?sa=U", "/url?q=javascript:alert(1)"])
 def test_a_wrapper_without_an_address_is_no_result(href: str) -> None:
-    assert urls(results([*ROWS, ("标题", href, "")])) == links()
+    assert urls(google_results([*ROWS, ("标题", href, "")])) == links()
 
 
 def test_one_address_is_one_result() -> None:
-    assert urls(results([*ROWS, *ROWS])) == links()
+    assert urls(google_results([*ROWS, *ROWS])) == links()
 
 
 @pytest.mark.parametrize(
     "url", ["", "about:blank", "https://www.google.com.hk/search?q=x", "http://127.0.0.1:1/search"]
 )
 def test_the_results_do_not_depend_on_the_address(url: str) -> None:
-    assert urls(results(), url) == links()
+    assert urls(google_results(), url) == links()
     assert urls(without_javascript(), url) == links()
 
 
@@ -219,7 +219,7 @@ def test_nothing_found_without_javascript() -> None:
 WALLS = [
     (CAPTCHA, URL, GoogleCaptcha),
     ("<html><body>…</body></html>", "https://www.google.com/sorry/index?continue=x", GoogleCaptcha),
-    (results(), "https://www.google.com/sorry/index", GoogleCaptcha),
+    (google_results(), "https://www.google.com/sorry/index", GoogleCaptcha),
     (CONSENT, URL, GoogleConsent),
     ("<html><body>Avant d'accéder</body></html>", "https://consent.google.com/m?continue=x", GoogleConsent),
     ("<html><body>…</body></html>", "https://consent.google.co.uk/ml", GoogleConsent),
@@ -240,7 +240,7 @@ def test_every_wall_is_its_own_error_and_says_what_a_person_can_do(
 
 def test_hidden_parts_of_walls_do_not_hide_results() -> None:
     hidden = f'{NOSCRIPT}<div style="display:none">{CONSENT}</div>'
-    assert urls(results(before=hidden)) == links()
+    assert urls(google_results(before=hidden)) == links()
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_hostile_text_is_cleaned() -> None:
         ("<script>alert(1)</script>\u202e标题", "https://a.example/", "x" * 100_000),
         ("\x00", "https://b.example/", ""),
     ]
-    first, second = parse_results(results(rows), URL)
+    first, second = parse_results(google_results(rows), URL)
     assert first.title == "<script>alert(1)</script>标题"
     assert len(first.snippet) <= 1000
     assert second.title
@@ -301,7 +301,7 @@ class ScriptedBrowser:
 
 
 def ask(query: SearchQuery | str, answer: Page | Exception | None = None) -> tuple[Any, dict[str, str]]:
-    browser = ScriptedBrowser(answer or Page(results(), URL, 200))
+    browser = ScriptedBrowser(answer or Page(google_results(), URL, 200))
     found = GoogleEngine(browser).search(query, 10)
     (url,) = browser.asked
     assert url.isascii()
@@ -334,14 +334,14 @@ def test_language_time_type_and_sites() -> None:
 
 
 def test_the_browser_is_told_the_language() -> None:
-    browser = ScriptedBrowser(Page(results(), URL, 200))
+    browser = ScriptedBrowser(Page(google_results(), URL, 200))
     GoogleEngine(browser).search(SearchQuery("x", language="zh-CN"), 10)
     GoogleEngine(browser).search("x", 10)
     assert browser.locales == ["zh-CN", None]
 
 
 def test_no_more_than_was_asked_for() -> None:
-    browser = ScriptedBrowser(Page(results(), URL, 200))
+    browser = ScriptedBrowser(Page(google_results(), URL, 200))
     assert len(GoogleEngine(browser).search("x", 3)) == 3
 
 
@@ -369,7 +369,7 @@ def test_what_goes_wrong_is_told_in_the_words_of_engines(
 
 
 def test_results_count_even_when_the_page_is_cut_short() -> None:
-    assert len(ask("x", Page(results(), URL, 200, finished=False))[0]) == 10
+    assert len(ask("x", Page(google_results(), URL, 200, finished=False))[0]) == 10
 
 
 def test_its_place_and_its_settings(tmp_path: Any) -> None:

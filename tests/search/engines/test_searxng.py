@@ -25,7 +25,7 @@ from core.search.errors import (
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchType, TimeRange
 from support.base import loaded
-from support.engines import WORLDS, answer, scripted, usable, wire
+from support.engines import ENGINE_SAMPLES, answer, scripted, usable, wire
 from support.faults import Server, json_answer, keep_alive, message, send_and_close, silence, unused_port
 
 RESULT = {
@@ -255,7 +255,7 @@ def test_the_check_looks_at_every_address() -> None:
 
 
 def test_ten_megabytes_are_refused_before_they_are_read() -> None:
-    huge = json.dumps(WORLDS["searxng"].payload([("x", "https://a.example/", "y" * 10_000_000)])).encode()
+    huge = json.dumps(ENGINE_SAMPLES["searxng"].payload([("x", "https://a.example/", "y" * 10_000_000)])).encode()
     with Server(send_and_close(message(huge))) as server, pytest.raises(EngineParseError):
         engine_for(server.url).search("x", 10)
 

@@ -9,7 +9,7 @@ from core.app import shared_app
 from core.ui.chat.actions import GO_ON
 from support.openai_server import CutOff, in_turn, openai_server
 from support.pages import ask, open_page, put_back, rerun, serving, values
-from support.patience import until
+from support.waiting import until
 
 REFUSED = "提问次数已达到每分钟的上限，这条消息没有发送。"
 

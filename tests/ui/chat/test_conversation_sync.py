@@ -14,9 +14,9 @@ from core.answer.message import Message
 from core.app import App, build_app
 from support.base import ROOT, loaded
 from support.pages import ask, rerun, values
-from support.patience import until
 from support.postgres import Postgres
 from support.shared import shared_and_closed
+from support.waiting import until
 
 pytestmark = pytest.mark.xdist_group("postgres")
 

@@ -13,7 +13,7 @@ from core.search.types import TimeRange
 from core.ui.session import ChatState
 from support.openai_server import openai_server
 from support.pages import ask, choose, html, open_page, pick, rerun, reset, search, serving, shown
-from support.patience import until
+from support.waiting import until
 
 SEARCH, ANSWERING = "搜索设置", "模型与智能体"
 

@@ -13,12 +13,12 @@ from core.answer.message import Message, message_from_run
 from core.search.types import SearchQuery, SearchResult
 from core.ui.chat.story import told
 from support.agents import of, wired_agent
+from support.fake_engines import FakeEngine
 from support.openai_server import Call, in_turn
 from support.pages import drawn_after, step, steps
 from support.reading import kept_workers
 from support.web import Web, web
 from support.web_pages import NEWS
-from support.worlds import FakeEngine
 
 __all__ = ["kept_workers", "web"]
 

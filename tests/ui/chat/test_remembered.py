@@ -18,11 +18,11 @@ from core.ui import identity, preferences
 from core.ui.chat.composer import AGENT_TOGGLE
 from core.ui.chat.offers import FIRST_OFFER, OFFER_AFTER_ANSWER
 from core.ui.session import SEARCH_TOGGLE
+from support.fake_engines import FakeEngine, results
 from support.faults import Peer, Server
 from support.openai_server import OpenAIServer, openai_server
 from support.pages import ask, choose, open_page, pick, rerun, reset, search, serving, shown, values
 from support.postgres import Postgres
-from support.worlds import FakeEngine, results
 
 pytestmark = pytest.mark.xdist_group("postgres")
 

@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 from core.app import App
 from core.search.types import SearchResult
 from core.ui.session import ChatState
+from support.fake_engines import FakeEngine
 from support.openai_server import Fail, OpenAIServer, in_turn, openai_server
 from support.pages import ask, html, open_page, rerun, search, serving, values
-from support.patience import until
-from support.worlds import FakeEngine
+from support.waiting import until
 
 PAGE = "为应对冬季低温，全市将在十一月底以前更换老旧水表八千只，费用由市财政承担，居民不需要付费。增加的水量主要用于新建的三个居民区。"
 ANSWER = "换水表的费用由财政出，居民不用付费[1]。"

@@ -19,7 +19,7 @@ from core.ui import conversation_list, identity
 from core.ui.chat import render, sidebar_conversations
 from support.base import ROOT
 from support.pages import ask, choose, put_back, rerun, serving, values
-from support.patience import until
+from support.waiting import until
 
 MINE, YOURS = "m" * 32, "y" * 32
 Arrive = Callable[..., AppTest]

@@ -26,8 +26,8 @@ from core.ui.dashboard.page import PART, PARTS
 from core.ui.session import ROUTED
 from support.base import ROOT
 from support.pages import html, values
+from support.scripted_app import scripted_app
 from support.shared import shared
-from support.worlds import world
 
 
 def known() -> list[Record]:
@@ -49,7 +49,7 @@ def known() -> list[Record]:
 
 @contextmanager
 def opened(records: Sequence[Record], **environ: Any) -> Iterator[tuple[AppTest, App]]:
-    with world(says=[["答"]], **environ) as (app, _):
+    with scripted_app(says=[["答"]], **environ) as (app, _):
         if records:
             write(app.metrics.store, records)
         with shared(app):

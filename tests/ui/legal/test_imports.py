@@ -19,7 +19,7 @@ from core.ui.legal import imports as legal_import
 from support import invented
 from support.legal_page import opened, ran
 from support.pages import html
-from support.patience import until
+from support.waiting import until
 
 
 class Importer:

@@ -23,8 +23,8 @@ from core.ui.legal import frame as legal
 from support import invented, web_pages
 from support.legal_page import opened, ran
 from support.pages import html, values
-from support.patience import until
 from support.reading import kept_workers
+from support.waiting import until
 from support.word_files import word_file
 
 __all__ = ["kept_workers"]

@@ -21,9 +21,10 @@ from core.ui import permission
 from core.ui.session import ROUTED
 from core.ui.settings.page import EXAMPLE_QUESTION, EXAMPLE_SOURCES
 from support.base import ROOT, VARIABLES
+from support.fake_engines import FakeEngine, results
 from support.pages import html, values
+from support.scripted_app import scripted_app
 from support.shared import shared
-from support.worlds import FakeEngine, results, world
 
 
 @contextmanager
@@ -84,7 +85,10 @@ def test_each_value_says_where_it_comes_from(tmp_path: Path) -> None:
 
 
 def test_what_could_not_be_used_is_said_first() -> None:
-    with world(says=[], SEARCH_TIMEOUT="<b>soon</b>", AGENT_MAX_ITERATIONS="99") as (app, _), opened(app) as page:
+    with (
+        scripted_app(says=[], SEARCH_TIMEOUT="<b>soon</b>", AGENT_MAX_ITERATIONS="99") as (app, _),
+        opened(app) as page,
+    ):
         (warning,) = page.warning
         for part in ("有 2 处", "SEARCH", "TIMEOUT", "需要一个数字", "默认值 5", "ITERATIONS", "不能大于 10"):
             assert part in warning.value
@@ -132,7 +136,7 @@ def test_no_secret_is_anywhere_and_what_is_away_is_said() -> None:
 def test_an_engine_is_tested_for_real_and_what_it_found_is_inert() -> None:
     hostile = SearchResult("<img src=x onerror=alert(1)>", "https://example.org/", "", "example.org")
     engine = FakeEngine("fake", [hostile, *results(3)])
-    with world(says=[], engines=[engine], SEARCH_RATE_LIMIT="1") as (app, _), opened(app, "引擎") as page:
+    with scripted_app(says=[], engines=[engine], SEARCH_RATE_LIMIT="1") as (app, _), opened(app, "引擎") as page:
         assert "就绪" in html(page)
         press(page, "测试")
         assert "测试成功</b>：4 条结果" in html(page)
@@ -145,7 +149,7 @@ def test_an_engine_is_tested_for_real_and_what_it_found_is_inert() -> None:
 
 def test_a_failed_test_names_reason_cure_and_rest() -> None:
     engine = FakeEngine("fake", EngineBlocked("要求输入验证码。", cure="请在浏览器里完成验证。"))
-    with world(says=[], engines=[engine]) as (app, _), opened(app, "引擎") as page:
+    with scripted_app(says=[], engines=[engine]) as (app, _), opened(app, "引擎") as page:
         press(page, "测试")
         assert "测试失败</b>：要求输入验证码。请在浏览器里完成验证。" in html(page)
         assert "休息到" in html(page)
@@ -155,7 +159,7 @@ def test_a_failed_test_names_reason_cure_and_rest() -> None:
 def test_all_engines_are_tested_with_one_click_and_each_says_what_came_of_it() -> None:
     good = FakeEngine("good", results(3))
     bad = FakeEngine("bad", EngineBlocked("要求输入验证码。", cure="请在浏览器里完成验证。"))
-    with world(says=[], engines=[good, bad]) as (app, _), opened(app, "引擎") as page:
+    with scripted_app(says=[], engines=[good, bad]) as (app, _), opened(app, "引擎") as page:
         press(page, "全部测试")
         assert "测试成功</b>：3 条结果" in html(page)
         assert "测试失败</b>：要求输入验证码。请在浏览器里完成验证。" in html(page)
@@ -168,14 +172,17 @@ def test_all_engines_are_tested_with_one_click_and_each_says_what_came_of_it() -
 
 def test_what_can_be_used_comes_first() -> None:
     order = "exa,tavily,bundled"
-    with world(says=[], engines=None, SEARCH_PROVIDER_PRIORITY=order) as (app, _), opened(app, "引擎") as page:
+    with scripted_app(says=[], engines=None, SEARCH_PROVIDER_PRIORITY=order) as (app, _), opened(app, "引擎") as page:
         text = html(page)
         assert text.index("<b>1 内置手册</b>") < text.index("<b>Exa</b>") < text.index("<b>Tavily</b>")
         assert "还不能使用" in values(page.subheader)
 
 
 def test_an_engine_that_is_left_out_has_no_button() -> None:
-    with world(says=[], engines=None, SEARCH_PROVIDER_PRIORITY="exa,bundled") as (app, _), opened(app, "引擎") as page:
+    with (
+        scripted_app(says=[], engines=None, SEARCH_PROVIDER_PRIORITY="exa,bundled") as (app, _),
+        opened(app, "引擎") as page,
+    ):
         assert "缺少密钥" in html(page)
         assert "或设置环境变量 EXA_API_KEY" in html(page)
         assert [button.key for button in page.button if button.label == "测试"] == ["test-bundled"]
@@ -183,7 +190,10 @@ def test_an_engine_that_is_left_out_has_no_button() -> None:
 
 def test_the_diagnosis_shows_cures_to_copy_and_stays() -> None:
     engine = FakeEngine("fake", EngineBlocked("拒绝访问。", cure="请写入：\nsearch:\n  formats: [html, json]"))
-    with world(says=[["2"]], engines=[engine], LLM_MODEL="scripted:test") as (app, model), opened(app, "诊断") as page:
+    with (
+        scripted_app(says=[["2"]], engines=[engine], LLM_MODEL="scripted:test") as (app, model),
+        opened(app, "诊断") as page,
+    ):
         assert "诊断于" not in values(page.caption)
         press(page, "运行诊断")
         assert "有问题</span> <b>引擎 fake" in html(page)
@@ -196,7 +206,7 @@ def test_the_diagnosis_shows_cures_to_copy_and_stays() -> None:
 
 
 def test_the_settings_for_searxng_are_complete() -> None:
-    with world(says=[]) as (app, _), opened(app, "诊断") as page:
+    with scripted_app(says=[]) as (app, _), opened(app, "诊断") as page:
         document = yaml.safe_load(codes(page)[-1])
         assert document["use_default_settings"] is True
         assert document["search"]["formats"] == ["html", "json"]
@@ -207,7 +217,7 @@ def test_the_settings_for_searxng_are_complete() -> None:
 
 
 def test_the_prompt_of_chat_mode_with_sources() -> None:
-    with world(says=[]) as (app, model), opened(app, "提示词") as page:
+    with scripted_app(says=[]) as (app, model), opened(app, "提示词") as page:
         template, system, human = codes(page)
         assert "$date" in template
         assert "$date" not in system
@@ -227,7 +237,7 @@ def test_the_prompt_of_chat_mode_with_sources() -> None:
 )
 def test_the_prompt_of_agent_mode_with_its_tools(variant: str, sign: str) -> None:
     engines = [FakeEngine("fake", results(1))]
-    with world(says=[], engines=engines, LLM_MODEL="scripted:x") as (app, model), opened(app, "提示词") as page:
+    with scripted_app(says=[], engines=engines, LLM_MODEL="scripted:x") as (app, model), opened(app, "提示词") as page:
         page.button_group[0].set_value("agent")
         assert "agent_chinese.md" in ran(page).expander[0].label.replace("\\", "")
         page.selectbox[0].select(variant)
@@ -242,7 +252,10 @@ def test_the_prompt_of_agent_mode_with_its_tools(variant: str, sign: str) -> Non
 def test_a_bad_template_is_named_and_its_content_is_not_shown(tmp_path: Path) -> None:
     file = tmp_path / "mine.md"
     file.write_text("verysecret $nosuch", "utf-8")
-    with world(says=[], LLM_MODEL="scripted:x", AGENT_PROMPT=str(file)) as (app, _), opened(app, "提示词") as page:
+    with (
+        scripted_app(says=[], LLM_MODEL="scripted:x", AGENT_PROMPT=str(file)) as (app, _),
+        opened(app, "提示词") as page,
+    ):
         page.button_group[0].set_value("agent")
         ran(page)
         assert "mine.md 无法使用" in values(page.warning).replace("\\", "")
@@ -271,7 +284,7 @@ def at_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("at_the_machine")
 def test_a_key_and_an_address_are_saved_beside_their_engine() -> None:
-    with world(says=[], engines=None, **ENGINES) as (app, _), opened(app, "引擎") as page:
+    with scripted_app(says=[], engines=None, **ENGINES) as (app, _), opened(app, "引擎") as page:
         save(page, "exa", " verysecret-exa ")
         assert "已保存" in values(page.toast)
         assert "缺少密钥" not in html(page)
@@ -288,7 +301,7 @@ def test_a_key_and_an_address_are_saved_beside_their_engine() -> None:
 
 @pytest.mark.usefixtures("at_the_machine")
 def test_what_an_engine_cannot_use_is_said_and_not_saved() -> None:
-    with world(says=[], engines=None, **ENGINES) as (app, _), opened(app, "引擎") as page:
+    with scripted_app(says=[], engines=None, **ENGINES) as (app, _), opened(app, "引擎") as page:
         before = app.configured
         save(page, "searxng", "127.0.0.1:8080")
         assert "地址应以" in values(page.warning)
@@ -300,13 +313,16 @@ def test_what_an_engine_cannot_use_is_said_and_not_saved() -> None:
 @pytest.mark.usefixtures("at_the_machine")
 def test_an_engine_that_the_environment_holds_is_locked() -> None:
     environ = {**ENGINES, "EXA_API_KEY": "verysecret-exa"}
-    with world(says=[], engines=None, **environ) as (app, _), opened(app, "引擎") as page:
+    with scripted_app(says=[], engines=None, **environ) as (app, _), opened(app, "引擎") as page:
         assert any("由环境变量" in caption.value for caption in page.caption)
         assert not [field for field in page.text_input if str(field.key).startswith("engine-exa-")]
 
 
 def test_who_may_not_edit_sees_why_and_no_field() -> None:
-    with world(says=[], engines=None, **ENGINES, SETTINGS_EDIT_BY="nobody") as (app, _), opened(app, "引擎") as page:
+    with (
+        scripted_app(says=[], engines=None, **ENGINES, SETTINGS_EDIT_BY="nobody") as (app, _),
+        opened(app, "引擎") as page,
+    ):
         assert "不能从页面修改" in values(page.info)
         assert not page.text_input
         assert [button.label for button in page.button] == ["全部测试", "测试", "测试"]

@@ -1,4 +1,4 @@
-"""One call of a model that is not the answer itself: tried once, bounded in length and time."""
+"""One short call of a model that is not the answer itself: tried once, bounded in length and time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Said(NamedTuple):
 
 
 async def ask_once(model: Model, prompt: str, *, tokens: int, seconds: float) -> Said:
-    """Raises a ModelError."""
+    """Return what the model said; raise a ModelError, also when it took too long."""
     written = ""
     try:
         async with asyncio.timeout(seconds), aclosing(model.stream_short([("human", prompt)], tokens=tokens)) as pieces:  # type: ignore[type-var]

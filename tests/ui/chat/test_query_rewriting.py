@@ -14,9 +14,9 @@ from core.answer.message import Message
 from core.app import App
 from core.search.types import SearchQuery, SearchResponse
 from core.ui.session import ChatState
+from support.fake_engines import FakeEngine, results
 from support.pages import ask, choose, drawn_after, html, open_page, open_sources, pick, rerun, search, serving, steps
-from support.patience import until
-from support.worlds import FakeEngine, results
+from support.waiting import until
 
 FIRST, FOLLOW_UP, QUERY = "劳动合同解除有几种方式？", "那第二种呢？", "劳动合同解除 方式 第二种"
 

@@ -13,14 +13,14 @@ from core.answer.events import Answer, RunEvent, RunFailed, SearchFinished, Sear
 from core.answer.message import Message
 from core.app import App, build_app
 from core.run.choices import Choices
+from core.run.query_rewriting import Rewriter
 from core.run.question import AnswerOptions
-from core.run.standalone import Rewriter
 from core.search.types import SearchResult
 from support.agents import of
 from support.base import loaded
+from support.fake_engines import FakeEngine, results
 from support.openai_server import HANG, Fail, OpenAIServer, Thinks, in_turn, openai_server
 from support.responses import Search
-from support.worlds import FakeEngine, results
 
 SEARCH = AnswerOptions(search=True)
 FOLLOW_UP = "那第二种呢？"

@@ -1,4 +1,4 @@
-"""Follow-ups made to stand alone: the rule, and what a model may say without being believed."""
+"""Follow-ups as queries: the rule, and what a model may say without being believed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from core.answer.message import Message
 from core.llm.model import Model
 from core.run.prompts import LONGEST_QUERY, template_text
-from core.run.standalone import TOKENS, Rewriter, Rewritten, by_model, by_rule, usable
+from core.run.query_rewriting import TOKENS, Rewriter, Rewritten, by_model, by_rule, usable
 from support.base import loaded
 from support.openai_server import DISCONNECT, HANG, CutOff, Fail, OpenAIServer, Thinks, in_turn, openai_server
 
@@ -76,6 +76,7 @@ def test_what_points_back_is_joined_with_the_question_before_it(question: str, s
         ("How do I reverse a list in JavaScript?", "and in Python?", "reverse list JavaScript in Python"),
         ("北京的最低工资是多少？", "那上海的最低工资是多少？", "上海的最低工资是多少"),
         ("第二种方式", "那它的条件呢", "第二种方式 条件"),
+        ("北京明天的天气", "那上海呢？", "北京明天 天气 上海"),
     ],
 )
 def test_other_beginnings(earlier: str, question: str, searched: str) -> None:
@@ -164,7 +165,7 @@ def test_a_query_is_taken_out_of_its_wrapping(said: str) -> None:
         f"{GOOD} 13800138000",
         f"{GOOD} c2stdmVyeXNlY3JldGtleTEyMzQ",
         f"{GOOD} <script>",
-        template_text("standalone").splitlines()[0],
+        template_text("query_rewriting").splitlines()[0],
         "劳动合同解除 只写搜索词本身，一行，不超过 60 个字，用提问者的语言",
     ],
 )
@@ -189,7 +190,9 @@ def server() -> Iterator[OpenAIServer]:
 
 @pytest.fixture
 def model(server: OpenAIServer) -> Model:
-    return Model(loaded(OPENAI_API_KEY="k", OPENAI_BASE_URL=server.url, LLM_MODEL="openai:reply").values)
+    model = Model(loaded(OPENAI_API_KEY="k", OPENAI_BASE_URL=server.url, LLM_MODEL="openai:reply").values)
+    model.chat()  # imports packages for seconds, which is no part of a call
+    return model
 
 
 def asked(model: Model, question: str = "那第二种呢？", seconds: float = 20.0) -> Rewritten:
@@ -242,7 +245,7 @@ def test_a_useless_answer_is_no_query_and_is_counted(model: Model, server: OpenA
 @pytest.mark.parametrize("pieces", [[HANG], ["员工", HANG], [Thinks("想" * 400, parts=400, pause=0.1), GOOD]])
 def test_nobody_waits_longer_than_the_limit(model: Model, server: OpenAIServer, pieces: list[Any]) -> None:
     server.reply = in_turn([GOOD], pieces)
-    asked(model)  # builds the model
+    asked(model)
     began = time.monotonic()
     told = asked(model, seconds=0.3)
     assert time.monotonic() - began < 5
@@ -252,8 +255,6 @@ def test_nobody_waits_longer_than_the_limit(model: Model, server: OpenAIServer, 
 
 
 def test_a_slow_model_rests(model: Model, server: OpenAIServer) -> None:
-    asked(model)  # builds the model
-    server.requests.clear()
     now = [0.0]
     rewriter = Rewriter(seconds=2.0, clock=lambda: now[0])
 

@@ -1,6 +1,6 @@
 """A program that imports everything once and then becomes a server of the app, as often as it is asked to.
 
-Each line of its input is an order (`support.warm`); it answers with the process that carries it out, a fork of itself.
+Each line of its input is an order (`support.forked_server`); it answers with the process that carries it out, a fork of itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Engines and clocks that do as they are told, for the tests of the engine room."""
+"""Search engines that answer as a test says: `FakeEngine` always the same, `ScriptedEngine` one answer after the other."""
 
 from __future__ import annotations
 
@@ -14,32 +14,41 @@ from core.search.results import Found
 from core.search.types import SearchQuery, SearchResult
 
 
-class Clock:
-    """Stands still until it is told to move."""
-
-    def __init__(self, now: float = 1_000_000.0) -> None:
-        self.now = now
-
-    def __call__(self) -> float:
-        return self.now
-
-    def pass_(self, seconds: float) -> None:
-        self.now += seconds
+def results(count: int, host: str = "example.org") -> list[SearchResult]:
+    return [
+        SearchResult(f"标题{n}", f"https://{host}/{n}", f"第{n}条摘要", host, engine="fake", rank=n)
+        for n in range(1, count + 1)
+    ]
 
 
-def results(engine: str = "fake", count: int = 3) -> Found:
+class FakeEngine(SearchEngine):
+    """Returns what it was given, raises it if it is an exception, and remembers the queries."""
+
+    def __init__(self, name: str, answer: Sequence[SearchResult] | Exception = ()) -> None:
+        self.name = name
+        self.answer = answer
+        self.queries: list[SearchQuery] = []
+
+    def search(self, query: SearchQuery, num_results: int, *, deadline: Any = None) -> Sequence[SearchResult]:
+        self.queries.append(query)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer[:num_results]
+
+
+def results_of(engine: str = "fake", count: int = 3) -> Found:
     return Found(
         SearchResult(f"标题 {n}", f"https://example.org/{engine}/{n}", f"摘要 {n}", "example.org", None, engine, n)
         for n in range(1, count + 1)
     )
 
 
-class Fake(SearchEngine):
+class ScriptedEngine(SearchEngine):
     """Gives its answers one after the other, the last one for ever; an exception is raised, a function called."""
 
     def __init__(self, name: str, *script: Any) -> None:
         self.name = name
-        self.script = script or (results(name),)
+        self.script = script or (results_of(name),)
         self.asked: list[SearchQuery] = []
         self.deadlines: list[Deadline | None] = []
         self.was_asked = threading.Event()
@@ -89,12 +98,3 @@ class Stuck:
     def __call__(self, query: SearchQuery, deadline: Deadline) -> Found:
         self.release.wait(30)
         return Found()
-
-
-def threads_back_to(count: int, seconds: float = 20.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if threading.active_count() <= count:
-            return True
-        time.sleep(0.01)
-    return False

@@ -1,4 +1,4 @@
-"""`app_server` for less: what starts is a fork of one process that has imported everything already (`support.nursery`).
+"""`app_server` for less: what starts is a fork of one process that has imported everything already (`support.fork_parent`).
 
 It is `python -m streamlit` all the same, with its own arguments, environment, log and end. Until its second visit it takes
 half a second of a processor instead of three.
@@ -18,12 +18,12 @@ from contextlib import AbstractContextManager, suppress
 from functools import cache
 from pathlib import Path
 
-from support import nursery
+from support import fork_parent
 from support.app_server import ROOT, AppServer, Process, app_server, serving
 
 
 class ForkedProcess:
-    """Its parent is the nursery."""
+    """Its parent is `support.fork_parent`."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -51,7 +51,7 @@ class ForkedProcess:
         return self._handle is None or bool(select.select([self._handle], [], [], seconds)[0])
 
 
-def warm_server(*, secrets: str = "", **environ: str) -> AbstractContextManager[AppServer]:
+def forked_server(*, secrets: str = "", **environ: str) -> AbstractContextManager[AppServer]:
     if sys.platform != "linux":
         return app_server(secrets=secrets, **environ)
     return serving(_fork, "asgi.py", secrets, environ)
@@ -59,7 +59,7 @@ def warm_server(*, secrets: str = "", **environ: str) -> AbstractContextManager[
 
 def _fork(arguments: list[str], environ: Mapping[str, str], log: Path) -> Process:
     order = {"arguments": arguments, "environ": dict(environ), "log": str(log)}
-    running = _nursery()
+    running = _fork_parent()
     assert running.stdin
     assert running.stdout
     running.stdin.write(json.dumps(order) + "\n")
@@ -68,8 +68,8 @@ def _fork(arguments: list[str], environ: Mapping[str, str], log: Path) -> Proces
 
 
 @cache
-def _nursery() -> subprocess.Popen[str]:
-    command = [sys.executable, nursery.__file__]
+def _fork_parent() -> subprocess.Popen[str]:
+    command = [sys.executable, fork_parent.__file__]
     process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     atexit.register(process.communicate)  # it ends when no more orders can come
     return process

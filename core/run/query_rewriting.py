@@ -1,0 +1,244 @@
+"""Follow-ups as queries that can be searched: 「那第二种呢？」 alone says nothing to a search engine.
+
+A model, where there is one, is asked for a query, once and briefly; otherwise, and whatever it may do wrong, the words of the
+question before are joined with this one's. An earlier answer was written from pages of the web: only its outline is shown to
+the model, and a query may carry nothing out that its reader did not write.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from core.answer.message import Message
+from core.base.chinese.script import simplified
+from core.base.chinese.sentences import QUESTION_WORDS, key_phrases, key_terms
+from core.base.settings import ModelChoice
+from core.base.text import fold, one_line, shorten, terms
+from core.llm.errors import ModelEmptyAnswer, ModelError, ModelTimeout
+from core.llm.model import Model
+from core.llm.one_shot import ask_once
+from core.llm.pieces import TokenUsage
+from core.llm.tokens import estimate_tokens
+from core.reading.instructions import count_instructions
+from core.run.excerpts import is_small_talk
+from core.run.prompts import LONGEST_QUERY, fill, quotes_instructions
+
+log = logging.getLogger(__name__)
+
+SECONDS = 4.0
+"""The search waits no longer for a query than for a slow engine."""
+TOKENS = 512
+"""For the query itself 60 would do; some models think first."""
+REST_SECONDS = 600.0
+"""A model that took its time and brought nothing is not asked again for so long."""
+REMEMBERED = 5
+"""Questions before this one."""
+QUESTION_LENGTH = 200
+ENOUGH_TOKENS = 20
+"""A question that points back to nothing and is longer than this says what it is about."""
+MOST_TOKENS = 45
+"""A question that is longer than this can be searched, whatever it points to."""
+LITTLE, DEFINED, LONG_WORD = 6, 3, 5
+"""Characters of content: with fewer a question leaves out what it is about, unless it asks what something is (原因是什么 does,
+区块链是什么 does not) or they are one long word."""
+REPEATED_SHARE = 0.5
+"""Of its words, that a question has in common with the one before it when it names its subject again."""
+OUTLINE_LENGTH = 400
+KNOWN_SHARE = 0.5
+"""Of a query's words, that must have been said before: prose about the task has fewer."""
+NOTHING_SPENT = TokenUsage(0, 0, estimated=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    query: str
+    """Empty: the model was of no help."""
+    usage: TokenUsage = NOTHING_SPENT
+
+
+class Rewriter:
+    """One for the process: it remembers which models are too slow for this. The arguments are for tests."""
+
+    def __init__(self, *, seconds: float = SECONDS, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._rests: dict[tuple[ModelChoice, str | None], float] = {}
+
+    async def rewrite(self, question: str, history: Sequence[Message], model: Model) -> Rewritten:
+        """What to search for. The first question of a conversation is always searched in its own words."""
+        earlier = [message.text for message in history if message.role == "user"]
+        if not earlier or not _may_depend(question):
+            return Rewritten(question)
+        asked = Rewritten("")
+        key = (model.choice, model.settings.openai.base_url)
+        began = self._clock()
+        if not model.choice.embedded and began >= self._rests.get(key, 0.0):
+            asked = await by_model(question, history, model, seconds=self._seconds)
+            if not asked.query and self._clock() - began >= self._seconds / 2:
+                self._rests[key] = self._clock() + REST_SECONDS
+        return Rewritten(asked.query or by_rule(question, earlier), asked.usage)
+
+
+# ── The rule ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_COURTESY = re.compile(
+    r"^(?:(?:好的?|好吧|嗯+|哦+|行|对了?|谢谢[你您]?|多谢|感谢|明白了?|知道了|了解了?|你好|您好|ok(?:ay)?|thanks?(?: you)?|got it)"
+    r"[\s，,。.！!、…]+)+",
+    re.IGNORECASE,
+)
+_LINK = re.compile(
+    r"^(?:(?:那么|那(?!不勒斯|曲|英)|所以|然后|还有|另外|此外|但是?|不过|and|but|so|then|also|what about|how about)(?![a-z])[\s，,]*"
+    r"|它们?的?|[这那]个|(?:[你您]|刚才|上面|前面)+[说提讲]到?的)+",
+    re.IGNORECASE,
+)
+_ASKS_FOR_MORE = re.compile(r"接着[写说讲]|^继续|^再(?:[说讲举来给多]|详|具)|^(?:还有|有|有没有)?(?:其他|别的)的?吗?$")
+# 这周 points to the calendar, 他人 and 其他 to nobody; a word for the place in a list stands at the beginning.
+_POINTS_BACK = re.compile(
+    r"它|(?<!其)[他她](?!人)|这(?!一?个?(?:周|月|年|天|星期|届))|那[个种些样里边]|该[法案公条项]|上述|上面|前面|[前后两二三]者|刚[才刚]|[你您][说提讲列]"
+    r"|^第[一二三四五六七八九十百两\d]+[种点项类步款条节]|^(?:具体|详细|比如|例如|其中|如果|要是|万一|用|换成|以上)(?!行政|户|人)"
+    r"|^(?:why|really|when|where|who)$|^(?:in|with|for|on|from) .{1,30}$|\b(?:its?|they|them|their|those|these|the (?:first|second|third|last|other))\b(?! \w+ \w+ \w+ \w+)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(f"{QUESTION_WORDS}|谁|几|哪")
+_DEFINES = re.compile(r"什么是|是什么|是谁|是啥|^(?:what|who)(?:'s| is| are| was) ", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[，,；;。？?！!\n]")
+
+
+def by_rule(question: str, earlier: Sequence[str]) -> str:
+    """Return the content words of the questions before it and its own; a question that stands alone, as it is."""
+    meant = ""
+    for asked in (*(shorten(one_line(text), QUESTION_LENGTH) for text in earlier[-REMEMBERED:]), question):
+        meant = _joined(meant, asked) if meant and _depends(asked) else asked
+    return meant
+
+
+def _joined(before: str, question: str) -> str:
+    own = _own_words(question)
+    if not _points_back(own) and not _says_little(own) and _shares_words(before, own):
+        return own  # 那上海的最低工资是多少, after 北京的最低工资是多少: with 北京 the wrong one would be found
+    room = LONGEST_QUERY - len(own)
+    kept = []
+    for phrase in (phrase.removesuffix("有") for phrase in key_phrases(before)):
+        room -= len(phrase) + 1
+        if len(phrase) > 1 and phrase not in question and room >= 0:
+            kept.append(phrase)
+    return " ".join((*kept, own) if own else kept) if kept else one_line(question)
+
+
+def _shares_words(before: str, own: str) -> bool:
+    mine = set(key_terms(own))
+    return len(mine & set(key_terms(before))) > REPEATED_SHARE * len(mine)
+
+
+def _own_words(question: str) -> str:
+    """Return the question without what only ties it to the words before it."""
+    words = one_line(question)
+    for tie in (_COURTESY, _LINK):
+        if found := tie.match(simplified(words)):  # of the same length
+            words = words[found.end() :]
+    return "" if _ASKS_FOR_MORE.search(simplified(words)) else words.rstrip(" ？?。！!…～~").removesuffix("呢")
+
+
+def _opening(question: str) -> str:
+    """Return the first clause: what a pronoun further back stands for may stand here."""
+    return _CLAUSE_END.split(_COURTESY.sub("", simplified(one_line(question))), maxsplit=1)[0].strip()
+
+
+def _may_depend(question: str) -> bool:
+    """Return whether it is worth a thought: no small talk, and no question that brings all it needs."""
+    tokens = estimate_tokens(question)
+    if tokens > MOST_TOKENS or is_small_talk(question) or not _opening(question):
+        return False
+    return tokens <= ENOUGH_TOKENS or _points_back(question)
+
+
+def _depends(question: str) -> bool:
+    return _may_depend(question) and (_points_back(question) or _says_little(question))
+
+
+def _points_back(question: str) -> bool:
+    opening = _opening(question)
+    if opening.endswith("呢") and not _ASKS.search(opening):  # 上海呢, but not 月亮为什么会发光呢
+        return True
+    return any(pattern.search(opening) for pattern in (_LINK, _POINTS_BACK, _ASKS_FOR_MORE))
+
+
+def _says_little(question: str) -> bool:
+    opening = _opening(question).removesuffix("呢")
+    lengths = [3 if phrase.isascii() else len(phrase) for phrase in key_phrases(opening)]
+    enough = DEFINED if _DEFINES.search(opening) else LITTLE
+    return sum(lengths) < enough and max(lengths, default=0) < LONG_WORD
+
+
+# ── The model ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_CITATION = re.compile(r"\s?\[\d{1,3}\]")
+_ITEM = re.compile(
+    r"^\s*(?:#{1,6}\s+|(?:[-*•·]|\d{1,2}[.、)）])\s*|[（(]?[一二三四五六七八九十]+[、)）])(?P<text>.+)$", re.MULTILINE
+)
+_ITEM_END = re.compile(r"[：:。；;，,（(]")
+_LABEL = re.compile(r"^(?:搜索词|搜尋詞|查询|查詢|关键词|query|search query)\s*[:：]\s*", re.IGNORECASE)
+_QUOTES = " \t`*\"'“”‘’「」『』"
+_PROSE = re.compile(
+    r"[。\n]|^(?:好的|当然|抱歉|对不起|很抱歉|以下是|这是|用户[的想问询在]|您|我(?!国|國|省|市|校)|改写[后成为：:]|sure|here|the user|i |i'|sorry|based on)",
+    re.IGNORECASE,
+)
+# Where a query could lead an engine, or what could be carried in one.
+_CARRIES = re.compile(
+    r"\S*://\S*|\S*@\S+|\b(?:www\.)?[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b\S*|\b[a-z]{2,10}:\S+|[\w+/=-]{16,}|\d{6,}|[<>{}$|\\]",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+async def by_model(question: str, history: Sequence[Message], model: Model, *, seconds: float = SECONDS) -> Rewritten:
+    """Make one short call. No query: it took too long, failed, or said something that nobody would search for."""
+    earlier = [shorten(one_line(message.text), QUESTION_LENGTH) for message in history if message.role == "user"]
+    earlier, outline = earlier[-REMEMBERED:], _outline(history)
+    prompt = _prompt(question, earlier, outline)
+    try:
+        said = await ask_once(model, prompt, tokens=TOKENS, seconds=seconds)
+    except ModelError as error:
+        log.info("no stand-alone query: %s", error)
+        began = isinstance(error, ModelTimeout | ModelEmptyAnswer)
+        return Rewritten("", TokenUsage(estimate_tokens(prompt), 0, estimated=True) if began else NOTHING_SPENT)
+    return Rewritten("" if said.usage.cut_off else usable(said.text, question, earlier, outline), said.usage)
+
+
+def _prompt(question: str, earlier: Sequence[str], outline: str) -> str:
+    return fill(
+        "query_rewriting",
+        earlier="\n".join(f"- {text}" for text in earlier),
+        outline=outline or "（没有）",
+        question=one_line(question),
+    )
+
+
+def _outline(history: Sequence[Message]) -> str:
+    """The headings and beginnings of items of the last answer: what 「第二种」 may mean, and little room for anything else."""
+    answer = next((message.text for message in reversed(history) if message.role == "assistant"), "")
+    return shorten("；".join(_items(answer)), OUTLINE_LENGTH)
+
+
+def _items(answer: str) -> Iterator[str]:
+    for item in _ITEM.finditer(answer[:20_000]):
+        text = _ITEM_END.split(_CITATION.sub("", one_line(item["text"])).strip("*_` "), maxsplit=1)[0].strip("*_` ")
+        if 2 <= len(text) <= 40 and not count_instructions(text) and not _CARRIES.search(text):
+            yield text
+
+
+def usable(said: str, question: str, earlier: Sequence[str], outline: str) -> str:
+    """The query in what a model said; empty where there is none, or one that nobody would search for."""
+    query = one_line(_LABEL.sub("", said.strip().strip(_QUOTES)).strip(_QUOTES))
+    own = fold(" ".join((question, *earlier)))
+    if not query or len(query) > LONGEST_QUERY or _PROSE.search(said.strip()):
+        return ""
+    if any(fold(found[0]) not in own for found in _CARRIES.finditer(query)) or quotes_instructions(query):
+        return ""
+    wanted = set(key_terms(query)) or set(terms(query))
+    asked, known = set(terms(own)), set(terms(f"{own} {outline}"))
+    said_before = len(wanted & known) >= KNOWN_SHARE * len(wanted)
+    return query if said_before and wanted & asked else ""
