@@ -1,4 +1,7 @@
-"""The router: page settings, navigation and what every page shares. `streamlit run Home.py` or, hardened, asgi.py."""
+"""The router: page settings, navigation and what all pages share.
+
+Start it with `streamlit run Home.py`, or hardened with asgi.py.
+"""
 
 import streamlit as st
 
@@ -24,7 +27,7 @@ if page == chat:
     actions.submit_unheard(app)
     actions.start_pending(app, is_shown=False)  # while the model thinks, there is time to draw
 else:
-    session.chat().interrupt()  # nobody reads along any more
+    session.chat().interrupt()  # the reader has left the chat page
     page_title(page.title)
     sidebar.draw(app, on_chat_page=False)
 page.run()

@@ -1,4 +1,4 @@
-"""The hardened entry that `make run` starts: Home.py with security headers, a health check, start and stop hooks."""
+"""The ASGI entry that `make run` starts: Home.py with security headers, a health check, start and stop hooks."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ HEADERS = {
 
 UNKNOWN_ADDRESS = "unknown"
 VISITOR_DAYS = 400
-"""Browsers keep no cookie longer."""
+"""Lifetime of the visitor cookie. Browsers keep no cookie longer."""
 
 
 class SecurityHeaders:
-    """Also gives each browser a random mark, which has the conversations that were begun in it."""
+    """Add security headers, and give each browser a random mark, which its conversations belong to."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -81,10 +81,10 @@ class SecurityHeaders:
 
 
 class BelievedAddresses:
-    """Leaves `client` only an address that can be believed: what Streamlit and the pages know of where somebody is.
+    """Replace a `client` address that cannot be trusted. Streamlit and the pages know visitors by it.
 
-    Uvicorn takes it from X-Forwarded-For if FORWARDED_ALLOW_IPS names the proxy. Without that variable it believes
-    whatever comes from this machine itself, where a tunnel may end that passes on what strangers have written.
+    Uvicorn takes it from X-Forwarded-For if FORWARDED_ALLOW_IPS names the proxy. Without that variable it trusts
+    everything that comes from this machine, where a tunnel may end that passes on what strangers have written.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -158,7 +158,7 @@ async def healthz(_: Request) -> JSONResponse:
 
 
 async def metrics(_: Request) -> Response:
-    """For Prometheus, where the administrator has switched it on."""
+    """Return the metrics for Prometheus, if the administrator has switched it on."""
     from core.app import shared_app
 
     exposition = (await run_in_threadpool(shared_app)).metrics.exposition
@@ -168,7 +168,7 @@ async def metrics(_: Request) -> Response:
 
 
 def on_script_error(error: Exception) -> bool:
-    """A bug in a page: the log gets the traceback, the reader a sentence."""
+    """Log the traceback of a bug in a page, and show the reader a sentence."""
     log.error("page failed", exc_info=error)
     st.error(
         "这个页面出了问题，细节已写入日志。已有的对话没有丢失，请刷新页面重试；若仍然出现，请把日志交给管理员。",

@@ -3,4 +3,4 @@
 __version__ = "0.1.0"
 
 VISITOR_COOKIE = "wenyuan_visitor"
-"""A random mark that asgi.py gives each browser."""
+"""Cookie with a random mark that asgi.py gives each browser."""

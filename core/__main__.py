@@ -56,7 +56,7 @@ _FIRST_WORDS = 400
 
 @dataclass
 class Output:
-    """Where a command's result goes: one JSON document per line, or text for people."""
+    """The output of a command: one JSON document per line, or text for people."""
 
     as_json: bool
 
@@ -72,16 +72,17 @@ class Output:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """Run a command and return its exit status."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a Windows console or LANG=C would refuse Chinese
             stream.reconfigure(encoding="utf-8", errors="replace")
     if arguments is None:  # LANG=C leaves Chinese arguments undecoded
         arguments = [os.fsencode(argument).decode("utf-8", "replace") for argument in sys.argv[1:]]
     options = _parser().parse_args(arguments)
-    if "workers" in options:  # no service of this process is needed
+    if "workers" in options:  # the pages run in processes of their own
         return run(options.host, options.port, options.workers)
     output = Output(as_json=options.json)
-    from core.app import build_app  # brings all services: not for --help, nor for what is misspelled
+    from core.app import build_app  # imports all services, which --help and misspelled commands do not need
 
     app = build_app(quiet=True)
     for problem in app.loaded.problems:
@@ -166,7 +167,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _each(argument: str) -> Iterator[str]:
-    """The argument itself, or one query per line of standard input; blank lines ask for nothing."""
+    """Yield the argument itself, or each line of standard input that is not blank."""
     if argument != "-":
         yield argument
         return
@@ -176,7 +177,10 @@ def _each(argument: str) -> Iterator[str]:
 
 
 def _for_each(argument: str, output: Output, do: Callable[[str], int]) -> int:
-    """A batch goes on after a failure, so that line n of the output always answers line n of the input."""
+    """Run each query of a batch.
+
+    It goes on after a failure, so that line n of the output answers line n of the input.
+    """
     return _all(_each(argument), output, do)
 
 
@@ -234,7 +238,7 @@ def _print_json(event: RunEvent) -> None:
 
 
 class _Transcript:
-    """The run as a person reads it: progress on standard error, the answer and its sources on standard output."""
+    """The run as text: progress on standard error, the answer and its sources on standard output."""
 
     def __init__(self, app: App, mode: Mode, question: str) -> None:
         self._app = app
@@ -331,7 +335,7 @@ def _changes_text(report: ImportReport) -> Iterator[str]:
 
 
 def _progress() -> Callable[[ImportProgress], None]:
-    """In one line that is written over; a file or another program gets a line for each stage."""
+    """Return a function that prints progress: one line that is overwritten, or in a file one line for each stage."""
     told = set[str]()
 
     def tell(progress: ImportProgress) -> None:

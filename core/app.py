@@ -103,12 +103,12 @@ class App:
 
     @property
     def cache_warnings(self) -> tuple[str, ...]:
-        """Each once: what shares a Redis misses it together."""
+        """Warnings of the caches, each once: those that share a Redis miss it together."""
         return tuple(dict.fromkeys(filter(None, (*self.search.warnings, self.reader.warning))))
 
     @property
     def agent(self) -> AgentRunner:
-        """Built when somebody first asks for Agent mode: it brings LangChain's agents with it."""
+        """The agent, built when Agent mode is first used: it imports LangChain's agents."""
         return self.lazy_agent()
 
     @property
@@ -122,7 +122,10 @@ class App:
         return Diagnosis(self)
 
     def check_statutes(self, text: str, question: str = "") -> StatuteCheck | None:
-        """法条核验 of an answer to a question; None for one without statutes, and when it failed: no answer waits or breaks for it."""
+        """Check the statutes that an answer cites (法条核验).
+
+        Return None for an answer without statutes, and if the check failed: no answer waits or breaks for it.
+        """
         if not may_cite(text):
             return None
         try:
@@ -137,6 +140,7 @@ class App:
         self.configured.warm_up()
 
     def close(self) -> None:
+        """Close everything that holds a connection, a file or a thread."""
         if desk := self.lazy_legal.built:
             desk.close()
         for engine in self.chain.engines:
@@ -154,7 +158,7 @@ class App:
 
 
 def brought_sections() -> tuple[type[Section], ...]:
-    """The settings that stand beside what they configure, for `load_settings`."""
+    """Return the settings sections that are defined beside what they configure, for `load_settings`."""
     return (*engine_sections(), ReadingSettings)
 
 
@@ -165,9 +169,9 @@ def build_app(
     engines: Sequence[SearchEngine] | None = None,
     quiet: bool = False,
 ) -> App:
-    """`model` and `engines` replace the configured ones: for tests, and for programs that bring their own.
+    """Build the App. `model` and `engines` replace the configured ones, for tests and for programs that have their own.
 
-    `quiet`: a program that tells people itself what happened logs nothing but bugs, unless LOG_LEVEL asks for more.
+    `errors_only`: log only errors unless LOG_LEVEL is set, for a program that reports to people itself.
     """
     loaded = loaded or load_settings(sections=brought_sections())
     level = "ERROR" if quiet and loaded.origins["LOG_LEVEL"] == "default" else loaded.values.log.level
@@ -259,7 +263,7 @@ def _agent_runner(chat: ChatService, legal: LegalDesk) -> AgentRunner:
 
 
 def _saved(settings: Settings, database: Database) -> SavedSettings:
-    """Several servers share a database, and save there what holds for all of them."""
+    """Return the store of saved settings. Servers that share a database save there what is valid for all of them."""
     if settings.database.url:
         return StoredSettings(database, secret=cookie_secret())
     return SavedFile(settings.data_dir)
@@ -279,12 +283,13 @@ def shared_app() -> App:
 
 
 def let_idle_go() -> None:
-    """File handles of the App of this process, if there is one, that many readers at once have left behind."""
+    """Close idle file handles of this process's App, if there is one, that many readers at once have left."""
     if app := _shared:
         app.database.let_idle_go()
 
 
 def close_shared_app() -> None:
+    """Close the App of this process, if there is one."""
     global _shared
     with _lock:
         app, _shared = _shared, None

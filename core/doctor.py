@@ -1,4 +1,4 @@
-"""What works in this installation, what does not, and the cure for it."""
+"""Diagnosis of the installation: what works, what does not, and how to mend it."""
 
 from __future__ import annotations
 
@@ -31,12 +31,14 @@ SEARXNG_SETTINGS = FILES / "deploy" / "searxng" / "settings.yml"
 
 @dataclass(frozen=True, slots=True)
 class Check:
+    """The result of one check."""
+
     name: str
     ok: bool
     message: str
     cure: str = ""
     off: bool = False
-    """Not in use, and nothing depends on it."""
+    """True if it is not in use and nothing depends on it."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -48,10 +50,11 @@ class Check:
 
 
 Progress = Callable[[int, int, str], object]
-"""How many steps are done, of how many, and what comes next."""
+"""Callback with the number of finished steps, the number of all steps, and the name of the next one."""
 
 
 def diagnose(app: App, progress: Progress = lambda done, steps, name: None) -> list[Check]:
+    """Run all checks and return their results."""
     steps = {"配置": _settings, "数据": _data, "模型": _model, "引擎": _engines, "缓存": _cache}
     checks = []
     for done, (name, check) in enumerate(steps.items()):
@@ -128,7 +131,9 @@ def _engines(app: App) -> list[Check]:
     found = dict(try_engines(app, [engine.name for engine in app.chain.engines]))
     checks = [found[engine.name] for engine in app.chain.engines]
     tried = list(zip(checks, app.chain.engines, strict=True))
-    if any(check.ok and engine.reaches_web for check, engine in tried):  # the built-in manual makes up for none
+    if any(
+        check.ok and engine.reaches_web for check, engine in tried
+    ):  # the built-in manual does not replace a web engine
         checks = [check if check.ok or engine.set_up else replace(check, ok=True, off=True) for check, engine in tried]
     return [*checks, *left_out]
 
@@ -141,18 +146,21 @@ def _cache(app: App) -> list[Check]:
 
 
 def try_engines(app: App, names: Collection[str], *, user: Visitor | None = None) -> Iterator[tuple[str, Check]]:
-    """All at once, each as soon as it is known: together they take no longer than one search may."""
+    """Test engines at the same time and yield each result when it is known.
+
+    Together they take no longer than one search.
+    """
     pool = ThreadPoolExecutor(max_workers=len(names), thread_name_prefix="wenyuan-engine-test")
     try:
         asked = {pool.submit(try_engine, app, name, user=user): name for name in names}
         for ended in as_completed(asked):
             yield asked[ended], ended.result()
-    finally:  # whoever asked may have gone: nobody waits for the rest
+    finally:  # the caller may have gone: do not wait for the rest
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 def try_engine(app: App, name: str, *, user: Visitor | None = None) -> Check:
-    """A real search with this engine alone."""
+    """Make a real search with this engine alone."""
     question = next(engine.test_question for engine in app.chain.engines if engine.name == name)
     check = Check(f"引擎 {name}", ok=False, message="")
     try:
@@ -168,14 +176,16 @@ def try_engine(app: App, name: str, *, user: Visitor | None = None) -> Check:
 
 @dataclass(frozen=True, slots=True)
 class EngineState:
+    """The state of one engine for the settings page."""
+
     name: str
     label: str
     state: str
-    """就绪 · 休息到 12:03:05 · 缺少密钥 …"""
+    """State in Chinese: 就绪 · 休息到 12:03:05 · 缺少密钥 …"""
     reason: str = ""
     cure: str = ""
     number: int = 0
-    """Its place in the order in which they are asked; 0 for one that cannot be used."""
+    """Position in the order in which engines are asked; 0 for one that cannot be used."""
 
     @property
     def in_use(self) -> bool:
@@ -183,7 +193,7 @@ class EngineState:
 
 
 def engine_states(app: App, now: datetime) -> list[EngineState]:
-    """Those that can be used in the configured order, then the others. `now` is on the reader's clock."""
+    """Return the usable engines in the configured order, then the others. `now` is on the reader's clock."""
     order = {name: place for place, name in enumerate(app.settings.section(EngineOrder).provider_priority)}
     rests = app.search.states()
     usable = sorted(app.chain.engines, key=lambda engine: order.get(engine.name, len(order)))
@@ -213,13 +223,17 @@ def _usable(engine: SearchEngine, rest: Rest | None, now: datetime) -> EngineSta
 
 @dataclass(frozen=True, slots=True)
 class Findings:
+    """The checks of one diagnosis, and its time."""
+
     checks: tuple[Check, ...]
     at: datetime
 
 
 class Diagnosis:
-    """The last findings. They are about the installation: everybody sees the same ones, and however often people
-    click, the engines and the model are asked only now and then."""
+    """The last diagnosis, shared by all visitors.
+
+    However often people click, engines and model are asked only now and then.
+    """
 
     PAUSE_SECONDS = 30.0
 
@@ -236,7 +250,7 @@ class Diagnosis:
         return self._last if self._examined is self._app.configured else None
 
     def run(self, progress: Progress = lambda done, steps, name: None) -> Findings:
-        """New findings; those of the last half minute, where there are some."""
+        """Return a new diagnosis, or the last one if it is less than half a minute old."""
         with self._lock:
             last = self.last
             if last is None or not 0 <= self._age(last) < self.PAUSE_SECONDS:
@@ -250,6 +264,6 @@ class Diagnosis:
 
 
 def searxng_settings() -> str:
-    """A settings.yml for one's own SearXNG, complete with a key that nobody else has."""
+    """Return a settings.yml for one's own SearXNG, with a fresh secret key."""
     text = SEARXNG_SETTINGS.read_text("utf-8")
     return re.sub(r"# secret_key：.*", f'secret_key: "{secrets.token_hex(32)}"', text)

@@ -1,4 +1,4 @@
-"""对话: the conversation. What was typed is handled by callbacks (core/ui/chat/actions.py); this draws what there is."""
+"""对话: the conversation. Callbacks handle the input (core/ui/chat/actions.py); this script draws the current state."""
 
 import streamlit as st
 
@@ -14,9 +14,9 @@ page_title(chat.title)
 typed, stop_button = composer.draw(app)
 actions.hear(typed)
 conversation_sync.update_address()
-sidebar.draw(app, on_chat_page=True)  # after the input: its switches answer first
+sidebar.draw(app, on_chat_page=True)  # after the input, whose switches must react first
 
-# What is drawn in a placeholder goes at once when the placeholder is empty; anything else would stay, faded, until the
+# A placeholder removes its content at once when it is emptied. Anything else would stay, faded, until the
 # answer is complete.
 welcome = st.empty()
 if all(message.role == "note" for message in chat.messages):
@@ -35,6 +35,6 @@ render.read_only(app, chat)
 render.follow_ups(app, suggestions, chat)
 
 conversation_sync.watch_unsaved(app)
-app.warm_up()  # the page is painted: now nobody waits for it
+app.warm_up()  # the page is painted, so the warm-up delays nobody
 if session.mode() == session.AGENT:
     render.import_agent()

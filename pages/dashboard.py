@@ -1,4 +1,4 @@
-"""运行看板: figures about the running installation."""
+"""运行看板: statistics of the running installation."""
 
 from core.ui import session
 from core.ui.dashboard import page

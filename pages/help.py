@@ -1,4 +1,4 @@
-"""帮助: the built-in manual. The same articles are what the bundled search engine cites."""
+"""帮助: the built-in manual. The bundled search engine cites the same articles."""
 
 import itertools
 

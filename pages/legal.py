@@ -10,7 +10,9 @@ from core.ui.legal import cases, claims, draft, frame, imports, law, laws
 session.through_router()
 app = session.app()
 asked = st.query_params.to_dict()
-st.query_params.from_dict(asked)  # a link inside the page brings new ones; the browser's address follows only this
+st.query_params.from_dict(
+    asked
+)  # a link inside the page sets new parameters; only this call updates the browser's address
 
 if "law" in asked:
     page_title(asked["law"], asked.get("article", ""))

@@ -1,4 +1,4 @@
-"""设置: what this installation is connected to and made of, whether it works, and what helps where it does not."""
+"""设置: the connections and settings of this installation, whether they work, and how to mend them."""
 
 from core.ui import session
 from core.ui.settings import page

@@ -3,7 +3,7 @@
 import warnings
 from typing import TYPE_CHECKING
 
-# It brings langchain_community along, which says with its first import that nobody works on it any more.
+# It imports langchain_community, which warns at its first import that it is no longer developed.
 warnings.filterwarnings("ignore", message="`langchain-community` is being sunset", category=DeprecationWarning)
 
 from langchain_classic.agents import (  # noqa: E402

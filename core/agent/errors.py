@@ -1,4 +1,4 @@
-"""What ends an agent's run before its time."""
+"""Errors that end an agent's run early."""
 
 from __future__ import annotations
 

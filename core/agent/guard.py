@@ -1,4 +1,4 @@
-"""What keeps a run within its bounds: time, patience with the model, unreadable outputs, going round in circles."""
+"""The limits of an agent's run: time, retries, unreadable outputs, repeated actions."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ CANCEL_ATTEMPTS, CANCEL_PATIENCE = 5, 0.08
 
 
 def acting_part(whole: Deadline) -> Deadline:
-    """The last answer needs time too: acting ends before the whole run does."""
+    """Return the deadline for acting. It ends before the whole run does, because the last answer needs time too."""
     seconds = whole.remaining()
     return whole.within(seconds - min(seconds * RESERVE_SHARE, MAX_RESERVE))
 
 
 async def within(work: Coroutine[Any, Any, T], time: Callable[[], Deadline]) -> T:
-    """The work's result, or a TimeoutError. How much time there is may change while the work goes on."""
+    """Return the result of the work, or raise TimeoutError. The deadline may change while the work goes on."""
     task = asyncio.create_task(work)
     try:
         while not task.done() and (left := time().remaining()) > 0:
@@ -56,9 +56,9 @@ async def within(work: Coroutine[Any, Any, T], time: Callable[[], Deadline]) -> 
 
 
 async def let_go(task: asyncio.Task[Any]) -> None:
-    """Cancels until it is over, for a bounded time.
+    """Cancel a task until it is over, for a bounded time.
 
-    Once is not always enough: `asyncio.wait_for` of Python 3.11 forgets a cancellation when a result arrives in the same
+    Once is not always enough: `asyncio.wait_for` of Python 3.11 forgets a cancellation if a result arrives at the same
     moment, and langchain-openai reads every chunk through it.
     """
     _keep_cancelling(task, CANCEL_ATTEMPTS)
@@ -66,10 +66,10 @@ async def let_go(task: asyncio.Task[Any]) -> None:
 
 
 def _keep_cancelling(task: asyncio.Task[Any], attempts: int) -> None:
-    """By itself, because whoever waits for the task may be cancelled too."""
+    """Cancel again and again by a timer, because the caller that waits for the task may be cancelled too."""
     if task.done():
         if not task.cancelled():
-            task.exception()  # known, or of no interest any more
+            task.exception()  # retrieved, so that asyncio does not log it
     elif attempts:
         task.cancel()
         asyncio.get_running_loop().call_later(CANCEL_PATIENCE, _keep_cancelling, task, attempts - 1)
@@ -79,14 +79,15 @@ def _keep_cancelling(task: asyncio.Task[Any], attempts: int) -> None:
 
 @dataclass
 class LoopGuard:
-    """Counts actions that were taken before. One is tolerated (the cache answers it), the second ends the run:
-    A-A-A at its third step, A-B-A-B at its fourth."""
+    """Counts repeated actions. The first is tolerated (the cache answers it), the second ends the run: A-A-A at its
+    third step, A-B-A-B at its fourth."""
 
     repeats: int = 0
     _taken: list[_Signature] = field(default_factory=list)
 
     def check(self, actions: Sequence[AgentAction]) -> None:
-        """Calls of one turn are compared with earlier turns only: three cities' weather at once is no loop."""
+        """Raise LoopDetected on too many repeats. Only earlier turns count: the weather of three cities at once is no
+        loop."""
         turn = [_signature(action) for action in actions]
         self.repeats += any(_same(now, before) for now in turn for before in self._taken)
         self._taken += turn
@@ -112,14 +113,16 @@ _NUMBER = re.compile(rf"第\s*({NUMERAL})\s*条?|({NUMERAL})\s*[条款项号年�
 
 
 def _numbers(text: str) -> Iterator[int]:
-    """2024, 第三十八条: what differs only here is another question, and 第38条 is not."""
+    """Yield the numbers in a text: 2024, 第三十八条. Queries that differ in a number are different; 第38条 equals
+    第三十八条."""
     for found in _NUMBER.finditer(text):
         with suppress(ValueError):
             yield to_int(found[1] or found[2] or found[0])
 
 
 def _same(now: _Signature, before: _Signature) -> bool:
-    """The same words in any order, but for a filler: `北京 天气` and `北京的天气`, never 2023 and 2024."""
+    """Return whether both have the same words in any order, except a filler: `北京 天气` and `北京的天气`, never 2023
+    and 2024."""
     if (now.tool, now.numbers) != (before.tool, before.numbers):
         return False
     return now.text == before.text or _overlap(now.words, before.words) > SAME_WORDS
@@ -131,7 +134,7 @@ def _overlap(some: Collection[str], others: Collection[str]) -> float:
 
 
 class Guard:
-    """Asks the model on the agent's behalf."""
+    """Asks the model for the agent, with retries, timeouts and checks of the output."""
 
     def __init__(
         self,
@@ -151,6 +154,8 @@ class Guard:
         self._unreadable = 0
 
     async def ask(self, plan: Callable[[], Awaitable[Plan]]) -> Plan:
+        """Ask for the next step. Raises AgentOutputError after repeated unreadable outputs, LoopDetected on repeated
+        actions."""
         try:
             planned = await self._patiently(plan)
         except OutputParserException:
@@ -174,7 +179,7 @@ class Guard:
         raise AssertionError("tenacity ends by returning or raising")
 
     async def _once(self, plan: Callable[[], Awaitable[Plan]]) -> Plan:
-        """Waits for the first token, then for each next one: timeouts of the HTTP client are per read."""
+        """Ask once, with a timeout for the first token and for each next one: the HTTP client's timeouts are per read."""
         now = asyncio.get_running_loop().time
         try:
             async with asyncio.timeout(self._limits.first_token_timeout) as patience:
@@ -196,7 +201,7 @@ class Guard:
 
 def _extend(patience: asyncio.Timeout, until: float) -> None:
     if abs(until - (patience.when() or 0.0)) > 0.5:  # not a new timer for every token
-        with suppress(RuntimeError):  # it has run out in this very moment
+        with suppress(RuntimeError):  # it has expired at this moment
             patience.reschedule(until)
 
 
@@ -213,5 +218,6 @@ class GuardedAgent(RunnableMultiActionAgent):
     def return_stopped_response(
         self, early_stopping_method: str, intermediate_steps: Any, **kwargs: Any
     ) -> AgentFinish:
-        """AgentExecutor would answer with a fixed English sentence; "generate" it cannot do for this kind of agent."""
+        """Raise BudgetExceeded. AgentExecutor would answer with a fixed English sentence, and "generate" fails for this
+        kind of agent."""
         raise BudgetExceeded

@@ -1,6 +1,6 @@
-"""The agent's legal look-ups: statutes by article or content, and judgments; in the imported library, then on the web.
+"""The agent's legal tools: statutes by article or content, and judgments; in the imported library, then on the web.
 
-A look-up is told as a search, so that it is numbered, cited, shown, stored and listed in 搜索账本 like any other.
+A look-up is reported as a search, so that it is numbered, cited, shown, stored and listed in 搜索账本 like any other.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ WHOLE_CASE_LENGTH = 4_000
 class Found:
     response: SearchResponse
     details: dict[str, str]
-    """What the model reads of a result of the library, by its address; the reader's list has only its beginning."""
+    """The text of each library result for the model, by its address. The reader's list has only its beginning."""
     document: dict[str, Any]
     note: str = ""
 
 
 class LegalTool(AgentTool):
-    """Looks up in a thread, because SQLite and the index block. Subclasses say what is asked, and find it."""
+    """Looks up in a thread, because SQLite and the index block. Subclasses build the query and look it up."""
 
     def asked(self, *args: Any, **given: Any) -> SearchQuery:
         raise NotImplementedError
@@ -75,7 +75,9 @@ class LegalTool(AgentTool):
         if not sources:
             text = f"（{found.note}不要编造条文或来源。）" if found.note else NOTHING_FOUND
             return Observation(text, ok=True, summary=found.note or "没有找到结果"), found.document
-        library = LIBRARIES.get(response.provider, "")  # its addresses are long, and the model has no use for them
+        library = LIBRARIES.get(
+            response.provider, ""
+        )  # the library's addresses are long, and the model does not need them
         by_address = {canonical(result.url): result for result in response.results}
         described = [
             replace(source, url=library, snippet=found.details[result.url])
@@ -98,7 +100,7 @@ class LegalTool(AgentTool):
         note: str = "",
         remark: str = "",
     ) -> Found:
-        """What the library holds, each with its details; else what the web answered, after the library had nothing."""
+        """Return the library's results with their details; or the web's results, if the library had none."""
         if answer.web is None:
             results = tuple({result.url: result for result, _ in held}.values())
             attempt = Attempt(library, Outcome.OK if results else Outcome.EMPTY, answer.search_time)
@@ -116,7 +118,7 @@ class LegalTool(AgentTool):
 # ── Statutes ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _Text = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)]
-"""An article's number may come as one."""
+"""A text; models may send an article's number as an integer."""
 
 
 class RegulationInput(BaseModel):
@@ -156,6 +158,7 @@ class RegulationSearchTool(LegalTool):
         article: str | None = None,
         as_of: str | None = None,
     ) -> Found:
+        """Search the statutes, at the time that the model or the question names."""
         service = self.desk.regulations(self.context.user, self.context.session_cache, self.context.search)
         period, note = self._time(as_of)
         wording = _wording(query, law_name or "", article or "")
@@ -165,7 +168,7 @@ class RegulationSearchTool(LegalTool):
         return self.found(LAWS, asked, answer, held, note=note + answer.note)
 
     def _time(self, as_of: str | None) -> tuple[Period | None, str]:
-        """The time that the model names; else the one that the question is about."""
+        """Return the time that the model names, else the one that the question is about, and a note on it."""
         if as_of:
             period = parse_period(as_of)
             unread = f"没有按日期查：「{shorten(one_line(as_of), 20)}」不是 2019-05-01 或 2019 这样的日期。"
@@ -178,11 +181,11 @@ class RegulationSearchTool(LegalTool):
 
 
 def _wording(query: str, law_name: str, article: str) -> str:
-    """One line, as a person would type it; models often say in `query` again what the other arguments say."""
+    """Return one line as a person would type it. Models often repeat the other arguments in `query`."""
     law = law_name.strip(" 《》")
     if law and law in query:
         return query
-    with suppress(ValueError):  # of a number with 款 and 项, or of no number at all
+    with suppress(ValueError):  # a number with 款 and 项, or no number at all
         article = str(parse_article_number(article))
     cited = f"《{law}》{article}" if law and article else law or article
     return f"{cited} {query}" if query and query not in cited else cited
@@ -207,13 +210,13 @@ _CASE_WORDS = {
 
 
 def _case_type(value: Any) -> CaseType | None:
-    """Models write 民事案件, 刑, `Civil` or an invented type; all types are better than none."""
+    """Return the type of case. Models write 民事案件, 刑, `Civil` or an invented type; an unknown one means all types."""
     written = str(value).lower()
     return next((kind for kind, words in _CASE_WORDS.items() if any(word in written for word in words)), None)
 
 
 def _year(value: Any) -> int | None:
-    """2021 in 2021年; None for 近年, 不限 and anything else."""
+    """Return the year: 2021 in 2021年; None for 近年, 不限 and anything else."""
     found = re.search(r"(?<!\d)(?:19|20)\d\d(?!\d)", str(value))
     return int(found[0]) if found else None
 
@@ -271,6 +274,7 @@ class CaseSearchTool(LegalTool):
         court: str = "",
         year: int | None = None,
     ) -> Found:
+        """Search the judgments. A query with a case number gets the whole document."""
         service = self.desk.cases(self.context.user, self.context.session_cache, self.context.search)
         wanted = CaseFilter(case_type, cause, court, year)
         answer = service.search(query, wanted=wanted, loosely=True)
@@ -306,7 +310,7 @@ def _case_facts(case: CourtCase) -> dict[str, str | None]:
 
 
 def _case_details(case: CourtCase, *, whole: bool) -> str:
-    """Only what the source says; of a case that was asked for by its number, the document itself."""
+    """Return what the source says of a case; with the full text if it was asked for by its number."""
     known = {
         **_case_facts(case),
         **{title: shorten(one_line(text), CASE_LENGTH) for title, text in parts_of_case(case)},

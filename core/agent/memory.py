@@ -1,4 +1,4 @@
-"""What the agent is told about the conversation so far: the newest messages that fit, and what was searched for."""
+"""The conversation so far for the agent's prompt: the newest messages that fit, and their searches."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from core.run.history import newest
 MESSAGE_LENGTH = 1_000
 TITLES = 3
 
-_CITATION = re.compile(r"\s?\[\d{1,3}\]")  # the numbers of an earlier run mean other sources in this one
+_CITATION = re.compile(r"\s?\[\d{1,3}\]")  # citation numbers of an earlier run would name other sources in this one
 
 
 def remember(history: Sequence[Message], budget: int) -> str:
-    """Oldest first, one line per message, so that nothing in it can pass for a label of the ReAct format."""
+    """Return the history, oldest first. One line per message, so that no text can pass for a label of the ReAct format."""
     kept = [line for _, line in newest(history, budget, _line) if line]
     if not kept:
         return ""

@@ -1,7 +1,7 @@
-"""Reads what a model wrote in the ReAct format, as models really write it.
+"""A parser of the ReAct format, as models really write it.
 
-A label counts only at the beginning of a line: `Thought: the Final Answer: is unclear` is a thought. The first Action or
-Final Answer decides, because everything after it is what the model imagines would happen next.
+A label counts only at the beginning of a line: `Thought: the Final Answer: is unclear` is a thought. The first Action
+or Final Answer decides, because everything after it is imagined by the model.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _NAMES = {
 
 
 def label(*names: str) -> re.Pattern[str]:
-    """`Action:` at the beginning of a line, also as `**Action:**`, `- action :`, `### 行动\uff1a` or `Action 2:`."""
+    """Return the pattern of a label at the beginning of a line: `Action:`, also `**Action:**`, `- action :`, `###
+    行动：` or `Action 2:`."""
     words = "|".join(f"(?P<{name}>{_NAMES[name]})" for name in names)
     return re.compile(
         rf"^[ \t]*(?:[-*+>#]+[ \t]+)*(?P<bold>[*_`]{{1,3}})?(?:{words})[ \t]*\d{{0,2}}[ \t]*"
@@ -47,7 +48,7 @@ def label(*names: str) -> re.Pattern[str]:
 _DECISION = label("final", "action")
 _INPUT = label("input")
 _ANY = label("final", "input", "action", "thought", "observation", "question")
-# What a model imagines after its answer. 问题 is not among it: answers have lines that begin with that word.
+# Labels that a model invents after its answer. 问题 is not among them: answers have lines that begin with that word.
 AFTER_ANSWER = re.compile(rf"{label('observation').pattern}|^[ \t]*\**question[ \t]*\**:", re.IGNORECASE | re.MULTILINE)
 _PLAIN_ANSWER = label("answer")
 
@@ -63,7 +64,7 @@ _FINISHES = {"final answer", "final_answer", "finalanswer", "finish", "answer", 
 
 
 class ReactParser(AgentOutputParser):
-    """Gives an AgentAction or an AgentFinish, or raises an OutputParserException that tells the model what to write."""
+    """Returns an AgentAction or an AgentFinish, or raises an OutputParserException that tells the model what to write."""
 
     tools: tuple[str, ...]
     aliases: Mapping[str, Sequence[str]] = {}
@@ -114,7 +115,7 @@ class ReactParser(AgentOutputParser):
         return AgentFinish({"output": answer}, log=log.strip())
 
     def _tool(self, written: str) -> str:
-        """The offered tool that is meant; else what was written, which the executor will refuse by name."""
+        """Return the offered tool that is meant; else the written name, which the executor will refuse."""
         written = _bare(written)
         wanted = fold(written)
         names = {fold(name): name for name in self.tools}
@@ -122,7 +123,7 @@ class ReactParser(AgentOutputParser):
         if wanted in names:
             return names[wanted]
         if re.fullmatch(r"[\w.-]+", wanted) and wanted.isascii():
-            return written  # one plain name, and not one of ours
+            return written  # a plain name that is not one of our tools
         inside = [name for name in sorted(names, key=len, reverse=True) if _mentions(wanted, name)]
         return names[inside[0]] if inside else ""
 
@@ -145,7 +146,7 @@ def _first_line(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """Without the quotes, brackets and emphasis around it."""
+    """Return the text without the quotes, brackets and emphasis around it."""
     return text.strip(" \t\r\n`*_\"'“”「」『』[]【】<>{}。.,，;；")
 
 
@@ -155,7 +156,7 @@ def _mentions(sentence: str, name: str) -> bool:
 
 
 def _tool_input(given: Any) -> str | dict[str, Any]:
-    """JSON becomes the tool's arguments; anything else is one line of text."""
+    """Return the tool's arguments from JSON; anything else is one line of text."""
     if isinstance(given, str):
         fenced = _FENCE.match(given)
         given = (fenced[1] if fenced else given).strip()
@@ -175,7 +176,8 @@ def _unquoted(text: str) -> str:
 
 
 def _json_decision(text: str) -> tuple[str, Any] | None:
-    """`{"action": …, "action_input": …}`, or a tool call that the server left in the text."""
+    """Return name and input from `{"action": …, "action_input": …}`, or from a tool call that the server left in the
+    text."""
     for brace in re.finditer(r"\{", text[:4000]):
         found = _json_at(text, brace.start())
         if isinstance(found, dict):

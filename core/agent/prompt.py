@@ -1,8 +1,8 @@
-"""The agent's prompt: which template, and how it becomes LangChain's.
+"""The agent's prompt: the choice of a template, and its conversion to LangChain's form.
 
-A template is a file with `$name` placeholders, as in core/prompts. What stands above a line of three dashes is the system
-message, what stands below is the question and the steps so far. Each variant has a form for native tool calling, which needs no
-format; of a file of the administrator's own it uses the upper part only.
+A template is a file with `$name` placeholders, as in core/run/prompts. The part above a line of three dashes is the
+system message, the part below is the question and the steps so far. Each variant has a form for native tool calling,
+which needs no format. From an administrator's own file native tool calling uses the upper part only.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NO_WEB = (
 
 VARIANTS = ("chinese", "english", "small")
 FOR_TOOLS = "_tools"
-"""Ends the name of a variant's form for native tool calling."""
+"""The suffix of a variant's form for native tool calling."""
 # `$date` is filled in here; the others become LangChain's own variables.
 _VARIABLES = {
     "tools": "{tools}",
@@ -52,7 +52,7 @@ _DIVIDER = re.compile(r"^---[ \t]*$", re.MULTILINE)
 
 
 class BadTemplate(Exception):
-    """Says in Chinese what is wrong with the file."""
+    """A template that cannot be used. The message says in Chinese what is wrong with the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class AgentPrompt:
 
 
 def agent_prompt(wanted: str, *, strategy: str, question: str, model: ModelChoice, today: str) -> AgentPrompt:
-    """The configured template, or the default and a notice when that one cannot be used."""
+    """Return the configured template, or the default and a notice if that one cannot be used."""
     default = _file("small" if model.small else "chinese" if is_chinese(question) else "english", strategy)
     if wanted in {"auto", *VARIANTS}:
         path = default if wanted == "auto" else _file(wanted, strategy)
@@ -112,7 +112,7 @@ def _filled(template: Template, needed: set[str], today: str) -> str:
     if unknown := names - {"date", *_VARIABLES}:
         raise BadTemplate(f"有无法识别的占位符 {_listed(unknown)}，")
     marked = template.substitute({name: f"\ue000{name}\ue001" for name in _VARIABLES}, date=today)
-    # Braces are LangChain's placeholders: those in the file are only braces.
+    # Braces are LangChain's placeholders, so the braces in the file are escaped.
     escaped = marked.replace("{", "{{").replace("}", "}}")
     return re.sub("\ue000(.*?)\ue001", lambda mark: _VARIABLES[mark[1]], escaped)
 
@@ -122,7 +122,7 @@ def _listed(names: set[str]) -> str:
 
 
 def describe(tools: Sequence[BaseTool]) -> str:
-    """The tools as the prompt lists them, with what each of them takes."""
+    """Return the tools as the prompt lists them, with the arguments of each."""
     if not tools:
         return NO_TOOLS
     listed = [f"{tool.name} - {tool.description}\n{_arguments(tool)}" for tool in tools]

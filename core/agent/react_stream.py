@@ -1,7 +1,7 @@
-"""What part of a growing model output is a thought, and what is the answer: decided while it streams.
+"""Separates thoughts from the answer in a growing model output, while it streams.
 
-Nothing may be shown as the answer that turns out to be a step, nor the answer as a thought, so a little is held back.
-The parser has the last word about the whole text; these only decide where its pieces are drawn.
+A step must not be shown as the answer, nor the answer as a thought, so a little text is held back. The parser decides
+about the whole text; these streams only decide where its pieces are drawn.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from core.llm.reasoning import ThinkSplitter
 Piece = TextPiece | ThoughtPiece
 
 HELD_FOR_A_LABEL = 24
-"""`**Final Answer:**` and its like fit: a line that is longer by then does not begin with a label."""
+"""Characters of a line that are held back. `**Final Answer:**` and similar labels fit; a longer line has no label."""
 HELD_FOR_A_CALL = 120
-"""Models that call tools like to announce it in a sentence first; an answer is longer."""
+"""Characters that are held back. Models often announce a tool call in a short sentence; an answer is longer."""
 
 
 class Stream(Protocol):
@@ -35,7 +35,7 @@ _COULD_END_ANSWER = re.compile(r"[ \t*]*(?:o\w{0,10}|q\w{0,7}|观察?(?:结果?)
 
 
 class ReactStream:
-    """ReAct text: thoughts up to the first Action, the answer from `Final Answer:` on."""
+    """A stream of ReAct text: thoughts up to the first Action, the answer from `Final Answer:` on."""
 
     def __init__(self) -> None:
         self._think = ThinkSplitter()
@@ -50,7 +50,7 @@ class ReactStream:
             yield from self._take(piece)
 
     def calls_tool(self) -> None:
-        """Text is all there is here."""
+        """Do nothing: ReAct text has no native tool calls."""
 
     def end(self) -> Iterator[Piece]:
         for piece in self._think.end():
@@ -65,7 +65,8 @@ class ReactStream:
             yield from self._lines()
 
     def _lines(self, *, ended: bool = False) -> Iterator[Piece]:
-        """Line by line, because a label stands at the beginning of one; the last line may still be growing."""
+        """Yield pieces line by line, because a label stands at the beginning of a line. The last line may still be
+        growing."""
         while self._line and self._state not in {"silent", "over"}:
             line, newline, rest = self._line.partition("\n")
             if self._at_line_start and self._undecided(line) and not (newline or ended):
@@ -99,7 +100,7 @@ class ReactStream:
             self._state = "silent"
 
     def _said(self, text: str) -> Iterator[Piece]:
-        """Without blanks at either end: they are kept until something follows."""
+        """Yield the text without blanks at either end. They are held back until more text follows."""
         text = self._blanks + text
         if not self._written:
             text = text.lstrip()
@@ -111,9 +112,9 @@ class ReactStream:
 
 
 class PlainStream(ReactStream):
-    """An answer that was asked for without any format, from a model that could not keep to it and half does now.
+    """A stream of an answer requested without a format, from a model that still writes some labels.
 
-    Text without a label is the answer; what follows an action, an observation or a question is imagined.
+    Text without a label is the answer; text after an action, an observation or a question is imagined.
     """
 
     def __init__(self) -> None:
@@ -140,7 +141,7 @@ class PlainStream(ReactStream):
 
 
 class ToolCallStream:
-    """Text beside native tool calls: the answer, unless a call follows; then it was a thought."""
+    """A stream of text beside native tool calls: the answer, unless a call follows; then it was a thought."""
 
     def __init__(self) -> None:
         self._think = ThinkSplitter()

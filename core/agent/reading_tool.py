@@ -1,6 +1,7 @@
-"""The agent opens pages: sources of this run by their numbers, and links that the user typed.
+"""The agent's tool for opening pages: sources of this run by their numbers, and links that the user typed.
 
-There is no other way to name a page. Text from the web cannot make the agent go to an address, and so carry something out in it.
+A page cannot be named in any other way. Text from the web can therefore not send the agent to an address and leak data
+in it.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ INPUT_LENGTH = AT_ONCE * URL_LENGTH
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a model wrote: `[1]`, `1, 3`, `来源 2`, a link, each also with words about what to look for behind it."""
+    """The pages in a model's input: `[1]`, `1, 3`, `来源 2` or a link, each optionally followed by what to look for."""
 
     pages: tuple[int | str, ...]
-    """Numbers and addresses."""
+    """Numbers of sources, and addresses."""
     focus: str = ""
 
     @classmethod
@@ -58,7 +59,7 @@ _PAGE = re.compile(
 
 
 def _as_text(value: Any) -> Any:
-    """Models write 1, "1", [1, 3] or ["[1]", "https://…"]."""
+    """Return the input as text. Models write 1, "1", [1, 3] or ["[1]", "https://…"]."""
     if isinstance(value, list):
         return ", ".join(map(str, value[: AT_ONCE * 2]))
     return str(value) if isinstance(value, int) else value
@@ -100,7 +101,7 @@ class ReadPageTool(AgentTool):
         return self._told(self.context.evidence.now(chosen), wanted.focus, remark), None
 
     def _named(self, page: int | str) -> Source | None:
-        """A source of this run. A link that the user typed becomes one now; whatever else was written is nobody's."""
+        """Return a source of this run. A link that the user typed becomes one now; any other address gives None."""
         evidence = self.context.evidence
         if isinstance(page, int):
             return next((source for source in evidence.sources if source.number == page), None)
@@ -108,7 +109,7 @@ class ReadPageTool(AgentTool):
         return evidence.at(page) or next(iter(evidence.number_links(typed)), None)
 
     async def _read(self, sources: Sequence[Source], call_id: str) -> None:
-        """Every page once in a run, also when several calls at the same time ask for it."""
+        """Read the pages, each only once in a run, also if several calls ask for it at the same time."""
         under_way = [self._under_way[source.number] for source in sources if source.number in self._under_way]
         mine = [
             source
@@ -139,7 +140,7 @@ class ReadPageTool(AgentTool):
         pages = self.context.evidence.pages
         read = [source for source in sources if source.number in pages]
         unread = [source for source in sources if source.number not in pages]
-        if focus:  # the snippet would draw the passages back to what the model knows already
+        if focus:  # passages near the snippet would repeat what the model already knows
             read = [replace(source, snippet="") for source in read]
         asked = focus or self.context.question
         _, block = within_budget([*read, *unread], self.context.settings, pages=pages, question=asked)
@@ -161,7 +162,7 @@ class ReadPageTool(AgentTool):
 
 
 def _can_be_read(source: Source) -> bool:
-    """A page; or a file that the user brought along, of which a prompt holds only some passages."""
+    """Return whether it is a page, or a user's file: a prompt holds only some passages of a file."""
     return source.read == "file" or (source.read in {"snippet", "page"} and is_web_address(source.url))
 
 
@@ -184,7 +185,7 @@ def _summary(read: Sequence[Source], unread: Sequence[Source]) -> str:
 
 
 def read_page(context: ToolContext) -> BaseTool | None:
-    """Only where there can be anything to read."""
+    """Return the tool, or None if there can be no page to read."""
     anything = context.search.available or context.links or context.evidence.sources
     offered = context.reader is not None and context.reader.pages and anything
     return ReadPageTool(context=context) if offered else None

@@ -69,14 +69,14 @@ EMPTY_HANDED = "没有找到可以引用的资料，也没有写出回答。可�
 NOT_SEARCHED = Notice("not_searched", "智能体认为这个问题不需要搜索，没有查找任何资料，以下回答没有来源可以引用。")
 
 PLAIN_SEARCHES = ("web_search", "regulation_search")
-"""Tools that make something of a question as it stands."""
+"""The names of tools that can search for a question as it stands."""
 
 Reason = Literal["iterations", "time", "loop"]
 
 
 @dataclass(kw_only=True, eq=False)
 class AgentRunner(AnswerService):
-    """`tools` and `sleep` are arguments for other tools, and for tests."""
+    """The service of Agent mode. `tools` and `sleep` are arguments for other tools, and for tests."""
 
     mode = "agent"
     legal: LegalDesk | None = None
@@ -92,9 +92,9 @@ class AgentRunner(AnswerService):
         return [tool for factory in self.tools if (tool := factory(context)) is not None]
 
     def preview(self, question: str, variant: str = "") -> Preview:
-        """What the model would be sent first. `variant`: as in the settings, or with `_tools`; empty: what is configured.
+        """Return the first prompt. `variant`: as in the settings, or with `_tools`; empty: the configured one.
 
-        The model is built, because that tells whether it can call tools, but not asked.
+        The model is built, which tells whether it can call tools, but it is not asked.
         """
         now, links = self.configured(), addresses_in(question)
         tools = self.offered(
@@ -134,7 +134,7 @@ class AgentRunner(AnswerService):
 
 
 class _Work:
-    """One question being answered. Everything here belongs to that one run."""
+    """One question being answered. All state here belongs to this one run."""
 
     def __init__(self, runner: AgentRunner, question: Question) -> None:
         self.queue: asyncio.Queue[RunEvent | None] = asyncio.Queue()
@@ -173,6 +173,7 @@ class _Work:
         self.queue.put_nowait(event)
 
     async def run(self) -> None:
+        """Put the events of the run on the queue, and None at its end."""
         try:
             for event in self._attached:
                 self._emit(event)
@@ -193,7 +194,7 @@ class _Work:
             self.queue.put_nowait(None)
 
     async def _answer(self) -> str | None:
-        """The answer, one way or the other; None when all that could be told is why there is none."""
+        """Return the answer, by whatever way. None if only the reason of the failure could be reported."""
         try:
             return await self._act_or_stop()
         except AppError as error:
@@ -220,7 +221,7 @@ class _Work:
     # ── Thinking and acting ───────────────────────────────────────────────────────────────────────────────────────
 
     def _time_to_act(self) -> Deadline:
-        """An answer that is being written already may go on to the very end."""
+        """Return the deadline for acting. An answer that has begun may use the whole time of the run."""
         return self._deadline if self._handler.answer else self._acting
 
     async def _act(self) -> str:
@@ -242,7 +243,7 @@ class _Work:
                     raise
             finally:
                 if self._handler.turns and strategy is not ways[0]:
-                    # This way was accepted, so it was the way that was refused before, not the question.
+                    # This strategy was accepted, so the service refused the earlier strategy, not the question.
                     strategies.keep_from(strategy)
         raise AssertionError("there is always a way to try")
 
@@ -250,7 +251,7 @@ class _Work:
         return f"\n\n{ATTACHED}\n{self._described(self._files)}" if self._files else ""
 
     async def _read_first(self) -> str:
-        """What the reader wants to be read is there before the agent's first thought, below the question."""
+        """Read the pages that the reader asked for, before the agent's first thought. Return their text for the prompt."""
         reader = self._runner.reader
         if reader is None or not reader.pages or not self._to_read_first:
             return ""
@@ -301,7 +302,7 @@ class _Work:
             agent=GuardedAgent(runnable=runnable, guard=guard),
             tools=self._tools,
             max_iterations=self._settings.agent.max_iterations,
-            max_execution_time=None,  # it would take the time of the last answer; the deadline is ours
+            max_execution_time=None,  # the deadline is ours, because it must leave time for the last answer
             handle_parsing_errors=True,
         )
         done = await executor.ainvoke({"input": asked, "history": self._history}, {"callbacks": [self._handler]})
@@ -323,7 +324,7 @@ class _Work:
             self._emit(prompt.notice)
         return prompt.messages
 
-    # ── When that did not lead to an answer ───────────────────────────────────────────────────────────────────────
+    # ── Answers after a stop or a failure ─────────────────────────────────────────────────────────────────────────
 
     async def _after_stop(self, reason: Reason, why: str) -> str:
         self._handler.settle()
@@ -335,7 +336,7 @@ class _Work:
         return begun or await self._write()
 
     async def _plainly(self) -> str:
-        """The model cannot keep to the format: the program searches, and the model only has to write."""
+        """Search by the program and let the model only write, for a model that cannot keep to the format."""
         search: BaseTool | None = next((tool for tool in self._tools if tool.name in PLAIN_SEARCHES), None)
         try:
             if search and len(self._evidence.sources) == len(self._files):
@@ -346,7 +347,7 @@ class _Work:
         return await self._write()
 
     async def _search_plainly(self, search: BaseTool) -> None:
-        """A question that the law library answers well has its articles beside what the web finds."""
+        """Search for the question as it stands, also in the law library if that answers it well."""
         legal = self._runner.legal
         if legal and search.name == "web_search":
             for event in await articles(legal.articles_for, self._question, self._evidence):
@@ -361,11 +362,12 @@ class _Work:
         return self._quote()
 
     async def _write(self) -> str:
-        """One last call of the model, from what was found; where it breaks off, the sources speak for themselves."""
+        """Return the answer of one last model call, from what was found. If the call breaks off, the sources are
+        quoted."""
         if self._model.choice.embedded:
             return self._quote()
         written: list[str] = []
-        # A model that was told to write labels goes on writing them, asked or not.
+        # A model that was told to write labels keeps writing them.
         stream = PlainStream() if self._handler.new_stream is ReactStream else None
         try:
             await within(self._stream_into(written, stream), lambda: self._deadline)
@@ -406,7 +408,7 @@ class _Work:
             tell(stream.end())
 
     def _quote(self) -> str:
-        """Without a model: the sentences of the sources that speak about the question, each with its number."""
+        """Return the sentences of the sources about the question, each with its number. No model is needed."""
         text = EMPTY_HANDED
         if self._evidence.sources:
             text = self._excerpts(self._excerptable(), searched=True)
@@ -414,7 +416,7 @@ class _Work:
         return text
 
     def _plain_prompt(self) -> Prompt:
-        """As in Chat mode: the sources, or why there are none, then the question."""
+        """Return a prompt as in Chat mode: the sources, or why there are none, then the question."""
         sources, searched = self._evidence.sources, self._handler.tool_succeeded
         told = self._described(sources) or (NOTHING_FOUND if searched else SEARCH_FAILED)
         if sources and not searched and all(source.engine == LAWS for source in sources):
@@ -429,7 +431,7 @@ class _Work:
 
 
 def _text(output: object) -> str:
-    """Some providers answer in blocks."""
+    """Return the output as text. Some providers answer in blocks."""
     if isinstance(output, list):
         output = "".join(str(block.get("text", "")) if isinstance(block, dict) else str(block) for block in output)
     return str(output).strip()

@@ -1,4 +1,4 @@
-"""Native tool calling or ReAct text: what to try with this model, and what its server has refused."""
+"""The choice between native tool calling and ReAct text for a model, and the memory of what its server has refused."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.base.settings import ModelChoice
 class Strategy:
     tools: bool
     stop: bool = False
-    """Whether the request names the words at which the model must stop; reasoning models of OpenAI's refuse that."""
+    """True if the request names the words at which the model must stop. OpenAI's reasoning models refuse that."""
 
 
 NATIVE = Strategy(tools=True)
@@ -40,7 +40,7 @@ _HOSTED_WITH_TOOLS = re.compile(
 
 
 class Strategies:
-    """For one process: what a server refuses once, it is not asked again."""
+    """The strategies for one model, one instance per process. A strategy that the server refused is not tried again."""
 
     def __init__(self, wanted: str, model: ModelChoice) -> None:
         self._wanted = wanted
@@ -48,13 +48,14 @@ class Strategies:
         self._accepted: Strategy | None = None
 
     def to_try(self, chat: BaseChatModel, *, with_tools: bool) -> list[Strategy]:
-        """Best first. Without tools there is nothing to call, and `tools: []` is an error to some servers."""
+        """Return the strategies to try, best first. Without tools there is nothing to call, and some servers reject
+        `tools: []`."""
         native = with_tools and self._native(chat)
         ways = [NATIVE, REACT, REACT_WITHOUT_STOP] if native else [REACT, REACT_WITHOUT_STOP]
         return ways[ways.index(self._accepted) :] if self._accepted in ways else ways
 
     def keep_from(self, accepted: Strategy) -> None:
-        """The server took this one: what stands before it was refused, and is not tried again."""
+        """Remember that the server accepted this one. Those before it were refused and are not tried again."""
         self._accepted = accepted
 
     def _native(self, chat: BaseChatModel) -> bool:
@@ -69,7 +70,7 @@ MAX_AGENTS = 32
 
 
 class Agents:
-    """LangChain's agents, each built once: they know what the tools look like, but hold none of them."""
+    """A cache of LangChain's agents, each built once. They know the descriptions of the tools, but hold no tool."""
 
     def __init__(self) -> None:
         self._built: dict[
@@ -79,7 +80,12 @@ class Agents:
     def get(
         self, chat: BaseChatModel, strategy: Strategy, prompt: ChatPromptTemplate, tools: Sequence[BaseTool]
     ) -> Runnable[Any, Any]:
-        key = (strategy, describe(tools), id(chat), id(prompt))  # both are kept, so that no id is used again
+        key = (
+            strategy,
+            describe(tools),
+            id(chat),
+            id(prompt),
+        )  # chat and prompt are kept in the entry, so that their ids stay unique
         if key not in self._built:
             if len(self._built) >= MAX_AGENTS:  # a new prompt every day
                 self._built.clear()

@@ -1,4 +1,4 @@
-"""Which tools the agent may be offered, and what models call them instead of their names."""
+"""The tools that the agent may be offered, and other names that models use for them."""
 
 from __future__ import annotations
 
@@ -86,4 +86,4 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "浏览网页",
     ),
 }
-"""What models call a tool instead of its name."""
+"""Names that models use for a tool instead of its own."""

@@ -1,7 +1,7 @@
-"""What the agent can do: a tool per kind of search and one that reads, built anew for every run around that run's own context.
+"""The base of the agent's tools, and the web search. Tools are built anew for every run, with that run's own context.
 
-A tool joins by adding its factory to TOOLS (toolbox.py), or by being handed to AgentRunner. It never raises: whatever goes wrong
-comes back to the model as a sentence, because an exception would end the whole run.
+A tool joins by adding its factory to TOOLS (tool_registry.py), or by being passed to AgentRunner. It never raises: an
+error is returned to the model as a sentence, because an exception would end the whole run.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What one run lends to its tools."""
+    """The objects of one run that its tools may use."""
 
     search: SearchService
     evidence: Evidence = field(default_factory=Evidence)
@@ -50,19 +50,19 @@ class ToolContext:
     reader: Reader | None = None
     question: str = ""
     links: Sequence[str] = ()
-    """What the user typed: besides sources the only addresses that may be opened."""
+    """The addresses that the user typed. Besides the sources only these may be opened."""
     deadline: Deadline = field(default_factory=lambda: Deadline(inf))
     emit: Callable[[RunEvent], None] = lambda event: None
 
 
 ToolFactory = Callable[[ToolContext], BaseTool | None]
-"""Builds a tool for one run; None: it cannot be used here and is not offered."""
+"""A function that builds a tool for one run. None: the tool cannot be used here and is not offered."""
 
 
 class Observation(str):
-    """What the model reads of a tool's result, and what the reader sees of it in the step.
+    """The text of a tool's result for the model, with its success and a summary for the reader.
 
-    AgentExecutor hands on nothing but this text, neither the artifact nor whether the tool succeeded.
+    AgentExecutor hands on only this text, neither the artifact nor the success.
     """
 
     ok: bool
@@ -105,7 +105,7 @@ class AgentTool(BaseTool):
 
     @contextmanager
     def searching(self, asked: SearchQuery, call_id: str) -> Iterator[None]:
-        """Tells that a search has begun; whoever makes it tells what was found, or this tells that nothing was."""
+        """Emit SearchStarted and, if the search fails, SearchFinished. The caller emits SearchFinished on success."""
         _refuse_what_nobody_searches_for(asked.text)
         self.context.emit(SearchStarted(asked.text, call_id=call_id))
         try:
@@ -125,7 +125,8 @@ class AgentTool(BaseTool):
 
 
 def _refuse_what_nobody_searches_for(query: str) -> None:
-    """A page that the model has read may have told it to carry its instructions, or what it was given, out in a query."""
+    """Raise QueryError on a query that may leak data: a page can tell the model to carry its instructions out in a
+    query."""
     if len(query) > LONGEST_QUERY:
         raise QueryError(
             f"搜索词有 {len(query):,} 个字符，超过了 {LONGEST_QUERY} 个字符的上限，没有执行搜索。",
@@ -136,7 +137,8 @@ def _refuse_what_nobody_searches_for(query: str) -> None:
 
 
 def _search_type(value: Any) -> Any:
-    """Models write 新闻, `NEWS` or an invented type; a search of the wrong type is better than none."""
+    """Return a known type of search, or None. Models write 新闻, `NEWS` or an invented type; any search is better than
+    none."""
     value = {"新闻": "news", "法规": "regulation", "案例": "case"}.get(str(value), str(value).strip().lower())
     return value if value in list(SearchType) else None
 

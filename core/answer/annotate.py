@@ -1,6 +1,6 @@
-"""An answer's Markdown with a mark at each place of which the check has something to say.
+"""The Markdown of an answer with a mark at each place about which the check has something to say.
 
-The marks are characters that `clean` takes out of every text that comes from outside, so that nobody else can set one.
+The marks are characters that `clean` removes from every text from outside, so that no other text can contain one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from core.base.text import clean
 NOTE, END_OF_NOTE, NO_SOURCE = "\ufff0", "\ufff1", "\ufff2"
 
 Notes = Mapping[int, Claim]
-"""What is said of one bracket, by the number of the source."""
+"""The verdicts on one bracket, by the number of the source."""
 
 
 @dataclass(frozen=True, slots=True)

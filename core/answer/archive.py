@@ -1,6 +1,6 @@
-"""A message as the database keeps it: JSON that gives back exactly what was shown.
+"""A message as the database stores it: JSON from which exactly the shown message can be restored.
 
-Not the public JSON of events (`to_json`): this one keeps everything, and nobody outside reads it. A stored document
+Not the public JSON of events (`to_json`): this one holds everything, and only this program reads it. A stored document
 may be damaged or come from a newer version; reading it never fails.
 """
 
@@ -44,7 +44,7 @@ NO_TEXT = "（这条消息已损坏，无法显示。）"
 
 
 def encode(message: Message) -> str:
-    """Everything but id, role, text and time, which the database keeps in columns of their own."""
+    """Return the JSON of a message, without id, role, text and time: the database has columns for these."""
     document = {
         "version": VERSION,
         "cited": _plain(message.cited),
@@ -63,7 +63,7 @@ def _json(document: Any) -> str:
 
 
 class _Told:
-    """An event by its identity: to compare what is in it would cost as much as to write it."""
+    """An event compared by identity: comparing its content would cost as much as encoding it."""
 
     def __init__(self, event: RunEvent) -> None:
         self.event = event
@@ -81,7 +81,7 @@ def _event(event: RunEvent) -> str:
 
 @lru_cache(maxsize=256)
 def _found(told: _Told) -> str:
-    """An answer is written once a second while it grows, and what was found for it does not change."""
+    """Encode an event once. A growing answer is saved every second, and its earlier events do not change."""
     return _written(told.event)
 
 
@@ -90,7 +90,7 @@ def _written(event: RunEvent) -> str:
 
 
 def decode(document: object, *, id: str, role: str, text: object, created: object) -> Message:
-    """The message again. `object`: where a disk has turned some bits, a column may hold anything."""
+    """Return the stored message. Arguments are `object`, because a column may hold anything after a disk error."""
     events: tuple[RunEvent, ...] = ()
     cited: tuple[Source, ...] = ()
     seconds, model, mode, before = 0.0, "", "", ""
@@ -117,12 +117,13 @@ def decode(document: object, *, id: str, role: str, text: object, created: objec
 
 
 def _told_by_agent(events: Iterable[RunEvent]) -> bool:
-    """Documents from before the mode was kept: only the agent uses tools and tells what its tokens were for."""
+    """Return whether the agent wrote the answer, for documents without a mode: only the agent has tools and usage
+    parts."""
     return any(isinstance(event, ToolStarted) or (isinstance(event, Usage) and event.parts) for event in events)
 
 
 def _events(stored: list[dict[str, Any]]) -> tuple[RunEvent, ...]:
-    """Fields and types of event that this version does not know are left out; a field that it misses has its default."""
+    """Decode the stored events. Unknown fields and types of event are left out; a missing field gets its default."""
     events: list[RunEvent] = []
     for entry in stored:
         if entry["type"] not in EVENTS:
@@ -173,7 +174,7 @@ def _first_asking(calls: dict[str, str], query: str) -> str:
 
 @cache
 def _readers() -> dict[str, TypeAdapter[Any]]:
-    """Built on first use: it takes a tenth of a second."""
+    """Return the pydantic adapters, built on first use: this takes a tenth of a second."""
     return {"source": TypeAdapter(Source)} | {name: TypeAdapter(kind) for name, kind in EVENTS.items()}
 
 
@@ -184,7 +185,7 @@ def _text(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON knows, and nothing in it that a database refuses."""
+    """Return the value as JSON types, without characters that a database refuses."""
     match value:
         case str():
             return clean(value)

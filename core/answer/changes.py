@@ -1,4 +1,4 @@
-"""What a rewriting has changed in a text, sentence by sentence."""
+"""The difference between two versions of an answer, sentence by sentence, as HTML."""
 
 from __future__ import annotations
 

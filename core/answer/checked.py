@@ -1,4 +1,4 @@
-"""What a check says. Plain and frozen, to be stored with the answer and drawn elsewhere."""
+"""The results of a check (依据核对): plain frozen data, stored with the answer and drawn elsewhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, Literal
 
 VERSION = 1
-"""Of the checker. What was stored by another one is checked again."""
+"""The version of the checker. Results of another version are computed again."""
 
 
 class Verdict(StrEnum):
@@ -36,14 +36,14 @@ BY_MODEL = "模型复核"
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """What `[number]` points to, as far as it was read."""
+    """The text behind `[number]`, as far as it was read."""
 
     number: int
     text: str
     is_full: bool = True
-    """False for an engine's few lines, and for a page that was cut: what is not there may stand further on."""
+    """False for an engine's snippet and for a page that was cut: a statement may stand in the missing part."""
     published: str | None = None
-    """The ISO day, for 去年 and 今年."""
+    """The ISO day of publication, to resolve 去年 and 今年."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that the statement says otherwise; `found` is empty where the source has nothing of the kind."""
+    """One detail that the statement gives otherwise. `found` is empty where the source has no such detail."""
 
     kind: str
     """number, date, name, quote or wording."""
@@ -74,22 +74,22 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One statement against one source, or against several together."""
+    """The result for one statement against one source, or against several together."""
 
     verdict: Verdict
     score: float
-    """0 to 1: how likely the source says so."""
+    """The probability, 0 to 1, that the source says so."""
     reason: str
-    """For the reader, in a few words."""
+    """A short explanation for the reader."""
     evidence: tuple[Evidence, ...] = ()
-    """Best first."""
+    """The compared passages, best first."""
     differences: tuple[Difference, ...] = ()
     by: Literal["rules", "model"] = "rules"
-    """Who says so. A model is believed only with words that stand in the source."""
+    """The judge. A model is believed only with words that stand in the source."""
 
     @property
     def label(self) -> str:
-        """The verdict, and whose it is where it is a model's."""
+        """The verdict in words; it says so if a model gave it."""
         return self.verdict.label if self.by == "rules" else f"{self.verdict.label}（{BY_MODEL}）"
 
     def to_json(self) -> dict[str, Any]:
@@ -104,12 +104,12 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class CitationCheck:
-    """One `[n]` behind one statement."""
+    """The result for one `[n]` behind one statement."""
 
     number: int
     start: int
     end: int
-    """The bracket in the answer."""
+    """`start` and `end` of the bracket in the answer."""
     check: Check
 
     def to_json(self) -> dict[str, Any]:
@@ -120,14 +120,14 @@ class CitationCheck:
 class StatementCheck:
     start: int
     end: int
-    """Into the cleaned answer (`core.base.text.clean`), brackets included."""
+    """`start` and `end` in the cleaned answer (`core.base.text.clean`), brackets included."""
     text: str
-    """As a reader sees it, without brackets and marks."""
+    """The text as a reader sees it, without brackets and Markdown."""
     check: Check
-    """Against all its sources together."""
+    """The result against all its sources together."""
     citations: tuple[CitationCheck, ...]
     shares_citation: bool = False
-    """Whether its number stands behind a later sentence."""
+    """True if its number stands behind a later sentence."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -142,7 +142,7 @@ class StatementCheck:
 
 @dataclass(frozen=True, slots=True)
 class Uncited:
-    """A statement that one would want a source for, and that names none."""
+    """A statement without a number that needs a source."""
 
     start: int
     end: int
@@ -154,15 +154,15 @@ class Uncited:
 
 @dataclass(frozen=True, slots=True)
 class SecondOpinion:
-    """A model was asked about what the rules left open: which one, of how many places, and what it cost."""
+    """A model's review of the citations that the rules left open: model, number of citations, cost."""
 
     model: str
     asked: int
     accepted: int
-    """Of these, as its words really stand in the source."""
+    """The verdicts that were accepted, because the quoted words really stand in the source."""
     input: int
     output: int
-    """Tokens."""
+    """`input` and `output` are tokens."""
     estimated: bool = False
 
     def __str__(self) -> str:
@@ -188,7 +188,7 @@ class AnswerCheck:
 
     @property
     def summary(self) -> str:
-        """12 处引用：9 处有据 · 1 处不符 · 2 处未核"""
+        """The counts of all verdicts: 12 处引用：9 处有据 · 1 处不符 · 2 处未核"""
         checks = [citation.check for statement in self.statements for citation in statement.citations]
         labels = Counter(check.label for check in sorted(checks, key=lambda check: _ORDER[check.verdict, check.by]))
         told = " · ".join(f"{count} 处{label}" for label, count in labels.items())

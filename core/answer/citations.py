@@ -1,7 +1,7 @@
-"""Which brackets of an answer are citations, and which sources they name.
+"""The grammar of citations: which brackets of an answer are citations, and which sources they name.
 
-Whether `[1]` is a citation depends on what Markdown makes of it (code, a link, an escaped bracket, a formula), so it is
-a rule of the Markdown parser, and the parser that reads answers is built here.
+Whether `[1]` is a citation depends on Markdown (code, a link, an escaped bracket, a formula). It is therefore a rule of
+the Markdown parser, and the parser for answers is built here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from core.search.types import Source
 InlineRule = Callable[[StateInline, bool], bool]
 
 LONGEST = 32
-"""No citation is longer: `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]` still fits. A growing text is held back for so long."""
+"""The length of the longest citation: `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]` fits. A growing text is held back up to this
+length."""
 
 _NUMBER = "[1-9１-９][0-9０-９]{0,2}"
 _LABEL = (
@@ -57,7 +58,7 @@ _ARRAY_NOUN = re.compile(r"(?:数组|列表|向量|矩阵|区间|序列|集合|�
 _LINE_START = re.compile(r"(?:^|\n)\s*$")
 _CONTEXT = 80
 
-# What may still turn into a citation, a link or a marker: an open bracket, a closed one whose next character decides,
+# Text that may still become a citation, a link or a marker: an open bracket, a closed one whose next character decides,
 # a line that so far consists of marks only, and a run of marks at the very end.
 _UNSETTLED = re.compile(
     r"!?[\[【［]+[^\[\]【】［］\n]*(?:[\]】］]+(?: |\([^()\n]*)?)?$"
@@ -67,14 +68,14 @@ _UNSETTLED = re.compile(
 
 
 def holdback(text: str) -> int:
-    """How many characters at the end of a growing text must not be drawn yet."""
+    """Return the number of characters at the end of a growing text that must not be drawn yet."""
     tail = text[-LONGEST:]
     unsettled = _UNSETTLED.search(tail)
     return max(len(tail) - unsettled.start() if unsettled else 0, _open_formula(text))
 
 
 def _open_formula(text: str) -> int:
-    """How long the formula is that has begun on the last line and not ended."""
+    """Return the length of the formula that has begun on the last line and not ended."""
     line = text[text.rfind("\n") + 1 :][-_LINE_LENGTH:]
     if "$" not in line and "\\(" not in line:
         return 0
@@ -83,25 +84,25 @@ def _open_formula(text: str) -> int:
 
 
 def cited_numbers(markdown: str, sources: Iterable[Source]) -> tuple[int, ...]:
-    """The numbers of the sources that the text cites, in the order of first citation."""
+    """Return the numbers of the sources that the text cites, in the order of first citation."""
     known = {source.number for source in sources}
     cited = (number for token in _citations(parse(markdown)) for number in token.meta["numbers"])
     return tuple(dict.fromkeys(number for number in cited if number in known))
 
 
 def cited_sources(markdown: str, sources: Sequence[Source]) -> tuple[Source, ...]:
-    """Ascending, whatever the order in which the text cites them."""
+    """Return the sources that the text cites, ordered by number."""
     by_number = {source.number: source for source in sources}
     return tuple(by_number[number] for number in sorted(cited_numbers(markdown, sources)))
 
 
 def parse(markdown: str) -> list[Token]:
-    """The text as Markdown tokens, among them `citation`, `math_inline` and `math_block`."""
+    """Parse the text into Markdown tokens, among them `citation`, `math_inline` and `math_block`."""
     return parse_clean(clean(markdown))
 
 
 def parse_clean(text: str) -> list[Token]:
-    """The same of a text that is clean already; an annotated one has tokens `uncited` and citations with a `note`."""
+    """Parse a text that is clean already. An annotated text also has tokens `uncited`, and citations with a `note`."""
     tokens = parse_blocks(text)
     for token in tokens:
         if token.type == "inline":
@@ -111,13 +112,13 @@ def parse_clean(text: str) -> list[Token]:
 
 @lru_cache(maxsize=64)
 def parse_blocks(markdown: str) -> list[Token]:
-    """Block tokens only, of text that is clean already. What was split a moment ago is about to be rendered."""
+    """Parse a clean text into block tokens only. Cached, because the text is usually rendered right after it was split."""
     return _PARSER.parse(markdown)
 
 
 @lru_cache(maxsize=1024)
 def _parse_inline(text: str) -> list[Token]:
-    """A list or a table that grows is read again with every update, and so is a whole page; most of it is as before."""
+    """Parse inline text. Cached, because a growing list or table is parsed again with every update, mostly unchanged."""
     tokens: list[Token] = []
     _PARSER.inline.parse(text, _PARSER, {}, tokens)
     return tokens
@@ -129,7 +130,7 @@ def _citations(tokens: Iterable[Token]) -> Iterator[Token]:
 
 
 def _numbers(brackets: str) -> tuple[int, ...]:
-    """`[1, 3-5][2]` → 1 3 4 5 2; nothing at all when a range runs backwards."""
+    """Return the numbers in the brackets: `[1, 3-5][2]` gives 1 3 4 5 2. A range that runs backwards makes it empty."""
     numbers: list[int] = []
     for first, last in _RANGE.findall(_REMARK.sub("", unicodedata.normalize("NFKC", brackets))):
         span = range(int(first), int(last or first) + 1)
@@ -140,7 +141,7 @@ def _numbers(brackets: str) -> tuple[int, ...]:
 
 
 def _citation_rule(state: StateInline, silent: bool) -> bool:
-    # Markdown looks ahead silently for the end of a link's text, where a bracket is only a bracket.
+    # markdown-it calls rules silently to find the end of a link's text; there a bracket is only a bracket.
     if silent or state.linkLevel or state.src[state.pos] not in "[【［":
         return False
     found = _CITATIONS.match(state.src, state.pos, state.posMax)
@@ -205,7 +206,7 @@ _BREAK = re.compile(r"<br\s{0,3}/?>", re.IGNORECASE)
 
 
 def _break_rule(state: StateInline, silent: bool) -> bool:
-    """`<br>` is how models break a line inside a table cell; it is the one tag that is not shown as text."""
+    """Parse `<br>`, by which models break a line inside a table cell. It is the only tag that is not shown as text."""
     found = _BREAK.match(state.src, state.pos, state.posMax) if state.src[state.pos] == "<" else None
     if not found:
         return False
@@ -219,7 +220,8 @@ _FORMULA_ENDS = {"$$": "$$", r"\[": r"\]"}
 
 
 def _formula_block_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    r"""`$$ … $$` or `\[ … \]` on lines of their own. Without its end it is a paragraph, up to the next blank line."""
+    r"""Parse `$$ … $$` or `\[ … \]` on lines of their own. Without its end it is a paragraph, up to the next blank
+    line."""
 
     def line(number: int) -> str:
         return state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]].rstrip()
@@ -249,7 +251,7 @@ def _formula_block_rule(state: StateBlock, start: int, end: int, silent: bool) -
 
 
 class _Parser(MarkdownIt):
-    """Every link target is read as it stands; what becomes of it is for the page to decide."""
+    """A MarkdownIt that keeps every link target as written. The renderer decides which links are allowed."""
 
     def normalizeLink(self, url: str) -> str:
         return url
@@ -262,14 +264,14 @@ class _Parser(MarkdownIt):
 
 
 def _only_before_target(rule: InlineRule) -> InlineRule:
-    """Without `](` near by there is no link; looking for one from each of 20,000 open brackets would take seconds."""
+    """Return the rule, tried only where `](` is near. Trying it at each of 20,000 open brackets would take seconds."""
     return lambda state, silent: state.src.find("](", state.pos, state.pos + 300) >= 0 and rule(state, silent)
 
 
 def _build() -> MarkdownIt:
     parser = _Parser("js-default", {"html": False, "linkify": False})
     # A line of dashes under a paragraph is meant as a rule, not as a heading; and one definition at the end of a text
-    # must not change what was drawn before. Inline text is parsed by `parse`.
+    # must not change what was drawn before. Inline text is parsed by `parse_clean_markdown`.
     parser.disable(["reference", "lheading", "inline"])
     parser.block.ruler.before(
         "fence", "formula", _formula_block_rule, {"alt": ["paragraph", "reference", "blockquote", "list"]}

@@ -1,4 +1,4 @@
-"""依据核对 as readers are told of it: each number behind a statement with its verdict, and all of them counted."""
+"""依据核对 as readers see it: the verdict on each number behind a statement, and the totals."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from core.answer.checked import AnswerCheck, CitationCheck, Difference, StatementCheck, Verdict
 
 MARKS = {Verdict.SUPPORTED: "✓", Verdict.CONTRADICTED: "✗", Verdict.ABSENT: "○", Verdict.UNCHECKED: "·"}
-"""Shape first, colour second."""
+"""The sign of each verdict. Readers who see no colours tell them apart by shape."""
 OF_A_MODEL = "◇"
-"""Before the mark of what a model has judged: its tick is not ours."""
+"""The sign before a model's verdict, so that its tick is not taken for ours."""
 BAD_FIRST = (Verdict.CONTRADICTED, Verdict.ABSENT, Verdict.UNCHECKED, Verdict.SUPPORTED)
 PROBLEMS = {Verdict.CONTRADICTED, Verdict.ABSENT}
 UNCITED = "无出处"
@@ -19,19 +19,19 @@ NOTHING_LOOKED_UP = "没有查找资料：这个回答没有来源，内容没�
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One number behind one statement."""
+    """The verdict on one number behind one statement."""
 
     number: int
     end: int
-    """Of the bracket, in the cleaned answer."""
+    """The end of the bracket in the cleaned answer."""
     verdict: Verdict
     reason: str
     statement: str
     passage: str = ""
-    """What the source says about it."""
+    """The passage of the source that was compared."""
     differences: tuple[Difference, ...] = ()
     label: str = ""
-    """The verdict in words, and whose it is where a model has judged."""
+    """The verdict in words; it says so if a model gave it."""
     by_model: bool = False
 
     @property
@@ -44,16 +44,17 @@ class Claim:
 
     @property
     def kind(self) -> str:
-        """For the style sheet: what a model says has no colour."""
+        """The class for the style sheet. A model's verdict has no colour."""
         return "model" if self.by_model else self.verdict.value
 
     @property
     def badness(self) -> tuple[int, bool]:
-        """The smaller, the more a reader should look at it."""
+        """The key for sorting: the smaller, the more urgently a reader should look at it."""
         return BAD_FIRST.index(self.verdict), not self.by_model
 
     @classmethod
     def of(cls, statement: StatementCheck, citation: CitationCheck) -> Claim:
+        """Build the verdict from a checked statement and one of its citations."""
         check = citation.check
         passage = next((evidence.text for evidence in check.evidence if evidence.source == citation.number), "")
         return cls(
@@ -74,17 +75,17 @@ class Claim:
 
 
 def claims(check: AnswerCheck) -> Iterator[Claim]:
-    """In the order of the text."""
+    """Yield the verdicts on all citations, in the order of the text."""
     return (Claim.of(statement, citation) for statement in check.statements for citation in statement.citations)
 
 
 def worst(of: Sequence[Claim]) -> Claim:
-    """A bracket may stand for several statements: what is said of it is what is said of the worst of them."""
+    """Return the worst verdict. A bracket that stands for several statements shows only this one."""
     return min(of, key=lambda claim: claim.badness)
 
 
 def tally(check: AnswerCheck) -> str:
-    """12 处引用：9 处有据 · 1 处不符 · 2 处未核"""
+    """Return the totals: 12 处引用：9 处有据 · 1 处不符 · 2 处未核"""
     cited = [check.summary] if check.statements else []
     uncited = [f"{len(check.uncited)} 句{UNCITED}"] if check.uncited else []
     return " · ".join(cited + uncited)

@@ -1,4 +1,4 @@
-"""Where in the text of a source the check has looked, for whoever reads that text."""
+"""Marks in the text of a source, at the passages that the check has compared."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ class Place:
 
 
 def places(check: AnswerCheck, number: int, text: str) -> list[Place]:
-    """In the order of the text, and none over another: of two that begin together the worse is there."""
+    """Return the compared spans in the order of the text, without overlaps. If two begin together, the worse verdict
+    wins."""
     found = [place for claim, evidence in _compared(check, number) if (place := _place(claim, evidence, text))]
     found.sort(key=lambda place: (place.start, BAD_FIRST.index(place.claim.verdict)))
     apart: list[Place] = []
@@ -39,7 +40,7 @@ def _compared(check: AnswerCheck, number: int) -> Iterator[tuple[Claim, Evidence
 
 
 def _place(claim: Claim, evidence: Evidence, text: str) -> Place | None:
-    """The text may be another one by now: a passage is where its words are."""
+    """Find the passage by its words, because the text may have changed since the check."""
     wanted = evidence.text.rstrip()
     fits = evidence.start >= 0 and text.startswith(wanted, evidence.start)
     start = evidence.start if fits else text.find(wanted)
@@ -47,7 +48,7 @@ def _place(claim: Claim, evidence: Evidence, text: str) -> Place | None:
 
 
 def marked_html(text: str, marked: Sequence[Place], *, anchor: str) -> Markup:
-    """The first place can be reached as `#anchor`."""
+    """Return the text as HTML with the spans marked. The first span can be reached as `#anchor`."""
     pieces, begin = [], 0
     for place in marked:
         identity = Markup("") if begin else Markup(' id="%s"') % anchor

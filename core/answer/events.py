@@ -1,7 +1,7 @@
-"""What a run tells the world, one small value at a time.
+"""The events of a run.
 
-Chat mode and Agent mode emit these; the page draws them, the command line prints them, the history stores them.
-The names and fields of `to_json` are a public contract.
+Chat mode and Agent mode emit them; the page draws them, the command line prints them, the history stores them. The
+names and fields of `to_json` are a public contract.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class SearchStarted(_Event):
     type = "search_started"
     query: str
     asked: str = ""
-    """The reader's own words, where something else was searched for."""
+    """The reader's own words, if other words were searched for."""
     call_id: str = ""
     """The tool call that asked for it, as in ToolStarted; empty where the program itself did."""
 
@@ -44,16 +44,16 @@ class SearchFinished(_Event):
     type = "search_finished"
     response: SearchResponse
     sources: tuple[Source, ...] = ()
-    """The results that were handed to the model, with the numbers it may cite."""
+    """The results that were given to the model, with the numbers it may cite."""
     amends: bool = False
-    """The same search as told before, now that more is known about it: stands in place of the last one."""
+    """True if this is an update of the last search, and replaces it."""
     asked: str = ""
-    """As in SearchStarted."""
+    """The same as in SearchStarted."""
     call_id: str = ""
 
     @property
     def not_handed_over(self) -> tuple[SearchResult, ...]:
-        """What was found besides: the model was not shown it, so that it has no number."""
+        """The results that the model was not shown. They have no number."""
         shown = {canonical(source.url) for source in self.sources}
         return tuple(result for result in self.response.results if canonical(result.url) not in shown)
 
@@ -67,7 +67,7 @@ class SearchFinished(_Event):
 class ReadingStarted(_Event):
     type = "reading_started"
     sources: tuple[Source, ...]
-    """Whose pages are being opened, all at once."""
+    """The sources whose pages are being opened, all at once."""
     call_id: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -77,13 +77,13 @@ class ReadingStarted(_Event):
 
 @dataclass(frozen=True, slots=True)
 class PageRead(_Event):
-    """How opening one page ended. A file that the reader brought along was opened before the question was sent."""
+    """The end of opening one page. A reader's own file was opened before the question was sent."""
 
     type = "page_read"
     source: Source
-    """As it is from now on: read, or with the reason why it was not."""
+    """The source after reading: read, or with the reason why not."""
     instructions: int = 0
-    """How many places of it look like instructions to a model."""
+    """The number of places that look like instructions to a model."""
     call_id: str = ""
 
     @property
@@ -105,7 +105,7 @@ class Thought(_Event):
     type = "thought"
     text: str
     seconds: float = 0.0
-    """Until something else was told, once that is known."""
+    """Seconds until the next event, once they are known."""
 
     def to_json(self) -> dict[str, Any]:
         return {"type": self.type, "text": self.text}
@@ -146,7 +146,7 @@ class TextDelta(_Event):
 
 @dataclass(frozen=True, slots=True)
 class Notice(_Event):
-    """A sentence for the reader about how the run went; never an error that ended it."""
+    """A sentence for the reader about the run; never an error that ended it."""
 
     type = "notice"
     kind: str
@@ -154,7 +154,7 @@ class Notice(_Event):
 
 
 CUT_OFF = "cut_off"
-"""The kind of the notice on an answer that the service ended before its end."""
+"""The kind of the notice on an answer that the service ended early."""
 DAMAGED = Notice("damaged", "这条消息保存的搜索记录或来源已损坏，只能显示其余部分。")
 
 
@@ -169,13 +169,13 @@ _CUT_OFF = {
 
 
 def cut_off(reason: str) -> tuple[Notice, ...]:
-    """What is to be said about an answer that ended for this `finish_reason`; nothing of one that is whole."""
+    """Return the notice for this `finish_reason`; none if the answer is complete."""
     return (Notice(CUT_OFF, _CUT_OFF[reason]),) if reason in _CUT_OFF else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Checked(_Event):
-    """依据核对 of the answer. A model's second opinion comes as another one, which stands in its place."""
+    """The result of 依据核对. A model's second opinion comes as another one, which replaces the first."""
 
     type = "checked"
     check: AnswerCheck
@@ -198,7 +198,7 @@ class Answer(_Event):
 
 @dataclass(frozen=True, slots=True)
 class Usage(_Event):
-    """Of the whole run so far: the last one counts."""
+    """The tokens of the whole run so far. The last one counts."""
 
     type = "usage"
     input: int
@@ -207,9 +207,9 @@ class Usage(_Event):
     parts: dict[str, int] = field(default_factory=dict)
     """Agent mode: tokens for thinking, tools and answer."""
     iterations: int = 0
-    """Agent mode: how often the model was asked."""
+    """Agent mode: the number of model calls."""
     reasoning: int = 0
-    """How much of the output was thought before the answer, where the service counts it."""
+    """The output tokens spent on reasoning before the answer, where the service counts them."""
 
     @property
     def total(self) -> int:
@@ -259,4 +259,4 @@ RunEvent = (
     | RunStopped
     | RunFailed
 )
-"""All there are: whoever draws, keeps, prints or exports a run handles each, and the type checker says who does not."""
+"""The union of all events. Code that draws, stores, prints or exports a run handles each; the type checker finds gaps."""

@@ -1,4 +1,4 @@
-"""Formulas as MathML, which every browser draws by itself. What TeX would bring along is left out: links, styles, classes."""
+"""Formulas as MathML, which every browser draws by itself. Links, styles and classes from TeX are left out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ATTRIBUTES = re.compile(
     "display|displaystyle|scriptlevel|mathvariant|stretchy|fence|form|separator|accent|accentunder|linethickness|columnalign"
     "|width|height|lspace|rspace|minsize|maxsize|movablelimits|symmetric|largeop|notation|columnlines|rowlines"
 )
-# A word or a small length: a formula stays where it stands.
+# Only words and small lengths, so that a formula cannot be drawn over other text.
 _VALUE = re.compile(r"[a-z -]{1,40}|\d{0,2}(?:\.\d{1,4})?(?:em|ex|px|pt|%)?", re.ASCII)
 _TEXT = re.compile(r"\\(?:text\w*|mathrm|mbox)\s*\{[^{}]*\}")
 _SENTENCE = re.compile("[，。；！？、]")
@@ -29,18 +29,18 @@ _DELIMITERS = re.compile(r"\A(?:\$\$?|\\\(|\\\[)|(?:\$\$?|\\\)|\\\])\Z")
 
 
 def tex_of(written: str) -> str:
-    """Without the signs around it."""
+    """Return the TeX without the delimiters around it."""
     return _DELIMITERS.sub("", written.strip()).strip()
 
 
 @lru_cache(maxsize=2048)
 def mathml(tex: str, *, display: bool = False) -> Markup | None:
-    """None for what is not TeX. An answer that grows is drawn again and again: its formulas are read once."""
-    if _SENTENCE.search(_TEXT.sub("", tex)):  # between the signs of two prices
+    """Return the TeX as MathML, or None if it is not TeX. Cached: a growing answer is drawn again and again."""
+    if _SENTENCE.search(_TEXT.sub("", tex)):  # ordinary text between two dollar signs
         return None
     try:
         return _written(convert_to_element(tex, display="block" if display else "inline"))
-    except Exception:  # its parser was made for formulas that people write, and has many ways to fail at others
+    except Exception:  # the parser fails in many ways on text that is no formula
         log.debug("a formula cannot be read", exc_info=True)
         return None
 

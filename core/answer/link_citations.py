@@ -1,6 +1,7 @@
-"""A model that searches by itself cites with links, `([example.org](https://example.org/a))`; readers get `[1]`.
+"""Turns links into citations: a model that searches by itself cites `([example.org](https://example.org/a))`; readers
+get `[1]`.
 
-Works on a growing text: what is given out never changes, and only what may still become a link is held back.
+Works on a growing text: released text never changes, and only a possible beginning of a link is held back.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from core.base.web_addresses import host_of
 from core.search.types import Source
 
 HOLD = 2_400
-"""No link is longer, nor is more than this held back for one that has not ended."""
+"""The length of the longest link. No more than this is held back for a link that has not ended."""
 PATIENCE = 80
-"""The service vouches for a link some characters after it; so long a link to an unknown page waits."""
+"""Characters that a link to an unknown page waits for: services report a citation some characters after its text."""
 
 _LABEL = r"\[(?:[^\[\]\n]|\[[^\[\]\n]{0,40}\]){0,200}\]"
 _TITLE = r'(?:[ \t]+"[^"\n]{0,200}")?'
@@ -30,7 +31,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _START = re.compile(r"[\\`\n!(\[【［]")
-# The beginnings of all these, up to the last character that can be missing.
+# Unfinished forms of the patterns above, up to their last character.
 _LABEL_BEGUN = r"\[(?:[^\[\]\n]|\[[^\[\]\n]{0,40}\]){0,200}(?:\[[^\[\]\n]{0,40})?"
 _LINK_BEGUN = rf'(?:{_LABEL_BEGUN}|{_LABEL}(?:\(<?{_ADDRESS}*(?:\([^\s()<>]*)?>?(?:[ \t]+(?:"[^"\n]{{0,200}}"?)?)?)?)'
 _UNFINISHED = re.compile(
@@ -46,16 +47,17 @@ _ANY_SOURCE = tuple(Source(number, "", "", "") for number in range(1, 1000))
 
 
 class LinkCitations:
-    """`number_of` tells the number of a page's source, or None when the page is not known, or not yet."""
+    """Rewrites links. `number_of` returns the number of a page's source, or None if the page is not known yet."""
 
     def __init__(self, number_of: Callable[[str], int | None]) -> None:
         self._number_of = number_of
         self._code = 0
-        """How many backticks opened the code that the text is in."""
+        """The number of backticks that opened the code around the current position; 0 outside of code."""
         self.held = ""
 
     def feed(self, text: str) -> str:
-        """What can be shown now. An empty text is a reason to look again: a page may have become known."""
+        """Take the next text and return the part that can be shown now. An empty text looks again: a page may be known
+        now."""
         self.held += text
         return self._release(ended=False)
 
@@ -96,7 +98,7 @@ class LinkCitations:
         return list(dict.fromkeys(self._number_of(url) for _, url in _PARTS.findall(links)))
 
     def _rewritten(self, found: re.Match[str]) -> str | None:
-        """None: the first character is only a character."""
+        """Return the text for a token. None: its first character is shown as it is, and reading goes on behind it."""
         token = found[0]
         match found.lastgroup:
             case "cite" | "link" if len(token) > HOLD:
@@ -132,12 +134,13 @@ _BRACKETS = re.compile(_BRACKET)
 
 
 def _apart(found: re.Match[str]) -> str:
-    """A number that the model made up by itself must not become the citation of a source that happens to have it."""
+    """Put a blank into a bracketed number. A number that the model made up must not cite a source that happens to have
+    it."""
     bracket = found[0]
     return f"{bracket[0]} {bracket[1:]}" if cited_numbers(bracket, _ANY_SOURCE) else bracket
 
 
 def _only_points(label: str, url: str) -> bool:
-    """Whether the label says nothing but where the link leads: a host, an address, a number."""
+    """Return whether the label says only where the link leads: a host, an address, a number."""
     label = label.strip(" []").lower().removeprefix("www.")
     return not label or label.isdecimal() or label.startswith(("http://", "https://", host_of(url)))

@@ -1,4 +1,4 @@
-"""An answer as blocks, for drawing while it grows, and as HTML in which nothing but its own sources can be clicked.
+"""An answer as blocks, for drawing while it grows, and as HTML in which only its own sources can be clicked.
 
 Everything that a model or a web page wrote is escaped; the tags and attributes below are the only ones ever written.
 """
@@ -30,9 +30,9 @@ Kind = Literal["paragraph", "heading", "list", "table", "quote", "code", "rule",
 class Block:
     kind: Kind
     text: str
-    """The Markdown source, as `render_html` takes it."""
+    """The Markdown source, for `render_html`."""
     body: str = ""
-    """What stands inside a code fence or a formula."""
+    """The content of a code fence or a formula."""
     language: str = ""
 
 
@@ -56,12 +56,12 @@ def split_blocks(markdown: str) -> list[Block]:
 
 
 def split_clean(text: str) -> list[Block]:
-    """Of a text that is clean already, or annotated."""
+    """Split a text that is clean already, or annotated, into blocks."""
     return [block for _, block in _split(text)]
 
 
 def _split(text: str) -> list[tuple[int, Block]]:
-    """Every block with the number of the line it starts in."""
+    """Return every block with the number of the line it starts in."""
     lines = text.split("\n")
     blocks = []
     for token in parse_blocks(text):
@@ -82,10 +82,10 @@ def _block(token: Token, source: str) -> Block:
 
 
 class Blocks:
-    """A growing text, cut into blocks that will not change any more and an open end that still may.
+    """Splits a growing text into blocks that will not change any more and an open end that still may.
 
-    A block is final once another one has begun on a line that is complete: the next characters may turn `***` from
-    a rule into bold text that belongs to the paragraph above.
+    A block is final once another one has begun on a line that is complete: the next characters may turn `***` from a
+    rule into bold text that belongs to the paragraph above.
     """
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class Blocks:
         self._unfinished_line = ""
 
     def feed(self, chunk: str) -> list[Block]:
-        """The blocks that have become final."""
+        """Take the next text and return the blocks that have become final."""
         lines, newline, self._unfinished_line = (self._unfinished_line + chunk).rpartition("\n")
         if not newline:
             return []
@@ -107,33 +107,33 @@ class Blocks:
 
     @property
     def open(self) -> list[Block]:
-        """What to draw below the final blocks for now, without an end that may still become something else."""
+        """The blocks to draw below the final ones for now, without an end that may still change its meaning."""
         text = self._lines + clean(self._unfinished_line)
         blocks = split_blocks(text[: len(text) - holdback(text)].rstrip("\n"))
         begun = blocks and blocks[-1].kind == "paragraph" and blocks[-1].text.lstrip().startswith(("$$", "\\["))
         return blocks[:-1] if begun else blocks
 
     def finish(self) -> list[Block]:
-        """The blocks that only the end of the text made final."""
+        """Return the blocks that became final only by the end of the text."""
         rest = split_blocks(self._lines + self._unfinished_line)
         self._lines = self._unfinished_line = ""
         return rest
 
 
 def render_html(markdown: str, sources: Iterable[Source], *, anchor: str = "", app_url: str = "") -> Markup:
-    """Answer text as HTML. With an `anchor`, the first citation of each source can be reached from the references."""
+    """Return the answer as HTML. With an `anchor`, references can link to the first citation of each source."""
     return _Renderer(sources, anchor, app_url).render(parse(markdown))
 
 
 def render_standalone(markdown: str, sources: Iterable[Source], *, anchor: str) -> Markup:
-    """The same for a page without scripts and style sheets of ours: formulas as MathML, numbers in brackets."""
+    """Return the answer as HTML for a page without our scripts and styles: formulas as MathML, numbers in brackets."""
     return _Standalone(sources, anchor, "").render(parse(markdown))
 
 
 def render_annotated(
     markdown: str, notes: Sequence[Notes], sources: Iterable[Source], *, anchor: str = "", app_url: str = ""
 ) -> Markup:
-    """The same of an answer, or a part of one, that is complete: each number with its card, and what the check says."""
+    """Return a complete answer, or a part of it, as HTML: each number has its card and the verdict of the check."""
     return _Annotating(sources, anchor, app_url, notes).render(parse_clean(markdown))
 
 
@@ -143,7 +143,7 @@ _TAGS = {tag: tag for tag in ("p", "ul", "ol", "li", "table", "thead", "tbody", 
 _TAGS |= {"strong": "strong", "em": "em", "s": "del", "h1": "h3", "h2": "h4", "h3": "h5"}
 _TAGS |= {"h4": "h6", "h5": "h6", "h6": "h6"}
 _OPENED = {tag: Markup("<%s>") % ours for tag, ours in _TAGS.items()}
-_OPENED["table"] = Markup('<table tabindex="0">')  # whoever has no mouse scrolls it with the arrow keys
+_OPENED["table"] = Markup('<table tabindex="0">')  # so that it can be scrolled with the arrow keys
 _CLOSED = {tag: Markup("</%s>") % ours for tag, ours in _TAGS.items()}
 _ALIGNED = {
     (tag, f"text-align:{side}"): Markup('<%s class="%s">') % (tag, side)
@@ -153,7 +153,7 @@ _ALIGNED = {
 _BREAK, _RULE, _END_OF_LINK = Markup("<br>"), Markup("<hr>"), Markup("</a>")
 _NARROW_SPACE = Markup("\u202f")
 _WITHOUT_SOURCE = Markup('<sup class="wy-uncited" title="这句话没有注明出处">%s</sup>') % UNCITED
-# A blank before a citation that vanishes goes with it where a blank would look like a mistake.
+# A citation without a source vanishes. Before these characters, the blank in front of it vanishes too.
 _CLOSES = frozenset(" \n，。、；：？！,.;:?!)）】」』”’…")
 _TARGET_LENGTH = 40
 
@@ -194,7 +194,7 @@ class _Renderer:
                 return self._formula(token.content, display=token.content.startswith("$$"))
             case "math_block":
                 return Markup("<p>%s</p>") % self._formula(token.content, display=True)
-            case "softbreak" | "hardbreak":  # models do not wrap lines: where they break one, they mean it
+            case "softbreak" | "hardbreak":  # models do not wrap lines, so a line break is intended
                 return _BREAK
             case "hr":
                 return _RULE
@@ -207,7 +207,8 @@ class _Renderer:
         return escape(token.content)
 
     def _formula(self, written: str, *, display: bool) -> Markup:
-        """Streamlit takes MathML out of HTML: a script of the page puts it in from where it is allowed."""
+        """Return a formula. Streamlit strips MathML from HTML, so it travels in an attribute and a script of the page
+        inserts it."""
         drawn = mathml(tex_of(written), display=display)
         return (
             Markup('<span class="wy-math" data-math="%s">%s</span>') % (str(drawn), written)
@@ -217,7 +218,7 @@ class _Renderer:
 
     @cached_property
     def _links(self) -> dict[str, Markup]:
-        """Links to the sources, by the `canonical_target` form of what the text points to."""
+        """The links to the sources, by the `canonical_target` form of their addresses."""
         urls = [source.url for source in self._sources.values()]
         hrefs = {canonical_target(url, self._app_url): link_target(url, self._app_url) for url in urls}
         return {address: Markup("<a %s>") % link_attributes(href) for address, href in hrefs.items() if address}

@@ -1,4 +1,4 @@
-"""One conversation: its messages, and what a finished run leaves behind as a message."""
+"""The messages of a conversation, and the message that a finished run becomes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from core.base.settings import EMBEDDED_LABEL
 from core.search.types import Source
 
 Role = Literal["user", "assistant", "note"]
-"""A note is a word of the program's: shown, kept, and never sent to a model."""
+"""The author of a message. A note is from the program: shown, stored, and never sent to a model."""
 Mode = Literal["chat", "agent"]
 
 
@@ -46,21 +46,21 @@ class Message:
     role: Role
     text: str
     events: tuple[RunEvent, ...] = ()
-    """Everything the run told, except the text piece by piece: what every rerun draws again."""
+    """All events of the run except the text deltas. Every rerun draws them again."""
     cited: tuple[Source, ...] = ()
     seconds: float = 0.0
     id: str = field(default_factory=new_id)
     model: str = ""
-    """Who answered, as the reader knows it."""
+    """The model that answered, by the name that readers know."""
     mode: Mode = "chat"
-    """How it was answered."""
+    """The mode in which it was answered."""
     created: float = field(default_factory=time.time, compare=False)
     before: str = ""
-    """The text that a rewriting has replaced, as long as it may be wanted back."""
+    """The text before a revision, as long as the reader may want it back."""
     suggestions: tuple[str, ...] = ()
-    """What the model suggests to ask next."""
+    """Questions that the model suggests to ask next."""
     files: tuple[str, ...] = ()
-    """The names of what was attached to a question."""
+    """The names of the files attached to a question."""
 
     @property
     def found(self) -> tuple[Source, ...]:
@@ -72,8 +72,8 @@ class Message:
 
     @property
     def looked_nothing_up(self) -> bool:
-        """A model's own words, which nobody can trace. The agent says that itself, the embedded model has no such words,
-        and of a damaged record nobody knows."""
+        """True if the answer has no sources at all, only a model's own words. The agent says so itself, the embedded
+        model has no words of its own, and a damaged record does not count."""
         alone = self.role == "assistant" and self.mode == "chat" and self.model != EMBEDDED_LABEL
         told_of = self.searches or self.found or any(map(is_damaged, self.events))
         return alone and bool(self.text.strip()) and not told_of
@@ -84,7 +84,7 @@ class Message:
 
     @property
     def whole(self) -> bool:
-        """Nothing is missing: an agent that was stopped by a limit still wrote its answer."""
+        """True if no part is missing. An agent that was stopped by a limit still wrote its answer."""
         ending = self.ending
         return ending is None or (isinstance(ending, RunStopped) and ending.reason != "user")
 
@@ -98,38 +98,38 @@ class Message:
 
     @property
     def usage(self) -> Usage | None:
-        """The last word about it: what a model was asked afterwards is added."""
+        """The last Usage event, which includes later calls of a model."""
         return next((event for event in reversed(self.events) if isinstance(event, Usage)), None)
 
     @property
     def check(self) -> AnswerCheck | None:
-        """依据核对, as it was made when the answer was complete."""
+        """The result of 依据核对, computed when the answer was complete."""
         return next((event.check for event in reversed(self.events) if isinstance(event, Checked)), None)
 
     def rechecked(self, check: AnswerCheck | None) -> Message:
-        """With this check in place of its own."""
+        """Return the message with this check instead of its own."""
         others = (event for event in self.events if not isinstance(event, Checked))
         return replace(self, events=(*others, *([Checked(check)] if check else [])))
 
     def costing(self, input: int, output: int, *, estimated: bool) -> Message:
-        """After a further call of the model."""
+        """Return the message with the tokens of a further model call added."""
         others = (event for event in self.events if not isinstance(event, Usage))
         return replace(self, events=(*others, (self.usage or Usage(0, 0)).plus(input, output, estimated=estimated)))
 
     def rewritten(self, text: str, *, before: str) -> Message:
-        """With another text, and the numbers in it resolved again. It has not been checked yet."""
+        """Return the message with another text and the sources it cites. The new text is not checked yet."""
         cited = cited_sources(text, self.found)
         events = (Answer(text, cited) if isinstance(event, Answer) else event for event in self.events)
         return replace(self, text=text, cited=cited, events=tuple(events), before=before).rechecked(None)
 
     @property
     def ending(self) -> RunFailed | RunStopped | None:
-        """Set when the answer is not whole."""
+        """The event that ended the answer early, if any."""
         return next((event for event in self.events if isinstance(event, RunFailed | RunStopped)), None)
 
     @property
     def stopped(self) -> str:
-        """What is to be said of an answer that its reader has stopped; a limit has a notice of its own."""
+        """The sentence on an answer that its reader stopped. An answer stopped by a limit has a notice instead."""
         match self.ending:
             case RunStopped(reason="user"):
                 return "已停止，以上是停止前写出的内容。" if self.text.strip() else "已停止，还没有写出内容。"
@@ -137,7 +137,7 @@ class Message:
 
 
 def questions_of(messages: Iterable[Message]) -> dict[str, str]:
-    """What each answer answers, by the answer's id."""
+    """Return the question of each answer, by the answer's id."""
     found, asked = {}, ""
     for message in messages:
         if message.role == "user":
@@ -156,9 +156,9 @@ def message_from_run(
     mode: Mode = "chat",
     growing: bool = False,
 ) -> Message:
-    """The assistant's message: the whole answer if there is one, else as much of it as was written.
+    """Return the assistant's message: the whole answer if there is one, else the text so far.
 
-    What a growing one cites is left open: to look through all of it once a second would cost more the longer it is.
+    The citations of a growing answer are not resolved: parsing all of it every second would cost more and more.
     """
     written: list[str] = []
     kept: list[RunEvent] = []
@@ -171,7 +171,7 @@ def message_from_run(
                 _amend(kept, event)
             case ToolStarted():
                 kept.append(event)
-                written.clear()  # what the model announced before it called a tool is told as a thought
+                written.clear()  # the text before a tool call is shown as a thought
             case Answer():
                 kept.append(event)
                 answer = event
@@ -211,7 +211,7 @@ def _amend(events: list[RunEvent], search: SearchFinished) -> None:
 
 
 def sources_in(events: Iterable[RunEvent]) -> tuple[Source, ...]:
-    """Every source that the model was shown, each number once, ascending, as it is after all reading."""
+    """Return every source that the model was shown, as it is after all reading, ordered by number."""
     shown: dict[int, Source] = {}
     for event in events:
         if isinstance(event, SearchFinished):

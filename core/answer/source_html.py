@@ -1,6 +1,6 @@
-"""How sources are written as HTML: the list of references, plain results, and the chip in the text with its card.
+"""Sources as HTML: the list of references, plain results, and the number in the text with its card.
 
-Everything that a model, an engine or a web page wrote is escaped; nothing links anywhere but to the source itself.
+Everything that a model, an engine or a web page wrote is escaped; links lead only to the source itself.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _TITLE_LENGTH = 160
 
 
 def references_html(sources: Iterable[Source], *, anchor: str = "", app_url: str = "", accessed: str = "") -> Markup:
-    """`accessed`: the day, where the list is to be read elsewhere."""
+    """Return the list of references. `accessed`: the day of access, for lists that are read elsewhere."""
     rows = Markup().join(_reference(source, anchor, app_url, accessed) for source in sources)
     return Markup('<ol class="wy-refs">%s</ol>') % rows
 
 
 def results_html(results: Iterable[SearchResult], *, app_url: str = "", whole: bool = False) -> Markup:
-    """Search results without numbers: no text can cite them."""
+    """Return search results as HTML. They have no numbers, because the text cannot cite them."""
     length = _WHOLE_SNIPPET if whole else _SUMMARY_LENGTH
     entries = (
         _entry(result.title, result.url, result.snippet, app_url, about=result.published or "", summary_length=length)
@@ -45,7 +45,7 @@ def results_html(results: Iterable[SearchResult], *, app_url: str = "", whole: b
 def panel_html(
     sources: Iterable[Source], *, cited: Collection[int] | None, official: Iterable[str], app_url: str = ""
 ) -> Markup:
-    """Sources with all that is known of them. `cited`: by number; None while nobody knows."""
+    """Return the sources with all details. `cited`: the cited numbers; None while they are not known."""
     rows = Markup().join(_panel_row(source, cited, official, app_url) for source in sources)
     return Markup('<ol class="wy-refs whole">%s</ol>') % rows
 
@@ -93,11 +93,11 @@ def _entry(
 
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#\\][^\s\x00-\x1f]*", re.IGNORECASE)
 _OWN_PAGES = {"/help?article=": "内置手册", "/legal?law=": "本地法规库", "/legal?case=": "本地案例库"}
-"""Addresses of this app, as a source has them after `app_url`, and what readers call the place."""
+"""Addresses of this app, as they follow `app_url`, and the names of these pages for readers."""
 
 
 def link_target(url: str, app_url: str) -> str:
-    """What may stand in an href: a web address, or a page of this app; else nothing."""
+    """Return the address for an href: a web address or a page of this app; else an empty string."""
     own = url.removeprefix(app_url)
     return own if _own_place(own) else web_address(url)
 
@@ -119,7 +119,8 @@ def link_attributes(href: str) -> Markup:
 
 
 def canonical_target(url: str, app_url: str) -> str:
-    """Equal for two spellings of one address. A link always gets the source's own spelling, so this may be lenient."""
+    """Return a form that is equal for two spellings of one address. It may be lenient, because links use the source's
+    spelling."""
     href = link_target(url, app_url)
     try:
         parts = urlsplit(href)
@@ -129,16 +130,16 @@ def canonical_target(url: str, app_url: str) -> str:
     return unquote(f"{parts.hostname or ''}{port}{parts.path.rstrip('/')}?{parts.query}") if href else ""
 
 
-# ── The chip ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Numbers with their cards ──────────────────────────────────────────────────────────────────────────────────────
 
 _PASSAGE_LENGTH = 220
 _FRAGMENT_END = 10
-"""Characters at each end of a passage: enough to be found by, and few enough to survive small edits."""
+"""Characters at each end of a passage: enough to find it, and few enough to survive small edits."""
 
 
 @lru_cache(maxsize=1024)
 def number_html(source: Source, app_url: str) -> Markup:
-    """The same few sources are cited all over an answer, which is drawn again while it grows."""
+    """Return the number of a source as a link. Cached: a growing answer cites the same few sources again and again."""
     target = link_target(source.url, app_url)
     if not target:
         return escape(source.number)
@@ -147,7 +148,8 @@ def number_html(source: Source, app_url: str) -> Markup:
 
 
 def chip_html(source: Source, app_url: str, *, identity: Markup = _NOTHING, claim: Claim | None = None) -> Markup:
-    """The number, what the check says of it, and a card that opens over it. A tap gives it the focus, and so the card."""
+    """Return the number, the sign of its verdict, and a card that opens over it. A tap gives it the focus, which opens
+    the card."""
     target = link_target(source.url, app_url)
     says = f"来源 {source.number}，{claim.label}" if claim else f"来源 {source.number}"
     number = (
@@ -174,7 +176,7 @@ def _card(source: Source, app_url: str, claim: Claim | None) -> Markup:
 
 
 def claim_html(claim: Claim, source: Source | None, app_url: str) -> Markup:
-    """What the check says of it, what the source says, and the way there."""
+    """Return the verdict, the passage of the source, and a link to it."""
     said = f"{claim.mark} {claim.label} [{claim.number}]：{claim.reason}"
     inside = Markup('<span class="wy-verdict %s">%s</span>') % (claim.kind, said)
     inside += Markup().join(_difference_html(one) for one in claim.differences if one.stated not in claim.reason)
@@ -200,7 +202,7 @@ SHORTEST_SHARED = 3
 
 
 def _marked(passage: str, statement: str) -> Iterator[Markup]:
-    """Runs of characters that also stand in the statement are marked."""
+    """Yield the passage with the runs of characters marked that also stand in the statement."""
     at = 0
     while at < len(passage):
         length = _shared(passage, at, statement)
@@ -220,7 +222,7 @@ def _shared(passage: str, at: int, statement: str) -> int:
 
 
 def fragment(address: str, passage: str) -> str:
-    """The address of that passage within the page, as browsers understand it: they scroll to it and mark it."""
+    """Return the address of a passage within a page, as a text fragment: browsers scroll to it and highlight it."""
     passage = one_line(passage)
     if not passage or not _WEB_ADDRESS.fullmatch(address):
         return address

@@ -1,4 +1,4 @@
-"""What a reader is told about a source: how much of it was read, and when it was published."""
+"""The details of a source that readers see: how much of it was read, and when it was published."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OFFICIAL, CITED, NOT_CITED = "官方", "已引用", "未引用"
 NO_DATE = "日期不详"
 ATTACHED = "附件"
 _UNDATED = frozenset({"library", "file"})
-"""The program's own library says elsewhere which version it holds; of a reader's own file only they know its day."""
+"""Kinds of sources without a shown date. The library gives the version elsewhere; only the reader knows a file's day."""
 
 
 def how_read(source: Source) -> str:
@@ -27,17 +27,17 @@ def how_read(source: Source) -> str:
 
 
 def about(source: Source, *, accessed: str = "") -> str:
-    """`accessed`: the day on which it was read, for whoever takes the answer away."""
+    """Return the details on one line. `accessed`: the day of access, for exports."""
     visited = f"访问日期 {accessed}" if accessed and source.read not in _UNDATED else ""
     return " · ".join(filter(None, (when(source), how_read(source), visited)))
 
 
 def when(source: Source) -> str:
-    """The day of publication."""
+    """Return the day of publication, or that it is unknown."""
     return source.published or ("" if source.read in _UNDATED else NO_DATE)
 
 
 def is_official(url: str, domains: Iterable[str]) -> bool:
-    """One of these, or below one of them."""
+    """Return whether the host is one of the domains or a subdomain of one."""
     host = f".{host_of(url)}"
     return any(host.endswith(f".{domain}") for domain in domains)

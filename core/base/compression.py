@@ -1,4 +1,4 @@
-"""Text made small, as text: what is kept in databases and caches."""
+"""Compressed text that is itself text, for databases and caches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 import zlib
 
 MOST_BYTES = 8_000_000
-"""Of one text. Whoever can write where it is kept could put there what unfolds to any length."""
+"""Limit for one decompressed text. Whoever can write to the database could store a text that expands without end."""
 
 
 def pack(text: str) -> str:
@@ -14,7 +14,7 @@ def pack(text: str) -> str:
 
 
 def unpack(packed: str) -> str:
-    """Raises ValueError for whatever `pack` would not have made."""
+    """Return the original text. Raise ValueError for anything that `compress_text` did not produce."""
     if len(packed) > MOST_BYTES:
         raise ValueError("longer than anything that was packed")
     unfolding = zlib.decompressobj()

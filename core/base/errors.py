@@ -1,4 +1,4 @@
-"""The root of every error that a user may meet. Each floor adds its own: `errors.py` in http, search, llm, legal, store, agent.
+"""The root of all errors that a user may see. Each package adds its own in its `errors.py`.
 
 `str(error)` is what the reader sees: what happened, and what to do about it. It never holds a key, a full URL or a
 traceback. Fields are keyword-only, so that a message can never be taken for a number.
@@ -10,7 +10,7 @@ from typing import ClassVar
 
 
 class AppError(Exception):
-    """The root: catch this to catch everything that the program foresaw."""
+    """Base class of every error that the program expects. `message` says what happened, `cure` what to do about it."""
 
     kind: ClassVar[str] = "error"
     happened: ClassVar[str] = "程序遇到了没有预料到的问题。"

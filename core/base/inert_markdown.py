@@ -1,4 +1,4 @@
-"""Text of others as Markdown for other programs: nothing in it becomes a link, an image, a tag or a definition."""
+"""Untrusted text as Markdown for other programs, without working links, images, tags or definitions."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from core.base.text import clean, one_line
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&!|~$#^=]")
 
 
-# What makes an address of the words around it. Between invisible characters it no longer does, in no program: some look
+# The characters that make words a URL. Invisible characters around them prevent that in every program: some look
 # for addresses before they resolve escapes and entities, some afterwards.
 _ADDRESS = r"(?<=/)\\?/|(?<=www)\\?\.|\\?@|&#?\w+;"
 _BROKEN = "\u2060\\g<0>\u2060"
 
 
 def plain_line(text: str) -> str:
-    """Text of others on one line, with every character that Markdown would take for something else made harmless."""
+    """Return untrusted text on one line, with every character escaped that Markdown would interpret."""
     return _SPECIAL.sub(r"\\\g<0>", re.sub(_ADDRESS, _BROKEN, one_line(text), flags=re.IGNORECASE))
 
 
 def link_address(url: str) -> str:
-    """What may stand between the parentheses of a link; empty for what is not a web address."""
+    """Return the URL as it may stand between the parentheses of a link; empty if it is not a web address."""
     url = clean(url)
     if not re.fullmatch(r"https?://[^\s/?#\\]\S*", url, re.IGNORECASE):
         return ""
-    # The last one: `&copy;` would be read as an entity, `&copy=1` is not.
+    # The `&` is escaped only before an entity: `&copy;` would be read as one, `&copy=1` would not.
     return re.sub(r"[<>()\\\"`]|&(?=#?\w+;)", lambda found: f"%{ord(found[0]):02X}", url)
 
 
-# As the others read it: with headings underlined by `===`, without our formulas and citations. Tags and definitions
-# are not among its rules because none is left in what `disarm` writes.
+# Parse as other programs do: with headings underlined by `===`, without our formulas and citations. Tags and definitions
+# need no rule, because `make_inert` leaves none of them.
 _OTHERS = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["reference", "inline"])
 _OTHERS.parse("compile")  # rules are compiled on first use, and two threads that do it at once may see half of them
 
@@ -47,7 +47,7 @@ _OUTSIDE_SPANS = re.compile(f"(?P<address>{_ADDRESS})|{_ESCAPED}|{_CODE_SPAN}|`+
 
 
 def disarm(markdown: str) -> str:
-    r"""An answer as Markdown for other programs, in which no link works and nothing is loaded.
+    r"""Return an answer as Markdown for other programs, in which no link works and nothing is loaded.
 
     The text stays as it was written, except for a backslash in `[text]\(target)`, `[1]\: target` and `\<tag>`, and an
     invisible character in addresses, outside of code.
@@ -68,9 +68,9 @@ def _escape_live(found: re.Match[str]) -> str:
 
 
 def _regions(tokens: Iterable[Token], length: int) -> Iterator[tuple[int, int, re.Pattern[str] | None]]:
-    """The lines from start to end, region by region, and what to look for in each: in code nothing.
+    """Yield the first line, the last line and the pattern to escape for each region of the text; None for code.
 
-    A pair of backticks is code only inside one paragraph: in two cells of a table, or in two list items, it is not.
+    A pair of backticks is code only inside one paragraph, not across two cells of a table or two list items.
     """
     done = 0
     in_table = False
@@ -88,6 +88,7 @@ def _regions(tokens: Iterable[Token], length: int) -> Iterator[tuple[int, int, r
 
 
 def _missing_end(text: str) -> str:
-    """An answer that was cut inside a code block would swallow the references below it."""
+    """Return the closing fence of an answer that was cut inside a code block, which would swallow the references below
+    it."""
     last = _OTHERS.parse(f"{text}\n\nx")[-1]
     return f"\n{last.markup}" if last.type == "fence" else ""

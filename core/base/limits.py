@@ -1,7 +1,7 @@
-"""So many a minute, for one visitor or for everybody together.
+"""Limits per minute, for one visitor or for all visitors together.
 
-The library `limits` counts, exactly and also under load: in memory, or in Redis for all app servers together. While
-Redis is away each server counts by itself, from zero: for that minute somebody may get more than allowed, never less.
+The library `limits` counts exactly, also under load: in memory, or in Redis for all app servers together. While Redis
+is away, each server counts by itself from zero. For that minute somebody may get more than allowed, never less.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_IDLE_KEYS = 10_000
 
 
 class MinuteCounter:
-    """A moving window of a minute, in Redis where there is one, else in memory."""
+    """A moving window of one minute, in Redis if it is configured, else in memory."""
 
     def __init__(self, link: RedisLink | None = None) -> None:
         self._link = link
@@ -34,7 +34,7 @@ class MinuteCounter:
         return self._link.warning if self._link else ""
 
     def hit(self, amount: int, *what: str) -> bool:
-        """Counts one more, unless there have been `amount` already."""
+        """Count one more use and return True, or return False if there were `amount` already."""
         item = _per_minute(amount)
         if self._link is None or self._shared is None:
             return self._local.hit(item, *what)
@@ -42,7 +42,7 @@ class MinuteCounter:
         return self._link.call(lambda _: shared.hit(item, *what), lambda: self._local.hit(item, *what))
 
     def wait(self, amount: int, *what: str) -> float:
-        """Seconds until the oldest hit leaves the window."""
+        """Return the seconds until the oldest use leaves the window."""
         item, local = _per_minute(amount), self._local
         if self._link is None or self._shared is None:
             reset = local.get_window_stats(item, *what).reset_time
@@ -56,7 +56,7 @@ class MinuteCounter:
 
 
 class VisitorLimit:
-    """What one visitor may do in a minute; and what all of them at one address may, who may be one and the same."""
+    """The uses per minute of one visitor, and of all visitors at one address, who may be the same person."""
 
     def __init__(self, counter: MinuteCounter, what: str, amount: int, *, visitors_per_address: int) -> None:
         self._counter = counter
@@ -65,7 +65,7 @@ class VisitorLimit:
         self._of_address = amount * visitors_per_address
 
     def wait(self, visitor: Visitor) -> float | None:
-        """None: it is counted. Otherwise the seconds until there is room again."""
+        """Count one use and return None, or return the seconds until there is room again."""
         parts = [(self._amount, self._what, visitor.name)]
         if visitor.address:
             parts.append((self._of_address, f"{self._what}-address", visitor.address))
@@ -80,7 +80,7 @@ def _per_minute(amount: int) -> RateLimitItemPerMinute:
 
 
 class _ExactMemory(MemoryStorage):
-    """The library's memory, without two flaws: it drops a key's lock while somebody waits for it, and never a key."""
+    """The library's memory storage without two faults: it drops a lock that is waited for, and it never drops a key."""
 
     def __init__(self) -> None:
         self._one_at_a_time = threading.Lock()

@@ -1,4 +1,4 @@
-"""Logging to standard error, with every key removed: from messages, from exception texts, from URLs."""
+"""Logging to standard error, with keys removed from messages, exception texts and URLs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KEY_SHAPES = re.compile(
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """`text` without the given secrets and without anything that looks like one."""
+    """Return `text` without the given secrets and without anything that looks like a secret."""
     for secret in secrets:
         text = text.replace(secret, HIDDEN)
     return _KEY_SHAPES.sub(lambda match: next(filter(None, match.groups()), "") + HIDDEN, text)
@@ -36,12 +36,12 @@ _FORGES = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def one_record(message: str) -> str:
-    """A line break in what somebody else wrote would begin a record of theirs; an escape code would paint over ours."""
+    """Return the message on one line. A foreign line break could forge a record, an escape code could hide one."""
     return _FORGES.sub(lambda found: repr(found[0])[1:-1], message)
 
 
 class RedactingFilter(logging.Filter):
-    """Rewrites the record, so that whatever formats it later cannot bring a key back."""
+    """Rewrite each record, so that no later formatter can bring a key back."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         super().__init__()
@@ -56,6 +56,7 @@ class RedactingFilter(logging.Filter):
         self.secrets = sorted(known, key=len, reverse=True)
 
     def filter(self, record: logging.LogRecord) -> bool:
+        """Redact the message and the traceback of the record."""
         try:
             message = record.getMessage()
         except Exception:  # a wrong number of arguments: logging would print them all, keys included
@@ -71,7 +72,7 @@ class RedactingFilter(logging.Filter):
 
 
 class RepetitionFilter(logging.Filter):
-    """A fault that strikes thousands of times a second (no file handle is left) must not fill the disk as well."""
+    """Drop records that repeat too often: a fault that occurs thousands of times a second must not fill the disk."""
 
     def __init__(self, *, most: int = 50, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -93,14 +94,20 @@ class RepetitionFilter(logging.Filter):
 
 
 def hide_in_logs(secrets: Iterable[str]) -> None:
-    """Also what came to be known after logging was configured. Nothing is ever shown again: an old key is still a key."""
+    """Hide these secrets from now on, also after logging was configured.
+
+    They stay hidden: an old key is still a key.
+    """
     for known in _redacting():
         known.hide(secrets)
 
 
 def hide_typed_in_logs(key: str) -> None:
-    """What somebody types into a form. Only what looks like a key, or anybody could blank out words of the log; and only
-    the newest ones, or anybody could fill the memory."""
+    """Hide a key that somebody types into a form.
+
+    Only text that looks like a key is hidden, or any visitor could blank out words of the log. Only the newest keys are
+    remembered, or any visitor could fill the memory.
+    """
     for known in _redacting():
         if _LIKE_A_KEY.fullmatch(key) and key not in known.typed:
             known.typed.append(key)
@@ -112,7 +119,7 @@ def _redacting() -> Iterator[RedactingFilter]:
 
 
 def configure_logging(*, level: str = "INFO", secrets: Iterable[str] = ()) -> None:
-    """One handler on the root logger; called again (a reload, a second App) it replaces its own handler only."""
+    """Install one handler on the root logger. A second call (a reload, a second App) replaces only our own handler."""
     root = logging.getLogger()
     for handler in [handler for handler in root.handlers if getattr(handler, "wenyuan", False)]:
         root.removeHandler(handler)

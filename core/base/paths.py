@@ -1,5 +1,8 @@
-"""Where files are. A checkout, and an image made from one, has them all in one folder; `pip install` keeps the program's
-own inside of the package and everybody's in their home."""
+"""The folders that files are in.
+
+A checkout, or an image made from one, has all files in one folder. After `pip install`, the program's own files are
+inside the package and the user's files are in their home folder.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _INSTALLED = _PACKAGE / "files"
-"""Made by the wheel (pyproject.toml)."""
+"""Folder that only the wheel has (pyproject.toml)."""
 
 FILES = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent
-"""What comes with the program: docs/manual, deploy/searxng."""
+"""Folder of the files that come with the program: docs/manual, deploy/searxng."""
 
 HOME = Path.home() / ".wenyuan" if _INSTALLED.is_dir() else _PACKAGE.parent
-"""What belongs to whoever runs it: settings.yaml, and whatever a setting names by a relative path."""
+"""Folder of the user's files: settings.yaml, and all paths in the settings that are relative."""

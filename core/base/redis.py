@@ -1,8 +1,8 @@
-"""The way to Redis, for everything that several app servers share. Redis away is an inconvenience, never an outage.
+"""The connection to Redis, for everything that several app servers share. The app goes on without Redis when it is
+away.
 
-redis-py by itself retries a refused port for seconds and waits for a silent server without end. Here a call gets a
-short time and one try. After a failure everybody goes on without Redis, and now and then one call looks whether it is
-back.
+redis-py retries a refused port for seconds and waits without end for a silent server. Here a call gets a short time and
+one try. After a failure everybody goes on without Redis, and one call in a while tests whether it is back.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class RedisLink:
 
     @property
     def warning(self) -> str:
-        """A sentence for the settings page while Redis is away; empty otherwise."""
+        """A sentence for the settings page while Redis is away; otherwise empty."""
         if not self._away:
             return ""
         return (
@@ -63,7 +63,7 @@ class RedisLink:
         )
 
     def call(self, do: Callable[[Redis], T], otherwise: Callable[[], T]) -> T:
-        """What `do` makes of Redis, or of `otherwise` while Redis is away."""
+        """Return the result of `operation` with Redis, or of `fallback` while Redis is away."""
         if not self._worth_trying():
             return otherwise()
         try:
@@ -82,7 +82,7 @@ class RedisLink:
             now = self._clock()
             if now < self._look_again:
                 return False
-            self._look_again = now + LOOK_AGAIN_SECONDS  # one caller looks; the others do not wait for the outcome
+            self._look_again = now + LOOK_AGAIN_SECONDS  # one caller tries; the others do not wait for the outcome
             return True
 
     def _note_away(self, error: Exception) -> None:

@@ -1,4 +1,4 @@
-"""Rows as a file for a spreadsheet."""
+"""Table rows as a CSV file for a spreadsheet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def as_csv(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """With the mark by which Excel knows UTF-8; text that looks like a formula stays text."""
+    """Return CSV with the byte order mark that Excel needs for UTF-8. Text that looks like a formula stays text."""
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(columns)

@@ -1,4 +1,4 @@
-"""Untrusted text is cleaned here, once, before it reaches a page, a prompt, a cache or a log."""
+"""Cleaning of untrusted text, once, before it reaches a page, a prompt, a cache or a log."""
 
 from __future__ import annotations
 
@@ -27,46 +27,48 @@ ELLIPSIS = "…"
 
 
 def clean(text: str) -> str:
-    """The same text without characters that a reader cannot see. Line breaks and tabs stay."""
+    """Return the text without characters that a reader cannot see. Line breaks and tabs stay."""
     text = _LINE_ENDS.sub("\n", text)
     text = _INVISIBLE.sub("", text)
     return _STRAY_JOINER.sub("", text) if "\u200d" in text else text
 
 
 def clean_piece(text: str) -> str:
-    """A piece of a growing text. What depends on its neighbours, line ends and joiners, is left for `clean`."""
+    """Return a piece of a growing text without invisible characters. Line ends and joiners are left for `clean`."""
     return _INVISIBLE.sub("", text)
 
 
 def is_blank(text: str) -> bool:
-    """Whether a reader would see nothing: U+2800 and U+3164 are drawn as blanks, whatever Unicode calls them, and
-    selectors of variants select nothing."""
+    """Return whether a reader would see nothing.
+
+    U+2800 and U+3164 are drawn as blanks, and variation selectors are not drawn.
+    """
     return not _BLANKS.sub("", clean(text)).strip()
 
 
 def one_line(text: str) -> str:
-    """Cleaned, with every run of blanks folded into one space."""
+    """Return the cleaned text with every run of blanks replaced by one space."""
     return " ".join(clean(text).split())
 
 
 def shorten(text: str, limit: int) -> str:
-    """At most `limit` characters; a cut is marked with an ellipsis, which counts."""
+    """Return at most `limit` characters. A cut is marked with an ellipsis, which counts."""
     return text if len(text) <= limit else text[: max(limit - 1, 0)].rstrip() + ELLIPSIS
 
 
 def fold(text: str) -> str:
-    """The form in which two spellings of the same words are equal: NFKC, lower case, single blanks."""
+    """Return the form in which two spellings of the same words are equal: NFKC, lower case, single blanks."""
     return one_line(unicodedata.normalize("NFKC", text)).lower()
 
 
 _WORD = re.compile(r"[a-z0-9]+(?:[._+#-][a-z0-9+#]+)*")
 HAN = r"\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-"""Chinese characters, for a character class."""
+"""Chinese characters, for a character class of a regular expression."""
 _HAN_RUN = re.compile(f"[{HAN}]+")
 
 
 def terms(text: str) -> list[str]:
-    """Index terms: ASCII words as they are, Chinese as overlapping pairs of simplified characters (a lone one stands alone)."""
+    """Return index terms: ASCII words as they are, Chinese as overlapping pairs of simplified characters."""
     folded = simplified(fold(text))
     found = _WORD.findall(folded)
     for run in _HAN_RUN.findall(folded):
@@ -75,13 +77,13 @@ def terms(text: str) -> list[str]:
 
 
 def is_chinese(text: str) -> bool:
-    """Whether a reader would call the text Chinese: one Han character weighs as much as one word of letters."""
+    """Return whether a reader would call the text Chinese. One Han character counts as much as one word of letters."""
     han = sum(map(len, _HAN_RUN.findall(text)))
     return han > 0 and han >= len(re.findall(r"[A-Za-z]+", text))
 
 
 def ago(seconds: float) -> str:
-    """12 分钟前"""
+    """Return a duration in Chinese: 12 分钟前."""
     for size, unit in ((86400, "天"), (3600, "小时"), (60, "分钟")):
         if seconds >= size:
             return f" {seconds / size:.0f} {unit}前"

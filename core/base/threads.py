@@ -31,10 +31,10 @@ class Workers:
         self._jobs: SimpleQueue[Job] = SimpleQueue()
         self._lock = threading.Lock()
         self._idle = 0
-        """Threads that wait for a job and have not been promised one."""
+        """Number of threads that wait for a job and have not been promised one."""
 
     def start(self, job: Job, *, patience: float = 0.0) -> bool:
-        """Whether a place was free within `patience` seconds and the job is now being done."""
+        """Return whether a thread was free within `timeout` seconds and now runs the job."""
         if not self._places.acquire(timeout=patience):
             return False
         with self._lock:
@@ -54,7 +54,7 @@ class Workers:
         job: Job | None = first
         while job is not None:
             job()
-            del job  # it holds a whole search, and the next one may be long in coming
+            del job  # it references a whole search, and the next job may come much later
             with self._lock:
                 self._idle += 1
             self._places.release()
@@ -73,7 +73,7 @@ class Workers:
 
 
 async def in_a_thread(do: Callable[[], T], *, name: str) -> T:
-    """asyncio's own pool has a handful of threads on a small machine, and searches would wait for each other there."""
+    """Run the function in a new thread. asyncio's own pool is small on a small machine, and searches would queue there."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
@@ -109,7 +109,7 @@ class LoopThread:
         self._thread: threading.Thread | None = None
 
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
-        """Runs the coroutine on the loop; cancelling the returned future cancels it there."""
+        """Run the coroutine on the loop. Cancelling the returned future cancels the coroutine."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._running_loop())
 
     def call_later(self, seconds: float, function: Any, *args: Any) -> None:
@@ -136,7 +136,7 @@ class LoopThread:
             loop.close()
 
     def stop(self, timeout: float = 3.0) -> None:
-        """Cancels what is running, closes the loop and waits for the thread."""
+        """Cancel all tasks, close the loop and wait for the thread."""
         with self._lock:
             loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
         if loop is None or thread is None:

@@ -1,4 +1,4 @@
-"""Whose limits count."""
+"""Visitors: the people or browsers that limits are counted for."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """An account, or a browser and where it connects from: a browser becomes a new one by dropping its cookies."""
+    """An account, or a browser with its network address. A browser becomes a new visitor when it drops its cookies."""
 
     name: str
     address: str = ""
-    """Empty for an account: that is one person, wherever they are."""
+    """Network address; empty for an account, which is one person at any address."""
 
 
 COMMAND_LINE = Visitor("local")
 
 
 def neighbourhood(address: str) -> str:
-    """What one customer of a network gets: an IPv4 address, or 2⁶⁴ IPv6 addresses, which count as one.
+    """Return the address range of one network customer: an IPv4 address, or 2⁶⁴ IPv6 addresses, which count as one.
 
-    Some proxies tell the port too, and there are thousands of those.
+    Some proxies add a port, which is removed.
     """
     if told := re.fullmatch(r"\[(.+)\](?::\d+)?|([^:]+):\d+", address):
         address = told[1] or told[2]

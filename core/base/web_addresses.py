@@ -13,7 +13,7 @@ URL_LENGTH = 2_000
 
 @lru_cache(maxsize=4096)
 def host_of(url: str) -> str:
-    """The host that a reader would recognise, or an empty string for what is not a web address."""
+    """Return the host that a reader would recognise; empty if it is not a web address."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -33,14 +33,14 @@ _PASSES_FOR_A_MARK = re.compile(f"[a-z0-9]{_MARK}|{_MARK}[a-z0-9]")
 
 
 def _recognisable(label: str) -> str:
-    """Letters of other scripts look like ours (`аpple` with a Cyrillic а): they are shown as `xn--…`, as browsers do."""
+    """Return a label with look-alike letters as `xn--…`, as browsers do: `аpple` with a Cyrillic а looks like ours."""
     if label.isascii() or (_LOOKS_LIKE_ITSELF.fullmatch(label) and not _PASSES_FOR_A_MARK.search(label)):
         return label
     return f"xn--{label.encode('punycode').decode('ascii')}"
 
 
 def is_web_address(url: str) -> bool:
-    """Whether it is one that a result may have."""
+    """Return whether a result may have this address."""
     clean = url == without_user(one_line(url).replace(" ", "%20")) and len(url) <= URL_LENGTH
     return clean and host_of(url) != "" and urlsplit(url).scheme in {"http", "https"}
 
@@ -61,16 +61,16 @@ _WRITTEN = re.compile(
 
 
 def addresses_in(text: str) -> tuple[str, ...]:
-    """The web addresses that somebody wrote there, each page once.
+    """Return the web addresses in a text, each page once.
 
-    Chinese that follows without a blank is the sentence going on, except behind a mark that joins: `/wiki/水表`.
+    Chinese that follows without a blank continues the sentence, except after a joining mark: `/wiki/水表`.
     """
     written = map(_without_punctuation, _WRITTEN.findall(text))
     return tuple({canonical(url): url for url in reversed([*filter(is_web_address, written)])}.values())[::-1]
 
 
 def _without_punctuation(url: str) -> str:
-    """A bracket or a full stop at the end belongs to the sentence, but `Mercury_(planet)` is a name."""
+    """Remove the punctuation of the sentence from the end, but keep names like `Mercury_(planet)`."""
     if url.count(")") > url.count("("):
         url = url[: url.rindex(")")]
     return url.rstrip(".,:;!?*")
@@ -84,7 +84,8 @@ _OWN_PORT = re.compile(r":(?!80$|443$)\d+$")
 
 @lru_cache(maxsize=4096)
 def canonical(url: str) -> str:
-    """Equal for two addresses of one page: without scheme, its port, `www.`, fragment, tracking marks and trailing slash."""
+    """Return a form that is equal for all addresses of one page: no scheme, usual port, `www.`, fragment, tracking or
+    last slash."""
     parts = urlsplit(url)
     query = [
         (key, value)

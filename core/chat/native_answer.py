@@ -1,7 +1,7 @@
-"""An answer by a model that searches the web by itself, told with the same events as an answer from our own search.
+"""The answer of a model that searches the web itself, with the same events as an answer from our own search.
 
-What the model searched for, and most of what it found, is known before it writes; titles, and some of the pages, only
-when it cites them. A page keeps the number that it was given first.
+The queries, and most of the results, are known before the model writes; titles, and some of the pages, only when it
+cites them. A page keeps its first number.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NATIVE = NativeEngine.name
 _QUERY_LENGTH = 200
 
 ARTICLE_LINK = "https://laws.invalid/"
-"""With a number behind it: how such a model, which cites with links, cites a source that it was given."""
+"""The start of a link, followed by a number. Such a model cites with links, and with this one it cites a given source."""
 CITE_ARTICLES = (
     "（下面是本地法规库中的条文，各有编号。引用条文时在句末写带编号的链接，"
     f"如引用 [1] 写 ([本地法规库]({ARTICLE_LINK}1))；引用网页仍然写网页的链接。）"
@@ -51,12 +51,12 @@ def citable(held: Sequence[Source]) -> str:
 
 
 class NativeAnswer:
-    """Takes the pieces of the stream, gives the events of the run."""
+    """Turns the pieces of the stream into the events of the run."""
 
     def __init__(
         self, query: SearchQuery, held: tuple[Source, ...] = (), *, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`held`: numbered sources that the model was given; its pages are numbered after them."""
+        """`given_sources`: numbered sources that the model was given; its own pages are numbered after them."""
         self._query = query
         self._held = held
         self._clock = clock
@@ -69,6 +69,7 @@ class NativeAnswer:
         self._told: SearchFinished | None = None
 
     def take(self, piece: SearchingPiece) -> Iterator[RunEvent]:
+        """Yield the events of one piece. The usage, as the last piece, brings the answer."""
         match piece:
             case TextPiece(text=text):
                 yield from self._say(self._links.feed(text))
@@ -86,14 +87,14 @@ class NativeAnswer:
                 yield Usage(piece.input, piece.output, piece.estimated, reasoning=piece.reasoning)
 
     def broken_off(self) -> Iterator[RunEvent]:
-        """What is still to be told when the stream ends, well or not."""
+        """Yield the events that are left when the stream ends, with or without an error."""
         yield from self._say(self._links.end())
         if self._searches and self._finished() != self._told:
             yield from self._tell()
 
     @property
     def response(self) -> SearchResponse | None:
-        """What was searched for and found in all; None when the model did not search."""
+        """All queries and results so far; None if the model did not search."""
         return self._finished().response if self._searches else None
 
     # ── Pages ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -105,7 +106,7 @@ class NativeAnswer:
         self._add(RawResult(None, url) for url in search.urls)
 
     def _cited(self, citation: CitationPiece) -> Iterator[RunEvent]:
-        if not self._searches:  # some services tell of the citations only
+        if not self._searches:  # some services report only the citations
             yield from self._searched(SearchPiece((), ()))
         self._add([RawResult(citation.title, citation.url)])
         yield from self._say(self._links.feed(""))
@@ -119,7 +120,7 @@ class NativeAnswer:
             for result in clean_results([page], engine=NATIVE, limit=1):
                 key = canonical(result.url)
                 known = self._pages.setdefault(key, replace(result, rank=len(self._held) + len(self._pages) + 1))
-                if known.title == known.source:  # a page that nobody has named yet goes by its host
+                if known.title == known.source:  # a page without a title has its host as the title
                     self._pages[key] = replace(known, title=result.title)
 
     def _number_of(self, url: str) -> int | None:

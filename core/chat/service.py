@@ -1,4 +1,4 @@
-"""Chat mode: search for what the user asks when told to, put the results in the prompt, stream the answer."""
+"""Chat mode: searches for what the user asks if told to, puts the results in the prompt, and streams the answer."""
 
 from __future__ import annotations
 
@@ -61,13 +61,14 @@ class ChatService(AnswerService):
     mode = "chat"
     rewriter: Rewriter = field(default_factory=Rewriter)
     look_up: LookUp | None = None
-    """Asks the law library, which is a source beside the web."""
+    """The search of the law library, which is a source beside the web."""
 
     def events(self, question: Question) -> AsyncIterator[RunEvent]:
         return _Answering(self, question).events()
 
     def preview(self, question: str, sources: tuple[Source, ...], variant: str = "") -> Preview:
-        """What the model would be sent. `variant`: as in the settings, or `native`; empty: the configured one."""
+        """Return the prompt that the model would get. `variant`: as in the settings, or `native`; empty: the configured
+        one."""
         now = self.configured()
         if variant == "native":
             name, context = "chat_native", ""
@@ -77,7 +78,7 @@ class ChatService(AnswerService):
         return Preview(FOLDER / f"{name}.md", answer_prompt(question, context, system=name, today=self.today()))
 
     def follow_ups(self, question: str, answer: str, choices: Choices = AS_CONFIGURED) -> list[str]:
-        """Up to three questions that the reader may want to ask next; none where there is no model to suggest them."""
+        """Return up to three questions that the reader may want to ask next. Empty if no model can suggest any."""
         now = self.configured()
         model = now.model.under(choices.applied_to(now.settings))
         if not now.settings.chat.follow_ups or model.choice.embedded:
@@ -90,12 +91,12 @@ class ChatService(AnswerService):
             log.info("no follow-up questions: %s", error)
             return []
         cleaned = (one_line(_LIST_MARK.sub("", line)) for line in lines)
-        # One click makes it the reader's own words, and a link in those may be opened: a model does not write any there.
+        # A click makes it the reader's own question, whose links may be opened. A model must not be able to place a link there.
         return [line for line in cleaned if 2 <= len(line) <= 60 and "://" not in line][:3]
 
 
 class _Answering:
-    """One question being answered. Everything here belongs to that one run."""
+    """One question being answered. All state here belongs to this one run."""
 
     def __init__(self, service: ChatService, question: Question) -> None:
         self._service = service
@@ -109,13 +110,14 @@ class _Answering:
         self._files: tuple[Source, ...] = ()
         self._sources: tuple[Source, ...] = ()
         self._context = ""
-        """What the model is told of them, or why there are none."""
+        """The text about the sources for the prompt, or why there are none."""
         self._search_state: SearchState = "off"
         self._query = SearchQuery(
             question.text, language=self._settings.search.language, time_range=question.options.choices.time_range
         )
 
     async def events(self) -> AsyncIterator[RunEvent]:
+        """Yield the events of the run: search, reading, text and answer."""
         refused: Attempt | None = None
         options = self._question.options
         if (
@@ -172,7 +174,7 @@ class _Answering:
         )
 
     async def _gather(self, refused: Attempt | None) -> AsyncIterator[RunEvent]:
-        """Articles of the library and results of the web, then what the pages of these say."""
+        """Search the library and the web, then read pages. Yields the events and sets the sources for the prompt."""
         if self._service.reader is not None:
             self._service.reader.warm_up()
         await self._rewrite()
@@ -204,7 +206,7 @@ class _Answering:
         self._context = told or NOTHING_FOUND
 
     async def _rewrite(self) -> None:
-        """From here on the query may be other words than the question."""
+        """Set the query: the reader's own, or the question rewritten to stand alone."""
         question = self._question
         query = one_line(question.options.query)[:MAX_LENGTH]
         if not query and self._settings.chat.standalone_queries:
@@ -219,16 +221,17 @@ class _Answering:
 
     @property
     def _meant(self) -> str:
-        """The question, and what it was taken to mean."""
+        """The question, and its rewritten form if there is one."""
         return f"{self._asked} {self._query.text}".strip()
 
     def _links(self) -> tuple[str, ...]:
-        """What the user typed is read like a result, as many of them as of those."""
+        """Return the addresses in the question. They are read like results, at most as many as pages are read."""
         reader = self._service.reader
         return addresses_in(self._question.text)[: reader.pages] if reader else ()
 
     async def _read(self, sources: tuple[Source, ...], *, besides: int) -> AsyncIterator[RunEvent]:
-        """`besides`: how many the reader wants to be read; they come first, and are not counted."""
+        """Read pages and yield the events. `extra_pages`: pages that the reader asked for; they come first and are not
+        counted."""
         if (reader := self._service.reader) is None:
             return
         pages = to_read(sources, reader.pages and reader.pages + besides)
@@ -237,12 +240,13 @@ class _Answering:
                 yield event
 
     def _handed_over(self, sources: tuple[Source, ...]) -> tuple[tuple[Source, ...], str]:
-        """The same sources as they are after reading, and what the model reads of them."""
+        """Return the sources that fit the prompt, in their current state, and their text."""
         now = self._evidence.now(sources)
         return within_budget(now, self._settings, pages=self._evidence.pages, question=self._meant)
 
     async def _answer_searching(self) -> AsyncIterator[RunEvent]:
-        """The model searches by itself while it answers. ModelCannotSearch, before any event: it does not."""
+        """Let the model search the web itself while it answers. Raises ModelCannotSearch, before any event, if it
+        cannot."""
         laws = list(await articles(self._service.look_up, self._question.text, self._evidence))
         held = sources_in(laws)
         given = self._handed_over(held)[1]
@@ -268,7 +272,7 @@ class _Answering:
 
     @property
     def _is_configured(self) -> bool:
-        """Whether the configured model answers: what the chain says of the native engine holds for that one."""
+        """True if the configured model answers. The chain's state of the native engine holds only for that model."""
         own = self._question.options.own_model
         return own is None and self._model.choice == self._question.configured.model.choice
 
@@ -283,7 +287,8 @@ class _Answering:
         return not self._model.cannot_search
 
     async def _refused(self, seconds: float) -> Attempt:
-        """The model is not asked again until the settings change; the ledger says so."""
+        """Record that the model cannot search, and return the attempt for the ledger. It is not asked again until the
+        settings change."""
         error = not_supported(self._model.label)
         if self._is_configured:
             await asyncio.to_thread(self._search.report, NATIVE, error)
@@ -293,7 +298,7 @@ class _Answering:
 
     async def _find(self, refused: Attempt | None) -> tuple[SearchResponse, SearchError | None]:
         options = self._question.options
-        user = None if refused else options.user  # counted already
+        user = None if refused else options.user  # the native search has counted this question already
         failure: SearchError | None = None
         try:
             found = await self._others.asearch(self._query, user=user, fresh=options.fresh)
@@ -319,20 +324,20 @@ class _Answering:
 
 
 def _wishes(query: SearchQuery) -> str:
-    """For a model that searches by itself: no service has a parameter for these."""
+    """Return the search limits as a sentence for a model that searches itself: no service has a parameter for them."""
     limits = "、".join(limits_in_words(query))
     return f"（搜索时只查找符合这些条件的网页：{limits}。）" if limits else ""
 
 
 def _without_search(error: SearchError, held: Sequence[Source]) -> Notice:
-    """What happened, what the program did instead, what the reader can do."""
+    """Return the sentences for the reader: the failure, its effect on the answer, and what to do."""
     kind = error.cause if isinstance(error, AllEnginesFailed) else error.kind
     rests_on = citable(held) or "本次回答没有使用搜索结果。"
     return Notice(kind, f"{error.message}{rests_on}{error.cure}也可以先关闭联网搜索。")
 
 
 def _remarks(found: SearchResponse, held: Sequence[Source]) -> Iterator[Notice]:
-    """What the reader should know about a search that did not fail."""
+    """Yield the notices on a search that did not fail."""
     if found.failure:
         yield Notice("web_failed", f"{found.failure}{found.cure}")
     if found.stale:
@@ -347,7 +352,7 @@ def _remarks(found: SearchResponse, held: Sequence[Source]) -> Iterator[Notice]:
 
 
 def _turns(history: Sequence[Message], budget: int) -> list[tuple[str, str]]:
-    """A turn is dropped whole, from its question on."""
+    """Return the turns that fit the budget. A turn without its question is dropped."""
     kept = newest(history, budget, lambda message: message.text)
     while kept and kept[0][0].role != "user":
         kept.pop(0)

@@ -1,7 +1,7 @@
-"""Whether the sources of an answer say what the answer says they say. No model is asked, and nothing is looked up.
+"""Checks whether the sources of an answer say what the answer says. No model is asked, and nothing is looked up.
 
-`check_answer(text, sources)` checks every cited statement, `check_statement(statement, sources)` one. The primitives are for
-other checks: `numbers`, `dates` and `wording` compare texts without any source in mind.
+`check_answer(text, sources)` checks every cited statement, `check_statement(statement, sources)` one. The modules
+`numbers`, `stated_dates` and `wording` compare texts without any source, for other checks.
 """
 
 from core.answer.checked import (

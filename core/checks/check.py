@@ -1,4 +1,4 @@
-"""A statement beside its sources: what the numbers make likely, and the exact comparisons that can only lower it."""
+"""The check of a statement against its sources: a probability, then exact comparisons that can only lower the verdict."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ from core.checks.statements import Statement, statements
 from core.checks.wording import compact, glosses, nearest, quoted, refutes, titles
 
 SAME_MATTER = 0.5
-"""Of the statement's pairs: from here on a passage speaks of the same thing, and another number in it is another answer."""
+"""The share of the statement's pairs from which a passage speaks of the same thing. Another number in it is then a
+contradiction."""
 LITERAL = 0.9
-"""Of the statement's pairs: so much of it stands in a snippet that no more is needed."""
+"""The share of the statement's pairs from which a snippet alone is enough."""
 ADDS = 0.15
-"""Of the statement's pairs: a further passage that adds less is not shown."""
+"""The share of the statement's pairs that a further passage must add to be shown."""
 LOWERED = 0.2
-"""What a contradiction leaves of the score."""
+"""The highest score that a contradicted statement can have."""
 MOST_SOURCES = 8
-"""Of one statement; further ones are not looked at."""
+"""The number of sources that are compared with one statement. Further ones are ignored."""
 MOST_COMPARISONS = 500
-"""Of a statement with a source, in one answer. What is beyond is not checked, and says so."""
+"""The number of comparisons of a statement with a source in one answer. The rest is reported as unchecked."""
 
 
 def compare(statement: str, sources: Sequence[SourceText]) -> Comparison:
@@ -45,7 +46,7 @@ def compare(statement: str, sources: Sequence[SourceText]) -> Comparison:
 
 
 def check_statement(statement: str, sources: SourceText | Sequence[SourceText], model: Model = MODEL) -> Check:
-    """Against one source, or what several say together."""
+    """Check one statement against one source, or against several together."""
     given = [sources] if isinstance(sources, SourceText) else sources
     return check_claim(Claim(statement), [IndexedSource(source) for source in given], model)
 
@@ -65,7 +66,7 @@ def _beside(claim: Claim, sources: Sequence[IndexedSource]) -> Comparison:
 
 
 def check_answer(text: str, sources: Sequence[SourceText]) -> AnswerCheck:
-    """Every cited statement against its sources. Linear in the answer and in the text that it cites."""
+    """Check every cited statement against its sources. Linear in the length of the answer and of the cited texts."""
     all_statements = statements(text)
     known = {source.number: source for source in sources}
     cited = [(one, numbers) for one in all_statements if one.is_claim and (numbers := _numbers(one, known))]
@@ -91,7 +92,7 @@ def _numbers(statement: Statement, known: Mapping[int, SourceText]) -> list[int]
 def _indexed(
     known: Mapping[int, SourceText], claims: Sequence[tuple[Claim, Sequence[int]]]
 ) -> dict[int, IndexedSource]:
-    """Each source that is cited, gone through once for all that is said with it."""
+    """Return each cited source, indexed once for all statements that cite it."""
     pairs: dict[int, set[int]] = {}
     for claim, numbers in claims:
         for number in numbers:
@@ -105,14 +106,14 @@ def _indexed(
 class _Checks(NamedTuple):
     together: Check
     alone: dict[int, Check]
-    """By the source's number."""
+    """The results by the source's number."""
 
 
 _BEYOND = Check(Verdict.UNCHECKED, 0.5, "回答过长，后面的部分没有核对。")
 
 
 def _checks(claim: Claim, sources: Sequence[IndexedSource]) -> _Checks:
-    """One source that says it is enough; else what they say together."""
+    """Check a statement against each source alone. If no single source supports it, check them together."""
     alone = {source.number: check_claim(claim, [source]) for source in sources}
     best = max(alone.values(), key=lambda check: (check.verdict is Verdict.SUPPORTED, check.score))
     if best.verdict is Verdict.SUPPORTED or len(sources) == 1:
@@ -133,14 +134,14 @@ def _checked(statement: Statement, checks: _Checks) -> StatementCheck:
 
 
 def _softened(check: Check) -> Check:
-    """A number behind a later sentence may not have been meant for this one: nothing is accused of being missing."""
+    """Return ABSENT as UNCHECKED: a number behind a later sentence may not have been meant for this one."""
     if check.verdict is not Verdict.ABSENT:
         return check
     return replace(check, verdict=Verdict.UNCHECKED, reason="编号在后文，未必包括这一句。")
 
 
 def _credited(alone: Check, together: Check, number: int) -> Check:
-    """What a source says of the half that it was cited for counts where the whole is told by several."""
+    """Return the check of one source. Where several support the statement together, each supporting source gets credit."""
     shown = [evidence for evidence in together.evidence if evidence.source == number]
     if together.verdict is not Verdict.SUPPORTED or alone.verdict in {Verdict.SUPPORTED, Verdict.CONTRADICTED}:
         return alone
@@ -150,6 +151,7 @@ def _credited(alone: Check, together: Check, number: int) -> Check:
 
 
 def check_claim(claim: Claim, sources: Sequence[IndexedSource], model: Model = MODEL) -> Check:
+    """Check a parsed statement against indexed sources."""
     comparison = _compared(claim, sources)
     score = model.probability(comparison.features())
     is_full = bool(sources) and all(source.is_full for source in sources)
@@ -169,7 +171,8 @@ def check_claim(claim: Claim, sources: Sequence[IndexedSource], model: Model = M
 
 
 def objection(statement: str, source: SourceText) -> str:
-    """What the exact comparisons have against a passage of which somebody says that it supports the statement."""
+    """Return what the exact comparisons find wrong with a passage that is said to support the statement; empty if
+    nothing."""
     comparison = compare(statement, [source])
     if missing := _differences(comparison):
         return _both(missing[0]) if missing[0].found else f"来源的这一处没有「{missing[0].stated}」。"
@@ -195,7 +198,7 @@ def _supported(comparison: Comparison, score: float, is_full: bool, evidence: tu
 
 
 def _doubt(comparison: Comparison) -> str:
-    """Why words that agree may still not mean that the source says so."""
+    """Return why the source may not say so although the words agree; empty if there is no such reason."""
     window = comparison.context.windows[0]
     if refutes(comparison.context.text_around(window)) and not refutes(comparison.claim.text):
         return "原文附近有辟谣或否认的字样。"
@@ -262,7 +265,7 @@ def _evidence(comparison: Comparison) -> tuple[Evidence, ...]:
 
 
 def _narrowed(window: Window, comparison: Comparison) -> Evidence:
-    """One sentence of the two, where the other adds nothing."""
+    """Return one sentence of the window's two if the other adds no pairs."""
     first, last = (window.source.compact(place) for place in (window.first, window.last))
     in_first = {pair for pair in comparison.claim.pairs if pair in first}
     in_last = {pair for pair in comparison.claim.pairs if pair in last}

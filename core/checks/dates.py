@@ -18,9 +18,9 @@ def days(text: str, published: str | None = None) -> list[WrittenDate]:
 
 
 def is_told(stated: WrittenDate, source: Sequence[WrittenDate]) -> bool:
-    """Whether the source tells this date, in one place or its year in one and its day in another.
+    """Return whether the source gives this date, in one place or its year in one and its day in another.
 
-    A source that names the day and no year at all is taken at its word.
+    A source that names the day and no year at all is believed.
     """
     years = {real.year for real in source if real.year is not None}
     if stated.side and stated.year is not None and any(_lies_beside(stated, year) for year in years):
@@ -37,7 +37,7 @@ def _lies_beside(stated: WrittenDate, year: int) -> bool:
 
 
 def _agrees(stated: WrittenDate, real: WrittenDate) -> bool:
-    """What the statement says exactly the source must say as exactly; a month is told by one of its days."""
+    """Return whether the source is as exact as the statement. A month is confirmed by one of its days."""
     if stated.months is None or real.months is None:
         return False
     within = stated.months[0] <= real.months[0] and real.months[1] <= stated.months[1]
@@ -45,13 +45,13 @@ def _agrees(stated: WrittenDate, real: WrittenDate) -> bool:
 
 
 def same_day(stated: WrittenDate, source: Sequence[WrittenDate]) -> str:
-    """How the source writes exactly this date, where it never writes it in the same way."""
+    """Return the source's spelling of exactly this date; empty if the source also writes it as stated."""
     told = (stated.year, stated.months, stated.day)
     same = [real.text for real in source if (real.year, real.months, real.day) == told]
     return same[0] if same and folded(stated.text) not in map(folded, same) else ""
 
 
 def other_than(stated: WrittenDate, source: Sequence[WrittenDate]) -> WrittenDate | None:
-    """The source's date of the same kind, where it is another one."""
+    """Return the source's date of the same kind, if it is a different one."""
     same_kind = [real for real in source if (real.months is None) == (stated.months is None) or real.year is not None]
     return next((real for real in same_kind if not is_told(stated, [real])), None)

@@ -1,4 +1,4 @@
-"""What can go wrong before anything is compared."""
+"""Errors in the input of a check, before anything is compared."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from core.base.errors import AppError
 
 
 class CheckInputError(AppError):
-    """A file, a folder or a line cannot be read as what it should be."""
+    """A file, a folder or a line that cannot be read as expected."""
 
     kind = "check_input"
     happened = "没有可以核对的内容。"

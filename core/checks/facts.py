@@ -1,4 +1,4 @@
-"""What of a text can be compared exactly: its quantities, dates and numbered names."""
+"""The parts of a text that can be compared exactly: quantities, dates and numbered names."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ _NONE = Facts()
 
 
 def _without(text: str, dated: Sequence[WrittenDate]) -> str:
-    """Dates as blanks, so that nothing moves and 5 日 of 3 月 5 日 is not counted as five days."""
+    """Return the text with dates replaced by blanks. Positions stay, and 5 日 of 3 月 5 日 is not counted as five days."""
     for day in dated:
         text = text[: day.start] + " " * (day.end - day.start) + text[day.end :]
     return text
 
 
 def differences(stated: Facts, source: Facts, nearest: Facts) -> Iterator[Difference]:
-    """What the statement says and the source does not, beside what the nearest passage says instead."""
+    """Yield the facts that the statement has and the source has not, with what the nearest passage says instead."""
     others = [
         quantity
         for quantity in stated.quantities
@@ -82,7 +82,7 @@ def differences(stated: Facts, source: Facts, nearest: Facts) -> Iterator[Differ
 
 
 def spelled_as(text: str, stated: Facts, source: Facts) -> str:
-    """The text with its numbers and dates written as in the source, where they are the same: 12000 万 as 1.2 亿."""
+    """Return the text with its numbers and dates spelled as in the source, where they are equal: 12000 万 as 1.2 亿."""
     same = [(one.start, one.end, _same(one, source.quantities)) for one in stated.quantities]
     same += ((one.start, one.end, same_day(one, source.days)) for one in stated.days)
     for start, end, spelling in sorted(same, key=lambda place: -place[0]):
@@ -92,18 +92,19 @@ def spelled_as(text: str, stated: Facts, source: Facts) -> str:
 
 
 def _same(stated: Quantity, source: Iterable[Quantity]) -> str:
-    """Empty where the source has the number in the same spelling, too."""
+    """Return the source's spelling of an equal number; empty if the source also has the statement's spelling."""
     same = [real.text for real in source if agreement(stated, real) is Agreement.SAME]
     return same[0] if same and folded(stated.text) not in map(folded, same) else ""
 
 
 def is_weak(quantity: Quantity) -> bool:
-    """两个 and 三种 count what a sentence lists, and a source may list it without counting."""
+    """Return whether the quantity only counts what a sentence lists, like 两个 or 三种. A source may list it without
+    counting."""
     return not quantity.unit and quantity.low == quantity.high < 10 and not quantity.text[0].isdigit()
 
 
 def near_misses(stated: Facts, source: Facts) -> list[Quantity]:
-    """Quantities of which the source has the number under another bound: 100 万 where it says 不到 100 万."""
+    """Return quantities whose number the source has under another bound: 100 万 where it says 不到 100 万."""
     return [
         quantity
         for quantity in stated.quantities
@@ -116,9 +117,10 @@ def near_misses(stated: Facts, source: Facts) -> list[Quantity]:
 
 
 def taken_from_elsewhere(stated: Facts, here: Facts) -> tuple[Quantity, Quantity] | None:
-    """A number that is not in the clause that the statement speaks of, and the one of its kind that is.
+    """Return a number that is not in the clause of the statement, and the one of its kind that is.
 
-    Where 一年以上的不超过二个月；三年以上的不超过六个月, it is wrong to say 一年以上的不超过六个月, and every word of it is there.
+    Of 一年以上的不超过二个月；三年以上的不超过六个月, it is wrong to say 一年以上的不超过六个月, although every word is
+    there.
     """
     left = [real for real in here.quantities if best_agreement(real, stated.quantities) is not Agreement.SAME]
     for quantity in stated.quantities:
@@ -131,7 +133,8 @@ def taken_from_elsewhere(stated: Facts, here: Facts) -> tuple[Quantity, Quantity
 
 
 def _kind(quantity: Quantity) -> tuple[str, str] | None:
-    """What is counted, and under which bound: 九次 and 两次 are of one kind, 两次 and 两名 are not. None for a bare number."""
+    """Return what is counted and the bound; None for a bare number. 九次 and 两次 are of one kind, 两次 and 两名 are
+    not."""
     counted = quantity.unit or _COUNTED.sub("", quantity.text)
     return (counted, quantity.bound) if counted else None
 
@@ -141,7 +144,8 @@ def _unstated(source: Facts, stated: Facts) -> list[Quantity]:
 
 
 def _instead(quantity: Quantity, unstated: Sequence[Quantity]) -> str:
-    """One under the same bound comes first: beside 不得超过三个月, 不得超过二个月 rather than 三个月以上."""
+    """Return the source's quantity in place of the stated one, preferring the same bound: for 不得超过三个月,
+    不得超过二个月 rather than 三个月以上."""
     same_unit = [real for real in unstated if real.unit == quantity.unit]
     return min(same_unit, key=lambda real: real.bound != quantity.bound).text if same_unit else ""
 
@@ -159,6 +163,6 @@ def _digits_of(label: str) -> set[str]:
 
 
 def _same_shape(label: str, stated: Facts, source: Facts) -> str:
-    """第8次 for 第10次, GPT-3 for GPT-4."""
+    """Return a name of the source that differs only in its number: 第8次 for 第10次, GPT-3 for GPT-4."""
     shape = _DIGIT.sub("", label)
     return next((other for other in source.labels if _DIGIT.sub("", other) == shape and other not in stated.labels), "")

@@ -1,4 +1,4 @@
-"""What is measured of a statement beside the passages that speak of it."""
+"""The features of a statement beside the passages that speak of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CLAUSE_END = re.compile(r"[，,；;：:。]")
 _PART_END = re.compile(r"[；;。！？!?\n]")
 _RUN = re.compile(r"[^\W_]+")
 _SHORT_CLAUSE = 4
-# Characters that hold a sentence together and say nothing about its subject.
+# Function words: characters that say nothing about the subject of a sentence.
 _EMPTY = frozenset("的了着过是在也都就还而且与和及或并等被把给让使对于从向以将会能这那其此个之所一有为可不")
 _POINTS_BACK = re.compile("^(?:这|该|此|它|他|她|其)|这种|这些|这个")
 LONGEST_STATEMENT = 600
@@ -29,13 +29,13 @@ LONGEST_STATEMENT = 600
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement, taken apart once for all its sources."""
+    """A statement, split into pairs, clauses and facts once for all its sources."""
 
     text: str
 
     @cached_property
     def bare(self) -> str:
-        """Without the names in letters that follow a Chinese one: a Chinese source need not repeat them."""
+        """The text without foreign names behind a Chinese one: a Chinese source need not repeat them."""
         return without_glosses(self.text[: 2 * LONGEST_STATEMENT])
 
     @cached_property
@@ -44,7 +44,7 @@ class Claim:
 
     @cached_property
     def pairs(self) -> list[str]:
-        """Neighbours, none across a comma; each pair once, in their order."""
+        """The pairs of neighbouring characters, none across a comma, each once, in their order."""
         runs = _RUN.findall(folded(self.bare))
         return list(dict.fromkeys(pair for run in runs for pair in map(add, run, run[1:])))
 
@@ -54,7 +54,7 @@ class Claim:
 
     @cached_property
     def codes(self) -> list[int]:
-        """The pairs as sources are indexed by them."""
+        """The pairs in the form by which sources are indexed."""
         return list(map(pair_code, self.pairs))
 
     @cached_property
@@ -76,7 +76,8 @@ class Comparison:
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        """What the source says instead is looked for in the clause itself first; most statements have no use for it."""
+        """The facts that differ. Only if there are any, the nearest clause is searched for what the source says
+        instead."""
         stated, source = self.claim.facts, self.context.facts
         if not stated or not any(differences(stated, source, self.context.nearest)):
             return ()
@@ -93,7 +94,7 @@ class Comparison:
 
     @cached_property
     def asked(self) -> bool:
-        """Whether the best passage asks rather than tells."""
+        """True if the best passage asks instead of stating."""
         if not self.context.windows:
             return False
         window = self.context.windows[0]
@@ -102,7 +103,7 @@ class Comparison:
 
     @cached_property
     def best_sentence(self) -> int:
-        """Of the best window, the one that has more of the statement."""
+        """The sentence of the best window that has more of the statement."""
         window = self.context.windows[0]
         return max((window.first, window.last), key=self._pairs_in)
 
@@ -112,7 +113,7 @@ class Comparison:
 
     @cached_property
     def best_in_order(self) -> int:
-        """How many characters of the statement the best sentence has in their order."""
+        """The number of characters of the statement that the best sentence has in the same order."""
         return self._common(self.best_sentence) if self.context.windows else 0
 
     def _common(self, sentence: int) -> int:
@@ -124,7 +125,7 @@ class Comparison:
 
     @cached_property
     def nearest_clause(self) -> Facts:
-        """What can be compared of the part, between two semicolons, that has most of the statement."""
+        """The facts of the clause, between two semicolons, that has most of the statement."""
         windows = self.context.windows
         texts = (window.source.evidence(window.first, window.last).text for window in windows)
         parts = [part for text in texts for part in _PART_END.split(text)]
@@ -166,11 +167,12 @@ FEATURES: dict[str, Callable[[_Measured], float]] = {
     "asked": lambda m: float(m.comparison.asked),
     "points back": lambda m: float(bool(_POINTS_BACK.search(m.comparison.claim.text))),
 }  # fmt: skip
-"""By the names that `model.WEIGHTS` gives a weight to."""
+"""The features, by the names under which `scoring.WEIGHTS` has their weights."""
 
 
 def _pieces(statement: str, passages: str) -> tuple[list[int], list[str]]:
-    """The statement as the longest pieces that stand in the passages, and the characters left over."""
+    """Split the statement into the longest pieces that stand in the passages. Return their lengths and the characters
+    left over."""
     pieces: list[int] = []
     uncovered: list[str] = []
     start = 0
@@ -193,7 +195,7 @@ def _share(text: str, pairs: set[str]) -> float:
 
 
 def common_subsequence(one: str, other: str) -> int:
-    """The length of the longest common subsequence, a row of the table at a time as the bits of one number."""
+    """Return the length of the longest common subsequence. Each row of the table is the bits of one number."""
     wanted = set(one)
     places: dict[str, int] = {}
     for place, character in enumerate(other):

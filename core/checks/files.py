@@ -1,4 +1,4 @@
-"""Answers, sources and pairs out of files, for the command line."""
+"""Reading of answers, sources and pairs from files, for the command line."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Tell = Callable[[str], None]
 
 
 def read_text(file: Path) -> str:
-    """In whatever encoding."""
+    """Return the text of a file in any encoding."""
     return decode(_bytes(file), "text/plain")
 
 
 def folder_sources(folder: Path, reader: Reader, tell: Tell) -> list[SourceText]:
-    """Files are numbered by the number that their names begin with, or else in the order of their names."""
+    """Read the files of a folder. Each has the number that its name begins with, else its place in the order of names."""
     files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))[:_MOST]
     numbers = [int(found[1]) if (found := _NUMBER.match(path.name)) else 0 for path in files]
     if not all(numbers) or len(set(numbers)) < len(numbers):
@@ -52,7 +52,7 @@ def _content_type(path: Path) -> str:
 
 
 def address_sources(addresses: Sequence[str], reader: Reader, tell: Tell) -> list[SourceText]:
-    """The first address is [1]."""
+    """Read the pages at these addresses. The first address is [1]."""
     sources = []
     outcomes = reader.read_all(addresses, deadline=Deadline(reader.timeout * max(1, len(addresses) // 4)))
     for number, outcome in enumerate(outcomes, 1):
@@ -65,7 +65,7 @@ def address_sources(addresses: Sequence[str], reader: Reader, tell: Tell) -> lis
 
 
 def check_pair(line: str) -> Check:
-    """One line of a file of pairs; the source counts as read in full."""
+    """Check one line of a file of pairs. The source counts as read in full."""
     try:
         pair = json.loads(line)
         statement, source = pair["statement"], pair["source"]

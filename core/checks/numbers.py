@@ -13,17 +13,17 @@ _OPPOSITE = {(one, other) for above in "≥>" for below in "≤<" for one, other
 
 
 class Agreement(IntEnum):
-    """How a stated quantity stands to one of the source, best last."""
+    """The match of a stated quantity with one of the source, best last."""
 
     OTHER = 0
-    """Another value, or one of something else."""
+    """Another value, or a value of something else."""
     NEAR = 1
     """Rounded, or without its 约 or 超过: neither the same nor wrong."""
     SAME = 2
 
 
 def agreement(stated: Quantity, real: Quantity) -> Agreement:
-    """Whether the source's quantity is what the statement says."""
+    """Return how well the source's quantity matches the stated one."""
     if not is_comparable(stated, real) or (stated.sign, real.sign) in _OPPOSITE:
         return Agreement.OTHER
     if stated.unit != real.unit:
@@ -44,12 +44,13 @@ def best_agreement(stated: Quantity, source: Iterable[Quantity]) -> Agreement:
 
 
 def is_comparable(one: Quantity, other: Quantity) -> bool:
-    """A number without a unit may have lost it on the way out of a table."""
+    """Return whether the units allow a comparison. A number without a unit may have lost it in a table."""
     return one.unit == other.unit or not one.unit or not other.unit
 
 
 def _is_close(stated: Quantity, real: Quantity, tolerance: float) -> bool:
-    """超过 100 万 is a fair way to say 120 万, and no way to say 900 万; 约 72 % is none to say 78 %."""
+    """Return whether the stated number is near enough. 超过 100 万 may stand for 120 万, not for 900 万; 约 72 % not
+    for 78 %."""
     away = abs(real.exact - stated.exact)
     if stated.sign in {"≈", ""} or is_just_below(stated.bound):
         return away <= stated.step
@@ -57,7 +58,7 @@ def _is_close(stated: Quantity, real: Quantity, tolerance: float) -> bool:
 
 
 def _is_rounded(stated: Quantity, real: Quantity) -> bool:
-    """1.2 亿 for 1.23 亿. 130 for 133 without a 约 is another number."""
+    """Return whether the statement rounds the source's number: 1.2 亿 for 1.23 亿. 130 for 133 needs a 约."""
     near = stated.step > real.step and abs(stated.exact - real.exact) <= stated.step / 2
     return near and bool(stated.bound or re.search(r"[.万亿]", stated.text))
 

@@ -1,4 +1,4 @@
-"""Where a source speaks of a statement: windows of two sentences, found through pairs of characters."""
+"""An index of sources by pairs of characters, which finds the windows of two sentences that speak of a statement."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from core.base.text import is_chinese
 from core.checks.facts import Facts
 
 LONGEST_SOURCE = 400_000
-"""Characters of a source that are looked at; what follows makes it one that was not read in full."""
+"""Characters of a source that are searched. A longer source counts as not read in full."""
 LONGEST_SENTENCE = 160
 MOST_PLACES = 1_000
-"""Sentences that are looked at for one pair: what stands in more of them points nowhere."""
+"""The number of sentences that are searched for one pair. A more frequent pair is of no use."""
 WINDOWS = 4
-"""What a statement says may stand in several places; more would let any long page say anything."""
+"""The number of windows for one statement. With more, any long page would seem to say anything."""
 _SENTENCE = re.compile(r"[^。!?\n;]+(?:[。!?\n;]+[\"”」』)]*)?")
 _MARKS = re.compile(r"[\W_]+")
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _LANGUAGE_SAMPLE = 4_000
 _REPLACED = "\ufffd"
-# The number of a document before its text, and of a footnote within it.
+# The number of a document stands before its text, the number of a footnote within it.
 _DOCUMENT = re.compile(r"(?<!\S)\[\d{1,3}\](?=\s)")
 _FOOTNOTE = re.compile(r"\[\d{1,3}\]")
 
 
 class IndexedSource:
-    """One source, taken apart once for all statements that cite it."""
+    """One source, indexed once for all statements that cite it."""
 
     def __init__(self, source: SourceText) -> None:
         self.number = source.number
@@ -51,7 +51,7 @@ class IndexedSource:
         return is_chinese(self.text[:_LANGUAGE_SAMPLE])
 
     def index(self, pairs: Collection[int]) -> None:
-        """Notes where these pairs (`pair_code`) stand. Asking for all that will be needed at once costs least."""
+        """Record in which sentences these pairs (`pair_code`) stand. One call with all pairs costs least."""
         wanted = set(pairs) - self._places.keys()
         if not wanted:
             return
@@ -67,7 +67,7 @@ class IndexedSource:
         return self._places.get(pair, [])[:MOST_PLACES]
 
     def compact(self, sentence: int) -> str:
-        """Without punctuation and blanks."""
+        """Return a sentence without punctuation and blanks."""
         if sentence not in self._compacts:
             start, end = self.spans[sentence]
             self._compacts[sentence] = _MARKS.sub("", self.folded[start:end])
@@ -85,9 +85,9 @@ class IndexedSource:
 
 
 def _codes(text: str) -> tuple[memoryview, memoryview]:
-    """Every pair of neighbours as one number, those at even places and those at odd ones.
+    """Return every pair of neighbours as one number: those at even positions, and those at odd ones.
 
-    Numbers that lie in memory already are gone through in less than half the time of pairs that are cut out.
+    Reading numbers that are already in memory takes less than half the time of cutting out pairs.
     """
     units = _ASTRAL.sub(_REPLACED, text).encode(f"utf-16-{sys.byteorder[0]}e", "surrogatepass")
     even, odd = units[: len(units) // 4 * 4], units[2 : (len(units) - 2) // 4 * 4 + 2]
@@ -95,7 +95,7 @@ def _codes(text: str) -> tuple[memoryview, memoryview]:
 
 
 def pair_code(pair: str) -> int:
-    """As in `_codes`. What is beyond Unicode's first plane is never found."""
+    """Return the number of a pair, as in `_pair_codes`. Characters beyond Unicode's first plane are never found."""
     first, second = map(ord, pair)
     return first | second << 16 if sys.byteorder == "little" else first << 16 | second
 
@@ -124,7 +124,7 @@ class Window:
     first: int
     last: int
     pairs: int
-    """A bit for each of the statement's pairs that stands here."""
+    """A bit mask of the statement's pairs that stand in this window."""
 
 
 @dataclass(frozen=True)
@@ -133,11 +133,11 @@ class Context:
 
     windows: tuple[Window, ...]
     covered: tuple[int, ...]
-    """The pairs of the first window, of the first two, …"""
+    """The pairs of the first window, of the first two, and so on."""
 
     @cached_property
     def sentences(self) -> list[tuple[IndexedSource, int]]:
-        """In the order of the sources' texts."""
+        """The sentences of all windows, in the order of the sources' texts."""
         chosen = {
             (window.source.number, place): window.source
             for window in self.windows
@@ -147,7 +147,7 @@ class Context:
 
     @cached_property
     def compact(self) -> str:
-        """Sentences that are no neighbours do not touch."""
+        """The sentences without punctuation and blanks. A line break separates sentences that are not neighbours."""
         pieces: list[str] = []
         before: tuple[IndexedSource, int] | None = None
         for source, place in self.sentences:
@@ -159,7 +159,7 @@ class Context:
 
     @cached_property
     def facts(self) -> Facts:
-        """Of the windows, and of the sentences beside the best one."""
+        """The facts of the windows, and of the sentences beside the best one."""
         around = {(source.number, place): source for source, place in self.sentences}
         for window in self.windows[:1]:
             beside = (window.first - 1, window.last + 1)
@@ -174,20 +174,20 @@ class Context:
 
     @cached_property
     def nearest(self) -> Facts:
-        """Of the best window alone."""
+        """The facts of the best window alone."""
         return Facts.joined(
             window.source.facts(place) for window in self.windows[:1] for place in (window.first, window.last)
         )
 
     def text_around(self, window: Window) -> str:
-        """The window and a sentence on either side, as folded."""
+        """Return the folded text of the window and a sentence on either side."""
         start = window.source.spans[max(0, window.first - 1)][0]
         end = window.source.spans[min(len(window.source.spans) - 1, window.last + 1)][1]
         return window.source.folded[start:end]
 
 
 def find_context(pairs: Sequence[int], sources: Sequence[IndexedSource]) -> Context:
-    """The pairs are the statement's, each once, and indexed already."""
+    """Return the best windows for a statement's pairs. Each pair comes once and must have been indexed."""
     candidates = [(source, *candidate) for source in sources for candidate in _candidates(pairs, source)]
     chosen: list[Window] = []
     covered: list[int] = []
@@ -204,7 +204,7 @@ def find_context(pairs: Sequence[int], sources: Sequence[IndexedSource]) -> Cont
 
 
 def _candidates(pairs: Sequence[int], source: IndexedSource) -> list[tuple[int, int]]:
-    """The first sentence of each window, and the pairs that the window has."""
+    """Return the first sentence of each window, and the pairs that the window has."""
     having: defaultdict[int, int] = defaultdict(int)
     for bit, pair in enumerate(pairs):
         mask = 1 << bit

@@ -1,8 +1,8 @@
-"""An answer as statements, each with the numbers that stand for it.
+"""The statements of an answer, each with the numbers that stand for it.
 
 A number stands for its own sentence, and for those before it in the paragraph that have none; `A[1]，但 B[2]` is two
-statements; a number at the end of a list's introduction stands for the items that have none; a table's number stands for
-its cell, or for the row where the row has no other.
+statements; a number at the end of a list's introduction stands for the items that have none; a table's number stands
+for its cell, or for the row where the row has no other.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from core.checks.facts import Facts, is_weak
 from core.checks.wording import compact, titles
 
 LONGEST_ANSWER = 100_000
-"""Characters of an answer that are looked at."""
+"""Characters of an answer that are checked."""
 _SHORT_PART = 6
 _FAR = 200
 _CUT = re.compile(r"[ \t]*[，,；;]")
@@ -44,30 +44,30 @@ class Mark:
     number: int
     start: int
     end: int
-    """The bracket in the answer."""
+    """`start` and `end` of the bracket in the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     start: int
     end: int
-    """Into the cleaned answer, with its brackets."""
+    """`start` and `end` in the cleaned answer, with its brackets."""
     text: str
-    """As a reader sees it, without brackets and marks of Markdown."""
+    """The text as a reader sees it, without brackets and Markdown."""
     marks: tuple[Mark, ...] = ()
     shares_marks: bool = False
-    """Whether the numbers stand behind another sentence, or before the list."""
+    """True if the numbers stand behind another sentence, or before the list."""
     about: str = ""
-    """What its table says it is about: the head of its row and of its column."""
+    """The head of its row and of its column, for a cell of a table."""
 
     @property
     def claim(self) -> str:
-        """What is compared with the sources."""
+        """The text that is compared with the sources."""
         return f"{self.about}，{self.text}" if self.about else self.text
 
     @property
     def is_claim(self) -> bool:
-        """Whether there is anything to check: questions, introductions and courtesies say nothing."""
+        """True if there is anything to check. Questions, introductions and courtesies state nothing."""
         text = self.claim.strip()
         if len(compact(text[:50])) < 4 or text[-1:] in "：:":
             return False
@@ -75,7 +75,7 @@ class Statement:
 
     @property
     def wants_source(self) -> bool:
-        """Whether a reader would ask who says so: figures, dates, titles and legal effect."""
+        """True if a reader would ask for a source: figures, dates, titles and legal effect."""
         if not self.is_claim or _HEDGED.search(self.text):
             return False
         facts = Facts.of(self.text[:1_000])
@@ -85,12 +85,12 @@ class Statement:
 
 @dataclass
 class _Block:
-    """A run of text as a reader sees it, and where each character stands in the answer."""
+    """A run of text as a reader sees it, and the position of each character in the answer."""
 
     pieces: list[str] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
     marks: list[tuple[int, Mark]] = field(default_factory=list)
-    """Each with the number of characters before it."""
+    """The marks, each with the number of characters before it."""
     end: int = 0
 
     @cached_property
@@ -99,7 +99,7 @@ class _Block:
 
 
 def statements(markdown: str) -> list[Statement]:
-    """In the order of the answer. Headings, code and formulas are none."""
+    """Return the statements of an answer in their order, without headings, code and formulas."""
     answer = clean(markdown)[:LONGEST_ANSWER]
     return list(_Reader(answer).statements())
 
@@ -110,10 +110,11 @@ class _Reader:
         self._lines = [0, *(match.end() for match in re.finditer("\n", answer))]
         self._cursor = 0
         self._introductions: list[tuple[Mark, ...]] = []
-        """Of the lists that are open: numbers that stand for items without their own."""
+        """The numbers of each open list's introduction. They stand for items without their own."""
         self._last: list[Statement] = []
 
     def statements(self) -> Iterator[Statement]:
+        """Yield the statements of the answer."""
         tokens = parse(self._answer)
         position = 0
         while position < len(tokens):
@@ -132,7 +133,7 @@ class _Reader:
             position += 1
 
     def _introduction(self) -> tuple[Mark, ...]:
-        """`三个阶段[1]：` or `三个阶段：[1]` before a list."""
+        """Return the numbers of `三个阶段[1]：` or `三个阶段：[1]` before a list."""
         last = self._last[-1] if self._last else None
         if last and last.marks and last.text.endswith(("：", ":")):
             return last.marks
@@ -183,7 +184,8 @@ class _Reader:
         return block
 
     def _find(self, content: str) -> int:
-        """Entities and escapes are written otherwise than they read: those are where the text before them ended."""
+        """Return the position of a text. Entities and escapes are spelled differently there, so the last position is
+        the best guess."""
         place = self._answer.find(content, self._cursor, self._cursor + len(content) + _FAR)
         return place if place >= 0 else self._cursor
 
@@ -193,14 +195,14 @@ def _sentences(block: _Block) -> Iterator[Statement]:
     starts = [start for start, _ in spans]
     marks: list[list[tuple[int, Mark]]] = [[] for _ in spans]
     for place, mark in block.marks:
-        if spans:  # a number right behind a full stop belongs to the sentence that ended there
+        if spans:  # a number right after a full stop belongs to the sentence before it
             marks[max(0, bisect_left(starts, place) - 1)].append((place, mark))
     for span, own in zip(spans, marks, strict=True):
         yield from _parts(block, span, own)
 
 
 def _parts(block: _Block, span: tuple[int, int], marks: Sequence[tuple[int, Mark]]) -> Iterator[Statement]:
-    """A sentence, cut after a number that a comma and another statement with its own number follow."""
+    """Yield the parts of a sentence: it is cut after a number if a comma and a part with its own number follow."""
     start, end = span
     pending: list[Mark] = []
     last = marks[-1][0] if marks else 0
@@ -226,7 +228,7 @@ def _statement(block: _Block, start: int, end: int, marks: Sequence[Mark]) -> St
 
 
 def _row(cells: Sequence[_Block], heads: Sequence[str]) -> Iterator[Statement]:
-    """One statement, unless several cells have numbers of their own."""
+    """Yield one statement per row, or one per cell if several cells have numbers of their own."""
     cited = [place for place, cell in enumerate(cells) if cell.marks]
     if len(cited) <= 1:
         filled = [cell for cell in cells if cell.text.strip()]

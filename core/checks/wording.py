@@ -1,4 +1,4 @@
-"""Words that turn a sentence round, and words that were quoted: what can be compared letter by letter.
+"""Comparison of single words: words that reverse a sentence, and quotations.
 
 Texts are compared in the form of `compact`: one spelling, no punctuation, no blanks.
 """
@@ -39,7 +39,7 @@ AXES: dict[str, tuple[tuple[str, ...], ...]] = {
     "以上以下": (("以上",), ("以下",)),
     "或且": (("或者", "或"), ("并且", "且", "以及")),
 }  # fmt: skip
-"""Each axis has classes of words that exclude one another."""
+"""Groups of words by axis. Words in different groups of one axis exclude one another."""
 _DEGREES = ("情态", {1, 2})
 
 _NEGATION = re.compile(
@@ -57,12 +57,12 @@ _ASKED = re.compile(
 )
 _GLOSS = re.compile(r"(?<=[\u3400-\u9fff])[（(]([A-Za-z][A-Za-z .,·'’&-]{1,60})[）)]")
 LONG_QUOTE = 6
-"""Shorter words in quotation marks are terms rather than somebody's words."""
+"""Characters. Shorter words in quotation marks are terms, not a quotation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two wordings that exclude each other, each with its neighbourhood."""
+    """Two wordings that exclude each other, each with the words around it."""
 
     axis: str
     stated: str
@@ -76,7 +76,8 @@ def compact(text: str) -> str:
 
 
 def conflicts(statement: str, passage: str) -> list[Conflict]:
-    """Where the passage has the same words around another modal, direction or negation. Both texts are compact."""
+    """Return the places where the passage has the same words around another modal, direction or negation. Both texts
+    are compact."""
     found = list(_turned(statement, passage))
     return found or list(_negated(statement, passage))
 
@@ -107,7 +108,7 @@ def _turned(statement: str, passage: str) -> Iterator[Conflict]:
 
 
 def _stands(word: str, before: str, after: str, passage: str, context: int) -> bool:
-    """Whether the passage has the word with its neighbours on one side, or fewer of them on both."""
+    """Return whether the passage has the word with its neighbours on one side, or with fewer of them on both."""
     left, right = before[-context:], after[:context]
     return bool(
         (len(left) == context and left + word in passage)
@@ -126,7 +127,7 @@ def _around(word: str, before: str, after: str, passage: str) -> str:
 
 
 def _negated(statement: str, passage: str) -> Iterator[Conflict]:
-    """不 in one of them, and the same five characters without it in the other."""
+    """Yield conflicts where one text has 不 and the other has the same five characters without it."""
     for negative, positive, is_stated in ((statement, passage, True), (passage, statement, False)):
         for match in _NEGATION.finditer(negative):
             before, after = negative[max(0, match.start() - 2) : match.start()], negative[match.end() : match.end() + 3]
@@ -139,7 +140,7 @@ def _negated(statement: str, passage: str) -> Iterator[Conflict]:
 
 
 def quoted(text: str) -> list[str]:
-    """Words that the text gives as somebody's own; what an ellipsis leaves out splits them."""
+    """Return the words that the text quotes. An ellipsis splits a quotation."""
     pieces: list[str] = []
     for groups in _QUOTES.findall(text):
         pieces += (piece for piece in _ELLIPSIS.split("".join(groups)) if len(compact(piece)) >= LONG_QUOTE)
@@ -151,7 +152,7 @@ def titles(text: str) -> list[str]:
 
 
 def glosses(text: str) -> list[str]:
-    """Names in letters beside a Chinese one: Donald Trump of 特朗普（Donald Trump）."""
+    """Return names in letters behind a Chinese one: Donald Trump of 特朗普（Donald Trump）."""
     return _GLOSS.findall(text)
 
 
@@ -160,7 +161,7 @@ def without_glosses(text: str) -> str:
 
 
 def nearest(quote: str, passage: str) -> str | None:
-    """The passage's words where they differ from the quotation in a character or two; both texts are compact."""
+    """Return the passage's words if they differ from the quotation in only a character or two. Both texts are compact."""
     allowed = max(1, len(quote) // 12)
     for head in (quote[: len(quote) // 2], quote[len(quote) // 2 :]):
         place = passage.find(head)
@@ -178,10 +179,10 @@ def _differing(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def refutes(text: str) -> bool:
-    """Whether the text says of something that it is not so: 网传…不实."""
+    """Return whether the text says that something is not true: 网传…不实."""
     return _REFUTED.search(text) is not None
 
 
 def asks(text: str) -> bool:
-    """Whether the text asks, or offers answers to choose from."""
+    """Return whether the text asks, or offers answers to choose from."""
     return _ASKED.search(text) is not None

@@ -1,4 +1,4 @@
-"""The legal services of an installation, over one library, with the web behind them."""
+"""Legal services of an installation: one library, its import, its checks, and the web search as a fallback."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, Sea
 
 @dataclass(frozen=True, slots=True)
 class StatuteCheck:
-    """法条核验 of a text that cites statutes."""
+    """Result of the statute check (法条核验) of one text."""
 
     verdicts: tuple[Verdict, ...]
     indexed: bool = True
-    """False: nothing was imported, so that nothing could be looked up."""
+    """False if no law was imported, so nothing could be looked up."""
 
 
 CHECKS_KEPT = 512
 JUDGMENTS_KEPT = 32
 ARTICLES = 3
-"""Beside the results of the web; one who wants more looks on the page 法规与案例."""
+"""Number of articles shown beside the results of the web. The page 法规与案例 shows more."""
 
 
 class LegalDesk:
-    """One for the whole process. `search` returns the web search of the current settings."""
+    """Entry point to the law library, the statute check and the searches for laws and cases."""
 
     def __init__(self, settings: Settings, search: Callable[[], SearchService]) -> None:
         self.public_url = settings.public.url
@@ -52,7 +52,7 @@ class LegalDesk:
         self._search = search
 
     def catalogue(self) -> Catalogue | None:
-        """The directory of what was imported, made once for an index and a day; None before the first import."""
+        """Return the directory of the imported laws, or None before the first import. Built once per index and day."""
         return _catalogue(self.library, self.library.version, date.today())
 
     def close(self) -> None:
@@ -60,36 +60,37 @@ class LegalDesk:
 
     @property
     def searches_web(self) -> bool:
-        """Whether the web stands in for what was not imported."""
+        """True if the web is searched for what was not imported."""
         return self._search().reaches_web
 
     @property
     def available(self) -> bool:
-        """Whether there is anything to look up in: an index, or the web."""
+        """True if there is an index or a web search to look things up in."""
         return self.library.available or self.searches_web
 
     @property
     def holdings(self) -> str:
-        """What the library has and how old it is, in one line; empty before the first import. Every legal answer says it."""
+        """Size and age of the library in one line, shown with every legal answer. Empty before the first import."""
         return _holdings(self.library, self.library.version, date.today())
 
     def check(self, text: str, question: str = "") -> StatuteCheck | None:
-        """None for a text that cites no statute. The same text is looked up once a day and index: pages draw it often.
+        """Check the statutes that a text cites. Returns None for a text that cites none.
 
-        `question`: what it answers; a time in it says which law counts.
+        The result is cached per text, index and day, because pages draw it often. `question` is the question that the
+        text answers; a time in it decides which version of a law counts.
         """
         today = date.today()
         return _check(self.verifier, text, one_asked_for(question, today), self.library.version, today)
 
     def cited_in(self, judgment: str) -> tuple[Verdict, ...]:
-        """The articles that a judgment cites, each checked; looked up once like an answer's."""
+        """Return the findings for the articles that a judgment cites. Cached like `check`."""
         return _cited_in(self.verifier, judgment, self.library.version, date.today())
 
     def articles_for(self, question: str, meant: str = "") -> SearchResponse | None:
-        """What the library itself has to say to a question, as a search; None for one that it does not answer well.
+        """Search the library for articles that answer a question. Returns None if it has no good answer.
 
-        `meant`: what a model took the question to mean. It is searched beside the reader's own words, or in their place where
-        these say nothing to the library, and never takes away what they find.
+        `rewritten_question` is a model's reading of the question. It is searched beside the reader's own words, or
+        instead of them if the library finds nothing for these. It never removes what they find.
         """
         index = self.library.index()
         wordings = _about_law(index, question, meant) if index else []
@@ -167,14 +168,15 @@ def _cited_in(verifier: Verifier, judgment: str, version: str | None, day: date)
 
 
 def _about_law(index: LegalIndex, *wordings: str) -> list[str]:
-    """Those that the library answers well; first one that names an article, because the others are only described."""
+    """Return the wordings that the library answers well. One that names an article comes first, the others only
+    describe."""
     lines = dict.fromkeys(one_line(words)[:LONGEST_QUESTION] for words in wordings)
     fitting = [words for words in lines if answers(index, words)]
     return sorted(fitting, key=lambda words: not any(one.law for one in find_citations(words, index.is_known)))
 
 
 def _different(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Without repetitions; that an article merely exists is not said of one of which more was found."""
+    """Remove repeated findings, and a bare "exists" about an article for which there is another finding."""
     known = {verdict.cited for verdict in verdicts if verdict.mark is not Mark.EXISTS or verdict.note}
     shown = [
         verdict for verdict in verdicts if verdict.mark is not Mark.EXISTS or verdict.note or verdict.cited not in known

@@ -1,4 +1,4 @@
-"""Drafts as people have them, and the same drafts as Word documents with a comment at each citation."""
+"""Drafts that people upload or paste, and the same drafts as Word documents with a comment at each citation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.reading.extracted import Remark
 PROGRAM = "问源"
 PASTED = "粘贴的文稿"
 MOST_COMMENTS = 1_000
-"""A second's work; twice as many are four times the work, and nobody reads them."""
+"""Limit that takes about a second. Twice as many take four times as long, and nobody reads them."""
 NOT_ALL = f"引用太多，只批注了 {MOST_COMMENTS:,} 处，有问题的在先；其余的在表格里。"
 NOT_IN_PLACE = "原来的文件无法加批注，这里只有它的文字，没有保留格式。"
 _ARTICLE_LENGTH = 800
@@ -23,12 +23,14 @@ _FONT = "宋体"
 
 @dataclass(frozen=True, slots=True)
 class Draft:
+    """A text to check, with the Word document it came from, if any."""
+
     name: str
     text: str
     word: bytes = b""
-    """The document itself, where it is one of Word's."""
+    """The uploaded file if it is a Word document, else empty."""
     is_cut: bool = False
-    """`text` is only its beginning."""
+    """True if `text` is only the beginning of the document."""
 
     @classmethod
     def pasted(cls, text: str) -> Draft:
@@ -36,13 +38,16 @@ class Draft:
 
     @classmethod
     def read(cls, name: str, body: bytes, reader: Reader) -> Draft:
-        """Raises FileError."""
+        """Read an uploaded file. Raises FileError."""
         page = reader.read_file(name, body)
         return cls(page.title, page.text, body if page.kind == "docx" else b"", page.is_cut)
 
 
 def with_comments(draft: Draft, verdicts: Iterable[Verdict], reader: Reader) -> bytes:
-    """A document of Word's keeps its formatting; of anything else a plain one is made. Raises FileError."""
+    """Return the draft as a Word document with a comment for each finding. Raises FileError.
+
+    A Word document keeps its formatting. Any other draft becomes a plain document.
+    """
     worst_first = sorted(verdicts, key=lambda one: BAD_FIRST.index(one.mark))
     remarks = list(_remarks(worst_first[:MOST_COMMENTS]))
     if len(worst_first) > MOST_COMMENTS:
@@ -56,7 +61,8 @@ def with_comments(draft: Draft, verdicts: Iterable[Verdict], reader: Reader) -> 
 
 
 def _remarks(verdicts: Iterable[Verdict]) -> Iterable[Remark]:
-    """One for each place: a run of words can be cut only once."""
+    """Yield one remark per place in the text. Findings that overlap share one, because a run of words can be cut only
+    once."""
     open_: Remark | None = None
     for verdict in sorted(verdicts, key=lambda one: one.start):
         if open_ and verdict.start < open_.end:

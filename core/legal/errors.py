@@ -1,4 +1,4 @@
-"""What can go wrong in the library of laws and cases."""
+"""Errors of the library of laws and cases."""
 
 from __future__ import annotations
 

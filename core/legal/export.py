@@ -1,7 +1,7 @@
-"""Articles, laws, cases and verified citations to take away: Markdown to read, JSON for programs, CSV for tables.
+"""Export of articles, laws, cases and checked citations as Markdown, JSON and CSV.
 
-A whole law or case is a record of the documented JSONL (`core.legal.layouts.jsonl`): what was exported can be imported.
-The texts come from whoever wrote the corpus; in Markdown none of them becomes a link, in CSV none becomes a formula.
+A whole law or case is a record of the documented JSONL (`core.legal.layouts.jsonl`), so an export can be imported
+again. Texts come from whoever wrote the corpus: none becomes a link in Markdown or a formula in CSV.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from core.legal.types import CourtCase, Status
 from core.legal.verify import Verdict, report
 
 Checked = tuple[str, Sequence[Verdict]]
-"""The name of a draft, and what was found in it."""
+"""Name of a draft, and the findings in it."""
 
 
 def citation_with_text(article: LegalArticle) -> str:
-    """《…》第三十八条第一款规定：“…”"""
+    """Return an article as a quotation: 《…》第三十八条第一款规定：“…”."""
     return f"{article.citation()}规定：“{article.excerpt or article.content}”"
 
 
 def facts_of_article(article: LegalArticle) -> list[str]:
-    """效力级别, status and dates, as far as they are known."""
+    """Return the known facts of an article: 效力级别, status, issuer and dates."""
     return _facts(article.kind, article.status, article.published, article.effective_date, article.issuer)
 
 
@@ -46,12 +46,12 @@ def _facts(
 
 
 def facts_of_case(case: CourtCase) -> list[str]:
-    """As far as they are known."""
+    """Return the known facts of a case: number, court, date, type and cause."""
     return [str(fact) for fact in (case.number, case.court, case.date, case.type, case.cause) if fact]
 
 
 def parts_of_case(case: CourtCase) -> list[tuple[str, str]]:
-    """What a reader wants first: the rule that the court drew from the case, then its result, then what happened."""
+    """Return titled parts of a case, in the order readers want them: the rule drawn from it, its result, the facts."""
     parts = (("裁判要旨", case.gist), ("裁判结果", case.verdict), ("案情", case.summary))
     return [(title, text) for title, text in parts if text]
 
@@ -77,6 +77,7 @@ def _article_body(article: LegalArticle) -> Iterable[str]:
 
 
 def law_markdown(law: LawVersion, status: Status, articles: Sequence[StoredArticle]) -> str:
+    """Return a whole law as Markdown, with its headings."""
     parts = [
         f"# {plain_line(law.name)}",
         f"*{plain_line(' · '.join([*facts_of_law(law, status), source_name(law.source)]))}*",
@@ -134,6 +135,7 @@ def as_json(document: dict[str, Any]) -> str:
 
 
 def law_jsonl(law: LawVersion, status: Status, articles: Iterable[StoredArticle]) -> str:
+    """Return a law as one line of the importable JSONL."""
     return _record(
         {
             "type": "law",
@@ -161,7 +163,7 @@ def _record(document: dict[str, Any]) -> str:
 
 
 def verdicts_json(drafts: Sequence[Checked]) -> str:
-    """Of one draft as it always was; of several, each with its name."""
+    """Return the findings as JSON. One draft is a plain report; several are listed under `drafts`, each with its name."""
     reports = [{"file": name, **report(verdicts)} for name, verdicts in drafts]
     return as_json(reports[0] if len(reports) == 1 else {"drafts": reports})
 

@@ -1,4 +1,4 @@
-"""Articles of the library as sources of an answer: numbered, cited, kept and checked like what comes from the web."""
+"""Articles of the library as sources of an answer: numbered, cited, stored and checked like web results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from core.search.types import SearchResult
 
 
 def article_source(public_url: str, article: LegalArticle, rank: int) -> SearchResult:
-    """The address has a version only where the reader would otherwise be shown another one."""
+    """Return an article as a search result.
+
+    The address names a version only if the page would otherwise show another one.
+    """
     other = article.status in {Status.AMENDED, Status.NOT_YET}
     version = article.published if other else None
     url = public_url + law_address(article.law_name, article.article_number, version)
@@ -35,12 +38,13 @@ def article_source(public_url: str, article: LegalArticle, rank: int) -> SearchR
 
 
 def _article_text(article: LegalArticle) -> str:
-    """All that the library says of it, for whoever compares: the model reads as much of that as there is room for."""
+    """Return all that the library says of an article. It is compared in full; the model reads as much as fits."""
     lines = [f"《{article.law_name}》{article.article_number}{in_force(article)}", article.content]
     return "\n".join([*lines, *mentioned(article)])
 
 
 def in_force(article: LegalArticle) -> str:
+    """Return the day of force, the status and remarks of an article, in brackets."""
     since = [f"{article.effective_date} 起施行"] if article.effective_date else []
     return f"（{'，'.join([*since, str(article.status)])}）{article.later}{article.remark}"
 

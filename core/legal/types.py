@@ -1,4 +1,4 @@
-"""What the legal part speaks of: laws with their articles, and court cases. Plain, frozen, already cleaned."""
+"""Laws with their articles, and court cases: plain frozen values, already cleaned."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.legal.text.article_numbers import ArticleNumber
 
 LAWS, CASES = "laws", "cases"
 LIBRARIES = {LAWS: "本地法规库", CASES: "本地案例库"}
-"""Who answered where no engine did, and how readers know it: what was imported on the page 法规与案例."""
+"""Names of the two libraries as sources of results, and what readers call them."""
 
 
 class Kind(StrEnum):
@@ -24,7 +24,7 @@ class Kind(StrEnum):
 
     @property
     def weight(self) -> float:
-        """Of two texts that fit equally well, the reader wants the higher one: 1 for statutes, 0 for regulations."""
+        """Rank bonus between equally good matches: 1 for statutes, 0 for regulations."""
         return _WEIGHTS.get(self, 0.0)
 
 
@@ -32,7 +32,7 @@ _WEIGHTS = {Kind.CONSTITUTION: 1.0, Kind.STATUTE: 1.0, Kind.INTERPRETATION: 0.5}
 
 
 class Status(StrEnum):
-    """The words of the national database (flk.npc.gov.cn)."""
+    """Validity, in the words of the national database (flk.npc.gov.cn)."""
 
     IN_FORCE = "有效"
     NOT_YET = "尚未生效"
@@ -45,12 +45,12 @@ class Article:
     number: ArticleNumber
     text: str
     path: tuple[str, ...] = ()
-    """Headings above it: 第二编 物权, 第一章 一般规定."""
+    """Headings above the article: 第二编 物权, 第一章 一般规定."""
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """One version of one law, as one source has it. Dates are ISO strings; None is honestly unknown."""
+    """One version of one law, as one source has it. Dates are ISO strings, None if unknown."""
 
     name: str
     kind: Kind
@@ -58,11 +58,11 @@ class Law:
     source: str
     issuer: str | None = None
     published: str | None = None
-    """When this version was adopted or announced, not when it came into force."""
+    """Day on which this version was adopted or announced, not when it came into force."""
     effective: str | None = None
     repealed: bool = False
     history: tuple[str, ...] = ()
-    """The days on which it was first made and then amended, up to this version."""
+    """Days on which the law was first made and then amended, up to this version."""
 
 
 class CaseType(StrEnum):
@@ -74,15 +74,15 @@ class CaseType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CaseFilter:
-    """What a case must be. A case of which that is not known is not found."""
+    """Conditions for a case. A case whose field is unknown does not match."""
 
     type: CaseType | None = None
     cause: str = ""
-    """A part of the 案由; of a case without one, of its name."""
+    """Part of the 案由, or of the name if the case has no 案由."""
     court: str = ""
-    """A part of its name: 北京 finds 北京市高级人民法院."""
+    """Part of the court's name: 北京 finds 北京市高级人民法院."""
     year: int | None = None
-    """Of the decision."""
+    """Year of the decision."""
 
     def __bool__(self) -> bool:
         return bool(self.type or self.cause or self.court or self.year)
@@ -99,7 +99,7 @@ class CaseFilter:
 
 @dataclass(frozen=True, slots=True)
 class CourtCase:
-    """None where the source does not say; nothing here is guessed."""
+    """A court case. Fields are None where the source does not say; nothing is guessed."""
 
     name: str
     number: str | None = None
@@ -107,7 +107,7 @@ class CourtCase:
     date: str | None = None
     type: CaseType | None = None
     cause: str | None = None
-    """案由."""
+    """Cause of action (案由)."""
     gist: str | None = None
     """裁判要旨: the rule that the court drew from the case."""
     summary: str | None = None
@@ -115,11 +115,12 @@ class CourtCase:
     url: str | None = None
     source: str = ""
     text: str = field(default="", repr=False)
-    """The whole document."""
+    """Full text of the document."""
     id: int = 0
-    """Its place in the index; 0 before it has one."""
+    """Id in the index; 0 before the case is stored."""
 
     def to_json(self) -> dict[str, Any]:
+        """Return the case with the keys of the documented JSON, without its full text."""
         return {
             "caseNumber": self.number,
             "caseName": self.name,

@@ -1,4 +1,4 @@
-"""法条核验: every statute that a text cites is looked up, and what the text says of it is compared with the law."""
+"""Statute check (法条核验): look up every statute that a text cites, and compare what the text says with the law."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from core.legal.text.which_law import Edition, edition_of_name, is_abroad, is_no
 from core.legal.types import Status
 
 _FITS = 0.5
-"""The share of a restatement that its article holds at least, or another article may be meant."""
+"""Smallest share of a restatement that its article holds. Below it, another article may be meant."""
 _FITS_BETTER = 0.3
 _FITS_CLEARLY = 0.8
-"""Held by another article to this share it is that one's wording, whoever wrote it."""
+"""Share from which another article's wording is recognised, whoever wrote the text."""
 _STRANGE = 0.3
 _LEAST_PAIRS = 10
-"""Fewer pairs of letters stand in many articles."""
+"""Smallest number of letter pairs that can be compared. Fewer stand in many articles."""
 _OTHERS_WORDS = re.compile(r"[“「『\"]")
-"""A restatement that quotes something else, a contract or a party, is not about the article alone."""
+"""Opening quotation mark. A restatement that quotes a contract or a party is not about the article alone."""
 _LONGEST_RANGE = 20
 _MOST_ASKED_BACK = 50
 _MOST_TOGETHER = 20
-"""Articles in one breath; nobody restates more of them in one sentence."""
+"""Largest number of articles cited together. Nobody restates more of them in one sentence."""
 
 
 class Mark(StrEnum):
@@ -67,7 +67,7 @@ BAD_FIRST = (*PROBLEMS, Mark.UNKNOWN, Mark.EXISTS, Mark.AGREES)
 
 
 class Author(Enum):
-    """Who wrote a text. People apply an article in their own words more often than they restate it; models restate."""
+    """Author of a text. People mostly apply an article in their own words, models restate it."""
 
     MODEL = auto()
     PERSON = auto()
@@ -75,28 +75,30 @@ class Author(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
+    """Result of checking one citation in a text."""
+
     mark: Mark
     start: int
     end: int
     cited: str
-    """The citation as the text has it."""
+    """The citation as written in the text."""
     law_name: str
     article_number: str
     text: str | None = None
-    """The article, where the index holds it."""
+    """The article, if the index holds it."""
     quote: str | None = None
     """The words in quotation marks that were compared."""
     claim: str | None = None
-    """What the text says that the article provides, where it says so."""
+    """The restatement of the article in the text, if there is one."""
     note: str = ""
     effective_date: str | None = None
     published: str | None = None
-    """Which version of the law it was compared with."""
+    """Publication day of the version that was compared."""
     law_id: int | None = None
     misquoted: bool = False
-    """It is the quotation that differs, not the restatement."""
+    """True if the quotation differs, not the restatement."""
     unheld: str = ""
-    """What it is instead of a law that the library might hold."""
+    """Reason why the library cannot hold this law, such as a foreign law or a draft."""
 
     @property
     def meaning(self) -> str:
@@ -107,6 +109,7 @@ class Verdict:
         return "引文与条文不一致" if self.misquoted else "所述内容与条文不符"
 
     def to_json(self) -> dict[str, Any]:
+        """Return the finding with the keys of the documented JSON."""
         return {
             "mark": self.mark.value,
             "meaning": self.meaning,
@@ -125,7 +128,7 @@ class Verdict:
 
 
 def report(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """All of them, and how many there are of each mark."""
+    """Return all findings and the count of each mark, as JSON."""
     return {
         "citations": [verdict.to_json() for verdict in verdicts],
         "total": len(verdicts),
@@ -134,15 +137,18 @@ def report(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 
 
 class Verifier:
+    """Checks the statutes that a text cites against one library."""
+
     def __init__(self, library: LegalLibrary) -> None:
         self._library = library
 
     def verify(
         self, text: str, by: Author = Author.MODEL, as_of: Period | None = None, asked: Period | None = None
     ) -> list[Verdict]:
-        """One verdict for every citation, in the order of the text. `as_of`: against the law of that time.
+        """Return one finding per citation, in the order of the text. Raises NoLegalIndex.
 
-        `asked`: what it answers is about that time, unless it names another one itself.
+        `as_of` checks against the law of that time. `asked_period` is the time of the question that the text answers; a
+        time in the text itself comes first.
         """
         index = self._library.index()
         if index is None:
@@ -160,8 +166,11 @@ class Verifier:
 
 
 def _of_laws(index: LegalIndex, citations: Iterable[Citation]) -> list[Citation]:
-    """Without contracts, plans and standards, unless the library holds them; and without articles that only may be of the law that was
-    named before, where it has no such article."""
+    """Drop citations that are not of a law in the library.
+
+    These are contracts, plans and standards, unless the library holds them, and articles without a named law if the law
+    named before has no such article.
+    """
     laws = [one for one in citations if one.law and (not is_no_law(one.law) or index.is_known(one.law))]
     return [one for one in laws if not one.carried or _has_article(index, one)]
 
@@ -172,7 +181,7 @@ def _has_article(index: LegalIndex, citation: Citation) -> bool:
 
 
 class _Books:
-    """The index, and the words of the laws that were looked through."""
+    """The index, and the words of each law that was compared."""
 
     def __init__(self, index: LegalIndex) -> None:
         self.index = index
@@ -180,7 +189,7 @@ class _Books:
         self._asked_back: dict[str, str] = {}
 
     def likest(self, law_id: int, claim: str, but: Collection[int]) -> tuple[StoredArticle | None, float]:
-        """The article of this law, other than these, that holds most of a claim, and how much of it."""
+        """Return the article of a law that holds most of a claim, and the share that it holds."""
         if law_id not in self._laws:
             articles = self.index.articles(law_id)
             self._laws[law_id] = articles, LawWords([article.text for article in articles])
@@ -189,14 +198,15 @@ class _Books:
         return (articles[place], share) if place >= 0 else (None, 0.0)
 
     def asked_back(self, name: str) -> str:
-        """Of the first unknown names only: each is compared with all that are known."""
+        """Return the index's suggestion for an unknown name. Only the first names get one: each is compared with all
+        known names."""
         if name not in self._asked_back and len(self._asked_back) < _MOST_ASKED_BACK:
             self._asked_back[name] = self.index.asked_back(name)
         return self._asked_back.get(name, "")
 
 
 class _Passage(NamedTuple):
-    """The citations that stand together in a text, and what is said of them."""
+    """Citations that stand together in a text, with the quotation or restatement that belongs to them."""
 
     text: str
     citations: Sequence[Citation]
@@ -206,6 +216,8 @@ class _Passage(NamedTuple):
 
 
 class _Finding(NamedTuple):
+    """Mark and note for one citation, before the law and article are added."""
+
     mark: Mark
     note: str = ""
     misquoted: bool = False
@@ -254,7 +266,10 @@ class _CitationCheck:
         return self._say(finding, law, found)
 
     def _of_time(self, law: LawVersion, time: Time) -> Verdict:
-        """行为时法. A time that only stands before the citation may be about something else: it makes no verdict worse."""
+        """Check against the version in force at a time (行为时法).
+
+        A time that only stands before the citation may be about something else, so it never makes the finding worse.
+        """
         then = version_on(self._index, law.key, time.period)
         if not then.held and time.by is By.CHOICE:
             return self._say(_Finding(Mark.UNKNOWN, then.note, unheld=OTHER_EDITION), law)
@@ -294,7 +309,7 @@ class _CitationCheck:
         return self._say(_Finding(Mark.MISSING, f"全文共{to_chinese(self._index.highest(law.id))}条。"), law)
 
     def _gap(self, law: LawVersion, found: StoredArticle) -> str:
-        """What of the citation the article does not have: the end of a range, a 款, an 项."""
+        """Return a note about the part of a citation that the article lacks: the end of a range, a 款 or an 项."""
         citation = self._citation
         if citation.last and not self._index.article(law.id, citation.last):
             return f"没有{citation.last}，全文共{to_chinese(self._index.highest(law.id))}条。"
@@ -304,7 +319,7 @@ class _CitationCheck:
             return f"该条没有第{to_chinese(citation.paragraph)}款。"
         return f"该处没有第（{to_chinese(citation.item)}）项。" if citation.item else ""
 
-    # ── What is said, beside the article ──────────────────────────────────────────────────────────────────────────
+    # ── Comparison with the article ───────────────────────────────────────────────────────────────────────────────
 
     def _compared(self, law: LawVersion, found: StoredArticle) -> _Finding:
         if len(self._passage.citations) > _MOST_TOGETHER:
@@ -334,7 +349,7 @@ class _CitationCheck:
         return self._resembling(said, law, together)
 
     def _resembling(self, said: Restatement, law: LawVersion, together: Sequence[StoredArticle]) -> _Finding:
-        """Not clearly the same, not clearly the contrary: does it belong to another article, or to none?"""
+        """Assess a restatement that neither agrees nor contradicts: it may belong to another article, or to none."""
         own = contained(said.text, "\n".join(article.text for article in together))
         if own >= _FITS or len(pairs(said.text)) < _LEAST_PAIRS:
             return _NOTHING_TO_COMPARE
@@ -349,7 +364,7 @@ class _CitationCheck:
         return _NOTHING_TO_COMPARE
 
     def _together(self, law: LawVersion) -> Iterator[StoredArticle]:
-        """The articles of which the same is said: 第三条、第四条, 第二条至第五条."""
+        """Yield the articles that share one restatement: 第三条、第四条, 第二条至第五条."""
         for citation in self._passage.citations:
             last = citation.last or citation.article
             for number in range(
@@ -362,7 +377,7 @@ class _CitationCheck:
     # ── Versions ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _edition_in_name(self) -> Edition | None:
-        """公司法（2018年修正） in 《》; 宪法修正案（2018年） is a document of its own."""
+        """Return the edition inside 《》, as in 公司法（2018年修正）. 宪法修正案（2018年） is a document of its own."""
         name = self._citation.law or ""
         return None if self._law and self._law.key == law_key(name) else edition_of_name(name)
 
@@ -373,12 +388,14 @@ class _CitationCheck:
             return self._say(_Finding(Mark.UNKNOWN, f"库中只有{held}公布的版本。", unheld=OTHER_EDITION), law)
         note = f"按{_named(version)}核对" + ("。" if version == law else "，不是现行文本。")
         verdict = self._against(version, note)
-        if verdict.mark is Mark.DIFFERS and not edition.year:  # 旧刑法 may be an older one than the library holds
+        if (
+            verdict.mark is Mark.DIFFERS and not edition.year
+        ):  # 旧刑法 may mean a version that the library does not hold
             return replace(verdict, mark=Mark.UNKNOWN, note=note, unheld=OTHER_EDITION, misquoted=False)
         return verdict
 
     def _against(self, version: LawVersion, note: str) -> Verdict:
-        """What is said, beside a version that was chosen for it."""
+        """Check against a version that the text or the reader chose."""
         found = self._index.article(version.id, self._citation.article)
         if found is None:
             highest = to_chinese(self._index.highest(version.id))
@@ -389,7 +406,11 @@ class _CitationCheck:
         return self._say(finding._replace(note=note + finding.note), version, found)
 
     def _version(self, law: LawVersion, edition: Edition) -> LawVersion | None:
-        """The one that was made in the year that is named, or was the law then; the one before today's for 旧 and 原."""
+        """Return the version that an edition names.
+
+        With a year: the version made in that year, else the one in force then. For 旧 and 原: the version before the
+        current one.
+        """
         versions = self._index.versions(law.key)
         if not edition.year:
             return next((one for one in versions if one.begins < law.begins), None)
@@ -406,7 +427,7 @@ class _CitationCheck:
                 yield version, found
 
     def _complete_in_another(self, law: LawVersion) -> Verdict | None:
-        """What a 款 or 项 is missing today may have stood in an older version."""
+        """Return a finding for an older version that has the cited 款 or 项, or None."""
         for version, found in self._other_versions(law):
             if not self._gap(version, found):
                 note = f"只见于{_named(version)}，现行条文没有这一款项。"
@@ -414,7 +435,7 @@ class _CitationCheck:
         return None
 
     def _of_another_version(self, law: LawVersion) -> Verdict | None:
-        """What differs from the law in force may be the words of an older one."""
+        """Return a finding for an older version that agrees with the text, or None."""
         for version, found in self._other_versions(law):
             if self._compared(version, found).mark is Mark.AGREES:
                 what = "引文" if self._quote else "所述内容"

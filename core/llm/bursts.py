@@ -1,6 +1,7 @@
-"""What has come of a stream by now, all together: a model writes dozens of tokens a second, and nobody reads them one by one.
+"""Read a stream in bursts. A model writes dozens of tokens a second, and no reader reads them one by one.
 
-Between two bursts nothing is read, so what comes meanwhile is one read of the socket, one message, one event and one drawing.
+Between two bursts the socket is not read. All that arrives meanwhile costs one read, one message, one event and one
+drawing.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from typing import TypeVar
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.08, 0.3
 STREAMS_READ_AT_THE_SHORTEST = 12
-"""With more, everybody is read less often, so that nobody has to wait for the processor."""
+"""The number of streams that are read at the shortest pause. With more, each is read less often, to spare the
+processor."""
 LAST_LOOK = 0.002
-"""Seconds after a pause: what came in it, if anything did, has been read by then."""
+"""Seconds to wait after a pause, so that all bytes that arrived during the pause have been read."""
 
 T = TypeVar("T")
 
@@ -25,7 +27,7 @@ def _pause() -> float:
 
 
 async def in_bursts(items: AsyncIterator[T]) -> AsyncIterator[list[T]]:
-    """The first item comes at once."""
+    """Yield the items that have arrived since the last burst. The first item comes at once."""
     global _streams
     arrived: list[T] = []
     news = asyncio.Event()

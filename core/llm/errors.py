@@ -1,4 +1,4 @@
-"""Whatever a model client raises becomes one of our ModelErrors, here and nowhere else.
+"""The ModelErrors. `to_model_error` is the only place where exceptions of model clients are translated.
 
 The clients of OpenAI, Anthropic and others are generated from one template: status errors carry `status_code`,
 connection and timeout errors have the same class names. Going by those keeps every provider's package optional.
@@ -69,7 +69,7 @@ class ModelQuotaExceeded(ModelError):
 
 
 class ModelRedirected(ModelError):
-    """Not followed: the question, and the key, were meant for the address that was configured."""
+    """A redirect that was not followed: the question and the key were meant for the configured address."""
 
     kind = "model_redirected"
     happened = "模型服务要求转到另一个地址，没有跟随，问题没有发出。"
@@ -77,7 +77,7 @@ class ModelRedirected(ModelError):
 
 
 class TooManyCalls(ModelError):
-    """Our own limit, for everybody together."""
+    """The installation's own limit on model calls, counted for all visitors together."""
 
     kind = "too_many_calls"
     happened = "所有人合计的模型调用已达到每分钟的上限。"
@@ -87,7 +87,7 @@ class TooManyCalls(ModelError):
 
 
 class ModelRefused(ModelError):
-    """The service understood the request and will not do it: too long, a parameter it does not know, a filter."""
+    """The service understood the request and refuses it: too long, an unknown parameter, a filter."""
 
     kind = "model_refused"
     happened = "模型服务拒绝了这次请求。"
@@ -107,6 +107,8 @@ class ModelDisconnected(ModelError):
 
 
 def translate(error: BaseException, *, mid_stream: bool = False, searching: bool = False) -> ModelError:
+    """Return the ModelError for an exception of a model client. `searching`: the call asked for the model's own web
+    search."""
     if isinstance(error, ModelError):
         return error
     names = {cls.__name__ for cls in type(error).__mro__}
@@ -122,7 +124,9 @@ def translate(error: BaseException, *, mid_stream: bool = False, searching: bool
         return ModelDisconnected(cure=KEPT)
     if names & _CONNECTIONS:
         return ModelUnavailable()
-    if searching and isinstance(error, ValueError):  # how LangChain passes on a response that the service gave up
+    if searching and isinstance(
+        error, ValueError
+    ):  # LangChain raises ValueError for a response that the service gave up
         return ModelError()
     return ModelError(f"模型服务返回了无法识别的内容（{type(error).__name__}）。")
 
@@ -146,5 +150,5 @@ def _by_status(status: int, code: str, body: str) -> ModelError:
 
 
 def worth_retrying(error: BaseException) -> bool:
-    """A passing trouble: the same request may succeed in a moment."""
+    """Return whether the error is temporary: the same request may succeed in a moment."""
     return isinstance(error, ModelOverloaded | ModelUnavailable)

@@ -1,4 +1,4 @@
-"""The data of the events in an event stream, from its bytes, however they were cut on the way.
+"""A reader of server-sent events: it takes bytes, cut at any point, and yields the data of each event.
 
 https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
 """
@@ -9,14 +9,16 @@ from collections.abc import Iterator
 
 
 class EventReader:
-    """Names and ids of events are left out: who streams chat completions has none."""
+    """Yields the data of events. Names and ids of events are ignored: services that stream chat completions send none."""
 
     def __init__(self) -> None:
         self._line = bytearray()
-        """The beginning of one. Added to and not copied: a line may be endless."""
+        """The beginning of an unfinished line. A bytearray, because a line may be endless and must not be copied each
+        time."""
         self._data: list[str] = []
 
     def feed(self, received: bytes) -> Iterator[str]:
+        """Take the next bytes and yield the data of each event that is now complete."""
         if b"\n" not in received and b"\r" not in received and not self._line.endswith(b"\r"):
             self._line += received
             return

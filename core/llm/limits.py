@@ -1,4 +1,4 @@
-"""How often models may be asked in a minute, by everybody together: it is one bill."""
+"""The limit on model calls per minute, for all visitors together: there is one bill."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ModelLimit:
         return cls(settings.limits.model_calls_per_minute, link)
 
     async def count(self) -> None:
-        """Counts one request to a model, or raises TooManyCalls."""
+        """Count one request to a model, or raise TooManyCalls."""
         await asyncio.to_thread(self._count)
 
     def _count(self) -> None:

@@ -1,4 +1,5 @@
-"""The chat model of the installation: which one, built when first needed, streamed with retry and deadlines."""
+"""The chat model of the installation: chosen from the settings, built when first needed, streamed with retries and
+deadlines."""
 
 from __future__ import annotations
 
@@ -38,13 +39,14 @@ Prompt = Sequence[tuple[str, str]]
 """(role, text) pairs, which LangChain reads as messages: system, human, ai."""
 
 CUT_OFF = ("length", "content_filter")
-"""Values of `finish_reason` with which a service says that there would have been more."""
+"""The values of `finish_reason` by which a service says that it ended the answer early."""
 IDLE_CONNECTIONS = 5
 MAX_OTHERS = 64
-"""Models that readers have chosen, each at its temperature: every one keeps connections open."""
+"""The number of models, chosen by readers, that are kept at once. Each keeps connections open."""
 
 
 def build_chat_model(settings: Settings) -> BaseChatModel:
+    """Build LangChain's chat model for the settings. Raises a ModelError where they cannot be used."""
     choice = choose_model(settings)
     if choice.embedded:
         raise ModelError(f"{choice.label}只摘录来源，不能写作。", cure="请在「设置」页面的「模型」里连接一个模型。")
@@ -87,7 +89,7 @@ def _openai_chat(name: str, settings: Settings, options: dict[str, Any]) -> Base
         api_key=key or SecretStr("none"),  # local servers want none, the client wants some
         # Its own timeout around every chunk uses asyncio.wait_for, which in Python 3.11 can swallow a cancellation.
         stream_chunk_timeout=None,
-        stream_usage=True,  # LangChain leaves it out for custom addresses unless told
+        stream_usage=True,  # LangChain leaves the usage out for custom addresses unless this is set
         **options,
         **_clients(),
     )
@@ -96,9 +98,10 @@ def _openai_chat(name: str, settings: Settings, options: dict[str, Any]) -> Base
 
 
 def _clients() -> dict[str, Any]:
-    """openai follows redirects by default: the question would travel to a host that nobody has configured.
+    """Return HTTP clients that follow no redirects and keep few idle connections.
 
-    And it keeps a hundred connections open that nobody uses any more, each of them a file handle.
+    openai follows redirects by default, so that the question would travel to a host that nobody has configured. It also
+    keeps a hundred unused connections open, each of them a file handle.
     """
     from openai import DEFAULT_CONNECTION_LIMITS, DefaultAsyncHttpxClient, DefaultHttpxClient
 
@@ -110,7 +113,8 @@ def _clients() -> dict[str, Any]:
 
 
 class Model:
-    """Streams answers of one model. `build` and `sleep` are arguments so that tests need neither network nor patience."""
+    """Streams answers of one model. `build` and `sleep` are arguments so that tests need neither a network nor real
+    waiting."""
 
     def __init__(
         self,
@@ -136,13 +140,13 @@ class Model:
         return self.choice.label
 
     def under(self, settings: Settings) -> Model:
-        """The model that these settings mean: this one, or another that is kept for the next who chooses it."""
+        """Return the model for these settings: this one, or another that is kept for the next reader who chooses it."""
         mine, wanted = self.settings.llm, settings.llm
         if (wanted.model, wanted.temperature) == (mine.model, mine.temperature):
             return self
         if len(self._others) >= MAX_OTHERS:
             self._others.clear()
-        # No lock: the one there is may be held for seconds, while the model is built.
+        # No lock here: `_lock` may be held for seconds while the model is built.
         return self._others.setdefault(
             (wanted.model, wanted.temperature),
             Model(settings, build=self._build, sleep=self._sleep, limit=self._limit),
@@ -156,11 +160,11 @@ class Model:
             return self._chat
 
     async def achat(self) -> BaseChatModel:
-        """Building the model imports packages for seconds: not on the loop, and not again."""
+        """Return the chat model, built in a thread if it is not there yet: the imports take seconds."""
         return await asyncio.to_thread(self.chat) if self._chat is None else self._chat
 
     async def count_call(self) -> None:
-        """Before every request to the model, whoever makes it. TooManyCalls: not now."""
+        """Count one request to the model. Must be awaited before every request. Raises TooManyCalls."""
         if self._limit is not None and not self.choice.embedded:
             await self._limit.count()
 
@@ -177,18 +181,20 @@ class Model:
             log.warning("%s", error)
 
     def stream(self, prompt: Prompt) -> AsyncIterator[Piece]:
-        """Pieces of text as they come, and last of all the usage. Raises a ModelError, also in mid-stream."""
+        """Stream the answer piece by piece; the usage comes last. Raises a ModelError, also in mid-stream."""
         return cast("AsyncIterator[Piece]", self._stream(prompt, _Answer(_plain_text), _asked))
 
     def stream_short(self, prompt: Prompt, *, tokens: int) -> AsyncIterator[Piece]:
-        """The same, tried once and for at most so many tokens: not the answer itself, but something on the way to it."""
+        """Stream an answer of at most `max_tokens` tokens, tried only once: an auxiliary call, not the answer to the
+        reader."""
         ask = partial(_asked, max_tokens=tokens)
         return cast("AsyncIterator[Piece]", self._stream(prompt, _Answer(_plain_text), ask, attempts=1))
 
     def stream_searching(
         self, prompt: Prompt, query: SearchQuery, *, required: bool = False
     ) -> AsyncIterator[SearchingPiece]:
-        """The same from a model that searches the web by itself. ModelCannotSearch, before any piece: it does not."""
+        """Stream an answer for which the model searches the web itself. Raises ModelCannotSearch, before any piece, if
+        it cannot."""
         base_url = self.settings.openai.base_url
 
         def ask(chat: BaseChatModel, prompt: list[tuple[str, str]]) -> AsyncIterator[Any]:
@@ -217,7 +223,7 @@ class Model:
                     while chunk is not None:
                         for piece in answer.take(chunk):
                             yield piece
-                        # A model that searches, or has not begun to think, may be silent for longer than one that does.
+                        # Before its first thought or word, and while it searches, a model may be silent for longer.
                         longest = 0.0 if answer.begun else limits.first_token_timeout
                         chunk = await _next(chunks, max(longest, limits.idle_timeout))
         except Exception as error:
@@ -234,7 +240,7 @@ class Model:
         yield answer.usage(prompt)
 
     def probe(self, loop: LoopThread) -> float:
-        """Seconds until the model says anything; raises the ModelError that a reader would meet."""
+        """Return the seconds until the model's first piece. Raises the ModelError that a reader would meet."""
 
         async def first_piece() -> None:
             async with aclosing(self.stream([("human", "1+1=?")])) as pieces:  # type: ignore[type-var]
@@ -247,7 +253,7 @@ class Model:
     async def _open(
         self, ask: Callable[[], AsyncIterator[Any]], limits: LlmSettings, *, searching: bool
     ) -> tuple[Any, Any]:
-        """The stream and its first chunk with text in it: until then a failed request is worth another try."""
+        """Return the stream and its first chunk. Until that chunk a failed request is tried again."""
         async for attempt in retrying(limits, count=self.count_call, worth_it=worth_retrying, sleep=self._sleep):
             with attempt:
                 chunks = ask()
@@ -261,7 +267,8 @@ class Model:
 
 
 def _asked(chat: BaseChatModel, prompt: list[tuple[str, str]], **options: Any) -> AsyncIterator[Any]:
-    """A service that speaks OpenAI's protocol is heard directly: LangChain's message around every few words is for the agent."""
+    """Open a stream. OpenAI's protocol is read directly: LangChain's message around every few words is only for the
+    agent."""
     if getattr(chat, "completes", False):
         return cast("OpenAIChat", chat).stream_pieces(prompt, **options)
     return chat.bind(**options).astream(prompt)
@@ -271,9 +278,9 @@ MOST_TOKENS = 1_000_000_000
 
 
 def reported_usage(usage: Any) -> TokenUsage | None:
-    """LangChain's `usage_metadata`: the output includes the reasoning, where the service counts it.
+    """Return LangChain's `usage_metadata` as TokenUsage, or None if it is missing or not credible.
 
-    None where nobody can believe it: it is added to everybody's figures.
+    The output includes the reasoning, where the service counts it. An absurd figure would spoil the sums of all users.
     """
     if not usage:
         return None
@@ -296,7 +303,7 @@ def _plain_text(chunk: Any) -> Iterator[Part]:
 
 
 class _Answer:
-    """What one stream has brought so far. `read` takes a chunk apart."""
+    """The state of one streamed answer. `read` splits a chunk into its parts."""
 
     def __init__(self, read: Callable[[Any], Iterator[Part]]) -> None:
         self._read = read
@@ -305,17 +312,17 @@ class _Answer:
         self.blank = True
         self._splitter = ThinkSplitter()
         self.finished = False
-        """The server said that this was all of it."""
+        """True once the server has said that the answer is complete."""
         self._reported: TokenUsage | None = None
         self._cut_off = ""
 
     @property
     def begun(self) -> bool:
-        """Whether the model has been heard to think or to write."""
+        """True once the model has begun to think or to write."""
         return bool(self.thought or self.written)
 
     def take(self, heard: Any) -> Iterator[SearchingPiece]:
-        """A message of LangChain's, or a part of one that was nothing else."""
+        """Yield the pieces of a chunk: a LangChain message, or plain text or thought."""
         plain = isinstance(heard, str | ThoughtPiece)
         if not plain:
             self._note_ending(heard)

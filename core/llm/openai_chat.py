@@ -1,7 +1,7 @@
-"""LangChain's ChatOpenAI, and what the models think before they speak.
+"""LangChain's ChatOpenAI, extended by the reasoning that models send before their answer.
 
-OpenAI sends no reasoning, so LangChain drops the field; nearly everybody else who speaks the protocol sends it, under one of
-two names. DeepSeek answers 400 to a turn with tool calls that comes back without it.
+OpenAI sends no reasoning, so LangChain drops the field. Nearly every other service that speaks the protocol sends it,
+under one of two names. DeepSeek answers 400 to a turn with tool calls that comes back without it.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ Heard = str | ThoughtPiece | BaseMessage
 
 
 class OpenAIChat(ChatOpenAI):
-    """Reasoning stands in `additional_kwargs`, under the name that the service gave it, and goes back under it."""
+    """ChatOpenAI that keeps reasoning in `additional_kwargs`, under the service's own name for it, and sends it back
+    so."""
 
     @property
     def completes(self) -> bool:
-        """Whether it is asked through chat completions, without tools; some models of OpenAI's have left them."""
+        """True if requests without tools go to chat completions. Some models of OpenAI are only in the Responses API."""
         return not self._use_responses_api(self.model_kwargs)
 
     async def stream_pieces(self, prompt: LanguageModelInput, **options: Any) -> AsyncIterator[Heard]:
-        """What `astream` tells, but for its callbacks. Messages of LangChain's only where there is more to tell than text."""
+        """Stream as `astream` does, without callbacks: text as plain pieces, a LangChain message only for anything
+        else."""
         options["stream_options"] = {"include_usage": True}
         payload = self._get_request_payload(prompt, stream=True, **options)
         chunk = None

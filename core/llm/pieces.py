@@ -1,4 +1,4 @@
-"""What a model's stream is made of."""
+"""The pieces of a model's stream: text, thoughts, searches, citations and the token usage."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True)
 class ThoughtPiece:
-    """Reasoning: shown apart, never part of the answer."""
+    """A piece of reasoning: shown apart, never part of the answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """The last piece of every stream."""
+    """The tokens of one call: the last piece of every stream."""
 
     input: int
     output: int
     estimated: bool
     cut_off: str = ""
-    """Why the service ended the answer before its end: `length` or `content_filter`."""
+    """The reason why the service ended the answer early: `length` or `content_filter`; empty if it is complete."""
     reasoning: int = 0
-    """How much of the output the model only thought, where the service says so."""
+    """The output tokens spent on reasoning, where the service reports them."""
 
     def __add__(self, other: TokenUsage) -> TokenUsage:
-        """Of two calls for one answer, this one's end being the end."""
+        """Add the tokens of another call for the same answer. `cut_off` is this call's."""
         return TokenUsage(
             self.input + other.input,
             self.output + other.output,
@@ -42,7 +42,7 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True)
 class SearchPiece:
-    """The model has searched the web by itself, or has opened a page."""
+    """A web search that the model made itself, or a page that it opened."""
 
     queries: tuple[str, ...]
     urls: tuple[str, ...]
@@ -51,14 +51,14 @@ class SearchPiece:
 
 @dataclass(frozen=True, slots=True)
 class CitationPiece:
-    """The service vouches that the text cites this page."""
+    """A page that the text cites, as the service reports it."""
 
     url: str
     title: str
     here: bool
-    """It is cited where the text ends at this moment."""
+    """True if the citation belongs to the end of the text so far."""
 
 
 Piece = TextPiece | ThoughtPiece | TokenUsage
 SearchingPiece = Piece | SearchPiece | CitationPiece
-"""What the stream of a model that searches by itself is made of."""
+"""A piece of the stream of a model that searches the web itself."""

@@ -1,7 +1,7 @@
-"""OpenAI's streamed chunks as the plain dictionaries they are sent as.
+"""OpenAI's streamed chunks as plain dictionaries, read from the bytes of the response.
 
-The openai package makes typed objects of every chunk, and LangChain makes dictionaries of them again: half of all that a token
-costs. The request and its errors stay theirs; from the bytes of the answer on, the reading is ours.
+The openai package makes typed objects of every chunk, and LangChain makes dictionaries of them again: half of the cost
+of a token. Requests and their errors stay with the openai package; the response is read here.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from core.llm.errors import ModelError
 from core.llm.event_stream import EventReader
 
 MOST_ARGUMENTS = 4_000
-"""Characters of a call of tools. From what is no JSON, LangChain drops one character after another and reads the rest again:
-a hundred thousand hold up all answers for minutes."""
+"""Characters of a tool call's arguments. LangChain parses broken JSON again and again, each time one character shorter:
+a hundred thousand characters block all answers for minutes."""
 LAST_BYTES_SECONDS = 0.1
-"""After the last event: a connection is used again only if nothing is left in it."""
+"""Seconds to read on after the last event: a connection is reused only if no bytes are left in it."""
 
 
 class PlainChunks:
-    """Stands in for the `async_client` of LangChain's ChatOpenAI."""
+    """A replacement for the `async_client` of LangChain's ChatOpenAI."""
 
     def __init__(self, completions: AsyncCompletions) -> None:
         self._completions = completions
@@ -44,7 +44,7 @@ class PlainChunks:
 
 
 class PlainStream:
-    """The chunks of one answer, neighbours joined."""
+    """The chunks of one answer. Neighbours with text of the same kind are joined."""
 
     def __init__(self, response: Response) -> None:
         self._response = response
@@ -69,14 +69,14 @@ class PlainStream:
                     raise failure
                 if self._ended:
                     break
-                first = first and not chunks  # alone, so that a service that streams is known by its second piece
+                first = first and not chunks  # the first burst is not joined: two pieces show that a service streams
             with suppress(TimeoutError, HTTPError):
                 async with asyncio.timeout(LAST_BYTES_SECONDS):
                     async for _ in bursts:
                         pass
 
     def _chunks(self, received: bytes) -> tuple[list[Any], Exception | None]:
-        """And what went wrong after them."""
+        """Return the chunks in the bytes, and the exception that came after them, if any."""
         chunks: list[Any] = []
         try:
             for data in self._events.feed(received):
@@ -101,7 +101,7 @@ class PlainStream:
 
 
 def joined(chunks: Iterable[Any]) -> Iterator[Any]:
-    """Neighbours that are nothing but text of the same kind, as one."""
+    """Yield the chunks, with neighbours joined that hold only text of the same kind."""
     for kind, group in itertools.groupby(chunks, key=kind_of_text):
         if not kind:
             yield from group
@@ -113,7 +113,8 @@ def joined(chunks: Iterable[Any]) -> Iterator[Any]:
 
 
 def kind_of_text(chunk: Any) -> str:
-    """The one field that a chunk brings; empty for one that brings several, another, or news of the answer as a whole."""
+    """Return the name of the only field that a chunk fills. Empty if it fills several, no text, or reports the end or
+    the usage."""
     match chunk:
         case {"choices": [{"delta": dict() as delta} as choice]} if not chunk.get("usage"):
             brought = [name for name, value in delta.items() if value and name != "role"]
@@ -123,7 +124,7 @@ def kind_of_text(chunk: Any) -> str:
 
 
 def _calls(chunk: Any) -> Iterator[dict[str, Any]]:
-    """Of tools. On the way it fills in what some servers leave out, the typed objects have, and LangChain counts on."""
+    """Yield the tool calls of a chunk. Adds the fields that some servers leave out and LangChain expects."""
     for choice in chunk.get("choices") or ():
         delta = choice.setdefault("delta", None) or {}
         yield from delta.get("tool_calls") or ()

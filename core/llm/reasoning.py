@@ -1,4 +1,4 @@
-"""What a model thinks before it speaks: in a field of its own, or between tags in its text."""
+"""The reasoning of a model: in a field of its own, or between tags in its text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OPEN, _CLOSE = "<think>", "</think>"
 
 
 def reasoning_field(fields: Any) -> dict[str, str]:
-    """The field and its text, or nothing. Servers that send both names send the same text twice."""
+    """Return the field and its text, or an empty dict. Servers that send both names send the same text twice."""
     for name in REASONING_FIELDS:
         text = fields.get(name) if isinstance(fields, dict) else None
         if isinstance(text, str) and text:
@@ -21,14 +21,14 @@ def reasoning_field(fields: Any) -> dict[str, str]:
 
 
 def reasoning_in(message: Any) -> str:
-    """Of a message, or part of one, as LangChain has it."""
+    """Return the reasoning in a LangChain message or message chunk."""
     return "".join(reasoning_field(message.additional_kwargs).values())
 
 
 class ThinkSplitter:
-    """`<think>…</think>` apart from the answer, while it streams.
+    """Separates `<think>…</think>` from the answer while it streams.
 
-    Only a block at the very beginning counts: later on, the tag is something the answer talks about.
+    Only a block at the very beginning counts. Later on, the tag is a word that the answer talks about.
     """
 
     def __init__(self) -> None:
@@ -36,6 +36,7 @@ class ThinkSplitter:
         self._state = "start"
 
     def feed(self, text: str) -> Iterator[TextPiece | ThoughtPiece]:
+        """Take the next text and yield the pieces that can be told apart now."""
         self._held += text
         if self._state == "start":
             head = self._held.lstrip()
@@ -47,7 +48,7 @@ class ThinkSplitter:
                 return
         if self._state == "thinking":
             yield from self._thought()
-        if self._state == "thought":  # the answer begins with its first word
+        if self._state == "thought":  # blanks before the first word are no part of the answer
             self._held = self._held.lstrip()
             self._state = "answering" if self._held else "thought"
         if self._state == "answering" and self._held:
@@ -55,7 +56,7 @@ class ThinkSplitter:
             self._held = ""
 
     def end(self) -> Iterator[TextPiece | ThoughtPiece]:
-        """What was held back because it could have become a tag."""
+        """Yield the text that was held back because it could have become a tag."""
         held, self._held = self._held, ""
         if held:
             yield ThoughtPiece(held) if self._state == "thinking" else TextPiece(held)
@@ -72,7 +73,7 @@ class ThinkSplitter:
 
 
 def without_thinking(text: str) -> str:
-    """A whole text, as the splitter would have let it pass."""
+    """Return a whole text without its `<think>` block."""
     splitter = ThinkSplitter()
     pieces = [*splitter.feed(text), *splitter.end()]
     return "".join(piece.text for piece in pieces if isinstance(piece, TextPiece))

@@ -1,4 +1,4 @@
-"""One way to be patient with a model, for both modes."""
+"""The retries of model calls, the same for both modes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def retrying(
     worth_it: Callable[[BaseException], bool],
     sleep: Callable[[float], Awaitable[None]],
 ) -> AsyncRetrying:
-    """`count` comes before every attempt, and may refuse it."""
+    """Return tenacity's attempts for the settings. `count_call` is awaited before each attempt and may refuse it."""
 
     async def before(_: RetryCallState) -> None:
         await count()
@@ -36,7 +36,7 @@ def retrying(
 
 
 def logged(error: ModelError, cause: BaseException) -> ModelError:
-    """The log gets the client's own words, which the reader never sees."""
+    """Log the client's own error text, which readers never see, and return the ModelError."""
     if error is not cause:
         log.warning("model: %s (%s: %s)", error.kind, type(cause).__name__, cause)
     return error

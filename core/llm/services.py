@@ -1,7 +1,7 @@
-"""The services that people get models from, as data: one line each, and how their lists of models are read.
+"""The services that offer models, as data, and how their lists of models are read.
 
-Addresses and key pages are those of the services' own documentation in November 2026; where a service has a Chinese and an
-international host, the Chinese one. `None` is what nobody has checked, or what differs from model to model.
+Addresses and key pages are those of the services' own documentation in November 2026. A service with a Chinese and an
+international host has the Chinese one here. `None` means: not checked, or different from model to model.
 """
 
 from __future__ import annotations
@@ -29,20 +29,21 @@ LONGEST_NAME = 200
 class Service:
     id: str
     label: str
-    """As readers know it."""
+    """The name that readers know."""
     base_url: str = ""
-    """Empty: whoever uses it knows it."""
+    """The address of the API. Empty if only the user knows it."""
     key_page: str = ""
     needs_key: bool = True
     own_address: bool = False
-    """It runs where its user has put it."""
+    """True if the user runs the service, at an address of their choice."""
     list_params: Mapping[str, str] = field(default_factory=dict)
-    """What narrows its list down to models that answer."""
+    """Parameters that limit the list to models that answer questions."""
     thinks: bool | None = None
-    """Its models' reasoning can be read while they think."""
+    """True if the reasoning of its models can be read while they think."""
     calls_tools: bool | None = None
     searches: bool | None = None
-    """Has a web search of its own that tells its sources through the protocol that `core.search.engines.native` speaks."""
+    """True if it has a web search of its own that reports its sources through the protocol in
+    `core.search.engines.native`."""
 
 
 SERVICES = (
@@ -62,11 +63,11 @@ SERVICES = (
 )  # fmt: skip
 OTHER = SERVICES[-1]
 FOUND_BY_THEMSELVES = ("ollama", "lmstudio")
-"""On this machine. vLLM's port is everybody's, so that one is not asked for."""
+"""The services looked for on this machine. vLLM is not among them: many other programs use its port."""
 
 
 def service_at(base_url: str | None) -> Service:
-    """Whose address this is; without one it is OpenAI's."""
+    """Return the service with this address. Without an address it is OpenAI."""
     wanted = base_url or service("openai").base_url
     return next((entry for entry in SERVICES if entry.base_url == wanted), OTHER)
 
@@ -75,14 +76,14 @@ def service(id: str) -> Service:
     return next((entry for entry in SERVICES if entry.id == id), OTHER)
 
 
-# ── Its models ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Lists of models ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
     name: str
     context: int | None = None
-    """Tokens, where the list tells it."""
+    """The context length in tokens, where the list gives it."""
 
 
 class NoModelList(ModelError):
@@ -99,7 +100,7 @@ def list_models(
     deadline: Deadline | None = None,
     fetch: Callable[..., Response] = fetch,
 ) -> tuple[ListedModel, ...]:
-    """The newest first, where the service tells their age. Raises a ModelError, whatever comes back."""
+    """Return the models of a service, the newest first where the list gives their age. Raises only ModelErrors."""
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     request = Request("GET", f"{base_url.rstrip('/')}/models", params=params or {}, headers=headers)
     try:
@@ -130,7 +131,7 @@ def _check_status(status: int) -> None:
         raise NoModelList(f"这个地址没有给出模型列表（{status}）。")
 
 
-# What such lists hold besides models that answer, going by their names.
+# Parts of names that belong to models which do not answer questions.
 _OTHER_TRADES = (
     *("embed", "bge-", "rerank", "whisper", "tts", "asr", "dall-e", "image", "moderation", "speech", "audio", "realtime"),
     *("transcribe", "video", "sora", "wanx", "wan2", "cogview", "cogvideo", "seedream", "seedance", "stable-diffusion"),
@@ -138,7 +139,7 @@ _OTHER_TRADES = (
 
 
 def _models(document: Any) -> tuple[ListedModel, ...]:
-    """`{"data": [{"id": …}]}`; some servers send the bare list."""
+    """Parse `{"data": [{"id": …}]}`. Some servers send the bare list."""
     entries = document.get("data") if isinstance(document, dict) else document
     if not isinstance(entries, list):
         raise NoModelList
@@ -150,7 +151,7 @@ def _models(document: Any) -> tuple[ListedModel, ...]:
 
 
 def _entries(entries: list[Any]) -> Iterator[tuple[float, ListedModel]]:
-    """Each with the time it was made, 0 where nobody knows."""
+    """Yield each usable model with the time of its creation; 0 if unknown."""
     for entry in entries:
         name = entry.get("id") if isinstance(entry, dict) else None
         if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or one_line(name) != name:
@@ -162,7 +163,7 @@ def _entries(entries: list[Any]) -> Iterator[tuple[float, ListedModel]]:
 
 
 def _context(entry: dict[str, Any]) -> int | None:
-    """As OpenRouter and Kimi, vLLM, and Ark say it."""
+    """Return the context length, as OpenRouter and Kimi, vLLM, or Ark report it."""
     limits = entry.get("token_limits")
     told = (
         entry.get("context_length"),
@@ -172,7 +173,7 @@ def _context(entry: dict[str, Any]) -> int | None:
     return next((tokens for tokens in told if type(tokens) is int and 0 < tokens < 10**9), None)
 
 
-# ── On this machine ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Services on this machine ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,7 @@ class LocalService:
 
 
 class LocalServices:
-    """Which of them run here. Looked for in the background; who asks waits for a moment at most."""
+    """The model services that run on this machine. They are looked for in the background; a caller waits only a moment."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -210,4 +211,4 @@ class LocalServices:
 
 
 LOCAL_SERVICES = LocalServices()
-"""For the whole process: it is one machine."""
+"""One instance for the whole process, because it is one machine."""

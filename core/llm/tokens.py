@@ -1,4 +1,4 @@
-"""How many tokens a text is likely to cost, for budgets and for models that do not report it."""
+"""An estimate of how many tokens a text costs, for budgets and for models that do not report it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 from core.base.text import HAN
 
-# What current tokenizers make of ordinary prose, within about a quarter: one Chinese character is a little less than
+# Measured on ordinary prose, right to about a quarter: for current tokenizers one Chinese character is a little less than
 # a token, four other characters are about one.
 _TOKENS_PER_HAN = 0.7
 _TOKENS_PER_OTHER = 0.25
@@ -15,6 +15,6 @@ _HAN_RUN = re.compile(f"[{HAN}]+")
 
 
 def estimate_tokens(text: str) -> int:
-    """An estimate, to be shown as one (估算): no tokenizer is loaded."""
+    """Return an estimate, to be shown as one (估算): no tokenizer is loaded."""
     other = len(_HAN_RUN.sub("", text))
     return math.ceil((len(text) - other) * _TOKENS_PER_HAN + other * _TOKENS_PER_OTHER)

@@ -1,4 +1,4 @@
-"""One question to a model that somebody is about to connect: what came back, how fast, and what the model can do."""
+"""A test question to a model that somebody is about to connect: its answer, its speed, and what the model can do."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ TOOL = {
 FIRST_SECONDS = 20.0
 SECONDS = 60.0
 ENOUGH = 300
-"""Characters of the answer, after which nobody needs to hear more."""
+"""Characters of the answer after which the stream is closed: more is not needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
     said: str
     first_seconds: float
-    """Until the first word or thought."""
+    """Seconds until the first word or thought."""
     seconds: float
     streams: bool
     thinks: bool
     calls_tools: bool | None
-    """None: it was not found out."""
+    """True if the model called the tool. None if this could not be found out."""
 
 
 async def try_model(settings: Settings, *, limit: ModelLimit | None = None) -> Trial:
-    """Raises the ModelError that a reader would meet. Both questions are asked at once, each of them once."""
+    """Ask the model two questions at once, each only once. Raises the ModelError that a reader would meet."""
     llm = settings.llm.model_copy(
         update={"attempts": 1, "first_token_timeout": FIRST_SECONDS, "idle_timeout": FIRST_SECONDS}
     )
     model = Model(settings.model_copy(update={"llm": llm}), limit=limit)
-    await model.achat()  # the first one of a process imports packages for seconds, which is not the service's doing
+    await model.achat()  # the first call in a process imports packages for seconds; the service is not to blame
     tools = asyncio.create_task(_calls_tools(model))
     try:
         return await _answer(model, tools)
@@ -83,7 +83,7 @@ async def _calls_tools(model: Model) -> bool | None:
     try:
         chat = await model.achat()
         await model.count_call()
-        # Streamed, as everything here is: some models think, and answer no other request.
+        # Streamed: some reasoning models answer no other kind of request.
         answer = chat.bind_tools([TOOL]).astream([("human", TOOL_QUESTION)])
         async with asyncio.timeout(SECONDS), aclosing(answer) as chunks:  # type: ignore[type-var]
             async for chunk in chunks:

@@ -1,4 +1,4 @@
-"""The answering call that searches the web itself: how to ask for it, and how to read what LangChain then streams."""
+"""Calls of a model that searches the web itself: the request, and how LangChain's stream of the answer is read."""
 
 from __future__ import annotations
 
@@ -17,21 +17,23 @@ Part = str | ThoughtPiece | SearchPiece | CitationPiece
 
 
 def with_search(chat: BaseChatModel, query: SearchQuery, *, base_url: str | None, required: bool) -> Runnable[Any, Any]:
-    """`required`: the model may not decide to answer without a search."""
+    """Return the model with its search tool bound. `required`: the model must search before it answers."""
     if takes_bare_tool(base_url or ""):
         return chat.bind_tools([BARE_TOOL])
     return chat.bind_tools([search_tool(query)], tool_choice="required" if required else None, **EXTRAS)
 
 
 class NativeReader:
-    """The chunks of one answer. LangChain passes on a search when it is over, and a citation after its text."""
+    """Reads the chunks of one answer. LangChain reports a search when it is over, and a citation after its text."""
 
     def __init__(self) -> None:
         self._lengths: dict[Any, int] = {}
         self._remarks: set[Any] = set()
-        """DeepSeek and the newer models of OpenAI also write remarks between two searches; they are no answer."""
+        """Indices of text blocks that are remarks between two searches, not the answer. DeepSeek and newer OpenAI
+        models write them."""
 
     def read(self, chunk: Any) -> Iterator[Part]:
+        """Yield the parts of one chunk: text, thoughts, searches and citations."""
         content = chunk.content
         for block in [content] if isinstance(content, str) else content:
             if isinstance(block, str):

@@ -1,4 +1,4 @@
-"""Figures about the running installation: recorded in the background, read by the dashboard and by Prometheus."""
+"""Metrics of the running installation: recorded in the background, read by the dashboard and by Prometheus."""
 
 from core.metrics.writer import Metrics
 

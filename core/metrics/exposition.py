@@ -1,4 +1,4 @@
-"""The figures of this process since it started, in the text format that Prometheus reads."""
+"""Metrics of this process since it started, in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30, 60, 120, 300)
 
 
 class Exposition:
-    """Built where it is switched on: prometheus_client is imported nowhere else."""
+    """Prometheus counters. It is built only if it is switched on: prometheus_client is imported nowhere else."""
 
     CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
     def __init__(self, dropped: Callable[[], float]) -> None:
+        """Register the counters. `count_dropped` returns the number of records that were lost."""
         from prometheus_client import CollectorRegistry, Counter, Histogram
         from prometheus_client.core import CounterMetricFamily
 
@@ -74,6 +75,7 @@ class Exposition:
         self._registry.register(Dropped())
 
     def count(self, record: Record) -> None:
+        """Add one record to the counters."""
         if isinstance(record, SearchRecord):
             self._searches.labels(record.type, record.engine, record.outcome, record.cache, record.kind).inc()
             for attempt in record.attempts:

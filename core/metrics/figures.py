@@ -21,7 +21,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """How many searches or answers ended in one way, in one minute, hour or day."""
+    """Number of searches or answers that ended in one way, in one minute, hour or day."""
 
     start: int
     outcome: str
@@ -46,18 +46,20 @@ class Seconds:
 
 @dataclass(slots=True)
 class EngineFigures:
+    """Statistics of one search engine."""
+
     engine: str
     ok: int = 0
     empty: int = 0
     failed: int = 0
     overtaken: int = 0
-    """Another engine was faster."""
+    """Times that another engine was faster."""
     resting: int = 0
-    """Not asked, because it had failed before."""
+    """Times that it was not asked because it had failed before."""
     limited: int = 0
-    """Not asked, because of our own quota."""
+    """Times that it was not asked because of our own quota."""
     relieved: int = 0
-    """Answered after others could not."""
+    """Times that it answered after others could not."""
     seconds: Seconds = field(default_factory=Seconds)
 
     @property
@@ -66,20 +68,22 @@ class EngineFigures:
 
     @property
     def success(self) -> float | None:
-        """The share of its answers that were not failures; being overtaken says neither."""
+        """Share of its answers that were not failures. Being overtaken counts as neither."""
         return share(self.ok + self.empty, self.ok + self.empty + self.failed)
 
     @property
     def handed_on(self) -> float | None:
-        """The share of the times it was asked in which another engine had to be asked too."""
+        """Share of its requests after which another engine had to be asked too."""
         return share(self.asked - self.ok, self.asked)
 
 
 @dataclass(slots=True)
 class CacheFigures:
+    """Cache statistics of one type of search."""
+
     type: str
     layers: Counter[str] = field(default_factory=Counter)
-    """By CacheLayer; those that no cache answered under ''."""
+    """Number of searches by CacheLayer; '' for those that no cache answered."""
 
     @property
     def searches(self) -> int:
@@ -87,15 +91,17 @@ class CacheFigures:
 
     @property
     def hit_rate(self) -> float | None:
-        """Neither old results in need nor the company of an identical search are a hit."""
+        """Share of searches that a cache answered. Stale results and joined searches are no hits."""
         return share(self.layers[CacheLayer.SESSION] + self.layers[CacheLayer.SHARED], self.searches)
 
 
 @dataclass(slots=True)
 class AnswerFigures:
+    """Statistics of the answers in one mode."""
+
     mode: str
     endings: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """By ending and kind."""
+    """Number of answers by ending and kind."""
     seconds: Seconds = field(default_factory=Seconds)
 
     def of(self, ending: str) -> int:
@@ -104,23 +110,27 @@ class AnswerFigures:
 
 @dataclass(slots=True)
 class ModelFigures:
+    """Statistics of one model."""
+
     model: str
     answers: int = 0
     input: int = 0
     output: int = 0
     estimated: bool = False
-    """Some of the tokens were not told by the service."""
+    """True if the service did not report some of the tokens."""
     cost: float | None = None
-    """None where nobody has set a price."""
+    """Cost; None if no price is set."""
     iterations: Counter[int] = field(default_factory=Counter)
-    """Of the agent, by how often the model was asked."""
+    """Number of agent runs by how often the model was asked."""
     tool_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorFigures:
+    """Number of errors of one kind."""
+
     where: str
-    """engine, search or answer."""
+    """Part that failed: engine, search or answer."""
     engine: str
     kind: str
     times: int
@@ -128,11 +138,11 @@ class ErrorFigures:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of a span, or of one minute, hour or day of it."""
+    """Statistics of a time span, or of one minute, hour or day of it."""
 
     search_outcomes: Counter[str]
     answer_outcomes: Counter[str]
-    """By ending; those that were stopped by what stopped them."""
+    """Number of answers by ending; stopped ones by what stopped them."""
     engines: list[EngineFigures]
     caches: list[CacheFigures]
     modes: list[AnswerFigures]
@@ -153,17 +163,17 @@ class Figures:
 
     @property
     def settled(self) -> int:
-        """Searches whose reader has not left: such a one says neither success nor failure."""
+        """Number of searches whose reader did not leave. A search that was left is neither success nor failure."""
         return self.searches - self.search_outcomes[CANCELLED]
 
     @property
     def success(self) -> float | None:
-        """The share of searches with results."""
+        """Share of searches with results."""
         return share(self.search_outcomes[Outcome.OK], self.settled)
 
     @property
     def failure(self) -> float | None:
-        """The share of searches and answers that ended with an error."""
+        """Share of searches and answers that ended with an error."""
         return share(self.search_outcomes[FAILED] + self.answer_outcomes[FAILED], self.settled + self.answers)
 
     @property
@@ -179,7 +189,7 @@ class Figures:
 
     @property
     def answer_seconds(self) -> Seconds:
-        """Of complete answers, in both modes."""
+        """Seconds of complete answers, in both modes."""
         together = Seconds()
         for mode in self.modes:
             together.steps.update(mode.seconds.steps)
@@ -187,22 +197,22 @@ class Figures:
 
     @property
     def cost(self) -> float | None:
-        """Of those models that have a price; None when none of them has."""
+        """Cost of the models that have a price; None if none has."""
         known = [model.cost for model in self.models if model.cost is not None]
         return sum(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the dashboard shows about one span."""
+    """The statistics that the dashboard shows about one time span."""
 
     whole: Figures
     parts: list[tuple[int, Figures]]
-    """Every minute, hour or day with its beginning, without engines and errors. The last one is not over."""
+    """Every minute, hour or day with its start, without engines and errors. The last one is not over."""
     before: Figures | None
-    """Of as long a time before; None where there was nothing, or where not all of it is known."""
+    """Statistics of the span before, of the same length; None if it is empty or not completely known."""
     known_engines: list[str]
-    """All that were asked in this span, whichever were chosen."""
+    """All engines that were asked in this span, chosen or not."""
 
     @property
     def searches(self) -> list[Moment]:
@@ -224,7 +234,7 @@ def _moments(start: int, outcomes: Counter[str]) -> list[Moment]:
 def read_report(
     store: MetricsStore, span: Span, *, now: float, settings: MetricsSettings, engines: Collection[str] = ()
 ) -> Report:
-    """`engines`: only what these did and found, while answers belong to no engine. Empty: all."""
+    """Return the report of a span. `engines` restricts it to these engines; answers belong to no engine. Empty: all."""
     edges = span.edges(now)
     counts = _counts(store, edges, now)
     known: Counter[str] = Counter()

@@ -35,13 +35,13 @@ class SearchRecord:
     at: float
     type: str
     engine: str
-    """Whose results they are, also when a cache had them."""
+    """Engine that found the results, also if a cache had them."""
     outcome: str
-    """ok, empty, failed, refused (by our own limit) or cancelled (the reader has gone)."""
+    """One of ok, empty, failed, refused (by our own limit) and cancelled (the reader has gone)."""
     kind: str
-    """Of the error, when it failed."""
+    """Kind of the error, if it failed."""
     cache: str
-    """The layer that answered, if any did."""
+    """Cache layer that answered, if any did."""
     cache_age: float | None
     seconds: float
     attempts: tuple[AttemptRecord, ...]
@@ -49,6 +49,7 @@ class SearchRecord:
 
     @classmethod
     def of(cls, end: SearchEnd, *, at: float, with_query: bool) -> SearchRecord:
+        """Return the record of a search. The query is kept only with `with_query`."""
         outcome, kind = _outcome(end)
         found = end.response
         return cls(
@@ -97,18 +98,19 @@ class AnswerRecord:
     mode: str
     model: str
     ending: str
-    """ok, stopped (kind says by what; an agent that met a limit still answers) or failed."""
+    """One of ok, stopped (`kind` says by what; an agent that met a limit still answers) and failed."""
     kind: str
     seconds: float
     input: int
     output: int
     estimated: bool
     iterations: int
-    """Agent mode: how often the model was asked."""
+    """Number of times that the model was asked in Agent mode."""
     tool_calls: int
 
     @classmethod
     def of(cls, run: Run, *, at: float) -> AnswerRecord:
+        """Return the record of an answer."""
         told = [event for event in run.events if type(event) in _COUNTED]  # a long answer has thousands of others
         usage = next((event for event in reversed(told) if isinstance(event, Usage)), None)
         ending, kind = OK, ""

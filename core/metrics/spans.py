@@ -11,12 +11,14 @@ DAY = 24 * HOUR
 
 
 class Grain(StrEnum):
+    """The length of time over which metrics are summed."""
+
     MINUTE = "minute"
     HOUR = "hour"
     DAY = "day"
 
     def start(self, at: float) -> int:
-        """When the minute, the hour, or the day on this machine's calendar began."""
+        """Return the start of the minute, the hour, or the day on this machine's calendar."""
         if self is Grain.DAY:
             return int(datetime.fromtimestamp(at).replace(hour=0, minute=0, second=0, microsecond=0).timestamp())
         seconds = 60 if self is Grain.MINUTE else HOUR
@@ -25,20 +27,22 @@ class Grain(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
+    """A time span that the dashboard can show."""
+
     label: str
     grain: Grain
     count: int
-    """Of minutes, hours or days, the present one included."""
+    """Number of minutes, hours or days, the present one included."""
 
     def since(self, now: float) -> int:
         return self.edges(now)[0]
 
     def since_before(self, now: float) -> int:
-        """Where a span of the same length begins that ends where this one begins."""
+        """Return the start of the span before this one, of the same length."""
         return self.since(self.since(now) - 1)
 
     def edges(self, now: float) -> list[int]:
-        """Where each of them begins, and at last where the present one ends."""
+        """Return the start of each minute, hour or day, and at last the end of the present one."""
         present = self.grain.start(now)
         if self.grain is Grain.DAY:
             today = datetime.fromtimestamp(present)

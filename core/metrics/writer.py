@@ -1,4 +1,4 @@
-"""Keeps a record of every search and every answer, in the background: nobody ever waits for it, or fails with it."""
+"""The recorder of searches and answers. It works in the background: no caller waits for it or fails with it."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from core.store.metrics import MetricsStore
 log = logging.getLogger(__name__)
 
 QUEUE = 10_000
-"""So many records wait for the database at most. What comes when they do is dropped, and counted."""
+"""Records that may wait for the database. Further ones are dropped and counted."""
 BATCH = 500
 GATHER_SECONDS = 1.0
-"""What happens within a second is written at once: a transaction costs more than what is in it."""
+"""Time in which records are gathered for one transaction, which costs more than its content."""
 RETRY_SECONDS = 5.0
 TRIES = 12
-"""A database that is away for less than a minute misses nothing; what it refuses for longer is dropped."""
+"""Tries of one batch. A database that is away for less than a minute loses nothing; later the batch is dropped."""
 TIDY_SECONDS = 600.0
 PAUSE_SECONDS = 0.05
-"""Between two steps of tidying up, for whoever else wants to write."""
+"""Pause between two steps of the cleanup, in which others can write."""
 
 
 class Metrics:
-    """Thread-safe. `search_ended` and `answer_ended` never raise and never wait."""
+    """Records searches and answers. Thread-safe; `record_search` and `record_answer` never raise and never wait."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Metrics:
         self.settings = settings or MetricsSettings()
         self.exposition = Exposition(lambda: self.dropped) if self.settings.prometheus else None
         self.dropped = 0
-        """Records that never reached the database, since the start."""
+        """Number of records that never reached the database, since the start."""
         self._clock = clock
         self._limit = queue
         self._gather = gather
@@ -77,7 +77,7 @@ class Metrics:
         self._note(lambda: AnswerRecord.of(run, at=at))
 
     def _note(self, make: Callable[[], Record]) -> None:
-        """What a record needs of a long answer is looked for later, by the thread that writes it."""
+        """Queue a function that makes the record. A long answer is evaluated later, by the thread that writes it."""
         if not (self.settings.enabled or self.exposition):
             return
         if len(self._ended) >= self._limit:
@@ -95,7 +95,7 @@ class Metrics:
     # ── In the background ─────────────────────────────────────────────────────────────────────────────────────────
 
     def start(self) -> None:
-        """Begins to write, and to forget what is too old, unless that has begun."""
+        """Start the thread that writes records and deletes old ones, unless it runs."""
         with self._starting:
             if self._thread is not None or self._closing.is_set():
                 return
@@ -120,7 +120,7 @@ class Metrics:
                 self._closing.wait(self._retry)
 
     def flush(self) -> bool:
-        """Writes everything that waits, now and in this thread; whether the database has taken it."""
+        """Write all waiting records now, in this thread. Return whether the database has taken them."""
         with self._writing:
             self._make_records()
             while self._batch or self._records:
@@ -131,7 +131,8 @@ class Metrics:
         return True
 
     def _make_records(self) -> None:
-        """Soon, whether the database is there or not: an answer that has ended is much larger than its record."""
+        """Turn ended searches and answers into records, also without a database: an answer is much larger than its
+        record."""
         while self._ended:
             try:
                 record = self._ended.popleft()()
@@ -164,7 +165,7 @@ class Metrics:
         return True
 
     def _tidy_up(self) -> bool:
-        """One step, when it is time; whether everything is tidy."""
+        """Do one step of the cleanup if it is due. Return whether it is complete."""
         now = self._clock()
         if now - self._tidied < TIDY_SECONDS:
             return True
@@ -178,7 +179,7 @@ class Metrics:
         return not more
 
     def close(self, seconds: float = 3.0) -> None:
-        """Writes what waits, in one last try."""
+        """Write the waiting records in one last try."""
         with self._starting:
             self._closing.set()
             self._woken.set()
@@ -191,6 +192,7 @@ class Metrics:
 
 
 def write(store: MetricsStore, records: Iterable[Record]) -> None:
+    """Write one batch: the records themselves, and their part of the sums."""
     searches: list[SearchRecord] = []
     answers: list[AnswerRecord] = []
     for record in records:

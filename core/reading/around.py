@@ -1,6 +1,7 @@
-"""What surrounds an article is taken out of its tree where the page itself says what it is, or where it is nothing but links.
+"""Boilerplate removal: menus, footers and advertisements are taken out of a page's tree.
 
-Only in a worker, and only of pages of a usual size.
+An element goes if the page itself names it so, or if it is nothing but links. This runs only in a worker, and only for
+pages of a usual size.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ MENU_LINKS = 20
 MENU_SHARE = 0.8
 SMALL = 60
 SMALL_SHARE = 0.2
-"""Of a page's text: what is larger is no surrounding, whatever it is called."""
+"""Largest share of a page's text that counts as boilerplate, whatever the element is called."""
 LINKED_SHARE = 0.5
-"""A page with more of its text in links is a list of links, and they are what it is about."""
+"""Share of text in links above which the page is a list of links, which are then its content."""
 
 _TAGS = ("nav", "footer", "aside", "button")
 _ROLES = frozenset({"navigation", "banner", "contentinfo", "complementary", "dialog", "alertdialog", "search"})
@@ -36,7 +37,7 @@ _HEARTS = frozenset({"h1", "article", "main"})
 
 
 def remove_menus(tree: HtmlElement) -> None:
-    """Long lists of links, which are half of a portal's page and most of the work with it."""
+    """Remove long lists of links, which are half of a portal's page and most of the work with it."""
     for element in list(tree.iter("ul", "ol", "nav", "footer")):
         links = list(element.iter("a"))
         if len(links) < MENU_LINKS or element.getparent() is None:
@@ -47,7 +48,10 @@ def remove_menus(tree: HtmlElement) -> None:
 
 
 def remove_surroundings(tree: HtmlElement) -> None:
-    """Nothing large, and nothing with the heading in it; of lists of links those outside of the article."""
+    """Remove boilerplate, but nothing large and nothing with the heading in it.
+
+    Lists of links inside the article stay.
+    """
     measures = _measures(tree)
     whole = measures[tree]
     most = max(SMALL, SMALL_SHARE * whole.text)
@@ -64,14 +68,14 @@ def remove_surroundings(tree: HtmlElement) -> None:
 @dataclass(frozen=True, slots=True)
 class _Measure:
     text: int
-    """Characters, without blanks."""
+    """Number of characters, without blanks."""
     linked: int
-    """Those of them that are in links."""
+    """Number of these characters that are in links."""
     holds_heart: bool
 
 
 def _measures(tree: HtmlElement) -> dict[HtmlElement, _Measure]:
-    """Of every element, in time that grows with the page only: children stand behind their parents in `iter`."""
+    """Return the measures of every element, in time linear in the page: children come after their parents in `iter`."""
     found: dict[HtmlElement, _Measure] = {}
     for element in reversed(list(tree.iter())):
         inside = [found[child] for child in element]

@@ -1,6 +1,6 @@
-"""Pages that were read not long ago, by their address: no site is asked twice a day for the same page.
+"""Cache of pages that were read not long ago, by address: no site is asked twice a day for the same page.
 
-Others may be able to write where they are kept. What comes out is checked like what came from outside.
+Others may be able to write to the cache. What it returns is checked like text from outside.
 """
 
 from __future__ import annotations
@@ -24,19 +24,24 @@ from core.reading.page import MAX_TEXT, MAX_TITLE, Page, PageKind
 from core.reading.settings import ReadingSettings
 
 CLOCK_SKEW = 60.0
-"""A page from the future by more than this was kept under a wrong clock, and its age means nothing."""
+"""Seconds that a page may lie in the future. Beyond that a wrong clock wrote it, and its age means nothing."""
 HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class CachedPage:
+    """A page from the cache."""
+
     page: Page
     is_public: bool
-    """False: it came from a host that the administrator had allowed, and may not allow any more."""
+    """False if it came from a private host that the administrator had allowed, and may not allow any more."""
 
 
 class PageCache:
-    """Only pages that were read; why one was not may be over in a moment. No trouble of it reaches the reader."""
+    """A cache of pages that were read.
+
+    Failures are not kept: they may be over in a moment. The reader never sees its errors.
+    """
 
     def __init__(self, store: TtlCache, *, good_for: float, clock: Callable[[], float] = time.time) -> None:
         self._store = store
@@ -57,7 +62,7 @@ class PageCache:
         return self._store.warning
 
     def get(self, address: str) -> CachedPage | None:
-        """What was read at this address, in its normal form, as long as it is good."""
+        """Return the page that was read at this normalized address, while it is good; else None."""
         packed = self._store.get(_stored_key(address))
         if packed is None:
             return None
@@ -76,7 +81,10 @@ class PageCache:
 
 
 def _stored_key(address: str) -> str:
-    """With its scheme: what came without encryption must not pass for what comes with it. The number changes with the codec."""
+    """Return the key of an address with its scheme: text that came without encryption must not pass for encrypted text.
+
+    The number changes with the codec.
+    """
     return f"wenyuan:page:1:{hashlib.sha256(address.encode()).hexdigest()}"
 
 
@@ -99,7 +107,7 @@ def _encoded(cached: CachedPage, address: str) -> str:
 
 
 def _decoded(packed: str, address: str) -> CachedPage:
-    """Raises ValueError for whatever `_encoded` would not have written for this address."""
+    """Return the page. Raise ValueError for anything that `_encode` did not write for this address."""
     try:
         document = json.loads(unpack(packed))
         page = Page(
@@ -138,14 +146,14 @@ def _web_address(value: Any) -> str:
 
 def _text(value: Any) -> str:
     text = clean(_typed(value, str)[:MAX_TEXT])
-    if is_blank(text[:1_000]) and is_blank(text):  # the first is quick, and nearly always the answer
+    if is_blank(text[:1_000]) and is_blank(text):  # the first check is quick and nearly always enough
         raise ValueError("a page without text")
     return text
 
 
 def _day(value: Any) -> str | None:
     day = iso_day(value)
-    if day != value:  # nothing is the day of nothing
+    if day != value:  # None is valid for a page without a day
         raise ValueError("no day")
     return day
 

@@ -1,4 +1,4 @@
-"""Bytes as text. What a page says of its charset is believed only where the bytes do not say it themselves."""
+"""Decoding of bytes as text. The declared charset is used only if the bytes do not show it themselves."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ _META = re.compile(rb"<meta[^>]{0,200}?(charset\s*=\s*[\"']?[\w.:-]{1,40})", re.
 _META_WITHIN = 8_192
 _SAMPLE = 30_000
 _CHINESE = ("utf-8", "gb18030", "big5hkscs")
-# What half of any Chinese text consists of, in both scripts. Read with the wrong table, bytes become rare characters.
+# The most frequent characters, half of any Chinese text, in both scripts. A wrong codec yields rare characters instead.
 _FREQUENT = frozenset(
     "的一是不了在人有我他这这個个上们們来來到时時大地为為子中你说說生国國年着著就那和要她出也得里裡后後自以会會"
     "家可下而过過天去能对對小多然于於心学學么麼之都好看起发發当當没沒成只如事把还還用第样樣道想作种種开開，。、：；"
 )
 _IS_CHINESE = 0.08
 _BELIEVED_UP_TO = 0.02
-"""Broken bytes in a hundred characters: pages are cut and glued together by programs that do not look at characters."""
+"""Share of broken characters up to which a declared charset is used: some programs cut pages inside characters."""
 
 
 def decode(body: bytes, content_type: str) -> str:
+    """Return the bytes as text, with the codec that the bytes or the declaration suggest."""
     for mark, codec in _MARKS:
         if body.startswith(mark):
             return body.decode(codec, "replace")
@@ -54,7 +55,7 @@ def _broken(sample: bytes, codec: str) -> float:
 
 
 def _plausible(sample: bytes, codec: str) -> float:
-    """The share of frequent Chinese characters among all that are not ASCII."""
+    """Return the share of frequent Chinese characters among all that are not ASCII."""
     foreign = [character for character in sample.decode(codec, "replace") if not character.isascii()]
     return sum(character in _FREQUENT for character in foreign) / max(len(foreign), 1)
 

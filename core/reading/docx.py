@@ -1,4 +1,4 @@
-"""Word documents (.docx): what they say, and the same document with comments. Only in a worker: the file is a stranger's."""
+"""Word documents (.docx): read their text, and add comments. This runs only in a worker: the file is untrusted."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from core.reading.extracted import Extracted, NotReadable, Remark
 
 MAX_PARTS = 3_000
 MAX_UNPACKED = 100_000_000
-"""Bytes of all parts together, most of them pictures."""
+"""Limit for the bytes of all parts together, most of them pictures."""
 MAX_PART = 40_000_000
-"""Bytes of one part that is read: a text of several books."""
+"""Limit for the bytes of one part that is read: a text of several books."""
 _MAIN = re.compile(r"word/document\d*\.xml")
 _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _NOT_TEXT = frozenset({"pPr", "rPr", "tblPr", "trPr", "tcPr", "sectPr", "instrText", "del", "moveFrom", "Fallback"})
@@ -37,11 +37,13 @@ _EMPTY_COMMENTS = b'<w:comments xmlns:w="http://schemas.openxmlformats.org/wordp
 
 
 class _Piece(NamedTuple):
+    """A piece of the document's text, with the elements that it comes from."""
+
     text: str
     written: Element | None = None
-    """The element that has these words, where they can be cut."""
+    """Element with these words, if they can be split."""
     run: Element | None = None
-    """Where a comment on them is hung up."""
+    """Run that a comment on these words is attached to."""
 
 
 def is_docx(body: bytes) -> bool:
@@ -52,21 +54,21 @@ def is_docx(body: bytes) -> bool:
 
 
 def read_docx(body: bytes) -> Extracted:
-    """Paragraphs, rows of tables, and footnotes at the end; without what was deleted while changes were tracked."""
+    """Return paragraphs, table rows and, at the end, footnotes. Text deleted under tracked changes is left out."""
     archive = _opened(body)
     main = next(filter(_MAIN.fullmatch, archive.namelist()))
     return Extracted("docx", "".join(piece.text for piece in _laid_out(_parsed(archive, main), archive)))
 
 
 def commented(body: bytes, remarks: Iterable[Remark], author: str) -> bytes:
-    """The same document, formatted as it is. Places are those of the text that was read."""
+    """Return the document with comments and unchanged formatting. Positions are those of the text that was read."""
     archive = _opened(body)
     document = docx.Document(io.BytesIO(body))
     pieces = list(_laid_out(document.element, archive))
     text, places = "".join(piece.text for piece in pieces), _Places(pieces)
-    before = len(text) - len(text.lstrip())  # what was read begins with its first word
+    before = len(text) - len(text.lstrip())  # the text that was read starts at its first word
     _provide_comments(document)
-    for remark in sorted(remarks, reverse=True):  # from the end: what is cut off moves nothing that comes before it
+    for remark in sorted(remarks, reverse=True):  # from the end, so that a split changes no earlier position
         if runs := places.runs(remark.start + before, remark.end + before):
             document.add_comment([Run(run, document._body) for run in runs], remark.words, author, author[:1])
     saved = io.BytesIO()
@@ -75,7 +77,8 @@ def commented(body: bytes, remarks: Iterable[Remark], author: str) -> bytes:
 
 
 def _opened(body: bytes) -> zipfile.ZipFile:
-    """zipfile gives no more of a part than is declared, so that what is declared can be believed."""
+    """Open the archive and check its size. zipfile reads no more of a part than is declared, so the declared sizes
+    hold."""
     archive = zipfile.ZipFile(io.BytesIO(body))
     parts = archive.infolist()
     if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED:
@@ -90,7 +93,7 @@ def _parsed(archive: zipfile.ZipFile, name: str) -> Element:
         raise NotReadable("large")
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True)
     root = etree.fromstring(archive.read(name), parser)
-    if root.getroottree().docinfo.doctype:  # no program writes one; it is there to declare entities
+    if root.getroottree().docinfo.doctype:  # no word processor writes a doctype; its purpose is to declare entities
         raise NotReadable("broken")
     return root
 
@@ -133,7 +136,7 @@ def _pieces(element: Element) -> Iterator[_Piece]:
 
 
 def _row(row: Element) -> Iterator[_Piece]:
-    """A row is a line: cells between tabs, the paragraphs of a cell between blanks."""
+    """Yield a table row as one line: tabs between cells, blanks between the paragraphs of a cell."""
     for number, cell in enumerate(row.iterchildren("{*}tc")):
         if number:
             yield _Piece("\t")
@@ -153,7 +156,7 @@ def _run(element: Element) -> Element | None:
 
 
 def _provide_comments(document: Any) -> None:
-    """What python-docx would make by itself with a file of its own, which a worker cannot open."""
+    """Add an empty comments part. python-docx would read it from a file, which a worker cannot open."""
     part = document.part
     try:
         part.part_related_by(RELATIONSHIP_TYPE.COMMENTS)
@@ -165,14 +168,15 @@ def _provide_comments(document: Any) -> None:
 
 
 class _Places:
-    """Where each piece begins, and what stands between two characters."""
+    """Positions of the pieces in the text, to find the runs between two characters."""
 
     def __init__(self, pieces: Iterable[_Piece]) -> None:
         self._pieces = [piece for piece in pieces if piece.text]
         self._starts = [0, *accumulate(len(piece.text) for piece in self._pieces)]
 
     def runs(self, start: int, end: int) -> list[Any]:
-        """The first and the last run of a place, cut at its borders; none where there is nothing to hang a comment on."""
+        """Return the first and the last run between two positions, split there; an empty list if no run can carry a
+        comment."""
         touched = range(bisect_right(self._starts, start) - 1, bisect_left(self._starts, end))
         anchored = [index for index in touched if self._pieces[index].run is not None]
         if not anchored:
@@ -186,7 +190,7 @@ class _Places:
 
 
 def _cut(piece: _Piece, at: int) -> Element | None:
-    """The run that has the words from there on, formatted as before; None where there is nothing to cut."""
+    """Split the run and return the part from `offset` on, formatted as before; None if there is nothing to split."""
     written, run = piece.written, piece.run
     if written is None or run is None or not 0 < at < len(piece.text):
         return None

@@ -1,8 +1,7 @@
-"""From an address to bytes, without becoming a way into this machine's network.
+"""Download of a page without opening a way into this machine's network.
 
-Every hop of a redirect is checked like the first address: its scheme, its port, the administrator's lists, and, at the
-moment of connecting, whether the address behind the name is public. Nothing of ours travels along: no cookie, no key,
-no Referer.
+Every redirect is checked like the first address: its scheme, its port, the administrator's lists and, at the moment of
+connecting, whether the address behind the name is public. No cookie, key or Referer is sent.
 """
 
 from __future__ import annotations
@@ -40,13 +39,15 @@ _HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Downloaded:
+    """The bytes of a page and their origin."""
+
     address: str
-    """The last one, after every redirect."""
+    """Last address, after every redirect."""
     host: str
     content_type: str
     body: bytes
     is_public: bool
-    """False: the administrator allowed it although it may be private."""
+    """False if the administrator allowed the host although it may be private."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class Downloader:
         self._turns = _Turns(AT_ONCE_PER_HOST)
 
     def download(self, place: Place, deadline: Deadline) -> Downloaded:
+        """Fetch the page and follow redirects. Raise ReadingError or Cancelled."""
         for _ in range(MAX_REDIRECTS + 1):
             answer = self._ask(place, deadline)
             if not 300 <= answer.status < 400:
@@ -78,7 +80,7 @@ class Downloader:
         raise ReadingError("redirects", host=place.host)
 
     def place(self, address: str) -> Place:
-        """Where the address leads. Raises ReadingError, if it may not be read."""
+        """Return the target of the address. Raise ReadingError if it may not be read."""
         try:
             url = normal_address(address)
         except HttpInvalidRequest:
@@ -121,7 +123,7 @@ def _target(place: Place, location: str) -> str:
 
 
 def _domains(host: str) -> Iterator[str]:
-    """news.example.com, example.com, com."""
+    """Yield news.example.com, example.com, com."""
     while host:
         yield host
         host = host.partition(".")[2]
@@ -162,7 +164,7 @@ def _good(answer: Response, host: str) -> bytes:
 
 
 class _Turns:
-    """So many at once for one host: ten readers with the same result must not look like an attack on its site."""
+    """Slots for simultaneous requests to one host: ten readers with the same result must not look like an attack."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -188,5 +190,5 @@ class _Turns:
                     raise Cancelled
                 if not deadline.remaining():
                     raise ReadingError("timeout", host=host)
-                self._changed.wait(min(deadline.remaining(), 0.1))  # nothing wakes it when it is cancelled
+                self._changed.wait(min(deadline.remaining(), 0.1))  # a cancellation does not wake it
             self._busy[host] += 1

@@ -1,4 +1,4 @@
-"""Why a page was not read: a sentence for the reader, and a word or two for the card of its source."""
+"""Errors of reading: a sentence for the reader, and a word or two for the card of the source."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ReadingError(AppError):
 
 
 class FileError(AppError):
-    """A file that a reader has brought along was not read."""
+    """A file that a reader attached was not read."""
 
     kind = "file"
 

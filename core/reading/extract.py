@@ -1,6 +1,6 @@
-"""Bytes of a stranger as text. Runs in a worker (worker.py), which may be killed at any moment.
+"""Text extraction from untrusted bytes. It runs in a worker (worker.py), which may be killed at any moment.
 
-The kind is decided by the bytes. Only between HTML and plain text, where both are possible, is the header believed.
+The bytes decide the kind. Only between HTML and plain text, where both are possible, does the header decide.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from core.reading.plain import read_feed, read_text
 _HEAD = 1_024
 _ZIP = b"PK\x03\x04"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""Word documents of before 2007; and newer ones that are encrypted."""
+"""Word documents of before 2007, and newer ones that are encrypted."""
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _NOT_TEXT = (
     _ZIP,
@@ -46,6 +46,7 @@ GARBAGE_SHARE = 0.1
 
 
 def extract(body: bytes, content_type: str) -> Extracted:
+    """Return the text of a PDF, Word document, feed, web page or plain text. Raise NotReadable."""
     if b"%PDF-" in body[:_HEAD]:
         found = read_pdf(body, max_text=MAX_TEXT)
     elif body.startswith(_ZIP) and is_docx(body):

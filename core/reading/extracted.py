@@ -1,4 +1,4 @@
-"""What extraction makes of bytes, on either side of the process boundary."""
+"""The types that extraction passes between the worker and the program."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from core.reading.page import PageKind
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
+    """The text of a page or file, with its title and day."""
+
     kind: PageKind
     text: str
     title: str = ""
@@ -20,7 +22,7 @@ class Extracted:
 
 
 class Remark(NamedTuple):
-    """What is to be said of a place in the text of a document."""
+    """A comment on a part of a document's text, from `start` to `end`."""
 
     start: int
     end: int
@@ -28,7 +30,7 @@ class Remark(NamedTuple):
 
 
 class NotReadable(Exception):
-    """Raised by what extracts. Whoever knows the host says it in a sentence."""
+    """The bytes cannot be read. The caller, who knows the host, turns it into a sentence."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason)

@@ -1,4 +1,4 @@
-"""A file that a reader has brought along, as a page."""
+"""Files that a reader attaches to a question, as pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SCHEME = "attachment:"
 
 
 def accepted_name(name: str, size: int, *, megabytes: int) -> str:
-    """As it is shown. Raises FileError for what is not even looked at."""
+    """Return the name as it is shown. Raise FileError for a file of another kind or size, which is not read."""
     shown = shorten(one_line(PurePath(name.replace("\\", "/")).name), MAX_TITLE) or "未命名"
     if shown.rpartition(".")[2].lower() not in KINDS:
         raise FileError("kind", name=shown, kinds="、".join(KINDS))
@@ -30,7 +30,10 @@ def is_file(page: Page) -> bool:
 
 
 def file_page(name: str, found: Extracted) -> Page:
-    """Its address is none of the web. Two files of one name differ in their words, and so in their addresses."""
+    """Return the file as a page.
+
+    Its address is not one of the web. Two files of one name differ by the hash of their text.
+    """
     page = Page("", "", name, found.text, None, found.kind, datetime.now(UTC), found.instructions, found.is_cut)
     address = f"{_SCHEME}{page.hash[:16]}/{name}"
     return replace(page, address=address, final_address=address)

@@ -1,4 +1,4 @@
-"""What passes between the program and its workers: a head of JSON and a body of bytes, each with its length before it."""
+"""The protocol between the program and its workers: a JSON head and a body of bytes, each preceded by its length."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ MAX_FRAME = 32_000_000
 
 
 def send(sock: socket.socket, head: bytes, body: bytes = b"") -> None:
+    """Send one frame."""
     sock.sendall(_LENGTHS.pack(len(head), len(body)) + head + body)
 
 
 def receive(sock: socket.socket, *, patience: Callable[[], float | None] = lambda: None) -> tuple[bytes, bytes] | None:
-    """None when the other side has gone. `patience` says how long the next wait may take."""
+    """Return one frame as (head, body); None if the other side has gone.
+
+    `next_timeout` returns the seconds for the next wait.
+    """
     lengths = _exactly(sock, _LENGTHS.size, patience)
     if lengths is None:
         return None

@@ -1,6 +1,6 @@
-"""What a page hides from people is taken out of its tree: what nobody can see must not reach a model.
+"""Removal of hidden elements: text that people cannot see must not reach a model.
 
-Judged by the page itself, without its external style sheets.
+Only the page itself is considered, without its external style sheets.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _FOR_SCREEN_READERS = frozenset({".sr-only", ".visually-hidden", ".screen-reader
 
 
 def is_hiding(style: str) -> bool:
-    """Whether nobody sees what has this style."""
+    """Return whether an element with this style is invisible."""
     style = _CSS_ESCAPE.sub(lambda found: chr(int(found[1], 16) % 0x10000), _CSS_COMMENT.sub("", style))
     style = re.sub(r"\s+", "", style).lower()
     if _HIDING.search(style) or (_NO_ROOM.search(style) and _CLIPPED.search(style)):
@@ -58,7 +58,7 @@ def is_hiding(style: str) -> bool:
 
 
 def hiding_selectors(css: str) -> set[str]:
-    """Classes and ids that the page's own style sheet hides always, on every medium."""
+    """Return the classes and ids that the page's own style sheet always hides, on every medium."""
     css = _CONDITIONAL.sub("", _CSS_COMMENT.sub("", css))
     found: set[str] = set()
     for selectors, style in _RULE.findall(css):
@@ -68,6 +68,7 @@ def hiding_selectors(css: str) -> set[str]:
 
 
 def remove_hidden(tree: HtmlElement) -> None:
+    """Remove every element that a reader cannot see."""
     for element in list(tree.iter("embed")):  # libxml2 takes what follows for what is in it
         element.drop_tag()
     selectors = hiding_selectors("\n".join(style.text or "" for style in tree.iter("style"))) | _FOR_SCREEN_READERS

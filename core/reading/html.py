@@ -1,6 +1,6 @@
-"""A web page as text: its article, without what surrounds it and without what it hides.
+"""The text of a web page: its article, without boilerplate and hidden text.
 
-Only in a worker: a page decides how long its extraction takes.
+This runs only in a worker: a page decides how long its extraction takes.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ from core.reading.extracted import Extracted, NotReadable
 from core.reading.hidden import remove_hidden
 
 MAX_TAGS = 150_000
-"""Before parsing. Beyond it lies no article."""
+"""Limit for tags before parsing. A page with more is no article."""
 MAX_NODES = 6_000
-"""For trafilatura, which needs more than a second for twice as many; beyond it the visible text is taken as it stands."""
+"""Limit for trafilatura, which needs more than a second for twice as many. Larger pages give their visible text."""
 LITTLE = 200
-"""Characters: less than this is a teaser, a message or a menu rather than an article."""
+"""Least length of an article. Shorter text is a teaser, a message or a menu."""
 TEASER = 800
 
 
 def read_html(text: str) -> Extracted:
+    """Return the article of a page. Raise NotReadable for a login page, a challenge, or a page without text."""
     if text.count("<") > 2 * MAX_TAGS:
         raise NotReadable("complex")
     tree = _parsed(text)
@@ -63,13 +64,13 @@ def _article(tree: HtmlElement) -> str:
     remove_surroundings(tree)
     _keep_captions(tree)
     found = _extract(tree, fast=True, include_comments=False)
-    if len(found) < LITTLE:  # a forum, a notice in a table, or nothing: what is slower looks closer
+    if len(found) < LITTLE:  # a forum, a notice in a table, or nothing: the slower mode finds more
         found = max(found, _extract(tree, fast=False, include_comments=True), key=len)
     return found
 
 
 def _keep_captions(tree: HtmlElement) -> None:
-    """Figures are dropped with all that is in them; what stands below a picture is part of the article."""
+    """Turn figures into plain blocks: trafilatura drops them, but a caption is part of the article."""
     for element in list(tree.iter("figure", "figcaption")):
         element.tag = "div" if element.tag == "figure" else "p"
 
@@ -106,7 +107,7 @@ _BLOCKS = frozenset(
 
 
 def _visible(tree: HtmlElement) -> str:
-    """All that a reader sees outside of menus, one line per block, in time that grows with the page only."""
+    """Return the visible text outside of menus, one line per block, in time linear in the page."""
     etree.strip_elements(tree, *_AROUND, with_tail=False)
     parts: list[str] = []
     for event, element in etree.iterwalk(tree, events=("start", "end")):
@@ -134,7 +135,7 @@ _APP_ROOTS = frozenset({"root", "app", "__next", "__nuxt", "__layout", "main-app
 
 
 def _needs_script(tree: HtmlElement) -> bool:
-    """Whether a page without words would have some in a browser."""
+    """Return whether a page without words would have some in a browser."""
     if any(_WANTS_SCRIPT.search(element.text_content()) for element in tree.iter("noscript")):
         return True
     roots = (element for element in tree.iter("div", "main") if element.get("id") in _APP_ROOTS)
@@ -192,7 +193,7 @@ _HEAD_OF_PAGE = 3_000
 
 
 class _Metadata:
-    """What the page says of itself to programs."""
+    """The metadata of a page: title, day, and whether it is paid."""
 
     def __init__(self, tree: HtmlElement) -> None:
         self._meta: dict[str, str] = {}
@@ -224,7 +225,7 @@ class _Metadata:
 
 
 def _linked_data(tree: HtmlElement) -> Iterator[dict[str, Any]]:
-    """Articles in the page's JSON-LD, which may be wrapped in lists and graphs."""
+    """Yield the articles in the page's JSON-LD, which may be wrapped in lists and graphs."""
     for script in tree.iter("script"):
         if "ld+json" not in script.get("type", "").lower():
             continue
@@ -248,7 +249,7 @@ def _string(item: dict[str, Any], key: str) -> str:
 
 
 def _day_in_words(tree: HtmlElement) -> str | None:
-    """发布时间：2024-05-06 below the title, or a day by itself."""
+    """Return a day from the visible text: 发布时间：2024-05-06 below the title, or a day by itself."""
     for line in "\n".join(tree.itertext())[: 4 * _HEAD_OF_PAGE].split("\n"):
         found = _PUBLISHED.search(line) or _LONE_DAY.search(line.strip())
         if found and (day := _past_day(found[1])):

@@ -1,12 +1,13 @@
-"""Places in a text that look like instructions to a model. They are counted and told, never obeyed and never cut out:
-an article about such attacks quotes them.
+"""Detection of text that looks like instructions to a model.
+
+Such text is counted and reported, never followed and never removed: an article about these attacks quotes them.
 """
 
 from __future__ import annotations
 
 import re
 
-# Lower case, and each beginning with plain words: that is what makes a search through a book quick.
+# All patterns are lower case and begin with plain words, which makes a search through a book quick.
 _LIKE_INSTRUCTIONS = tuple(
     map(
         re.compile,
@@ -37,5 +38,6 @@ _LIKE_INSTRUCTIONS = tuple(
 
 
 def count_instructions(text: str) -> int:
+    """Return the number of places that look like instructions to a model."""
     lowered = text.lower()
     return sum(1 for pattern in _LIKE_INSTRUCTIONS for _ in pattern.finditer(lowered))

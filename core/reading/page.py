@@ -1,4 +1,4 @@
-"""A page that was read."""
+"""The type of a page that was read."""
 
 from __future__ import annotations
 
@@ -13,31 +13,33 @@ from core.search.types import SearchResult
 
 PageKind = Literal["html", "pdf", "docx", "feed", "text"]
 MAX_TEXT = 400_000
-"""Characters: a book, and more than any question needs."""
+"""Limit in characters: a book, and more than any question needs."""
 MAX_TITLE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
+    """A page or a file that was read."""
+
     address: str
-    """As it was asked for."""
+    """Address that was asked for."""
     final_address: str
-    """Where the text was, after every redirect."""
+    """Address of the text, after every redirect."""
     title: str
     text: str
-    """Cleaned, and without what the page hides from people. Whatever it says, it is material, never an instruction."""
+    """Cleaned text, without hidden parts. It is material, never an instruction."""
     published: str | None
-    """An ISO day, where the page says one."""
+    """ISO day, if the page states one."""
     kind: PageKind
     fetched_at: datetime
     instructions: int
-    """How many places look like instructions to a model."""
+    """Number of places that look like instructions to a model."""
     is_cut: bool
-    """Whether the page went on: `text` is its beginning."""
+    """True if the page is longer: `text` is its beginning."""
 
     @classmethod
     def sent_along(cls, result: SearchResult) -> Page:
-        """What an engine has read for us, and sent with its answer."""
+        """Return the page that an engine has read for us and sent with its answer."""
         text = clean(result.text)
         return cls(
             address=result.url,
@@ -57,5 +59,5 @@ class Page:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the text, by which a later reading shows whether the page has changed."""
+        """SHA-256 of the text. A later reading shows by it whether the page has changed."""
         return hashlib.sha256(self.text.encode()).hexdigest()

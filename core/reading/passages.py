@@ -1,4 +1,4 @@
-"""Of a page that was read, what speaks about the question."""
+"""Selection of the passages of a page that are about the question."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ from core.base.text import terms
 from core.reading.page import Page
 
 PASSAGE_CHARS = 300
-"""Long enough to say something, short enough for several of them to fit."""
+"""Length of a passage: long enough to say something, short enough for several of them to fit."""
 AROUND_WEIGHT = 0.5
-"""What the engine quoted was chosen for the query, too; the question itself counts more."""
+"""Weight of the engine's snippet, which was chosen for the query too. The question itself counts more."""
 WORTH = 0.2
-"""Of the best score: what has less says nothing about the question beside it."""
+"""Share of the best score that a passage needs. One with less says nothing more about the question."""
 Span = tuple[int, int]
 _FULL_WIDTH = {code + 0xFEE0: code for code in range(0x21, 0x7F)}
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
+    """A part of a page's text, and its score."""
+
     start: int
     end: int
-    """Into the page's text."""
+    """Position in the page's text, like `start`."""
     text: str
     score: float
-    """0 to 1.5: how much of the question, and of the engine's snippet, stands there."""
+    """Score from 0 to 1.5: how much of the question and of the engine's snippet the passage has."""
 
 
 def passages(page: Page, question: str, *, around: str = "", budget: int) -> list[Passage]:
-    """Whole sentences in page order, at most `budget` characters, neighbours joined; the beginning where nothing fits.
+    """Return whole sentences in page order, at most `budget` characters; the beginning of the page if nothing matches.
 
-    `around` is the engine's snippet: where it stands in the page, the page speaks about the query.
+    `snippet` is the engine's: its place in the page is about the query. Neighbouring passages are joined.
     """
     pieces = list(_pieces(page.text, min(PASSAGE_CHARS, budget)))
     scores = _scores(page.text, pieces, question, around)
@@ -51,7 +53,7 @@ def passages(page: Page, question: str, *, around: str = "", budget: int) -> lis
 
 
 def _pieces(text: str, limit: int) -> Iterator[Span]:
-    """The text in spans of whole sentences; only a sentence that is longer than the limit is cut."""
+    """Yield spans of whole sentences. Only a sentence longer than the limit is cut."""
     begun: Span | None = None
     for start, end in _sentence_spans(text, limit):
         if begun and end - begun[0] > limit:
@@ -81,7 +83,10 @@ def _scores(text: str, pieces: Sequence[Span], question: str, around: str) -> li
 
 
 def _positions(text: str, term: str) -> Iterator[int]:
-    """Chinese anywhere, other words as whole words only. A pattern for each would take longer to compile than to use."""
+    """Yield the positions of the term: Chinese anywhere, other words only as whole words.
+
+    A regular expression for each term would take longer to compile than to use.
+    """
     position = text.find(term)
     while position >= 0:
         end = position + len(term)

@@ -1,4 +1,4 @@
-"""The text layer of a PDF. Only in a worker: the library is C++ and the file is a stranger's."""
+"""The text layer of a PDF. This runs only in a worker: the library is C++ and the file is untrusted."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ _LOCKED = 4  # FPDF_ERR_PASSWORD
 
 
 def read_pdf(body: bytes, *, max_text: int) -> Extracted:
+    """Return the text of the first pages. Raise NotReadable for a locked, scanned or broken file."""
     try:
         document = pypdfium2.PdfDocument(body)
     except pypdfium2.PdfiumError as error:

@@ -1,4 +1,4 @@
-"""Text that needs no extraction, and feeds."""
+"""Reading of plain text, Markdown and feeds."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _FIRST_LINES = 40
 
 
 def read_text(text: str) -> Extracted:
-    """Plain text and Markdown, as they are; the first heading is the title."""
+    """Return plain text or Markdown as it is; the first heading is the title."""
     title = _MARKDOWN_TITLE.search("\n".join(text.split("\n", _FIRST_LINES)[:_FIRST_LINES]))
     return Extracted("text", text, title=one_line(title[1]) if title else "")
 
 
 def read_feed(text: str) -> Extracted:
-    """RSS and Atom: what the entries say, one paragraph each, the newest day as the feed's."""
+    """Return the entries of an RSS or Atom feed, one paragraph each. The newest day is the feed's."""
     from lxml import etree, html
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, encoding="utf-8")

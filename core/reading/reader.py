@@ -1,4 +1,4 @@
-"""From an address to a page that was read, or to the sentence that says why not."""
+"""The reader: from an address to a page that was read, or to an error that says why it was not."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ Outcome = Page | ReadingError
 
 MAX_PROCESSES = 4
 FILE_PATIENCE = 20.0
-"""Seconds for one file, with the start of a process on a busy machine."""
+"""Seconds for one file, including the start of a process on a busy machine."""
 
 
 class Reader:
-    """Thread-safe, and one for the whole process."""
+    """Reads pages and files. It is thread-safe, and there is one for the whole process."""
 
     def __init__(self, settings: ReadingSettings, *, cache: PageCache | None = None) -> None:
         self.pages = settings.pages
-        """How many results of a search are read; 0: nothing is."""
+        """Number of search results that are read; 0 switches reading off."""
         self.timeout = settings.timeout
         self.files = settings.files
-        """How many a reader may bring along to a question."""
+        """Number of files that a reader may attach to a question."""
         self.megabytes = settings.file_megabytes
-        """Of each of them."""
+        """Size limit of each file."""
         self._cache = cache
         self._downloader = Downloader(settings)
         self._workers = ExtractionWorkers(min(max(os.cpu_count() or 1, 2), MAX_PROCESSES))
@@ -53,24 +53,27 @@ class Reader:
     @classmethod
     def from_settings(cls, settings: Settings, *, link: RedisLink | None = None) -> Reader:
         section = settings.section(ReadingSettings)
-        if "READING_DENY_HOSTS" in settings.unusable:  # somebody wanted to keep us away, and we do not know from where
+        if "READING_DENY_HOSTS" in settings.unusable:  # an administrator forbade hosts, and we do not know which
             section = section.model_copy(update={"pages": 0})
         return cls(section, cache=PageCache.from_settings(settings, link))
 
     @property
     def warning(self) -> str:
-        """A sentence for the settings page when something is wrong; empty otherwise."""
+        """A sentence for the settings page when something is wrong; otherwise empty."""
         return self._cache.warning if self._cache else ""
 
     def warm_up(self) -> None:
-        """Starts the processes that the first page would have to wait for, once, and waits for none of them."""
+        """Start the processes that the first page would have to wait for, once, without waiting for them."""
         with self._lock:
             needed, self._is_warm = self.pages > 0 and not self._is_warm, True
         if needed:
             self._threads.start(self._workers.start)
 
     def read(self, address: str, *, deadline: Deadline) -> Page:
-        """Raises ReadingError, or Cancelled. Only a system resolver that hangs can hold it longer than the deadline."""
+        """Read a page.
+
+        Raise ReadingError or Cancelled. Only a system resolver that hangs can take longer than the deadline.
+        """
         if not self.pages:
             raise ReadingError("off")
         place = self._downloader.place(address)
@@ -78,14 +81,14 @@ class Reader:
         return replace(page, address=address)
 
     def read_bytes(self, body: bytes, content_type: str, *, deadline: Deadline) -> Extracted:
-        """What a file holds, taken apart where pages are. Raises ReadingError."""
+        """Return the text of a file, extracted in a worker like a page. Raise ReadingError."""
         try:
             return self._workers.extract(body, content_type, deadline)
         except NotReadable as error:
             raise ReadingError(error.reason) from None
 
     def read_file(self, name: str, body: bytes) -> Page:
-        """What a reader has brought along. Raises FileError."""
+        """Read a file that a reader attached. Raise FileError."""
         shown = accepted_name(name, len(body), megabytes=self.megabytes)
         try:
             return file_page(
@@ -95,7 +98,7 @@ class Reader:
             raise FileError(error.reason, name=shown) from None
 
     def with_comments(self, name: str, body: bytes, remarks: Sequence[Remark], author: str) -> bytes:
-        """A Word document as it was, and comments at these places of its text. Raises FileError."""
+        """Return a Word document with comments at these positions of its text. Raise FileError."""
         try:
             return self._workers.commented(body, remarks, author, Deadline(FILE_PATIENCE))
         except NotReadable as error:
@@ -108,16 +111,18 @@ class Reader:
         deadline: Deadline,
         on_outcome: Callable[[str, Outcome], None] = lambda _address, _outcome: None,
     ) -> list[Outcome]:
-        """All at once, in their order. At the deadline whatever is not there yet has timed out, and is abandoned.
+        """Read all pages at once and return the outcomes in order. Pages that are late at the deadline count as timed
+        out.
 
-        Raises Cancelled as soon as the deadline is cancelled.
+        Raise Cancelled as soon as the deadline is cancelled.
 
-        `on_outcome` is told of each as it comes, in a thread of its own.
+        `on_outcome` is called for each page when it is done, in a thread of its own.
         """
         outcomes: dict[int, Outcome] = {}
         changed = threading.Event()
 
         def read_one(place: int, address: str) -> None:
+            """Read one page and store its outcome."""
             try:
                 outcome: Outcome = self.read(address, deadline=deadline)
             except ReadingError as error:
@@ -128,7 +133,7 @@ class Reader:
                 log.exception("a page could not be read")
                 outcome = ReadingError("failed")
             on_outcome(address, outcome)
-            outcomes[place] = outcome  # nothing is returned that was not told before
+            outcomes[place] = outcome  # after the callback: no outcome is returned that was not reported
             if len(outcomes) == len(addresses):
                 changed.set()
 
@@ -144,7 +149,7 @@ class Reader:
             self._cache.close()
 
     def _cached(self, place: Place) -> Page | None:
-        """What was read there not long ago, if it may still be read where it was."""
+        """Return the page that was read there not long ago, if it may still be read."""
         cached = self._cache.get(place.url) if self._cache else None
         if cached is None:
             return None

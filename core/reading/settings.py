@@ -1,4 +1,4 @@
-"""What there is to configure about reading."""
+"""Settings of reading."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _hosts(value: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _host(entry: str) -> str:
-    """As it stands in an address that was prepared for sending: in lower case, and in ASCII."""
+    """Return the host as it stands in a normalized address: lower case and ASCII."""
     try:
         address = normal_address(f"http://{entry}/")
     except HttpInvalidRequest:

@@ -1,9 +1,9 @@
-"""The child process in which strangers' bytes are taken apart: `python -m core.reading.worker`.
+"""The child process that extracts text from untrusted bytes: `python -m core.reading.worker`.
 
 Everything is imported first. Then the process gives up what it could be misused for: it can open no file and no socket,
-start no program and take no more than its share of memory. Every task has a second of processor time, a reader's own file
-some more, after which the kernel ends the process, wherever in a C library it may be. It ends by itself when its socket is
-closed.
+start no program and take no more than its share of memory. Every task has one second of processor time, a reader's own
+file some more. After that the kernel ends the process, wherever in a C library it may be. The process ends by itself
+when its socket is closed.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from core.reading.extracted import NotReadable, Remark
 from core.reading.frames import receive, send
 
 MEMORY = 1_000_000_000
-"""Addresses, not pages: what the libraries map counts too."""
+"""Limit of the address space in bytes. Memory that the libraries map counts too."""
 _SAMPLE = "<html><head><title>t</title></head><body><article><p>{}</p></article></body></html>".format("一句话。" * 100)
 
 
 def main() -> None:
+    """Warm up, drop privileges, then run tasks until the socket is closed."""
     logging.disable(logging.CRITICAL)
     parent = socket.socket(fileno=0)
-    for sample in (_SAMPLE, "<html><body><p>短。</p></body></html>"):  # whatever is loaded late is loaded now
+    for sample in (_SAMPLE, "<html><body><p>短。</p></body></html>"):  # load now what is otherwise loaded late
         extract(sample.encode(), "text/html")
     _decoder_loaded()
     _give_up_the_world()
@@ -47,7 +48,7 @@ def main() -> None:
 
 
 def _decoder_loaded() -> None:
-    for codec in {*aliases.values(), "utf_8_sig", "koi8_u"}:  # each is a file, and may be what a page is written in
+    for codec in {*aliases.values(), "utf_8_sig", "koi8_u"}:  # each codec is a file, and a page may need it
         with suppress(LookupError):  # of another system
             codecs.lookup(codec)
     extract("Ceci est une phrase accentuée à déceler, évidemment.".encode("cp1252"), "")
@@ -66,7 +67,7 @@ def _give_up_the_world() -> None:
 
 
 def _answer(body: bytes, wanted: dict[str, Any]) -> tuple[dict[str, object], bytes]:
-    """What was read, or a document that was made."""
+    """Run one task and return the extracted text, or the bytes of a new document."""
     try:
         if "remarks" in wanted:
             return {}, commented(body, (Remark(*remark) for remark in wanted["remarks"]), wanted["author"])

@@ -1,4 +1,5 @@
-"""A few child processes that take pages apart, kept between pages: a new interpreter would cost half a second each time."""
+"""A pool of child processes that extract text, kept between pages: a new interpreter would cost half a second each
+time."""
 
 from __future__ import annotations
 
@@ -21,15 +22,15 @@ from core.reading.frames import receive, send
 
 PAGE_SECONDS = 1.0
 FILE_SECONDS = 5.0
-"""Of processor time: a reader waits for one file of their own, and knows what is in it."""
+"""Processor time for a file: a reader waits for one file of their own, and knows its content."""
 Answer = tuple[dict[str, Any], bytes]
 TASKS = 200
-"""After so many a worker is replaced, and whatever its libraries have leaked goes with it."""
+"""Number of tasks after which a worker is replaced, so that memory leaked by its libraries is freed."""
 _WHERE_CORE_IS = Path(__file__).resolve().parents[2]
 
 
 class ExtractionWorkers:
-    """Started when they are first needed. One that was killed, by the kernel or at its deadline, is replaced."""
+    """Worker processes, started when they are first needed. One that was killed is replaced."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -41,18 +42,21 @@ class ExtractionWorkers:
         self._closed = False
 
     def start(self) -> None:
-        """Now, rather than with the first page."""
+        """Start all workers now, rather than with the first page."""
         for worker in [self._idle.get() for _ in range(self._count)]:
             self._idle.put(worker or self._started())
 
     def extract(
         self, body: bytes, content_type: str, deadline: Deadline, *, seconds: float = PAGE_SECONDS
     ) -> Extracted:
-        """Raises NotReadable; takes no longer than the deadline, whatever is in the bytes."""
+        """Return the extracted text.
+
+        Raise NotReadable. It takes no longer than the deadline, whatever the bytes are.
+        """
         return Extracted(**self._ask({"content_type": content_type, "seconds": seconds}, body, deadline)[0])
 
     def commented(self, body: bytes, remarks: Sequence[Remark], author: str, deadline: Deadline) -> bytes:
-        """A Word document with comments. Raises NotReadable."""
+        """Return a Word document with comments. Raise NotReadable."""
         wanted = {"remarks": remarks, "author": author, "seconds": FILE_SECONDS}
         return self._ask(wanted, body, deadline)[1]
 
@@ -109,6 +113,7 @@ class _Worker:
         self.tasks = 0
 
     def ask(self, wanted: Mapping[str, Any], body: bytes, deadline: Deadline) -> Answer:
+        """Send one task and return the answer. Raise NotReadable or Cancelled."""
         self._await_ready(deadline)
         self.tasks += 1
         self.is_usable = False
@@ -132,7 +137,10 @@ class _Worker:
         return told, answer[1]
 
     def _await_ready(self, deadline: Deadline) -> None:
-        """A worker that is still starting stays: killed for that, on a busy machine none would ever start."""
+        """Wait until the worker has started.
+
+        It is not killed for being slow: on a busy machine none would ever start.
+        """
         if self._is_ready:
             return
         try:
@@ -150,7 +158,7 @@ class _Worker:
         return NotReadable("complex" if out_of_time else "broken")
 
     def end(self) -> int:
-        """No process is left behind; the status with which it ended."""
+        """Kill the process and return its exit status. No process is left behind."""
         with self._lock:
             self.is_usable = False
             self._socket.close()

@@ -1,7 +1,8 @@
-"""Who is answered now: how often a visitor may ask, and how many answers are written at once. The others wait in line.
+"""Admission of questions: how often a visitor may ask, and how many answers are written at once. The others wait in a
+queue.
 
-The line is fair: everybody's first question comes before anybody's second one, so that whoever has many tabs open waits
-behind those who have one. What limits a visitor also limits an address, which may stand for several of them.
+The queue is fair: everybody's first question comes before anybody's second one, so that a visitor with many open tabs
+waits behind those with one. The limits of a visitor also apply to an address, which may stand for several visitors.
 """
 
 from __future__ import annotations
@@ -27,17 +28,18 @@ class TooManyQuestions(InputError):
 
 
 class Place:
-    """One question's place: in line, then among those that are being answered."""
+    """The place of one question: in the queue, then among those that are being answered."""
 
     def __init__(self, visitor: Visitor) -> None:
         self.takes = (visitor.name, f"@{visitor.address}") if visitor.address else (visitor.name,)
         self.ahead: int | None = None
-        """How many stand before it in line; None while it does not wait."""
+        """The number of questions before it in the queue; None while it does not wait."""
         self.called = asyncio.Event()
 
 
 class Admission:
-    """One for the process. The line belongs to the process-wide loop; `count` may be called from any thread."""
+    """The queue of the process. It belongs to the process-wide loop; only `count_question` may be called from any
+    thread."""
 
     def __init__(self, settings: LimitsSettings, link: RedisLink | None = None) -> None:
         self._at_once = settings.answers_at_once
@@ -54,14 +56,14 @@ class Admission:
         self._taken: Counter[str] = Counter()
 
     def count(self, visitor: Visitor) -> None:
-        """Counts one question, or raises TooManyQuestions. Who sits at the command line runs the installation."""
+        """Count one question, or raise TooManyQuestions. The command line is not limited."""
         seconds = self._per_minute.wait(visitor) if visitor != COMMAND_LINE else None
         if seconds is not None:
             raise TooManyQuestions(retry_after=seconds)
 
     @asynccontextmanager
     async def turn(self, place: Place) -> AsyncIterator[None]:
-        """Waits until the question is called. Leaving, also out of the line, lets the next ones move up."""
+        """Wait in the queue until the question's turn comes. Leaving, also while waiting, lets the next ones move up."""
         self._line.append(place)
         try:
             self._move_up()
@@ -89,7 +91,7 @@ class Admission:
         if place.called.is_set():
             self._answered -= 1
             self._taken.subtract(place.takes)
-            self._taken += Counter()  # forgets the zeros
+            self._taken += Counter()  # drops entries that are zero
         else:
             self._line.remove(place)
 
@@ -101,6 +103,7 @@ class Admission:
         return sorted(self._line, key=loads.__getitem__)
 
     def _load(self, taken: Counter[str], place: Place) -> int:
-        """How many places its visitor has; an address has one for every so many that are taken there."""
+        """Return how many answers the visitor has. An address counts one for every `visitors_per_address` answers
+        there."""
         name, *address = place.takes
         return max([taken[name], *(taken[each] // self._visitors_per_address for each in address)])

@@ -1,4 +1,4 @@
-"""依据核对 of an answer: what its sources said when they were read, and what the check makes of it."""
+"""依据核对 of an answer, against the texts of its sources as they were read."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ from core.search.types import Source
 log = logging.getLogger(__name__)
 
 PATIENCE = 0.3
-"""Seconds that a page waits for a check that has to be made again; later it is there at the next look."""
+"""Seconds that a page waits for a repeated check. A later result is shown at the next rerun."""
 CHECKS_KEPT = 256
 
 
 class Text(Protocol):
-    """A page as it was read, or as it was kept."""
+    """A page as it was read, or as it was stored."""
 
     @property
     def text(self) -> str: ...
 
 
 Texts = Mapping[int, Text]
-"""By the number of the source."""
+"""The texts of sources, by the number of the source."""
 
 
 def check(text: str, sources: Sequence[Source], texts: Texts) -> AnswerCheck | None:
-    """None, where there is nothing to compare with, or where it failed: no answer breaks for it."""
+    """Return the check of a text. None if there are no sources, or if the check failed: no answer may break because of
+    it."""
     if not sources:
         return None
     try:
@@ -52,7 +53,7 @@ def source_texts(sources: Sequence[Source], texts: Texts) -> list[SourceText]:
 
 def _source_text(source: Source, page: Text | None) -> SourceText:
     if page is None:
-        named = source.title != host_of(source.url)  # else nobody has said yet what stands there
+        named = source.title != host_of(source.url)  # a title that is only the host name says nothing about the page
         words = f"{source.title}\n{source.snippet}" if named else source.snippet
         return SourceText(source.number, words, is_full=False, published=source.published)
     is_full = not getattr(page, "is_cut", False)
@@ -60,19 +61,19 @@ def _source_text(source: Source, page: Text | None) -> SourceText:
 
 
 async def checked(answer: Answer, evidence: Evidence) -> Checked | None:
-    """Of an answer that is complete, in a thread: others are being answered meanwhile."""
+    """Check a complete answer in a thread, because other answers are being written meanwhile."""
     sources, texts = known(answer.sources, evidence.sources), dict(evidence.pages)
     found = await in_a_thread(lambda: check(answer.text, sources, texts), name="wenyuan-checks")
     return Checked(found) if found is not None else None
 
 
 def known(cited: Sequence[Source], found: Sequence[Source]) -> Sequence[Source]:
-    """Also what was found and not cited: without it nobody would know that a sentence could have had a source."""
+    """Return all sources, cited or not. Uncited ones show that a sentence could have had a source."""
     return tuple({source.number: source for source in (*found, *cited)}.values())
 
 
 class Checks:
-    """For whoever shows an answer later: as it was made then, or made again where the checker is another one by now."""
+    """Checks for answers that are shown later: the stored check, or a new one if the checker's version has changed."""
 
     def __init__(self, *, patience: float = PATIENCE) -> None:
         self._patience = patience
@@ -96,7 +97,7 @@ class Checks:
 
 
 class _Repeated:
-    """A check to be made again; two of the same answer are equal."""
+    """A check to be made again. Two of the same answer are equal."""
 
     def __init__(self, message: Message, load: Callable[[], Texts]) -> None:
         self._message = message

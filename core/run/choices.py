@@ -1,4 +1,4 @@
-"""What one reader has chosen for themselves. It travels with each question; the App never changes."""
+"""The choices of one reader. They travel with each question; the App never changes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _SECTIONS = {
     "max_execution_time": ("agent",),
     "prompt": ("chat", "agent"),
 }
-"""Where the settings have the same key. The time range has no setting: by default there is none."""
+"""The sections of the settings that have the same key. The time range is not a setting: by default there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """None: as the administrator has set it."""
+    """The reader's choices. None: the administrator's setting holds."""
 
     result_count: int | None = None
     language: str | None = None
@@ -39,7 +39,7 @@ class Choices:
     prompt: str | None = None
 
     def applied_to(self, settings: Settings) -> Settings:
-        """The settings that hold for one question of this reader's."""
+        """Return the settings for one question of this reader."""
         changes: dict[str, dict[str, Any]] = defaultdict(dict)
         for key, sections in _SECTIONS.items():
             value = getattr(self, key)

@@ -1,4 +1,4 @@
-"""The sources of one run: each has one number, given once; and as much of them as a prompt has room for."""
+"""The sources of one run, each with one number, and their text within the budget of a prompt."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from core.search.types import SearchResult, Source
 
 BETWEEN_PASSAGES = " …… "
 SHORTEST_PASSAGES = 200
-"""Characters of a page: a snippet has as many."""
+"""The fewest characters that a page gets in a prompt: about as many as a snippet has."""
 LONGEST_ARTICLE = 1_000
-"""Characters: an article of a law is shown whole, and hardly any is longer."""
+"""Characters of an article in a prompt. Hardly any is longer, so nearly all are shown whole."""
 TRIES = 8
 
 
 class Evidence:
-    """Numbered from 1 in the order in which the model met them, one number per address."""
+    """The sources of a run, one per address, numbered from 1 in the order in which the model was shown them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -38,11 +38,11 @@ class Evidence:
 
     @property
     def pages(self) -> Mapping[int, Page]:
-        """What was read, by the number of the source."""
+        """The pages that were read, by the number of the source."""
         return self._pages
 
     def number(self, results: Sequence[SearchResult]) -> tuple[Source, ...]:
-        """The same results as sources, ascending: one that was met before keeps its number and comes first."""
+        """Add results as sources and return them, ordered by number. A result that is known keeps its number."""
         with self._lock:
             numbered = {source.number: source for source in map(self._numbered, results)}
         return tuple(numbered[number] for number in sorted(numbered))
@@ -60,7 +60,7 @@ class Evidence:
         return source
 
     def attach(self, files: Sequence[Page]) -> tuple[Source, ...]:
-        """What the reader has brought along, as sources that were read in full."""
+        """Add the reader's own files, as sources that were read in full."""
         with self._lock:
             return tuple(self._by_address.get(canonical(file.address)) or self._attached(file) for file in files)
 
@@ -74,7 +74,7 @@ class Evidence:
         return source
 
     def number_again(self, sources: Sequence[Source]) -> tuple[Source, ...]:
-        """Sources of another run, as sources of this one."""
+        """Add sources of another run, with numbers of this one."""
         return self.number(
             [
                 SearchResult(source.title, source.url, source.snippet, host_of(source.url), source.published)
@@ -83,18 +83,18 @@ class Evidence:
         )
 
     def number_links(self, addresses: Sequence[str]) -> tuple[Source, ...]:
-        """What the user typed: nobody has said yet what stands there."""
+        """Add addresses that the user typed. They have neither a title nor a snippet yet."""
         return self.number([SearchResult(host_of(address), address, "", host_of(address)) for address in addresses])
 
     def at(self, address: str) -> Source | None:
         return self._by_address.get(canonical(address))
 
     def now(self, sources: Sequence[Source]) -> tuple[Source, ...]:
-        """The same sources, as they are by now."""
+        """Return the current state of these sources."""
         return tuple(self._by_address[canonical(source.url)] for source in sources)
 
     def settle(self, source: Source, outcome: Outcome) -> Source:
-        """The source as it is now that somebody tried to read it."""
+        """Record how reading a page ended, and return the updated source."""
         with self._lock:
             if isinstance(outcome, ReadingError):
                 settled = source if source.number in self._pages else replace(source, unread=outcome.mark)
@@ -106,7 +106,7 @@ class Evidence:
 
 
 def as_read(source: Source, page: Page) -> Source:
-    """The same source, with what its page says of itself."""
+    """Return the source marked as read, with the title, date and length that its page gives."""
     nameless = source.title in {"", host_of(source.url)}
     return replace(
         source,
@@ -122,9 +122,9 @@ def as_read(source: Source, page: Page) -> Source:
 def within_budget(
     sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page] | None = None, question: str = ""
 ) -> tuple[tuple[Source, ...], str]:
-    """As many of the first sources as the budget holds, at least one, and the text that carries them.
+    """Return as many of the first sources as the budget holds, at least one, and their text for the prompt.
 
-    What is left beside the snippets is shared by the pages that were read: passages that speak about the question.
+    The room beside the snippets is shared by the pages that were read: it holds passages that speak about the question.
     """
     kept = tuple(sources)
     while kept:
@@ -136,7 +136,7 @@ def within_budget(
 
 
 def described(sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page], question: str) -> str:
-    """All of these as a model reads them: passages of what was read, as far as the budget goes, and snippets."""
+    """Return all these sources as text for a model: passages of pages as far as the budget goes, else snippets."""
     return _block(sources, settings, _texts(sources, settings, pages, question))
 
 
@@ -156,13 +156,15 @@ def excerptable(
 
 
 def _block(sources: Sequence[Source], settings: Settings, texts: Mapping[int, str]) -> str:
-    """The addresses of a library are long, and the model has no use for them."""
+    """Return the block of sources. The library's long addresses are replaced by its name, as the model does not need
+    them."""
     named = [replace(source, url=LIBRARIES.get(source.engine, source.url)) for source in sources]
     return sources_block(named, snippet_length=settings.search.snippet_length, passages=texts)
 
 
 def _articles(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page]) -> dict[int, str]:
-    """A rule is read whole, because half of it may say the opposite, unless all of them would take more than half of the room."""
+    """Return the texts of articles, whole because half a rule may say the opposite. Together they take at most half of
+    the budget."""
     laws = [source.number for source in sources if source.engine == LAWS and source.number in pages]
     longest = min(LONGEST_ARTICLE, settings.chat.source_tokens // (2 * max(len(laws), 1)))
     return {number: shorten(one_line(pages[number].text), longest) for number in laws}
@@ -188,11 +190,11 @@ def _texts(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Pa
 
 
 def _found_by(source: Source) -> str:
-    """What an engine quoted for the query; of a reader's own file there is only its beginning."""
+    """Return the engine's snippet for the query. A reader's own file has none: its snippet is only its beginning."""
     return "" if source.read == "file" else source.snippet
 
 
 def quoted(page: Page, question: str, snippet: str, characters: int) -> str:
-    """What the page says about the question, on one line, as the prompt carries it."""
+    """Return the page's passages about the question on one line, for the prompt."""
     found = passages(page, question, around=snippet, budget=characters)
     return BETWEEN_PASSAGES.join(passage.text for passage in found)

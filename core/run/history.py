@@ -1,4 +1,4 @@
-"""How much of a conversation a model is told again."""
+"""The part of a conversation that a model is sent again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from core.llm.tokens import estimate_tokens
 
 
 def newest(history: Sequence[Message], budget: int, told: Callable[[Message], str]) -> list[tuple[Message, str]]:
-    """The newest messages that fit the budget of tokens, oldest first, each as it will be told; never a note."""
+    """Return the newest messages that fit the budget of tokens, oldest first, each with its formatted text. Notes are
+    left out."""
     kept: list[tuple[Message, str]] = []
     for message in reversed([message for message in history if message.role != "note"]):
         text = told(message)

@@ -1,7 +1,7 @@
-"""让模型复核: one call about the citations that the rules left open.
+"""让模型复核: one model call about the citations that the rules left open.
 
-A model is believed only where it quotes, and what it quotes stands in that source; and never against a number, a date or
-a negation that the exact comparisons can see. So the worst that a hostile page can do is to be quoted with words of its own.
+A model is believed only if it quotes words that stand in that source. It is never believed against a number, a date or
+a negation that the exact comparisons can see. So a hostile page can at worst be quoted with its own words.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ from core.search.format import CLOSE_FENCE, OPEN_FENCE, inert
 log = logging.getLogger(__name__)
 
 SECONDS = 60.0
-"""For a reader who has asked for it."""
+"""The time limit if a reader has asked for the second opinion."""
 SECONDS_UNASKED = 20.0
-"""After an answer, by itself."""
+"""The time limit if it comes automatically after an answer."""
 TOKENS = 4_096
-"""Twenty lines need a quarter of it; some models think first."""
+"""The output limit. Twenty lines need a quarter of it; some models think first."""
 MOST_PLACES = 20
-"""Asked about in one call."""
+"""The number of citations in one call."""
 STATEMENT_LENGTH = 400
 AROUND = 200
-"""Characters on each side of what the rules compared."""
+"""Characters on each side of the passage that the rules compared."""
 PASSAGES_LENGTH = 1_000
-"""Of one source, for one statement."""
+"""Characters of one source for one statement."""
 SHORTEST_QUOTE, LONGEST_QUOTE = 6, 400
 BETWEEN = " …… "
 SUPPORTS = "模型认为来源是这样说的，原话如下。"
 DIFFERS = "模型认为来源的说法不同，原话如下。"
 
 
-# ── What is asked ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── The request ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Doubt:
     """One citation that the rules left open."""
 
     place: tuple[int, int]
-    """Which statement, and which citation of it."""
+    """The index of the statement, and of the citation within it."""
     statement: str
     check: Check
     source: SourceText
@@ -95,7 +95,7 @@ def _item(number: int, doubt: Doubt) -> str:
 
 
 def best_passages(doubt: Doubt) -> str:
-    """What the rules compared, with what stands around it; the beginning of a source in which they found no place."""
+    """Return the passages that the rules compared, with the text around them; else the beginning of the source."""
     text = doubt.source.text
     if len(text) <= PASSAGES_LENGTH:
         return text
@@ -104,7 +104,7 @@ def best_passages(doubt: Doubt) -> str:
     return BETWEEN.join(found)[:PASSAGES_LENGTH] or text[:PASSAGES_LENGTH]
 
 
-# ── What is answered ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── The reply ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _LINE = re.compile(
     r"^[ \t>*#-]*(?:第 ?)?[\[【(（]?(?P<number>\d{1,3})[\]】)）]?(?: ?[条项])?[ \t|｜:：.、*]*"
@@ -122,7 +122,7 @@ class Judgement:
 
 
 def judgements(said: str) -> dict[int, Judgement]:
-    """By the number of the place. One that is told twice is not told; nor one without a verdict or without words."""
+    """Return the model's verdicts by the number of the citation. Double, undecided and unquoted ones are left out."""
     lines = list(_LINE.finditer(said))
     nexts = [*(line.start() for line in lines), len(said)][1:]
     told: dict[int, list[Judgement]] = {}
@@ -138,11 +138,11 @@ def _quote(rest: str) -> str:
     return next(filter(None, found.groups()), "") if found else words
 
 
-# ── What is believed ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Accepting verdicts ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def believed(doubt: Doubt, judgement: Judgement) -> Check | None:
-    """None: the place stays open."""
+    """Return the new check if the model's verdict can be believed. None: the citation stays open."""
     place = find_quote(judgement.quote, doubt.source.text)
     if place is None or count_instructions(judgement.quote):
         return None
@@ -156,7 +156,8 @@ def believed(doubt: Doubt, judgement: Judgement) -> Check | None:
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Where the words stand, in whatever spelling and however the lines are broken; else, or for too few of them, None."""
+    """Return the position of a quotation in any spelling and with any line breaks. None if it is missing, too short or
+    too long."""
     wanted = "".join(folded(quote).split())
     if not SHORTEST_QUOTE <= len(wanted) <= LONGEST_QUOTE:
         return None
@@ -167,7 +168,7 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
 
 @lru_cache(maxsize=16)
 def _solid(text: str) -> tuple[str, Sequence[int]]:
-    """The text for comparing without its spaces, and where each character of it stands."""
+    """Return the text for comparing without its spaces, and the position of each of its characters."""
     places = [place for place, character in enumerate(text) if not character.isspace()]
     return "".join(folded(text).split()), places
 
@@ -176,7 +177,7 @@ _SENTENCE_END = re.compile(r"[。！？!?；;\n]")
 
 
 def _sentences_at(place: tuple[int, int], source: SourceText) -> SourceText:
-    """The whole sentences of which a quotation may be a part: what was left out of them counts too."""
+    """Return the whole sentences around a quotation: the words left out of it count too."""
     start, end = place
     ends = [found.end() for found in _SENTENCE_END.finditer(source.text, max(0, start - AROUND), start)]
     after = _SENTENCE_END.search(source.text, max(start, end - 1), end + AROUND)
@@ -185,6 +186,7 @@ def _sentences_at(place: tuple[int, int], source: SourceText) -> SourceText:
 
 
 def reviewed(check: AnswerCheck, places: Sequence[Doubt], said: str, *, model: str, usage: TokenUsage) -> AnswerCheck:
+    """Return the check with the model's accepted verdicts and the cost of the call."""
     told = judgements(said)
     decided = {
         doubt.place: better
@@ -205,7 +207,7 @@ def _with(statement: StatementCheck, row: int, decided: Mapping[tuple[int, int],
 
 
 def _together(check: Check, citations: Sequence[CitationCheck]) -> Check:
-    """One source that says it is enough."""
+    """Return the check of the statement. One supporting source is enough."""
     if check.verdict is not Verdict.UNCHECKED:
         return check
     supported = [citation.check for citation in citations if citation.check.verdict is Verdict.SUPPORTED]
@@ -222,7 +224,7 @@ class NothingToJudge(InputError):
 async def judged(
     check: AnswerCheck, sources: Sequence[SourceText], model: Model, *, seconds: float = SECONDS
 ) -> AnswerCheck:
-    """The check with what the model could show. Raises a ModelError, or NothingToJudge."""
+    """Ask the model and return the check with its accepted verdicts. Raises a ModelError, or NothingToReview."""
     places = doubts(check, sources)
     if not places:
         raise NothingToJudge
@@ -233,7 +235,7 @@ async def judged(
 
 
 class Review:
-    """The second opinion that comes by itself after an answer, where the administrator wants one."""
+    """The second opinion that follows an answer automatically, if the administrator wants one."""
 
     def __init__(self, question: Question) -> None:
         self._question = question
@@ -252,7 +254,8 @@ class Review:
                 self._usage = event
 
     async def events(self) -> tuple[RunEvent, ...]:
-        """Nothing, where there is nothing to ask about, and where it failed: the answer is there."""
+        """Ask the model and return the events. Empty if there is nothing to ask, or if it failed: the answer is
+        complete anyway."""
         if not self._wanted or self._check is None or self._answer is None:
             return ()
         evidence = self._question.evidence

@@ -1,4 +1,4 @@
-"""Keeps an answer while it is being written, so that a crash, a closed tab or a stopped server loses next to nothing."""
+"""Saves an answer while it is being written, so that a crash, a closed tab or a stopped server loses hardly anything."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ SAVE_EVERY = 1.0
 
 class Keeper:
     def __init__(self, outbox: Outbox, loop: LoopThread, pages: ReadPages | None = None) -> None:
-        """`pages`: where what was read is kept; None: it is not."""
+        """`pages`: the store of pages that were read; None: they are not stored."""
         self._outbox = outbox
         self._pages = pages
         self._loop = loop
 
     def keep(self, run: Run, conversation_id: str, *, who: str | None) -> None:
-        """Follows the run to its end, whether a page is looking or not."""
+        """Follow the run to its end and save it, also without an open page."""
         self._loop.submit(self._keep(run, conversation_id, who))
 
     async def _keep(self, run: Run, conversation_id: str, who: str | None) -> None:
@@ -37,7 +37,7 @@ class Keeper:
                 return
 
     def _keep_pages(self, run: Run, conversation_id: str, who: str | None) -> None:
-        """Without what the reader attached: that is kept with the question."""
+        """Save the pages that were read, without attached files: those are stored with the question."""
         pages = {number: page for number, page in run.pages.items() if not is_file(page)}
         if self._pages is not None and pages:
             save = partial(self._pages.save, conversation_id, run.id, pages, who=who)

@@ -1,6 +1,7 @@
-"""The law library beside the web: where it answers a question well, its articles are sources like any other, with their whole text.
+"""The search of the law library beside the web. Articles that answer the question well become sources with their whole
+text.
 
-It is a search of its own, told as one. Nothing that it finds proves that the web was searched.
+It is a search of its own, with its own events. Its results do not prove that the web was searched.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ log = logging.getLogger(__name__)
 WITHOUT_WEB = "联网搜索没有成功。"
 
 LookUp = Callable[[str, str], SearchResponse | None]
-"""`LegalDesk.articles_for`: the question, and what it was taken to mean."""
+"""A function of the law library: it takes the question and its rewritten form, and returns the articles."""
 
 
 async def articles(
     look_up: LookUp | None, question: str, evidence: Evidence, *, meant: str = ""
 ) -> tuple[RunEvent, ...]:
-    """What is to be told of it; nothing where the library has nothing to say, or failed: no answer breaks for it."""
+    """Return the events of the search. Empty if the library has no answer or failed: no answer may break because of it."""
     try:
         found = await asyncio.to_thread(look_up, question, meant) if look_up else None
     except Exception:

@@ -1,6 +1,6 @@
-"""按核对结果改写: a model is given its own answer and what was found wrong with it, and writes another version.
+"""按核对结果改写: a model gets its own answer and the problems that the check found, and writes another version.
 
-Nobody believes that it did well: the new text is checked like the first one, and the reader decides between the two.
+The new text is not trusted: it is checked like the first one, and the reader decides between the two.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from core.search.format import CLOSE_FENCE, OPEN_FENCE, inert
 
 SECONDS = 120.0
 TOKENS_BESIDES = 2_048
-"""Some models think first."""
+"""Tokens beyond the length of the answer, because some models think first."""
 MOST_PROBLEMS = 30
 
 
@@ -47,7 +47,7 @@ def has_problems(check: AnswerCheck) -> bool:
 
 
 async def mended(message: Message, check: AnswerCheck, texts: Texts, model: Model) -> Mended:
-    """Raises a ModelError, or NothingToMend."""
+    """Ask the model for another version and check it. Raises a ModelError, or NothingToRevise."""
     tokens = 2 * estimate_tokens(message.text) + TOKENS_BESIDES
     said, usage = await ask_once(model, prompt_for(message.text, check), tokens=tokens, seconds=SECONDS)
     if usage.cut_off:
@@ -84,7 +84,7 @@ def _fenced_in(text: str) -> str:
 
 
 def version_in(said: str) -> str:
-    """Without what some models put around it."""
+    """Return the new version without the tags or fences that some models put around it."""
     text = clean(said).strip()
     found = _WRAPPED.match(text)
     return found[1].strip() if found else text

@@ -1,7 +1,7 @@
-"""The settings panel without the page: what a reader may change for themselves, and between what.
+"""The settings that readers may change for themselves, and the options they have. The page only draws them.
 
-Every control is a list, so that nothing else can be chosen, whatever a browser sends. The administrator's limits are in
-the lists: on a shared installation a long run is not paid for by the reader who asks for it.
+Every control is a list, so that a browser cannot choose anything else. The administrator's limits are in the lists: on
+a shared installation a long run is not paid for by the reader who asks for it.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ _PROMPTS = {"auto": "自动", "chinese": "中文", "english": "英文", "small":
 @dataclass(frozen=True, slots=True)
 class Control:
     name: str
-    """A field of Choices."""
+    """The name of a field of Choices."""
     title: str
     help: str
     options: Mapping[str, Any]
-    """What the reader sees → what it means."""
+    """The values by the words that the reader sees."""
     default: str
-    """What the administrator has set."""
+    """The words for the administrator's setting."""
     is_scale: bool = False
-    """The options are points on a line."""
+    """True if the options are points on a line."""
     blocked: str = ""
-    """Why it cannot be used just now."""
+    """The reason why it cannot be used now; empty if it can."""
 
     def changed(self, picked: str | None) -> bool:
         return not self.blocked and picked in self.options and picked != self.default
 
     def chosen(self, picked: str | None) -> Any:
-        """What is remembered of it. None: nothing, so that the administrator's value holds, whatever it will be."""
+        """Return the value to remember. None if it is the default, so that a later default of the administrator holds."""
         return self.options[picked] if picked is not None and self.changed(picked) else None
 
 
@@ -50,7 +50,7 @@ class Group:
 
 
 def groups(settings: Settings, picked: Mapping[str, str]) -> tuple[Group, ...]:
-    """What this installation lets readers change. `picked` is what they see chosen now, by the name of the control."""
+    """Return the controls that this installation offers. `picked`: the words chosen now, by the name of the control."""
     everything = (
         Group(
             "搜索设置",
@@ -78,7 +78,7 @@ def groups(settings: Settings, picked: Mapping[str, str]) -> tuple[Group, ...]:
 
 
 def choices(groups: Iterable[Group], picked: Mapping[str, str]) -> Choices:
-    """What is missing, blocked or was never offered stays as configured."""
+    """Return the reader's choices. A missing or blocked control, or an unknown value, leaves the configured setting."""
     controls = [control for group in groups for control in group.controls]
     return Choices(
         **{
@@ -90,7 +90,7 @@ def choices(groups: Iterable[Group], picked: Mapping[str, str]) -> Choices:
 
 
 def picked_before(groups: Iterable[Group], chosen: Mapping[str, Any]) -> dict[str, str]:
-    """What the reader sees for what they chose in an earlier session. What is not offered any more is left out."""
+    """Return the words for values remembered from an earlier session. Values that are no longer offered are left out."""
     return {
         control.name: words
         for group in groups
@@ -216,7 +216,7 @@ def _max_execution_time(settings: Settings) -> Control:
 
 
 def _prompt(settings: Settings) -> Control:
-    """One control for both modes; where they are configured differently, the default is to leave each as it is."""
+    """Return one control for both modes. If they are configured differently, the default leaves each as it is."""
     in_chat, in_agent = settings.chat.prompt, settings.agent.prompt
     default = _PROMPTS[in_chat] if in_chat == in_agent else "管理员的设置"
     options = {words: name for name, words in _PROMPTS.items()}

@@ -1,4 +1,4 @@
-"""依据核对 of a text that somebody pasted, with its sources: addresses, or what stands there."""
+"""依据核对 of a pasted text with its sources, given as addresses or as texts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HOW = "每行写一个网址；或者粘贴原文，并在每份原文前单独
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
-    """One source."""
+    """One pasted source: a text, an address, or both."""
 
     number: int
     text: str = ""
@@ -45,11 +45,11 @@ class CheckedText:
     sources: tuple[Source, ...]
     check: AnswerCheck | None
     problems: tuple[str, ...]
-    """Of single sources, each a sentence."""
+    """The problems of single sources, each as a sentence."""
 
 
 def pasted_text(text: str) -> str:
-    """Raises CheckInputError."""
+    """Return the cleaned text. Raises CheckInputError if it is empty or too long."""
     text = clean(text).strip()
     if not text:
         raise CheckInputError("没有要核对的文字。", cure="请粘贴一段带 [1]、[2] 的文字。")
@@ -58,7 +58,7 @@ def pasted_text(text: str) -> str:
 
 
 def pasted_sources(written: str) -> list[Pasted]:
-    """Raises CheckInputError."""
+    """Parse the pasted sources. Raises CheckInputError."""
     written = clean(written).strip()
     _refuse_longer(written, MAX_SOURCES, "来源")
     marks = list(_MARK.finditer(written))
@@ -96,7 +96,7 @@ def _line_by_line(written: str) -> Iterator[Pasted]:
 
 
 def check_pasted(text: str, pasted: Sequence[Pasted], reader: Reader) -> CheckedText:
-    """Opens the addresses, all at once, as a search does."""
+    """Open the addresses, all at once, and check the text."""
     outcomes = {one.number: _as_page(one) for one in pasted if one.text} | _read(pasted, reader)
     sources = tuple(_source(one, outcomes.get(one.number)) for one in pasted)
     pages = {number: outcome for number, outcome in outcomes.items() if isinstance(outcome, Page)}

@@ -1,4 +1,4 @@
-"""A question on its way to an answer, in either mode, with everything that holds for it alone."""
+"""A question on its way to an answer, in either mode, with everything that belongs to it alone."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ class AnswerOptions:
     search: bool = False
     """Chat mode: search the web first. The agent decides for itself."""
     fresh: bool = False
-    """Search anew, past the caches."""
+    """Search again instead of using the caches."""
     user: Visitor = COMMAND_LINE
-    """Whose limits count."""
+    """The visitor whose limits count."""
     read: tuple[Source, ...] = ()
     """Sources of an earlier answer whose pages the reader wants to be read first."""
     files: tuple[Page, ...] = ()
-    """What the reader has brought along, to this question and to earlier ones of the conversation."""
+    """The reader's files, attached to this question and to earlier ones of the conversation."""
     query: str = ""
-    """Chat mode: what the reader wants to be searched for. Empty: the question, made to stand alone."""
+    """Chat mode: the words that the reader wants to be searched for. Empty: the question, rewritten to stand alone."""
     session_cache: SessionCache | None = None
-    """Agent mode: what was searched before in this session; it lives and dies with the session."""
+    """Agent mode: earlier searches of this session. The cache ends with the session."""
     choices: Choices = AS_CONFIGURED
     own_model: Model | None = None
-    """With a key of the reader's own: it answers instead of the installation's."""
+    """The model behind the reader's own key; it answers instead of the installation's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +49,21 @@ class Question:
     configured: Configured
     """The parts under which it was asked, to the end of its answer."""
     settings: Settings
-    """With what the reader has chosen."""
+    """The settings with the reader's choices."""
     model: Model
-    """The one that these settings mean."""
+    """The model that these settings name."""
     evidence: Evidence = field(default_factory=Evidence)
-    """What is found and read on the way."""
+    """The sources that are found and read on the way."""
 
     @property
     def links(self) -> tuple[str, ...]:
-        """What the user typed, now or before. Links that came from anywhere else are not addresses to go to."""
+        """The addresses that the user typed, now or before. Links from anywhere else are never opened."""
         before = [message.text for message in self.history if message.role == "user"]
         return addresses_in("\n".join((self.text, *reversed(before))))
 
 
 def accept(question: str, *, limit: int) -> str:
-    """The question as it will be sent, or an InputError that says why it cannot be."""
+    """Return the cleaned question. Raises an InputError that says why it cannot be sent."""
     question = clean(question).strip()
     if is_blank(question):
         raise InputError("消息是空的，没有发送。", cure="请输入问题。")

@@ -1,4 +1,4 @@
-"""Reading what was found: the program decides which pages, all at once, under a deadline of their own."""
+"""Reading of the pages that a search found: chosen by the program, opened all at once, under a deadline of their own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Told = tuple[str, Outcome]
 
 
 def to_read(sources: Sequence[Source], count: int) -> tuple[Source, ...]:
-    """Of the first so many, those that are pages and came without their text."""
+    """Return the pages among the first `count` sources that have no text yet."""
     pages = [source for source in sources if source.read in {"snippet", "page"} and is_web_address(source.url)]
     return tuple(source for source in pages[:count] if source.read == "snippet")
 
@@ -31,7 +31,7 @@ async def reading(
     within: Deadline | None = None,
     call_id: str = "",
 ) -> AsyncIterator[RunEvent]:
-    """Each page is told as soon as it is there. Whoever stops listening ends the reading."""
+    """Read the sources' pages and yield an event as soon as each is there. Closing the generator ends the reading."""
     if not sources:
         return
     yield ReadingStarted(tuple(sources), call_id)
@@ -49,7 +49,9 @@ async def reading(
             for address, outcome in zip(
                 addresses, reader.read_all(addresses, deadline=deadline, on_outcome=tell), strict=True
             ):
-                tell(address, outcome)  # once more: whoever was late has not been told of
+                tell(
+                    address, outcome
+                )  # once more, for outcomes after the deadline; `waiting` drops those already reported
 
     task = asyncio.create_task(in_a_thread(read, name="wenyuan-reading"))
     try:
@@ -67,7 +69,7 @@ async def reading(
 
 
 def attached(evidence: Evidence, files: Sequence[Page]) -> Iterator[RunEvent]:
-    """Of files that were read before the question was sent."""
+    """Add the files to the sources and yield their events. They were read before the question was sent."""
     for file, source in zip(files, evidence.attach(files), strict=True):
         yield PageRead(source, instructions=file.instructions)
         if file.instructions:

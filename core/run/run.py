@@ -1,9 +1,9 @@
-"""A run: one question being answered in the background, and the events it has produced so far.
+"""A run: one question being answered in the background, and its events so far.
 
-The producer is an asynchronous generator on the process-wide loop. Readers on other threads follow it; several may,
-one after the other or at once, because every rerun of a Streamlit page is a new thread that starts before the old
-one has stopped. A run that nobody follows for a moment is cancelled: that is a closed tab. A rerun caused by some
-other widget says that a reader is coming, finds its run alive and goes on reading.
+The producer is an asynchronous generator on the process-wide loop. Readers on other threads follow it. Several may
+follow at once: every rerun of a Streamlit page is a new thread that starts before the old one has stopped. A run
+without followers is cancelled after a moment: its tab was closed. A rerun caused by another widget announces its
+reader, so that the run goes on.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from core.run.evidence import Evidence
 log = logging.getLogger(__name__)
 
 OnAnswer = Callable[["Run"], None]
-"""Is told of every run that has ended, once, in whatever thread it ends. Must neither raise nor wait."""
+"""A callback for every run that has ended, called once, in any thread. It must neither raise nor wait."""
 
 GRACE_SECONDS = 0.3
-"""Between two reruns nobody follows for some milliseconds; a closed tab never comes back."""
+"""Seconds without a follower until a run is cancelled. Between two reruns there is none for some milliseconds."""
 RERUN_SECONDS = 10.0
-"""On a busy machine a rerun takes its time until it comes to the answer."""
+"""Seconds that an announced rerun may take until it follows. On a busy machine it is slow."""
 
 
 class Run:
@@ -48,7 +48,7 @@ class Run:
         place: Place | None = None,
         evidence: Evidence | None = None,
     ) -> None:
-        """`model`: who answers, as the reader knows it."""
+        """`model`: the name of the model that answers, as readers know it."""
         self._evidence = evidence or Evidence()
         self.mode = mode
         self.model = model
@@ -64,7 +64,7 @@ class Run:
         self._last_event = 0.0
         self._done = False
         self.ended: Future[None] = Future()
-        """For whoever would rather be told than ask again and again whether it is `done`."""
+        """A future that is set when the run ends, for callers that would otherwise poll `done`."""
         self._followers = 0
         self._future = loop.submit(self._drain(produce))
 
@@ -78,7 +78,7 @@ class Run:
 
     @property
     def ahead(self) -> int | None:
-        """How many questions are answered before this one; None as soon as it is its turn."""
+        """The number of questions that are answered before this one; None once it is its turn."""
         return self._place.ahead if self._place and not self._done else None
 
     @property
@@ -88,36 +88,36 @@ class Run:
 
     @property
     def pages(self) -> Mapping[int, Page]:
-        """What was read for the answer, by the number of the source."""
+        """The pages that were read for the answer, by the number of the source."""
         return self._evidence.pages
 
     @property
     def told(self) -> int:
-        """How many events there are so far."""
+        """The number of events so far."""
         return len(self._events)
 
     def message(self) -> Message:
-        """What the run has come to so far: all of it, when it is over."""
+        """Return the answer so far as a message; the whole answer once the run is over."""
         growing = not self._done
         return message_from_run(
             self.events, seconds=self.elapsed, id=self.id, model=self.model, mode=self.mode, growing=growing
         )
 
     def cancel(self) -> None:
-        """Stops the producer; what it produced stays. Harmless on a finished run."""
+        """Stop the producer and keep its events. Does nothing on a finished run."""
         if not self._done:
             self._finish(None if self._answered else RunStopped(reason="user"))
             self._future.cancel()
 
     @property
     def _answered(self) -> bool:
-        """Whether what comes now is no longer part of the answer."""
+        """True once the answer is complete and only later events can follow."""
         return any(isinstance(event, Answer) for event in self.events)
 
     def follow(self, *, tick: float = 0.25) -> Generator[list[RunEvent]]:
-        """Events from the first one on, in batches, until the run is over. An empty batch means: still waiting.
+        """Yield the events from the first one on, in batches, until the run is over.
 
-        The empty batches let a page notice that it has been interrupted while the model is silent.
+        An empty batch means: still waiting. It lets a page notice that it was interrupted while the model is silent.
         """
         with self._followed():
             seen = 0
@@ -132,12 +132,12 @@ class Run:
                     return
 
     def drained(self) -> Generator[RunEvent]:
-        """The events one by one: for the command line, and for tests. Closing it lets go of the run."""
+        """Yield the events one by one, for the command line and for tests. Closing the generator ends the following."""
         for batch in self.follow():
             yield from batch
 
     def expect_reader(self, seconds: float = RERUN_SECONDS) -> None:
-        """Somebody is about to follow: until then the run is not abandoned."""
+        """Announce a reader who is about to follow. Until then the run is not cancelled."""
         self._come()
         self._loop.call_later(seconds, self._leave)
 
@@ -184,7 +184,7 @@ class Run:
             self._finish(RunFailed(kind="internal", message=str(AppError(cure=cure))))
 
     def _time_thought(self) -> None:
-        """A thought lasts until something else is told."""
+        """Set the length of the last thought: it ends with the next event."""
         now, before = time.monotonic(), self._last_event
         self._last_event = now
         if self._events and isinstance(thought := self._events[-1], Thought):

@@ -1,4 +1,4 @@
-"""What Chat mode and Agent mode have in common: how a question is accepted and its answer started."""
+"""The base of Chat mode and Agent mode: accepts a question and starts its answer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ T = TypeVar("T")
 
 @dataclass(kw_only=True, eq=False)
 class AnswerService(ABC):
-    """One for the whole process: what belongs to one question is in the Question. `today` is an argument for tests."""
+    """The service of a mode, one for the whole process. Data of one question is in the Question. `today` is an argument
+    for tests."""
 
     mode: ClassVar[Mode]
     configured: Callable[[], Configured] = field(kw_only=False)
@@ -42,7 +43,8 @@ class AnswerService(ABC):
     on_answer: OnAnswer = lambda run: None
 
     def question(self, text: str, history: Sequence[Message] = (), options: AnswerOptions | None = None) -> Question:
-        """Accepted and counted, with the settings that hold for it; or an InputError that says why it cannot be sent."""
+        """Accept and count a question, and return it with its settings. Raises an InputError that says why it cannot be
+        sent."""
         options = options or AnswerOptions()
         now = self.configured()
         accepted = accept(text, limit=now.settings.chat.max_question_length)
@@ -55,7 +57,7 @@ class AnswerService(ABC):
             self.admission.count(options.user)
 
     def start(self, question: Question, *, grace: float = GRACE_SECONDS) -> Run:
-        """Answers in the background, when it is the question's turn; the page follows the run."""
+        """Answer in the background when it is the question's turn. The page follows the returned run."""
         place = Place(question.options.user)
         return Run(
             self.loop,
@@ -69,17 +71,18 @@ class AnswerService(ABC):
         )
 
     def model_for(self, options: AnswerOptions) -> Model:
-        """Who would answer now."""
+        """Return the model that would answer now."""
         return _meant(self.configured(), options)[1]
 
     def review(self, check: AnswerCheck, sources: Sequence[SourceText], options: AnswerOptions) -> Future[AnswerCheck]:
-        """让模型复核 of an answer that is there. Counts as a question; InputError: not now. The future may bring a ModelError."""
+        """Start 让模型复核 of a finished answer. Counts as a question, or raises an InputError. The future may raise a
+        ModelError."""
         self._count(options)
         model = self.model_for(options)
         return self.loop.submit(self._when_called(options, lambda: judged(check, sources, model)))
 
     def mend(self, message: Message, check: AnswerCheck, texts: Texts, options: AnswerOptions) -> Future[Mended]:
-        """按核对结果改写 of an answer that is there; counted and failing like a review."""
+        """Start 按核对结果改写 of a finished answer. Counted like a second opinion, with the same errors."""
         self._count(options)
         model = self.model_for(options)
         return self.loop.submit(self._when_called(options, lambda: mended(message, check, texts, model)))
@@ -106,7 +109,7 @@ class AnswerService(ABC):
     def stream(
         self, text: str, history: Sequence[Message] = (), options: AnswerOptions | None = None
     ) -> Generator[RunEvent]:
-        """The same as a plain generator; closing it cancels the run."""
+        """Answer a question as a plain generator of events. Closing it cancels the run."""
         return self.start(self.question(text, history, options), grace=0.0).drained()
 
     @abstractmethod

@@ -1,7 +1,7 @@
-"""Results that are still good: a small cache for each session, and one with an expiry time for everybody.
+"""Caches of search results: a small one for each session, and one with an expiry time for all visitors.
 
-What has expired is kept a while longer, as the last resort when no engine can be asked. Failures and empty results are
-never kept. No trouble of a cache reaches the reader: a cache that cannot be used is a cache without the entry.
+Expired results are kept a while longer, for the case that no engine can be asked. Failures and empty results are never
+kept. A cache that cannot be used behaves like an empty cache; the reader never sees its errors.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class SessionCache:
         return replace(response, query=query, from_cache=True, cache_age=max(0.0, self._clock() - saved), attempts=())
 
     def put(self, key: str, response: SearchResponse) -> None:
-        """Only what is worth being shown again: neither nothing nor something old."""
+        """Keep the response, unless it is empty or stale."""
         if not response.results or response.stale:
             return
         with self._lock:
@@ -61,10 +61,10 @@ class SessionCache:
 
 
 class ResultCache:
-    """Search responses in a TtlCache: how long each type of search stays good, and how long it is kept after that."""
+    """Search responses in a TtlCache, with the time for which each type of search is good, and is kept after that."""
 
     CLOCK_SKEW = 60.0
-    """An entry from the future by more than this was written under a wrong clock, and its age means nothing."""
+    """Seconds that an entry may lie in the future. Beyond that a wrong clock wrote it, and its age means nothing."""
 
     def __init__(
         self,
@@ -98,6 +98,7 @@ class ResultCache:
         return self._store.warning
 
     def get(self, key: str, query: SearchQuery, *, even_stale: bool = False) -> SearchResponse | None:
+        """Return the cached response, or None. With `even_stale`, an expired response is returned too."""
         text = self._store.get(_stored_key(key))
         if text is None:
             return None
@@ -121,5 +122,5 @@ class ResultCache:
 
 
 def _stored_key(key: str) -> str:
-    """Of one length, and without the reader's words in it. The number changes with the codec."""
+    """Return a key of fixed length without the reader's words. The number changes with the codec."""
     return f"wenyuan:search:1:{hashlib.sha256(key.encode()).hexdigest()}"

@@ -49,12 +49,12 @@ MAX_CHARACTERS = 8_000_000
 TIME_TO_READ = 0.5
 """Seconds of a deadline that are kept for reading and parsing a page that does not finish loading."""
 GRACE = 1.0
-"""Seconds after loading in which a script may still send the page elsewhere: Google's JavaScript check does."""
+"""Seconds after loading in which a script may still redirect the page, as Google's JavaScript check does."""
 CLEARING = 1.0
-"""Seconds in which the driver removes the profile folder of a Chrome that died; it says nothing when it has done so."""
+"""Seconds in which the driver removes the profile folder of a Chrome that died. It does not report the end."""
 LOOK_EVERY = 0.05
 ANYTHING = ":not(*)"
-"""A selector that nothing matches: whoever waits for it waits until the page has settled."""
+"""A selector that never matches: with it, a call waits until the page has settled."""
 
 # The first two lines halve what a page costs: every window would bring a process for suggestions below its address bar,
 # and every page one more in reserve. The others are Playwright's own choice, which this list replaces: Chrome reads only
@@ -83,14 +83,14 @@ ARGUMENTS = [
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as it was when it was read, after whatever its scripts had done to it until then."""
+    """A page at the moment it was read, with the changes that its scripts had made until then."""
 
     html: str
     url: str
-    """Where redirects have led."""
+    """Address after all redirects."""
     status: int
     finished: bool = True
-    """False: time was up while it still loaded, and `html` is what had arrived."""
+    """False if the time was over while the page still loaded; then `html` is what had arrived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +107,9 @@ class _Visit:
 
 
 class Browser:
-    """Thread-safe; `close` is final. `pages` is how many may be open at once: others wait for their turn.
+    """A Chrome that threads can share; `close` is final. At most `pages` are open at once, others wait.
 
-    `origins` (scheme://host:port, or an address there) are all of the network that its pages can reach.
+    Its pages can reach only the `origins` (scheme://host:port, or an address there).
     """
 
     def __init__(self, chrome: str, *, origins: Collection[str], pages: int = 4, idle_seconds: float = 120.0) -> None:
@@ -128,7 +128,7 @@ class Browser:
         self._open = 0
 
     def get_page(self, url: str, deadline: Deadline, *, ready: str = ANYTHING, locale: str | None = None) -> Page:
-        """Waits until something matches the CSS selector `ready`, or else until the page has settled.
+        """Open the page and return it once something matches the CSS selector `ready`, or it has settled.
 
         `locale` is the language that the page is told its reader prefers.
         """
@@ -146,7 +146,7 @@ class Browser:
             raise HttpCancelled(host=visit.host) from None
 
     def close(self) -> None:
-        """Ends Chrome and the driver; searches that are still running fail as cancelled."""
+        """End Chrome and the driver. Searches that still run fail as cancelled."""
         if self._closed:
             return
         self._closed = True
@@ -183,7 +183,7 @@ class Browser:
         raise AssertionError("unreachable")
 
     async def _visit(self, browser: PlaywrightBrowser, visit: _Visit) -> Page:
-        """In a context of its own: no cookie of one search is sent with the next."""
+        """Open the page in a context of its own, so that no cookie of one search is sent with the next."""
         await self._places.acquire()
         self._visits += 1
         self._open += 1
@@ -192,11 +192,11 @@ class Browser:
         )
         try:
             context = await asyncio.shield(opening)
-            # There is a route for WebSockets too, but it is a class of Playwright's in the place of the page's own, which
+            # Playwright can route WebSockets too, but it replaces the page's own class by one of its own, which
             # a check for robots can see. They end at the second wall.
             await context.route(visit.elsewhere, _refuse)
             page = await context.new_page()
-            # Chrome opens windows after a click only, but takes each question that Playwright asks the page for one.
+            # Chrome opens windows only after a click, but it takes each call that Playwright makes in the page for one.
             context.on("page", lambda window: self._spawn(window.close()))
             await _refuse_media(page)
             return await _opened(page, visit)
@@ -216,7 +216,10 @@ class Browser:
     # ── On the loop thread: Chrome's life ─────────────────────────────────────────────────────────────────────────
 
     async def _running(self) -> _Life:
-        """One start serves all who wait for it, and goes on when one of them gives up."""
+        """Return the running Chrome, started if necessary.
+
+        One start serves all callers, also when one of them gives up.
+        """
         if self._life is not None and self._life.done():
             life = _begun(self._life)
             if life is None or not life.browser.is_connected():
@@ -232,7 +235,7 @@ class Browser:
             self._end_life()
 
     def _end_life(self, only: _Life | None = None) -> None:
-        """With `only`: unless a new one has begun since."""
+        """End Chrome. With `only_this`, a Chrome that was started since stays."""
         life = self._life
         if life is not None and (only is None or _begun(life) is only):
             self._life = None
@@ -252,7 +255,7 @@ class Browser:
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # whoever awaits it has it; else nobody is left who wants it
+            task.exception()  # a caller that awaits the task has it; without one, nobody needs it
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +268,7 @@ class _Life:
 
     @classmethod
     async def begin(cls, chrome: str, origins: Collection[Origin]) -> _Life:
+        """Start the driver, the gate and Chrome. Raise EngineUnavailable with the cure."""
         from playwright.async_api import async_playwright
 
         with on_all_cores():
@@ -292,6 +296,7 @@ class _Life:
 
 
 async def _launch(driver: Playwright, chrome: str, args: list[str], *, sandbox: bool) -> PlaywrightBrowser:
+    """Start Chrome and return it with whether it has a sandbox."""
     from playwright.async_api import Error
 
     try:
@@ -316,12 +321,12 @@ async def _end(life: asyncio.Task[_Life]) -> None:
 
 
 def _begun(life: asyncio.Task[_Life]) -> _Life | None:
-    """None: it is still beginning, or has failed to."""
+    """Return the process; None while it is starting, or if it failed to start."""
     return life.result() if life.done() and not life.cancelled() and life.exception() is None else None
 
 
 def _is_root() -> bool:
-    """Chrome has no sandbox to offer root."""
+    """Return whether this process runs as root. Chrome has no sandbox for root."""
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
@@ -336,7 +341,7 @@ async def _refuse(route: Route) -> None:
 
 
 async def _opened(page: PlaywrightPage, visit: _Visit) -> Page:
-    """A page that is led elsewhere gets no further than the walls, however it tried, and is given up."""
+    """Load and read the page. A page that is redirected to another origin is given up."""
     target: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     def look(request: Request) -> None:
@@ -376,7 +381,7 @@ async def _refuse_media(page: PlaywrightPage) -> None:
 
 
 async def _settled(page: PlaywrightPage, ready: str, seconds: float) -> bool:
-    """Whether the page got there in time. It is read either way."""
+    """Return whether the page settled in time. It is read in both cases."""
     waiting = {
         asyncio.ensure_future(page.wait_for_selector(ready, state="attached", timeout=0)),
         asyncio.ensure_future(_loaded_for_good(page)),
@@ -462,7 +467,7 @@ _USUAL_PLACES = {
 
 
 def find_chrome(setting: str = "") -> str:
-    """The browser to start. Raises EngineMisconfigured, with the command that installs one."""
+    """Return the browser to start. Raise EngineMisconfigured with the command that installs one."""
     if setting:
         if found := shutil.which(os.path.expanduser(setting)):
             return found
@@ -493,6 +498,7 @@ _INSTALLERS = {
 
 
 def install_command() -> str:
+    """Return the command that installs Chrome or Chromium on this system."""
     if sys.platform == "darwin":
         return "brew install --cask google-chrome"
     if sys.platform == "win32":

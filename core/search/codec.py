@@ -1,4 +1,4 @@
-"""A response as the caches keep it: JSON, nothing that could run."""
+"""Search responses as the caches store them: JSON, so that nothing in it can run."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ NOTE_LENGTH = 500
 
 @dataclass(frozen=True, slots=True)
 class Kept:
+    """A search response from a cache, and the time at which it was fetched."""
+
     saved: float
-    """When the results were fetched, in seconds since 1970."""
+    """Time at which the results were fetched, in seconds since 1970."""
     response: SearchResponse
 
 
 def encode(response: SearchResponse, *, saved: float) -> str:
-    """Neither the query nor the attempts are kept: whoever reads this has a query of its own, and asked nobody."""
+    """Return the response as JSON, without the query and the attempts: a later reader has its own query and asked no
+    engine."""
     document = {
         "saved": saved,
         "provider": response.provider,
@@ -38,7 +41,10 @@ def encode(response: SearchResponse, *, saved: float) -> str:
 
 
 def decode(text: str, query: SearchQuery) -> Kept:
-    """Raises ValueError for whatever `encode` would not have written: others may be able to write where it is kept."""
+    """Return the response.
+
+    Raise ValueError for anything that `encode` did not write: others may be able to write to the cache.
+    """
     try:
         document = json.loads(text)
         response = SearchResponse(

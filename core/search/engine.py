@@ -1,7 +1,7 @@
-"""What a search engine is: one method, and what is known about it. And the template for HTTP engines.
+"""The interface of a search engine, and the template for HTTP engines.
 
-An HTTP engine says how to ask (`build_request`) and how to read the answer (`parse_response`): two small pure halves. It
-performs no I/O and knows nothing of caches, limits, failover or pages; everything around it is here or in the service.
+An HTTP engine says how to ask (`build_request`) and how to read the answer (`parse_response`): two small pure
+functions. It performs no I/O and knows nothing of caches, limits, failover or pages.
 """
 
 from __future__ import annotations
@@ -42,43 +42,46 @@ DEFAULT_SECONDS = 5.0
 
 
 class SearchEngine(ABC):
-    """One file per engine, with everything that is known about it, and one line in the registry."""
+    """A search engine. Each has one file with everything that is known about it, and one line in the registry."""
 
     name: str
     label: ClassVar[str] = ""
-    """As readers know it; empty: by its name."""
+    """Name for readers; empty: `name` is used."""
     section: ClassVar[type[Section] | None] = None
-    """Its settings."""
+    """Settings of the engine."""
     filters_language: ClassVar[bool] = True
     filters_time_range: ClassVar[bool] = True
-    """False: its server has no parameter for it, or none that filters. The reader is told."""
+    """False if its server has no parameter for it, or none that works. The reader is told."""
     cacheable: ClassVar[bool] = True
     reaches_web: ClassVar[bool] = True
     test_question: ClassVar[str] = "今天的新闻"
     set_up: bool = True
-    """Somebody set it up: its failure matters even if another engine answers."""
+    """True if an administrator set it up: then its failure matters even if another engine answers."""
     lacks: EngineMisconfigured | None = None
-    """What is missing although the engine can be used."""
+    """Error that describes missing setup of an engine that can be used all the same."""
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Raises EngineMisconfigured, with the cure, where a key or a server is missing: the chain goes on without."""
+        """Build the engine.
+
+        Raise EngineMisconfigured with the cure if a key or a server is missing; the chain then goes on without it.
+        """
         return cls()
 
     def for_tools(self, model: ModelChoice) -> Self | None:
-        """The engine as the tools of an agent with this model use it; None: they do without."""
+        """Return the engine for the tools of an agent with this model; None if they do not use it."""
         return self
 
     @abstractmethod
     def search(
         self, query: SearchQuery, num_results: int, *, deadline: Deadline | None = None
     ) -> Sequence[SearchResult]:
-        """Raises an `EngineError` when it cannot answer; an empty list means that it really found nothing."""
+        """Return the results; an empty list if there are none. Raise an `EngineError` if the engine cannot answer."""
 
 
 @runtime_checkable
 class CheckedEngine(Protocol):
-    """An engine whose server can be asked at start whether it will answer."""
+    """An engine whose server can be tested at the start."""
 
     name: str
 
@@ -87,16 +90,16 @@ class CheckedEngine(Protocol):
 
 @runtime_checkable
 class ClosableEngine(Protocol):
-    """An engine that holds something which must be let go at the end: a browser."""
+    """An engine that holds a resource which must be closed at the end, such as a browser."""
 
     def close(self) -> None: ...
 
 
 class HttpEngine(SearchEngine):
-    """Subclasses write the two halves."""
+    """An engine that is asked over HTTP. Subclasses write `build_request` and `parse_response`."""
 
     total_at: ClassVar[tuple[str, ...]] = ()
-    """Where in its JSON the service says how many results there are in all."""
+    """Path in its JSON to the total number of results."""
 
     def __init__(self, *, fetch: Callable[..., Response] = fetch) -> None:
         self._fetch = fetch
@@ -106,20 +109,21 @@ class HttpEngine(SearchEngine):
 
     @abstractmethod
     def parse_response(self, response: Response) -> Iterable[RawResult] | Found:
-        """Reads an answer with status 200. Whatever shape the data has, raise nothing but an EngineError."""
+        """Read an answer with status 200. Raise only EngineError, whatever shape the data has."""
 
     def check_status(self, response: Response) -> None:
-        """What a status other than 2xx means. Override where the engine has its own numbers or words."""
+        """Raise the error of a status other than 2xx. Override it for engines with their own numbers or words."""
         raise_for_status(response)
 
     def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> Found:
+        """Ask the engine and return its cleaned results. Raise an `EngineError`."""
         query = SearchQuery(query) if isinstance(query, str) else query
         try:
             request = self.build_request(query, num_results)
             response = self._fetch(request, deadline=deadline or Deadline(DEFAULT_SECONDS))
             self.check_status(response)
             found = self.parse_response(response)
-            if not isinstance(found, Found):  # a generator is read here, and may meet what it did not expect
+            if not isinstance(found, Found):  # a generator runs here, and may find unexpected data
                 total = dig(response.json(), *self.total_at) if self.total_at else None
                 found = clean_results(found, engine=self.name, limit=num_results, total=total)
         except HttpError as error:
@@ -145,7 +149,7 @@ class KeyedEngine(HttpEngine):
 
     section: ClassVar[type[KeySection]]
     key_page: ClassVar[str]
-    """Where a reader gets the key."""
+    """Page on which a reader gets the key."""
 
     def __init__(self, api_key: str, *, fetch: Callable[..., Response] = fetch) -> None:
         super().__init__(fetch=fetch)
@@ -195,6 +199,7 @@ def out_of_credit(response: Response) -> bool:
 
 
 def raise_for_status(response: Response) -> None:
+    """Raise the `EngineError` of a status other than 2xx."""
     status = response.status
     if 200 <= status < 300:
         return
@@ -215,12 +220,12 @@ def raise_for_status(response: Response) -> None:
 
 
 def _seconds(value: str | None) -> float | None:
-    """Retry-After in its plain form; the rare form with a date is treated as not given."""
+    """Return the seconds of a Retry-After header. The rare form with a date counts as missing."""
     return float(value) if value and value.strip().isdecimal() else None
 
 
 def explanation(response: Response) -> Any:
-    """The decoded body of an error, or None: gateways answer in HTML whatever the service promises."""
+    """Return the decoded body of an error, or None: gateways answer in HTML, whatever the service promises."""
     try:
         return response.json()
     except HttpInvalidJson:
@@ -228,14 +233,17 @@ def explanation(response: Response) -> Any:
 
 
 def dig(data: Any, *path: str) -> Any:
-    """What lies at this path of a decoded answer, or None where the answer has another shape."""
+    """Return the value at this path of a decoded answer, or None if the answer has another shape."""
     for key in path:
         data = data.get(key) if isinstance(data, dict) else None
     return data
 
 
 def objects(data: Any, *path: str) -> list[dict[str, Any]]:
-    """The list of objects at this path. What is no object in it becomes an empty one, and is counted as skipped."""
+    """Return the list of objects at this path.
+
+    An entry of another type becomes an empty object and counts as skipped.
+    """
     found = dig(data, *path)
     if not isinstance(found, list):
         raise EngineParseError
@@ -243,7 +251,7 @@ def objects(data: Any, *path: str) -> list[dict[str, Any]]:
 
 
 def translate(error: HttpError) -> EngineError:
-    """A failed exchange, as a reason to try the next engine."""
+    """Return the EngineError for a failed HTTP exchange."""
     kinds: dict[type[HttpError], type[EngineError]] = {
         HttpTimeout: EngineTimeout,
         HttpCancelled: EngineTimeout,

@@ -1,19 +1,13 @@
-"""What can go wrong with a search.
+"""Errors of searches.
 
-SearchError
-├─ QueryError                the query is blank or too long: nothing was sent
-├─ RateLimited               our own limit, per user or for the whole installation
-├─ NoEngine                  the chain of usable engines is empty
-├─ EngineError               eligible for failover; the class decides how long the engine rests
-│  ├─ EngineTimeout
-│  ├─ EngineUnavailable
-│  ├─ EngineThrottled        the engine said 429; it may say for how long
-│  ├─ EngineBlocked          captcha, consent page, 403
-│  ├─ EngineMisconfigured    wrong key, JSON switched off, no Chrome: carries the cure
-│  ├─ EngineQuotaExceeded
-│  ├─ EngineRefusedQuery     a redirect or a 400, which another query would not have met
-│  └─ EngineParseError       the answer was not what the engine's API promises
-└─ AllEnginesFailed          every engine was tried; carries the attempts
+SearchError ├─ QueryError                the query is blank or too long: nothing was sent ├─ RateLimited
+our own limit, per user or for the whole installation ├─ NoEngine                  the chain of usable engines is empty
+├─ EngineError               eligible for failover; the class decides how long the engine rests │  ├─ EngineTimeout │
+├─ EngineUnavailable │  ├─ EngineThrottled        the engine said 429; it may say for how long │  ├─ EngineBlocked
+   captcha, consent page, 403 │  ├─ EngineMisconfigured    wrong key, JSON switched off, no Chrome: carries the cure │
+├─ EngineQuotaExceeded │  ├─ EngineRefusedQuery     a redirect or a 400, which another query would not have met │  └─
+EngineParseError       the answer was not what the engine's API promises └─ AllEnginesFailed          every engine was
+tried; carries the attempts
 """
 
 from __future__ import annotations
@@ -24,7 +18,10 @@ from core.base.errors import AppError
 from core.search.types import Attempt, Outcome
 
 HALF_AN_HOUR = 1800.0
-"""What only a change of the settings can heal is tried again now and then: the change may have been made elsewhere."""
+"""Rest after an error that only a change of the settings can mend.
+
+The change may be made elsewhere, so it is tried again.
+"""
 NEVER = 0
 
 
@@ -63,9 +60,9 @@ class EngineError(SearchError):
     happened = "搜索引擎返回了错误。"
     rest_seconds: ClassVar[float] = 60.0
     strikes: ClassVar[int] = 1
-    """How often in a row it must happen until the engine rests; NEVER: a single query can cause it at any time."""
+    """Number of failures in a row after which the engine rests. NEVER: a single query can cause it at any time."""
     of_this_process: ClassVar[bool] = False
-    """It lies in the settings of this process: other app servers are not warned."""
+    """True if the cause is in the settings of this process: other app servers are not warned."""
 
     def __init__(self, message: str = "", *, cure: str = "", status: int = 0) -> None:
         super().__init__(message, cure=cure)
@@ -78,7 +75,7 @@ class EngineError(SearchError):
 
     @property
     def rest(self) -> float:
-        """How long this engine is left alone."""
+        """Seconds for which the engine is not asked."""
         return self.rest_seconds
 
 
@@ -126,7 +123,7 @@ class EngineMisconfigured(EngineError):
     def __init__(self, message: str = "", *, cure: str = "", status: int = 0, state: str = "不可用") -> None:
         super().__init__(message, cure=cure, status=status)
         self.state = state
-        """The engine's state in a word or two, for a list of engines."""
+        """State of the engine in a word or two, for a list of engines."""
 
 
 class EngineQuotaExceeded(EngineError):
@@ -145,7 +142,7 @@ class EngineParseError(EngineError):
 
 
 class EngineRefusedQuery(EngineError):
-    """This query, not every one: a redirect, a 400. Nobody else has to do without the engine for it."""
+    """The engine refused this one query, with a redirect or a 400. It does not rest for other queries."""
 
     kind = "query_refused"
     happened = "搜索引擎不接受这次的搜索词。"
@@ -154,7 +151,7 @@ class EngineRefusedQuery(EngineError):
 
 
 class AllEnginesFailed(SearchError):
-    """No engine answered and nothing was kept from before; `attempts` says what each one did."""
+    """No engine answered and no old results were cached. `attempts` says what each engine did."""
 
     kind = "all_failed"
     happened = "所有搜索引擎都没有成功。"
@@ -166,4 +163,4 @@ class AllEnginesFailed(SearchError):
         super().__init__(message, cure=cure)
         self.attempts = attempts
         self.cause = cause
-        """The `kind` of what most engines met: timeout, unavailable, …"""
+        """Most frequent `kind` of error among the engines: timeout, unavailable, …"""

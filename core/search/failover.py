@@ -1,8 +1,8 @@
-"""Engines in their order under one deadline; the first one that finds something wins.
+"""Failover: engines are asked in order under one deadline, and the first one that finds something wins.
 
-The next engine starts at once when the one before it fails or finds nothing, and also when it has not answered after
-a short while; then both run. Whoever is still running when somebody wins is cancelled, or abandoned where it cannot
-be: its thread ends when the engine does.
+The next engine starts at once when the one before it fails or finds nothing. It also starts when that one has not
+answered after a short while; then both run. When one wins, the others are cancelled. An engine that cannot be cancelled
+is abandoned, and its thread ends when the engine does.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ log = logging.getLogger(__name__)
 INSIDE_SECONDS = 2.0
 ONE_MORE_SECONDS = 1.0
 A_MOMENT = 0.01
-"""Too little time to ask anybody anything."""
+"""Shortest time in which it makes sense to ask an engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Raced:
-    """How it went: what the winner found (nothing without a winner), and what every engine that mattered did."""
+    """Result of a race: the winner's results (empty without a winner) and the attempts of all engines that mattered."""
 
     found: Found
     provider: str
     attempts: tuple[Attempt, ...]
     bug: Exception | None = None
-    """An error in our own code. It does not stop the others, and must not be lost when they find nothing."""
+    """Error in our own code. It does not stop the other engines, and it is raised if they find nothing."""
 
 
 class Failover:
@@ -51,7 +51,10 @@ class Failover:
         workers: Workers | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`take_turn` waits until our own quota lets the engine be asked, or raises RateLimited."""
+        """Create the failover.
+
+        `take_turn` waits until our own quota allows a request to the engine, or raises RateLimited.
+        """
         self.health = health
         self.hedge_after = hedge_after
         self.take_turn = take_turn
@@ -61,7 +64,7 @@ class Failover:
     def run(
         self, engines: Sequence[SearchEngine], query: SearchQuery, deadline: Deadline, *, wake: bool = False
     ) -> Raced:
-        """`wake` asks engines that rest, too."""
+        """Ask the engines and return the result. `include_resting` asks resting engines too."""
         return _Race(self, engines, query, deadline, wake=wake).run()
 
 
@@ -70,7 +73,7 @@ class _Running:
     deadline: Deadline
     started: float
     asked: float | None = None
-    """When the engine itself began; before that the attempt waits for our own quota."""
+    """Time at which the engine itself was asked. Before that, the attempt waits for our own quota."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,10 @@ class _Race:
         return winner
 
     def _look_inside(self) -> _Report | None:
-        """What is built in answers when the web could not, at whatever time: it needs a few milliseconds."""
+        """Ask the built-in engines after the web engines failed.
+
+        They need a few milliseconds, so the deadline does not count.
+        """
         for engine in self._engines:
             if not engine.reaches_web and not self._deadline.cancelled:
                 running = _Running(Deadline(INSIDE_SECONDS, self._room.clock), self._room.clock())
@@ -150,7 +156,7 @@ class _Race:
         return self._once_more()
 
     def _once_more(self) -> _Report | None:
-        """A passing fault of the only engine there is: nobody else could answer, and there is time for one more try."""
+        """Try the only web engine a second time after a passing fault, if there is time for it."""
         web = [engine for engine in self._engines if engine.reaches_web]
         failed = self._attempts.get(web[0].name) if len(web) == 1 else None
         if failed is None or failed.kind != EngineUnavailable.kind or self._deadline.remaining() < ONE_MORE_SECONDS:
@@ -160,7 +166,7 @@ class _Race:
         return report if report is not None and self._note(report) else None
 
     def _next_report(self) -> _Report | None:
-        """None: nobody has answered for long enough to start the next one, or the time is up."""
+        """Wait for the next report; None if it is time to start the next engine, or the deadline is over."""
         seconds = self._deadline.remaining()
         if self._to_start:
             seconds = min(seconds, max(0.0, self._last_start + self._room.hedge_after - self._room.clock()))
@@ -184,9 +190,9 @@ class _Race:
             )
 
     def _start_last_resort(self) -> None:
-        """When every engine rests, one try serves the reader better than none: with the one whose rest ends first.
+        """Try one engine although all rest: the one whose rest ends first.
 
-        Not with an engine that has asked to be left alone (429, captcha, quota): every request makes that worse.
+        An engine that has asked to be left alone (429, captcha, quota) is not tried: every request makes that worse.
         """
         willing = [(rest.seconds, name) for name, rest in self._resting.items() if rest.worth_a_try]
         if willing:
@@ -221,7 +227,7 @@ class _Race:
     # ── Ending ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _note(self, report: _Report) -> bool:
-        """Whether this is the answer."""
+        """Record the report and return whether it is the answer."""
         name, error = report.engine, report.error
         running = self._running.pop(name)
         seconds = self._room.clock() - running.started
@@ -241,12 +247,12 @@ class _Race:
             log.error("engine %s: a bug", name, exc_info=error)
             self._bug = error
             self._attempts[name] = Attempt(name, Outcome.FAILED, seconds, "程序内部出错。", "internal")
-        else:  # somebody wants the process to end
+        else:  # the process is being ended
             raise error
         return False
 
     def _settle_running(self, winner: _Report | None) -> None:
-        """Those who were still at it when the search ended."""
+        """Record the engines that had not answered when the search ended."""
         for name, running in self._stop_running().items():
             seconds = self._room.clock() - running.started
             if winner:
@@ -261,8 +267,11 @@ class _Race:
                     self._room.health.failed(name, late)
 
     def _had_its_chance(self, running: _Running) -> bool:
-        """Being late is held against an engine only if it had about the time after which it is hedged."""
-        fair = 0.9 * min(self._room.hedge_after, self._limit / 2)  # a thread needs a moment to begin
+        """Return whether the engine had about the time after which it is hedged.
+
+        Only then does lateness count against it.
+        """
+        fair = 0.9 * min(self._room.hedge_after, self._limit / 2)  # starting a thread takes a moment
         return running.asked is not None and self._room.clock() - running.asked >= fair
 
     def _stop_running(self) -> dict[str, _Running]:
@@ -279,7 +288,7 @@ def _cleaned(found: Sequence[SearchResult], engine: str, limit: int) -> Found:
     return clean_results(raw, engine=engine, limit=limit)
 
 
-# ── What to say when nobody answered ──────────────────────────────────────────────────────────────────────────────
+# ── Messages when no engine answered ──────────────────────────────────────────────────────────────────────────────
 
 _CAUSES: dict[str, tuple[str, str]] = {
     error.kind: (error.happened, error.advice) for error in EngineError.__subclasses__()
@@ -302,16 +311,16 @@ _IN_SHORT = {
 
 
 def in_short(attempt: Attempt, label: str) -> str:
-    """SearXNG 拒绝访问（403）"""
+    """Return one attempt in a few words: SearXNG 拒绝访问（403）"""
     words = _IN_SHORT.get(attempt.kind, "没有成功")
     gap = " " if label[-1:].isascii() else ""
     return f"{label}{gap}{words}" + (f"（{attempt.status}）" if attempt.status else "")
 
 
 def web_failure(attempts: Iterable[Attempt], engines: Sequence[SearchEngine]) -> tuple[str, str]:
-    """What is said of a search in which no engine that reaches the web answered, and the cure of the first cause.
+    """Return the sentence for a search in which no web engine answered, and the cure of the first cause.
 
-    Empty where one did, or where none was to.
+    Both are empty if one answered, or if there is no web engine.
     """
     reaching = {engine.name: engine.label or engine.name for engine in engines if engine.reaches_web}
     asked = [attempt for attempt in attempts if attempt.engine in reaching]
@@ -324,7 +333,7 @@ def web_failure(attempts: Iterable[Attempt], engines: Sequence[SearchEngine]) ->
 
 
 def all_failed(attempts: tuple[Attempt, ...], *, timeout: float) -> AllEnginesFailed:
-    """Names what went wrong for most of them; with only one engine, exactly what went wrong for it."""
+    """Return the error that names the most frequent cause; with only one engine, exactly its cause."""
     attempts = tuple(attempt for attempt in attempts if attempt.outcome is not Outcome.EMPTY)
     kinds = Counter(attempt.kind for attempt in attempts)
     cause = kinds.most_common(1)[0][0] if kinds else EngineTimeout.kind

@@ -1,4 +1,4 @@
-"""Identical searches at the same moment share one request."""
+"""Single flight: identical searches at the same time share one request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.base.http import Cancelled, Deadline
 from core.search.errors import RateLimited
 from core.search.types import SearchResponse
 
-# These tell of the one who led the search, not of the search: whoever waited for it goes on alone.
+# These errors concern only the caller that led the search. The callers that waited for it search by themselves.
 _PERSONAL = (RateLimited, Cancelled)
 
 
@@ -20,9 +20,9 @@ class Flights:
         self._flights: dict[str, Future[SearchResponse]] = {}
 
     def share(self, key: str, deadline: Deadline, do: Callable[[], SearchResponse]) -> SearchResponse:
-        """What `do` returns or raises, for everybody who asks for the same key while it runs.
+        """Return the result of `operation` to every caller that asks for the same key while it runs.
 
-        Raises TimeoutError when somebody else's search has not ended by this deadline.
+        Raise TimeoutError if another caller's search has not ended by this deadline.
         """
         while True:
             with self._lock:

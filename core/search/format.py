@@ -1,4 +1,4 @@
-"""Search results as a model reads them: numbered, shortened, fenced as data; and a sentence where there are none."""
+"""Search results as the model reads them: numbered, shortened and fenced as data; or a sentence if there are none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ SEARCH_FAILED = "（本次搜索没有成功，没有任何搜索结果。请根
 
 
 def without_web(why: str, *, inside: bool) -> str:
-    """For the model, in the words that the reader sees. `inside`: what is at hand without the web has found something all the same."""
+    """Return the note for the model that the web was not searched, in the words that the reader sees.
+
+    `has_local_results`: the local libraries or attachments have found something.
+    """
     return f"（{why}以下来源来自本机的资料或用户的附件，不是网页。）" if inside else f"（{why}）\n{SEARCH_FAILED}"
 
 
@@ -26,15 +29,11 @@ _FENCE_TAG = re.compile(r"<\s*(/?)\s*(sources?)", re.IGNORECASE)
 
 
 def sources_block(sources: Sequence[Source], *, snippet_length: int, passages: Mapping[int, str] | None = None) -> str:
-    """
-    <sources>
-    [1] title
-    URL: https://…
-    摘要: …
-    日期: 2026-01-31
-    </sources>
+    """Return the sources as a fenced block:
 
-    `passages`, by number: what stands in the pages that were read, in place of the snippet.
+    <sources> [1] title URL: https://… 摘要: … 日期: 2026-01-31 </sources>
+
+    `passages_by_number`: passages of the pages that were read, in place of the snippet.
     """
     entries = (
         line for source in sources for line in _entry(source, snippet_length, (passages or {}).get(source.number))
@@ -54,10 +53,10 @@ def _entry(source: Source, snippet_length: int, passages: str | None) -> Iterato
 
 
 def _nothing(source: Source) -> str:
-    """Of a link that the user typed there is nothing but the page."""
+    """Return why a source without a snippet was not read, such as a link that the user typed."""
     return f"（没有读到：{source.unread}）" if source.unread else ""
 
 
 def inert(text: str) -> str:
-    """On one line, and unable to end the fence that it stands in."""
+    """Return the text on one line, without tags that could end the fence around it."""
     return _FENCE_TAG.sub(r"‹\1\2", one_line(text))

@@ -1,9 +1,9 @@
-"""Which engines are left alone for a while, because they failed.
+"""Engine health: an engine that failed is not asked for a while.
 
-The error's class says how long; every further failure in a row doubles it. After the rest one search may try the
-engine again (half open): success ends the matter, failure begins a longer rest. With Redis the app servers tell each
-other, so that an engine which has blocked one of them is not asked by the others; what only a change of the settings
-can heal stays within the process, because settings belong to a process.
+The error's class says for how long; every further failure in a row doubles it. After the rest, one search may try the
+engine again (half open). Success ends the matter, failure begins a longer rest. With Redis the app servers share the
+rests, so that an engine which has blocked one of them is not asked by the others. Errors that only a change of the
+settings can mend stay within the process, because settings belong to a process.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from core.search.errors import NEVER, EngineError, EngineThrottled, EngineTimeou
 log = logging.getLogger(__name__)
 
 LONGEST_GROWN_REST = 600.0
-"""Doubling stops here; an error class that asks for more than this gets it, but not twice."""
+"""Doubling stops here. An error class that asks for a longer rest gets it, but not twice."""
 TRIAL_SECONDS = 10.0
-"""How long a trial keeps the others away when nobody reports how it ended."""
+"""Time for which a trial keeps other searches away if it does not report its end."""
 SLOW_TIMES = 3
-"""Being overtaken once says little about an engine; this often in a row counts as a timeout."""
+"""Number of times in a row that an engine may be overtaken. Once says little; this often counts as a timeout."""
 READ_BOARD_SECONDS = 1.0
 
 NEEDS_SETTINGS = frozenset({"misconfigured", "quota"})
-"""Errors that do not pass by themselves."""
+"""Kinds of errors that do not pass by themselves."""
 # These errors say that something went wrong, not that the engine wants to be left alone.
 _WORTH_A_TRY = frozenset({"timeout", "unavailable", "parse", "query_refused", "engine"})
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Why an engine is not asked now, and for how many seconds more."""
+    """The reason why an engine is not asked now, and the seconds that are left."""
 
     seconds: float
     kind: str
@@ -54,7 +54,7 @@ class Rest:
 
     @property
     def worth_a_try(self) -> bool:
-        """Whether asking all the same, when nobody else is left to ask, does the engine no harm."""
+        """True if asking the engine, when no other is left, does no harm."""
         return self.kind in _WORTH_A_TRY
 
 
@@ -66,7 +66,7 @@ class _Record:
     slow: int = 0
     until: float = -math.inf
     trial: bool = False
-    """After the rest: `until` is the time by which the one search let through has to report."""
+    """True after the rest: `until` is the time by which the one admitted search has to report."""
     kind: str = ""
     reason: str = ""
     cure: str = ""
@@ -84,7 +84,10 @@ class Health:
         self._lock = threading.Lock()
 
     def admit(self, engine: str) -> Rest | None:
-        """None: go ahead, and report how it went. The first one after a rest goes alone."""
+        """Return None if the engine may be asked; the caller then reports how it went.
+
+        After a rest, only one search is admitted.
+        """
         self._read_board()
         with self._lock:
             record, now = self._records[engine], self._clock()
@@ -95,6 +98,7 @@ class Health:
             return None
 
     def succeeded(self, engine: str) -> None:
+        """Record a success, which ends every rest."""
         with self._lock:
             had_failed = self._records[engine].failures > 0
             self._records[engine] = _Record()
@@ -104,6 +108,7 @@ class Health:
                 self._board.wipe(engine)
 
     def failed(self, engine: str, error: EngineError) -> None:
+        """Record a failure. The error's class says whether and how long the engine rests."""
         with self._lock:
             record, now = self._records[engine], self._clock()
             record.strikes += 1
@@ -123,7 +128,7 @@ class Health:
             self._board.post(engine, rest, failures)
 
     def overtaken(self, engine: str) -> None:
-        """Another engine, started later, answered first."""
+        """Record that another engine, started later, answered first."""
         with self._lock:
             record = self._records[engine]
             record.slow += 1
@@ -132,7 +137,7 @@ class Health:
             self.failed(engine, EngineTimeout("连续几次没有及时答复。"))
 
     def states(self) -> dict[str, Rest | None]:
-        """Every engine, with its rest if it has one: for the settings page."""
+        """Return every engine with its rest, or None, for the settings page."""
         self._read_board()
         with self._lock:
             now = self._clock()
@@ -142,7 +147,7 @@ class Health:
         return Rest(record.until - self._clock(), record.kind, record.reason, record.cure, record.status)
 
     def _read_board(self) -> None:
-        """What the other app servers have found out, at most once a second."""
+        """Read the rests that other app servers found out, at most once a second."""
         with self._lock:
             if self._board is None or self._clock() - self._board_read < READ_BOARD_SECONDS:
                 return
@@ -168,7 +173,7 @@ def _rest_seconds(error: EngineError, failures: int) -> float:
 
 
 class _Board:
-    """Where app servers on one Redis leave word. Redis forgets a note by itself when the rest is over."""
+    """Rests of engines in Redis, shared by app servers. Redis deletes an entry when the rest is over."""
 
     def __init__(self, link: RedisLink) -> None:
         self._link = link

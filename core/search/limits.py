@@ -1,4 +1,4 @@
-"""How often a visitor may search, and how often an engine may be asked by everybody together, per minute."""
+"""Limits of searches per minute: for one visitor, and for each engine from all visitors together."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ class SearchLimits:
         return self._counter.warning
 
     def admit(self, user: Visitor) -> None:
-        """Counts one search, or raises RateLimited with the seconds to wait."""
+        """Count one search, or raise RateLimited with the seconds to wait."""
         seconds = self._per_user.wait(user)
         if seconds is not None:
             raise RateLimited(retry_after=seconds)
 
     def take_turn(self, engine: str, deadline: Deadline) -> None:
-        """Counts one request to the engine, when its quota has room: at once, or before the deadline.
+        """Count one request to the engine, now or when its quota has room before the deadline.
 
-        A wait that would outlast the deadline is not begun: RateLimited.
+        Raise RateLimited at once if the wait would be longer than the deadline.
         """
         quota = self._engines.get(engine, self._per_engine)
         while not self._counter.hit(quota, "engine", engine):

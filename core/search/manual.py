@@ -25,16 +25,19 @@ _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)(.*)", re.DOTAL
 @dataclass(frozen=True, slots=True)
 class ManualArticle:
     slug: str
-    """What the address `/help?article={slug}` says: the file's name without its ending and its leading number."""
+    """Name in the address `/help?article={slug}`: the file's name without its ending and its leading number."""
     title: str
     keywords: tuple[str, ...]
     section: str
     body: str
-    """Markdown, without the front matter."""
+    """Markdown without the front matter."""
 
 
 def load_manual(folder: Path = MANUAL_FOLDER) -> tuple[ManualArticle, ...]:
-    """Every readable article, in the order of the file names. One bad file costs one article and a line in the log."""
+    """Return every readable article, in the order of the file names.
+
+    A bad file costs one article and a line in the log.
+    """
     articles = []
     for path in sorted(folder.glob("*.md")):
         try:
@@ -46,12 +49,12 @@ def load_manual(folder: Path = MANUAL_FOLDER) -> tuple[ManualArticle, ...]:
 
 @cache
 def manual() -> tuple[ManualArticle, ...]:
-    """The articles that this program came with; read once."""
+    """Return the articles that came with this program; they are read once."""
     return load_manual()
 
 
 def find(slug: str) -> ManualArticle | None:
-    """`slug` may come from an address that somebody typed: it is compared, never made into a path."""
+    """Return the article with this slug. It may come from a typed address: it is compared, never used as a path."""
     return next((article for article in manual() if article.slug == slug), None)
 
 

@@ -1,4 +1,4 @@
-"""From what somebody asked to what an engine is asked: language, sites and words filled in, and the common mappings."""
+"""Turn the asked query into the one that engines receive, with language, sites and words filled in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.base.text import is_chinese, one_line
 from core.search.types import SearchQuery, SearchType, TimeRange
 
 MAX_LENGTH = 400
-"""Engines read no more than this, and addresses grow too long for some servers; a question may be a whole page."""
+"""Longest text sent to an engine. Engines read no more, and some servers refuse longer addresses."""
 
 LANGUAGES = {
     "zh-CN": "中文",
@@ -35,7 +35,7 @@ _DAYS = {TimeRange.DAY: 1, TimeRange.WEEK: 7, TimeRange.MONTH: 30, TimeRange.YEA
 
 
 def effective_query(query: SearchQuery, settings: Settings) -> SearchQuery:
-    """The query that engines receive. The response and the caches keep the one that was asked."""
+    """Return the query that engines receive. The response and the caches keep the one that was asked."""
     text = one_line(query.text)[:MAX_LENGTH]
     sites, words = _legal(query.type, settings)
     language = query.language or settings.search.language
@@ -58,7 +58,7 @@ def _legal(kind: SearchType, settings: Settings) -> tuple[tuple[str, ...], tuple
 
 
 def _spoken_in(text: str) -> str:
-    """`auto` where it cannot be told: engines then leave the language out."""
+    """Return the language of the text; `auto` if it is not clear, and engines then get no language."""
     if _OTHER_SCRIPTS.search(text):
         return "auto"
     if is_chinese(text):
@@ -67,17 +67,17 @@ def _spoken_in(text: str) -> str:
 
 
 def language_code(query: SearchQuery) -> str:
-    """`zh` of `zh-CN`; empty when no language was chosen."""
+    """Return `zh` for `zh-CN`; empty if no language was chosen."""
     return "" if query.language == "auto" else query.language.partition("-")[0]
 
 
 def google_languages(code: str) -> str:
-    """Google's own names for the languages that pages may be in."""
+    """Return Google's own names for the languages that pages may be in."""
     return "lang_zh-CN|lang_zh-TW" if code == "zh" else f"lang_{code}"
 
 
 def limits_in_words(query: SearchQuery) -> list[str]:
-    """What was asked for beyond the words themselves: 最近一周, 英文."""
+    """Return the filters of the query in words: 最近一周, 英文."""
     limits = [TIME_RANGES[query.time_range]] if query.time_range else []
     if query.language not in {"", "auto"}:
         limits.append(LANGUAGES.get(query.language, query.language))
@@ -85,7 +85,7 @@ def limits_in_words(query: SearchQuery) -> list[str]:
 
 
 def with_sites(query: SearchQuery, *, either: str = " OR ") -> str:
-    """The words and a `site:` operator for each site, for engines that have no parameter for it."""
+    """Return the words with a `site:` operator for each site, for engines that have no parameter for it."""
     operators = [f"site:{site}" for site in query.sites if not _covered(site, query.sites)]
     if len(operators) < 2:
         return " ".join((query.text, *operators))
@@ -93,16 +93,17 @@ def with_sites(query: SearchQuery, *, either: str = " OR ") -> str:
 
 
 def _covered(site: str, sites: tuple[str, ...]) -> bool:
-    """Whether a shorter name in the list stands for this one too: engines stop reading after some thirty words."""
+    """Return whether a shorter name in the list includes this one. Engines ignore words after about thirty."""
     return any(site.endswith(f".{other}") for other in sites)
 
 
 def recency(query: SearchQuery) -> TimeRange | None:
-    """For engines without a news search: news is what was written in the last month."""
+    """Return the time range for engines without a news search: news is what was written in the last month."""
     if query.time_range is None and query.type is SearchType.NEWS:
         return TimeRange.MONTH
     return query.time_range
 
 
 def since(time_range: TimeRange) -> datetime:
+    """Return the moment at which this time range begins."""
     return datetime.now(UTC) - timedelta(days=_DAYS[time_range])

@@ -18,16 +18,18 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 NOWHERE = "http://nowhere.invalid:1"
-"""A proxy whose name is not resolved: not even a connection is tried."""
+"""A proxy whose name is not resolved, so that not even a connection is tried."""
 _PORTS = {"http": 80, "https": 443}
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
+    """Scheme, host and port of a web address."""
+
     scheme: str
     host: str
-    """As it stands in an address: IPv6 in brackets."""
+    """Host as written in an address: IPv6 in brackets."""
     port: int
 
     @classmethod
@@ -37,7 +39,7 @@ class Origin:
         return cls(parts.scheme, f"[{host}]" if ":" in host else host, parts.port or _PORTS[parts.scheme])
 
     def __str__(self) -> str:
-        """As Chrome writes it."""
+        """Return the origin as Chrome writes it."""
         return f"{self.scheme}://{self.host}" + ("" if self.port == _PORTS[self.scheme] else f":{self.port}")
 
     @property
@@ -46,7 +48,10 @@ class Origin:
 
     @property
     def proxy(self) -> str:
-        """The one that other requests use too; empty: none. The gate has tunnels only, so plain http goes without."""
+        """Proxy that other requests to this origin use; empty if none.
+
+        The gate has only tunnels, so plain http has none.
+        """
         if self.scheme != "https" or self.host in {"localhost", "127.0.0.1"} or proxy_bypass(self.place):
             return ""
         proxies = getproxies()
@@ -55,12 +60,15 @@ class Origin:
 
 
 def elsewhere(origins: Collection[Origin]) -> re.Pattern[str]:
-    """Matches the addresses that lead anywhere else. Playwright reads it as JavaScript."""
+    """Return a pattern that matches all addresses outside of these origins. Playwright reads it as JavaScript."""
     return re.compile(f"^(?!(data|blob|about):|({'|'.join(re.escape(str(origin)) for origin in origins)})/)")
 
 
 def arguments(origins: Collection[Origin], gate: str) -> list[str]:
-    """For Chrome's command line; `gate` is the proxy for all that is not reached directly."""
+    """Return the arguments for Chrome's command line.
+
+    `gate` is the proxy for all origins that are not reached directly.
+    """
     direct = [origin for origin in origins if not origin.proxy]
     hosts = sorted({origin.host for origin in (*direct, *([] if gate == NOWHERE else [Origin.of(gate)]))})
     return [
@@ -74,21 +82,21 @@ def arguments(origins: Collection[Origin], gate: str) -> list[str]:
 
 
 class Gate:
-    """A proxy on loopback that opens tunnels to these origins, through the installation's proxy, and no other."""
+    """A proxy on loopback that opens tunnels to these origins only, through the installation's proxy."""
 
     def __init__(self, origins: Collection[Origin]) -> None:
         self._proxies = {origin.place: origin.proxy for origin in origins if origin.proxy}
         self._server: asyncio.Server | None = None
 
     async def open(self) -> str:
-        """Its address. A gate that nobody needs is not there at all."""
+        """Start the gate if it is needed and return its address."""
         if not self._proxies:
             return NOWHERE
         self._server = await asyncio.start_server(self._meet, "127.0.0.1", 0)
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     def close(self) -> None:
-        """Tunnels end with Chrome, which holds their other end."""
+        """Stop accepting connections. Tunnels end with Chrome, which holds their other end."""
         if self._server is not None:
             self._server.close()
 
@@ -97,11 +105,11 @@ class Gate:
             method, place, _ = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split(" ", 2)
             if method == "CONNECT" and place in self._proxies:
                 await _tunnel(place, self._proxies[place], reader, writer)
-        writer.close()  # with no answer: whatever it were, Chrome would take it for the page
+        writer.close()  # without an answer, which Chrome would take for the page
 
 
 async def _tunnel(place: str, proxy: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """The proxy's answer goes to Chrome as it is."""
+    """Open a tunnel through the proxy and relay it. The proxy's answer goes to Chrome as it is."""
     try:
         beyond = await _asked(proxy, place)
     except (OSError, LookupError):  # it is not there, or no HTTP proxy
@@ -111,7 +119,7 @@ async def _tunnel(place: str, proxy: str, reader: asyncio.StreamReader, writer: 
 
 
 async def _asked(proxy: str, place: str) -> Streams:
-    """A connection with the proxy, which has been asked for this place and has yet to answer."""
+    """Return a connection to the proxy that has been asked for this host and has not answered yet."""
     parts = urlsplit(proxy)
     reader, writer = await asyncio.open_connection(
         parts.hostname, parts.port or _PORTS[parts.scheme], ssl=True if parts.scheme == "https" else None
@@ -121,7 +129,7 @@ async def _asked(proxy: str, place: str) -> Streams:
 
 
 async def _join(one: Streams, other: Streams) -> None:
-    """Until one of them has gone."""
+    """Relay two connections until one of them ends."""
     ways = [asyncio.ensure_future(_pour(*way)) for way in ((one[0], other[1]), (other[0], one[1]))]
     try:
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""Which engines there are, and which of them this installation can use."""
+"""The registry of search engines, and the chain of those that this installation can use."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ENGINES: dict[str, str] = {
     "ddgs": "core.search.engines.ddgs:DdgsEngine",
     "bundled": "core.search.engines.bundled:BundledEngine",
 }
-"""Name → where its class is, in the order in which they are asked unless the settings have another."""
+"""Name → class of each engine, in the default order in which they are asked."""
 
 
 class EngineOrder(Section):
@@ -42,13 +42,13 @@ class EngineOrder(Section):
 
 
 def is_named(name: str, settings: Settings) -> bool:
-    """Whether somebody wrote this engine into the order; by default all of them stand there."""
+    """Return whether the settings name this engine in the order; by default all engines are in it."""
     order = settings.section(EngineOrder)
     return "provider_priority" in order.model_fields_set and name in order.provider_priority
 
 
 def engine_sections() -> tuple[type[Section], ...]:
-    """What there is to configure about engines, for `load_settings`."""
+    """Return the settings sections of the engines, for `load_settings`."""
     classes = filter(None, map(engine_class, ENGINES))
     return (EngineOrder, *(engine.section for engine in classes if engine.section is not None))
 
@@ -62,13 +62,13 @@ def engine_class(name: str) -> type[SearchEngine] | None:
 
 
 def label_of(name: str) -> str:
-    """The engine as readers know it."""
+    """Return the engine's name for readers."""
     engine = engine_class(name)
     return engine.label if engine else name
 
 
 def unheeded_limits(name: str, query: SearchQuery) -> list[str]:
-    """What was asked for and this engine cannot do, for the reader who wonders."""
+    """Return sentences about the filters of the query that this engine cannot apply."""
     engine = engine_class(name)
     found = []
     if engine and query.time_range and not engine.filters_time_range:
@@ -86,22 +86,25 @@ class LeftOut:
     reason: str
     cure: str
     state: str
-    """The same in a word or two."""
+    """The reason in a word or two."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
+    """The usable engines in order, and those that cannot be used."""
+
     engines: tuple[SearchEngine, ...]
     left_out: tuple[LeftOut, ...]
 
     def keeping(self, before: Chain) -> Chain:
-        """With those engines of an earlier chain that hold something, a browser: the page sets nothing about them."""
+        """Return the chain with the engines of an earlier chain that hold a browser; the page changes no settings of
+        these."""
         held = {engine.name: engine for engine in before.engines if isinstance(engine, ClosableEngine)}
         return replace(self, engines=tuple(held.get(engine.name, engine) for engine in self.engines))
 
 
 def build_chain(settings: Settings) -> Chain:
-    """The engines in the configured order; what cannot be used is left out, and says why."""
+    """Return the engines in the configured order, and the reasons why others cannot be used."""
     engines: list[SearchEngine] = []
     left_out: list[LeftOut] = []
     for name in dict.fromkeys(settings.section(EngineOrder).provider_priority):

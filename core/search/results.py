@@ -1,4 +1,4 @@
-"""From what an engine sent to results that anyone may show: cleaned, only web links, each address once."""
+"""Cleaning of engine results: only web links, each address once, text safe to show."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ TITLE_LENGTH = 200
 SNIPPET_LENGTH = 1_000
 TEXT_LENGTH = 100_000
 MOST_PROBLEMS = 5
-"""Of so many unreadable results the log says what was wrong."""
+"""Number of unreadable results that the log describes."""
 
 
 @dataclass(frozen=True, slots=True)
 class RawResult:
-    """One result as an engine's parser reads it: any field may still be missing, hostile or of the wrong type."""
+    """One result as an engine's parser reads it. Any field may be missing, hostile or of the wrong type."""
 
     title: Any
     url: Any
     snippet: Any = ""
     published: Any = None
     text: Any = ""
-    """The page itself, where the engine sends it along."""
+    """Full text of the page, if the engine sends it."""
 
 
 class Found(list[SearchResult]):
-    """The usable results of one engine, and how many were not usable."""
+    """The usable results of one engine, and the number of those that were not usable."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Found(list[SearchResult]):
         notes: tuple[str, ...] = (),
         total: int | None = None,
     ) -> None:
-        """`total`: how many the engine itself says there are."""
+        """Create the list. `total` is the number of results that the engine itself reports."""
         super().__init__(results)
         self.skipped = skipped
         self.notes = notes
@@ -56,7 +56,7 @@ class Found(list[SearchResult]):
 def clean_results(
     raw: Iterable[RawResult], *, engine: str, limit: int, notes: tuple[str, ...] = (), total: Any = None
 ) -> Found:
-    """The first `limit` usable results; a broken one costs only itself."""
+    """Return the first `limit` usable results. A broken one costs only itself."""
     found: dict[str, SearchResult] = {}
     problems: list[str] = []
     for place, entry in enumerate(raw, 1):
@@ -79,7 +79,7 @@ def clean_results(
 
 
 def _clean(raw: RawResult, engine: str, *, rank: int) -> SearchResult:
-    """A ValueError says what is wrong with it, without quoting it."""
+    """Return the cleaned result. Raise ValueError that says what is wrong, without quoting it."""
     if not isinstance(raw.url, str):
         raise ValueError("no address" if raw.url is None else f"the address is of type {type(raw.url).__name__}")
     if not isinstance(raw.title, str | None):
@@ -103,5 +103,5 @@ def _clean(raw: RawResult, engine: str, *, rank: int) -> SearchResult:
 
 
 def _words(text: str, limit: int) -> str:
-    """As a reader would see them: many engines send text that was written for HTML (`AT&amp;T`)."""
+    """Return text as a reader would see it: many engines send text that was escaped for HTML (`AT&amp;T`)."""
     return shorten(one_line(unescape(text[: limit * 4])), limit)

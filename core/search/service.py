@@ -1,4 +1,4 @@
-"""One search, layer by layer: what can be remembered is not asked again, and what must be asked is asked well."""
+"""The search service: caches, limits and failover around one search."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ MAX_QUERY_LENGTH = 20_000
 
 @dataclass(slots=True)
 class _Search:
-    """One search under way."""
+    """One search in progress."""
 
     asked: SearchQuery
-    """As the reader wrote it."""
+    """Query as the reader wrote it."""
     query: SearchQuery
-    """As the engines get it."""
+    """Query as the engines get it."""
     key: str
     engine: str | None
     user: Visitor | None
     deadline: Deadline
     started: float
     layer: CacheLayer = CacheLayer.NONE
-    """Who had the results already, as far as is known."""
+    """Cache that had the results already, as far as it is known."""
 
 
 class SearchService:
-    """Thread-safe. `search` answers in the calling thread, `asearch` for those who await."""
+    """Thread-safe. `search` runs in the calling thread, `asearch` is for coroutines."""
 
     def __init__(
         self,
@@ -100,35 +100,36 @@ class SearchService:
 
     @property
     def reaches_web(self) -> bool:
-        """Whether there is more to search than the built-in manual."""
+        """True if there is more to search than the built-in manual."""
         return any(engine.reaches_web for engine in self._engines)
 
     @property
     def web_ready(self) -> bool:
-        """Whether an engine that reaches the web can be asked just now."""
+        """True if an engine that reaches the web can be asked now."""
         rests = self.states()
         return any(engine.reaches_web and rests[engine.name] is None for engine in self._engines)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the settings page should say about the cache and Redis."""
+        """Sentences for the settings page about the cache and Redis."""
         found = (part.warning for part in (self._cache, self._limits) if part is not None)
         return tuple(dict.fromkeys(filter(None, found)))
 
     def states(self) -> dict[str, Rest | None]:
-        """Every engine in the chain, with its rest if it has one."""
+        """Return every engine in the chain with its rest, or None."""
         return self._failover.health.states()
 
     def admit(self, user: Visitor) -> None:
-        """Counts what somebody else will ask of the web, like a search. Raises RateLimited."""
+        """Count a request to the web that another part makes, like a search. Raise RateLimited."""
         if self._limits is not None:
             self._limits.admit(user)
 
     def hand_over(self, engine: str, *, user: Visitor | None) -> bool:
-        """Whether a search of this user's begins with this engine just now, so that the caller may make it instead.
+        """Return whether this visitor's search would begin with this engine now, so that the caller may make it
+        instead.
 
-        A model searches by itself while it answers, and nobody can do that for it. The search is counted here; the
-        caller reports how it went. False: search as ever, which also has the words for a limit that is reached.
+        A model searches by itself while it answers, and no other part can do that for it. The search is counted here,
+        and the caller reports how it went. False: search as usual, which also explains a limit that is reached.
         """
         if not self._engines or self._engines[0].name != engine or self._failover.health.admit(engine) is not None:
             return False
@@ -142,7 +143,7 @@ class SearchService:
         return True
 
     def report(self, engine: str, error: EngineError | None = None, *, response: SearchResponse | None = None) -> None:
-        """How a search went that was handed over; without a response nothing was searched for after all."""
+        """Record how a reserved search went. Without a response, nothing was searched for in the end."""
         if error is None:
             self._failover.health.succeeded(engine)
         else:
@@ -159,10 +160,11 @@ class SearchService:
         session_cache: SessionCache | None = None,
         fresh: bool = False,
     ) -> SearchResponse:
-        """`engine` names the only one to use, even if it rests. `fresh` passes both caches by, and fills them anew.
+        """Search and return the response.
 
-        `user` is whose limit counts the search, unless a cache or another search under way answers it; None is the
-        operator, who has no limit.
+        `engine` names the only one to use, even if it rests. `skip_caches` reads neither cache and fills both.
+        `visitor` is the one whose limit counts the search, unless a cache or a running search answers it. None is the
+        operator, without a limit.
         """
         deadline = Deadline(self._settings.timeout, self._clock)
         return self._search(query, user, engine, session_cache, fresh, deadline)
@@ -176,7 +178,7 @@ class SearchService:
         session_cache: SessionCache | None = None,
         fresh: bool = False,
     ) -> SearchResponse:
-        """The same; cancelling the task that awaits it cancels the search."""
+        """Search like `search`. Cancelling the task that awaits it cancels the search."""
         deadline = Deadline(self._settings.timeout, self._clock)
         try:
             return await in_a_thread(
@@ -231,7 +233,7 @@ class SearchService:
         return response
 
     def _shared(self, search: _Search) -> SearchResponse:
-        search.layer = CacheLayer.JOINED  # unless it turns out to be the one that others join
+        search.layer = CacheLayer.JOINED  # changed below if this is the search that others join
         try:
             return self._flights.share(search.key, search.deadline, lambda: self._fetch(search))
         except TimeoutError:
@@ -276,7 +278,7 @@ class SearchService:
         return response
 
     def _stale(self, search: _Search, raced: Raced) -> SearchResponse | None:
-        """Old results, past their time."""
+        """Return expired results, or None if there are none."""
         old = self._cache.get(search.key, search.query, even_stale=True) if self._cache is not None else None
         if old is None:
             return None
@@ -285,7 +287,7 @@ class SearchService:
         return replace(old, attempts=raced.attempts)
 
     def _without_results(self, search: _Search, raced: Raced, failure: str, cure: str) -> SearchResponse:
-        """Nothing was found, truly (every engine said so), or because engines were missing: then old results serve."""
+        """Return an empty response if every engine said so, else old results. Raise an error if there are none."""
         unanswered = [attempt for attempt in raced.attempts if attempt.outcome is not Outcome.EMPTY]
         if unanswered and (old := self._stale(search, raced)):
             return old

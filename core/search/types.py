@@ -1,4 +1,4 @@
-"""The values that every part of search speaks. Plain, frozen, already cleaned."""
+"""Value types of searches: plain, frozen and already cleaned."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any, Literal
 from core.base.text import fold
 
 Read = Literal["snippet", "page", "file", "library"]
-"""How much of a source was read before it was cited: an engine's few lines, or the thing itself."""
+"""The way in which a source was read before it was cited: an engine's snippet, or the page, file or library text
+itself."""
 
 
 class SearchType(StrEnum):
@@ -29,13 +30,13 @@ class TimeRange(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """`text` goes to the engine as the user wrote it; `key` is what the caches compare."""
+    """A query. `text` goes to the engine as the user wrote it; `key` is what the caches compare."""
 
     text: str
     type: SearchType = SearchType.GENERAL
     limit: int = 10
     language: str = ""
-    """A code as in `zh-CN`; `auto`: that of the words themselves; empty: as the settings say."""
+    """Code such as `zh-CN`; `auto`: the language of the words; empty: as the settings say."""
     time_range: TimeRange | None = None
     sites: tuple[str, ...] = ()
 
@@ -44,7 +45,7 @@ class SearchQuery:
         if sort_words:
             words = " ".join(sorted(words.split()))
         parts = (words, self.type, self.limit, self.language, self.time_range or "", self.sites)
-        return json.dumps(parts, ensure_ascii=False)  # nothing in a part can pass for the border between two
+        return json.dumps(parts, ensure_ascii=False)  # JSON, so that no part can imitate the border between two
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +54,14 @@ class SearchResult:
     url: str
     snippet: str
     source: str
-    """The host of the URL, without `www.`"""
+    """Host of the URL, without `www.`"""
     published: str | None = None
-    """The day, as 2026-01-31."""
+    """ISO day, such as 2026-01-31."""
     engine: str = ""
     rank: int = 0
     read: Read = "snippet"
     text: str = ""
-    """The page itself, where the engine sent it along; all of what a library holds there."""
+    """Full text, if the engine sent it or a library holds it."""
 
     def to_json(self) -> dict[str, Any]:
         return {"title": self.title, "url": self.url, "snippet": self.snippet, "source": self.source}
@@ -68,7 +69,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What `[number]` points to: one number per URL in one turn."""
+    """The target of `[number]`: one number per URL in one turn."""
 
     number: int
     title: str
@@ -78,9 +79,9 @@ class Source:
     published: str | None = None
     read: Read = "snippet"
     characters: int = 0
-    """How long the text is, where more than a snippet was read."""
+    """Length of the text, if more than a snippet was read."""
     unread: str = ""
-    """Why no more than a snippet was read, in a word or two; empty where nobody tried."""
+    """Reason why only a snippet was read, in a word or two; empty if reading was not tried."""
 
     @classmethod
     def of(cls, result: SearchResult, *, number: int) -> Source:
@@ -106,7 +107,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What one engine did for one search. Failure is data, and the reader may see it."""
+    """One engine's part in one search. Failure is data, and the reader may see it."""
 
     engine: str
     outcome: Outcome
@@ -115,7 +116,7 @@ class Attempt:
     kind: str = ""
     """The error's `kind`, so that a notice can be chosen without reading the sentence."""
     cure: str = ""
-    """What the reader can do about it, where the error knows."""
+    """Advice for the reader, if the error has one."""
     status: int = 0
     """The HTTP status of the engine's answer, where the error knows."""
 
@@ -136,22 +137,25 @@ class SearchResponse:
     provider: str = ""
     from_cache: bool = False
     cache_age: float | None = None
-    """Seconds since the results were fetched; None when they were fetched just now."""
+    """Seconds since the results were fetched; None if they were fetched just now."""
     stale: bool = False
-    """Served past its time because nothing newer could be had."""
+    """True if expired results are served because no newer ones could be had."""
     search_time: float = 0.0
     skipped: int = 0
-    """Results that the engine sent but nobody could use (no link, no title, wrong types)."""
+    """Number of results that the engine sent and that cannot be used (no link, no title, wrong types)."""
     notes: tuple[str, ...] = field(default=())
     failure: str = ""
-    """Why the web was not searched although these are results: what is built in was all that could be looked through."""
+    """Reason why the web was not searched although there are results: only built-in sources could be searched."""
     cure: str = ""
     total: int | None = None
-    """How many the engine says there are, where it says so."""
+    """Number of results that the engine reports; None if it reports none."""
 
     @property
     def told(self) -> SearchResponse:
-        """As it is shown and stored: what the results say in full is kept as what was read, where that is wanted."""
+        """The response without the full texts of its results, as it is shown and stored.
+
+        The texts are stored as pages.
+        """
         return replace(self, results=tuple(replace(result, text="") for result in self.results))
 
     @property
@@ -173,20 +177,20 @@ class SearchResponse:
 
 
 class CacheLayer(StrEnum):
-    """Who had the results already."""
+    """The cache that had the results already."""
 
     NONE = ""
     SESSION = "session"
     SHARED = "shared"
     JOINED = "joined"
-    """An identical search that was under way."""
+    """An identical search that was running."""
     STALE = "stale"
-    """The shared cache, past the time for which results are good."""
+    """The shared cache, after the results have expired."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchEnd:
-    """How one search went, for whoever keeps count: a response, or an error."""
+    """The end of one search, for the metrics: a response, or an error."""
 
     query: SearchQuery
     seconds: float
@@ -194,4 +198,4 @@ class SearchEnd:
     error: BaseException | None = None
     layer: CacheLayer = CacheLayer.NONE
     attempts: tuple[Attempt, ...] = ()
-    """What the engines did for this search; not what they had done for the one whose results it was given."""
+    """Attempts of the engines for this search, not for an earlier one whose results it got."""

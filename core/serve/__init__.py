@@ -1,1 +1,1 @@
-"""The app as processes."""
+"""Starting the app as one process or several."""

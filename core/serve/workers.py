@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 MOST = 64
 LOOK_EVERY = 1.0
-"""Seconds between looks whether all processes still run. One that has ended is started again."""
+"""Seconds between checks that all processes run. One that has ended is started again."""
 END_SECONDS = 10.0
 
 NO_PAGES = "这里只装了命令行，没有页面。请在问源的源代码目录里运行。"
@@ -31,7 +31,7 @@ ALONE = "没有设置 CACHE_URL（Redis）：{workers} 个进程各有各的缓�
 
 
 def run(host: str, port: int, workers: int) -> int:
-    """Until it is told to end. Gives the exit status."""
+    """Run the app until it is told to end, and return the exit status."""
     if not (FILES / "asgi.py").is_file():
         print(NO_PAGES, file=sys.stderr)
         return 1
@@ -75,8 +75,8 @@ def _keep_running(commands: Sequence[Sequence[str]], ended: threading.Event) -> 
 
 
 def _start(command: Sequence[str], environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    # A group of its own: Ctrl+C reaches this process alone, which then ends the others. What each says of its own address
-    # is nobody's business.
+    # A process group of its own: Ctrl+C reaches only this process, which then ends the others. Their output, with internal
+    # addresses, is not shown.
     return subprocess.Popen(command, cwd=FILES, env=environ, stdout=subprocess.DEVNULL, start_new_session=True)
 
 
@@ -92,13 +92,14 @@ def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """A cookie that one process signed has to count for the others, and only nginx says who comes from where."""
+    """Return the environment of the processes: one cookie secret for all, and only nginx says where a visitor comes
+    from."""
     secret = environ.get("STREAMLIT_SERVER_COOKIE_SECRET") or secrets.token_hex(32)
     return {**environ, "STREAMLIT_SERVER_COOKIE_SECRET": secret, "FORWARDED_ALLOW_IPS": "127.0.0.1"}
 
 
 def configuration(folder: Path, host: str, port: int, ports: Sequence[int]) -> str:
-    """A proxy before this machine that FORWARDED_ALLOW_IPS names is believed by nginx, as the app would have."""
+    """Return nginx's configuration. nginx trusts a proxy that FORWARDED_ALLOW_IPS names, as the app would."""
     proxies = [name.strip() for name in os.environ.get("FORWARDED_ALLOW_IPS", "").split(",") if name.strip()]
     trusted = [f"        set_real_ip_from {'0.0.0.0/0' if name == '*' else name};" for name in proxies]
     return Template(Path(__file__).with_name("nginx.conf").read_text("utf-8")).substitute(
@@ -121,7 +122,7 @@ def _nginx() -> str | None:
 
 
 def _free_ports(count: int) -> list[int]:
-    """All at once, or the same one might be given twice."""
+    """Return free ports. All are taken at once, or the same one might be returned twice."""
     probes = [socket.socket() for _ in range(count)]
     for probe in probes:
         probe.bind(("127.0.0.1", 0))

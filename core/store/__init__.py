@@ -1,5 +1,7 @@
-"""What outlives the process: conversations, choices, figures and saved settings, in SQLite or PostgreSQL. Only this package knows
-which."""
+"""Persistent storage: conversations, choices, metrics and saved settings, in SQLite or PostgreSQL.
+
+Only this package knows which.
+"""
 
 from core.store.conversations import UNDO_SECONDS, Conversation, ConversationStore, Page, new_conversation_id, title_of
 from core.store.database import Database

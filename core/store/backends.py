@@ -1,4 +1,4 @@
-"""Everything that is different between SQLite and PostgreSQL."""
+"""The differences between SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -22,29 +22,31 @@ from core.store.errors import StoreError
 log = logging.getLogger(__name__)
 
 WAIT_SECONDS = 1.0
-"""How long a locked row or a free connection is waited for."""
+"""Longest wait for a locked row or a free connection."""
 LOCK_SECONDS = 2.0
-"""How long another process's lock on the whole SQLite file is waited for: only background threads write."""
+"""Longest wait for another process's lock on the whole SQLite file. Only background threads write."""
 STATEMENT_SECONDS = 5.0
 WRITES = "writes"
 """Execution option of a connection whose transaction is going to change something."""
 
 
 class Backend(Protocol):
+    """A database: a SQLite file or a PostgreSQL server."""
+
     def open(self) -> Engine:
-        """Raises StoreError, OSError or one of SQLAlchemy's errors."""
+        """Return an engine. Raise StoreError, OSError or one of SQLAlchemy's errors."""
 
     def let_idle_go(self, engine: Engine) -> None:
-        """Closes connections that nobody uses, where opening another costs next to nothing."""
+        """Close unused connections, if opening another costs next to nothing."""
 
     def lock_schema(self, connection: Connection) -> None:
-        """Lets only one process at a time migrate; released with the transaction."""
+        """Let only one process at a time migrate. The lock is released with the transaction."""
 
     def repair(self, error: Exception) -> str:
-        """What had to be done about a database that is broken beyond use; empty when it is not."""
+        """Repair a database that is broken beyond use and return what was done; empty if it is not broken."""
 
     def contains(self, text: ColumnElement[str], spelled: Sequence[str]) -> ColumnElement[bool]:
-        """Whether the characters stand there in a row, each in any of its spellings."""
+        """Return the condition that the characters follow each other in the text, each in any of its spellings."""
 
 
 def _create_engine(url: URL, **arguments: Any) -> Engine:
@@ -56,13 +58,14 @@ def _create_engine(url: URL, **arguments: Any) -> Engine:
 
 
 class SqliteFile:
-    """A file in a folder that only this user can read."""
+    """A SQLite file in a folder that only this user can read."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._opened_inode = 0
 
     def open(self) -> Engine:
+        """Open or create the file; read-only if it cannot be written."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -80,7 +83,7 @@ class SqliteFile:
         return engine
 
     def _open_to_read(self) -> Engine:
-        """From a disk that cannot be written: with what is still in the log beside the file, where SQLite can map it."""
+        """Open a file on a disk that cannot be written, with the log beside it if SQLite can map that."""
         log.warning("the conversation database can only be read")
         address = f"file:{quote(str(self._path))}"
         for options in ({"mode": "ro"}, {"mode": "ro", "immutable": "1"}):
@@ -96,15 +99,15 @@ class SqliteFile:
         raise problem
 
     def let_idle_go(self, engine: Engine) -> None:
-        """All or none: SQLite gives back no handle of a file as long as this process has another one in use."""
+        """Close all connections if none is in use: SQLite releases no handle of a file while another one is used."""
         if isinstance(engine.pool, QueuePool) and not engine.pool.checkedout():
             engine.dispose()
 
     def lock_schema(self, connection: Connection) -> None:
-        """BEGIN IMMEDIATE has locked the whole file already."""
+        """Do nothing: BEGIN IMMEDIATE has locked the whole file already."""
 
     def repair(self, error: Exception) -> str:
-        """A file that is not a database any more is set aside, and the next `open` begins a new one."""
+        """Set a corrupt file aside; the next `open` begins a new one."""
         code = getattr(getattr(error, "orig", None), "sqlite_errorcode", 0) & 0xFF
         if code not in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
             return ""
@@ -117,7 +120,7 @@ class SqliteFile:
         return "对话数据库的文件已损坏，已改名保留，并重新建立了一个空的数据库。"
 
     def contains(self, text: ColumnElement[str], spelled: Sequence[str]) -> ColumnElement[bool]:
-        """LIKE would not do: it knows no sets of characters. GLOB does, and a damaged text does not stop it."""
+        """Return a GLOB condition. LIKE knows no sets of characters, and GLOB continues after a damaged text."""
         return text.op("GLOB", is_comparison=True)(f"*{''.join(map(_in_glob, spelled))}*")
 
     def _set_aside(self, error: Exception) -> None:
@@ -135,7 +138,7 @@ class SqliteFile:
 
 
 def _in_glob(spellings: str) -> str:
-    """In a set `]` is itself in the first place only, and `^` anywhere else."""
+    """Return a GLOB set. In it `]` is literal only in the first place, and `^` anywhere else."""
     if len(spellings) == 1 and spellings not in "*?[":
         return spellings
     return f"[{''.join(sorted(spellings, key=lambda each: (each != ']') + (each == '^')))}]"
@@ -158,7 +161,7 @@ def _prepare_to_read(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def _decode(raw: bytes) -> str:
-    """One damaged text must not make all the others unreadable."""
+    """Decode text with replacements: one damaged text must not make all the others unreadable."""
     return raw.decode("utf-8", "replace")
 
 
@@ -195,7 +198,7 @@ class PostgresServer:
         return engine
 
     def let_idle_go(self, engine: Engine) -> None:
-        """They are few, and whoever comes next would wait for the server's greeting."""
+        """Do nothing: they are few, and the next caller would wait for a new connection."""
 
     def lock_schema(self, connection: Connection) -> None:
         _limit_waiting(connection, lock=30.0, statement=0.0)  # another server may be at a long migration
@@ -233,19 +236,19 @@ def _codes(error: Exception) -> tuple[int, str]:
 
 
 def is_rejected(error: Exception) -> bool:
-    """The database works, and this very statement will never succeed."""
+    """Return whether the database works but will never accept this statement."""
     return isinstance(error, DataError | IntegrityError) or (
         isinstance(error, StatementError) and not isinstance(error, DBAPIError)
     )
 
 
 def first_line(error: Exception) -> str:
-    """The lines after it may quote what somebody wrote."""
+    """Return the first line of an error. Later lines may quote user text."""
     return str(error).partition("\n")[0]
 
 
 def is_busy(error: Exception) -> bool:
-    """Somebody else held the lock for too long; nothing is wrong with the database."""
+    """Return whether another transaction held the lock for too long. The database itself is fine."""
     original = error.orig if isinstance(error, DBAPIError) else None
     lock_not_available = "locked" in str(original) or getattr(original, "sqlstate", "") == "55P03"
     return lock_not_available or isinstance(error, TimeoutError)

@@ -1,4 +1,4 @@
-"""Conversations that survive a reload: kept as they grow, opened by whoever may, a page at a time."""
+"""Conversations: saved while they grow, opened by those who may, some messages at a time."""
 
 from __future__ import annotations
 
@@ -44,13 +44,17 @@ _KEPT = conversations.c.deleted.is_(None)
 
 
 def _theirs(reader: ColumnElement[str]) -> ColumnElement[bool]:
-    """An owner's; without one, of whoever has it in their list, and what is in nobody's list of whoever has its id."""
+    """Return the condition that a conversation belongs to the reader.
+
+    With an owner, it belongs to that account. Without one, it belongs to those who have it in their list; if it is in
+    no list, to anybody who has its id.
+    """
     listed = exists().where(visits.c.conversation_id == conversations.c.id)
     without_owner = and_(conversations.c.owner.is_(None), or_(listed.where(visits.c.visitor == reader), ~listed))
     return or_(conversations.c.owner == reader, without_owner)
 
 
-# With every question, and once a second for every answer that is being written: built once, which is most of the work.
+# Statements that run with every question, and once a second for every growing answer. Building them is most of the work.
 _CHANGEABLE = and_(conversations.c.id == bindparam("conversation"), _KEPT, _theirs(bindparam("reader")))
 _EXISTS = select(conversations.c.id).where(conversations.c.id == bindparam("conversation"))
 _PURGE = delete(conversations).where(conversations.c.deleted < bindparam("before"))
@@ -68,7 +72,7 @@ _ADD = insert(messages).values(
     .scalar_subquery(),
 )
 
-# With every run of a page.
+# This statement runs with every run of a page.
 _LISTED = (
     select(conversations)
     .where(
@@ -88,42 +92,49 @@ _LISTED = (
 
 TITLE_LENGTH = 40
 UNDO_SECONDS = 30 * 60
-"""So long a deleted conversation can come back. It goes for good when the next one is begun or deleted after that."""
+"""Time in which a deleted conversation can be restored.
+
+It is removed when the next one is begun or deleted after that.
+"""
 LONGEST_SEARCH, MOST_WORDS = 100, 8
 UNFINISHED = Notice(kind="unfinished", text="这条回答在写完之前中断了，以上是已保存的部分。")
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
+    """A conversation without its messages."""
+
     id: str
     title: str
     mode: str
     created: float
-    """Seconds since 1970, as everywhere here."""
+    """Seconds since 1970, like all times here."""
     updated: float
     share: str = ""
-    """What opens it for reading to whoever has it; empty while it is not shared."""
+    """Key that opens the conversation for reading; empty while it is not shared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some messages in a row, the newest last."""
+    """Consecutive messages of a conversation, the newest last."""
 
     conversation: Conversation
     messages: tuple[Message, ...]
     has_more: bool
-    """There are older ones: ask again with `before=messages[0].id`."""
+    """True if there are older messages: ask again with `before=messages[0].id`."""
     changeable: bool
-    """By who asked for it."""
+    """True if the visitor who loaded it may change the conversation."""
 
 
 class ConversationStore:
-    """Every method raises StoreError when the database cannot be used, ConversationNotFound for an id that does not exist
-    or belongs to another owner, and ConversationReadOnly for a change by somebody who may only read.
+    """Conversations and their messages in the database.
 
-    `who` is an account or a browser: no name of the one looks like one of the other. A conversation with an owner, which is
-    an account, is open to that owner only; one without, to whoever has its id, and its share opens either. What may
-    be changed is what is in one's own list.
+    Every method raises StoreError if the database cannot be used. It raises ConversationNotFound for an id that does
+    not exist or belongs to another owner, and ConversationReadOnly for a change by somebody who may only read.
+
+    `visitor_id` names an account or a browser; the two never look alike. A conversation with an owner, which is an
+    account, is open to that owner only. One without is open to anybody who has its id. Its share opens either. Only
+    conversations in one's own list may be changed.
     """
 
     def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
@@ -138,14 +149,14 @@ class ConversationStore:
         self._database.close()
 
     def check(self) -> None:
-        """Raises StoreError where conversations cannot be kept just now."""
+        """Raise StoreError if conversations cannot be saved now."""
         with self._database.read() as connection:
             connection.execute(select(1))
 
     def create(self, owner: str | None = None, *, who: str | None = None, mode: str = "chat", id: str = "") -> str:
-        """The id of a new conversation in the list of `who`, for its first message. It is not listed before it has one.
+        """Create a conversation in the list of `visitor_id` and return its id. It is listed once it has a message.
 
-        To create the same one again changes nothing: whoever was cut off cannot know whether it was created.
+        Creating the same one again changes nothing: a caller that was cut off cannot know whether it was created.
         """
         id = id or new_conversation_id()
         with self._database.write() as connection:
@@ -162,10 +173,10 @@ class ConversationStore:
             connection.execute(_VISITED, {"visitor": digest(who), "conversation_id": id})
 
     def save(self, id: str, message: Message, *, who: str | None = None, finished: bool = True) -> None:
-        """Adds a message, or replaces the one with the same id.
+        """Add a message, or replace the one with the same id.
 
-        An answer that is still growing is saved again and again with `finished=False`. Coming late, such a save never
-        replaces the finished answer.
+        An answer that is still growing is saved repeatedly with `finished=False`. Such a save never replaces the
+        finished answer, even if it comes late.
         """
         row = {
             "id": clean(message.id),
@@ -196,7 +207,7 @@ class ConversationStore:
         last: int | None = 20,
         before: str | None = None,
     ) -> Page:
-        """The newest messages, or the ones before a message; with `last=None` all of them."""
+        """Return the newest messages, or those before a message; with `last=None` all of them."""
         opened = select(conversations, _theirs(literal(_reader(who))).label("changeable"))
         wanted = select(messages).where(messages.c.conversation_id == id).order_by(messages.c.position.desc())
         if before is not None:
@@ -215,10 +226,9 @@ class ConversationStore:
         )
 
     def listed(self, who: str | None, *, words: str = "", limit: int = 30) -> tuple[Conversation, ...]:
-        """The account's conversations, and those without an owner in this list; the latest first.
+        """Return the conversations of an account, and those without an owner in this list, the latest first.
 
-        With `words`, those that have each of them somewhere, in their title or in what was said. Without a name nobody
-        has a list.
+        With `words`, only those that contain each word in their title or messages. Without a visitor the list is empty.
         """
         if not who:
             return ()
@@ -247,13 +257,13 @@ class ConversationStore:
             self._change(connection, id, who, mode=clean(mode))
 
     def delete(self, id: str, *, who: str | None = None) -> None:
-        """Nobody finds it from now on; `restore` brings it back, for a while."""
+        """Hide the conversation from everybody. `restore` brings it back, for a while."""
         with self._database.write() as connection:
             self._purge(connection)
             self._change(connection, id, who, deleted=self._clock())
 
     def restore(self, id: str, *, who: str | None = None) -> None:
-        """After `delete`, with all that was in it and its share."""
+        """Undo `delete`, with all messages and the share."""
         with self._database.write() as connection:
             deleted = and_(conversations.c.id == _checked(id), _theirs(literal(_reader(who))))
             if not connection.execute(update(conversations).where(deleted).values(deleted=None)).rowcount:
@@ -263,7 +273,7 @@ class ConversationStore:
         connection.execute(_PURGE, {"before": self._clock() - UNDO_SECONDS})
 
     def share(self, id: str, *, who: str | None = None) -> str:
-        """What opens it for reading; the same again while it is not withdrawn."""
+        """Return the key that opens the conversation for reading. It stays the same until sharing is stopped."""
         shared = _CHANGE.values(share=func.coalesce(conversations.c.share, new_conversation_id()))
         with self._database.write() as connection:
             self._change(connection, id, who, shared)
@@ -274,7 +284,7 @@ class ConversationStore:
             self._change(connection, id, who, share=None)
 
     def shared(self, share: str) -> str:
-        """The id of the conversation that this share opens."""
+        """Return the id of the conversation that this share opens."""
         if not _is_id(share):
             raise ShareNotFound
         with self._database.read() as connection:
@@ -284,7 +294,7 @@ class ConversationStore:
         return str(found)
 
     def copy(self, id: str, *, who: str | None = None, share: str = "", owner: str | None = None) -> str:
-        """The id of a conversation in the list of `who` that has all of this one, pages that were read included."""
+        """Copy the conversation, with the pages that were read, into the list of `visitor_id`. Return the new id."""
         new = new_conversation_id()
         with self._database.write() as connection:
             found = connection.execute(select(conversations).where(open_to(id, who, share))).first()
@@ -300,9 +310,9 @@ class ConversationStore:
         return new
 
     def truncate_from(self, id: str, message_id: str, *, who: str | None = None) -> None:
-        """Removes a message and everything after it: the question is going to be asked again.
+        """Remove a message and everything after it, because the question is going to be asked again.
 
-        A title that came from the first question goes with it, and the next question gives another.
+        A title that came from the first question goes with it, and the next question gives a new one.
         """
         gone = and_(messages.c.conversation_id == id, messages.c.position >= _position_of(id, message_id))
         questions = select(messages.c.text).where(messages.c.conversation_id == id, messages.c.role == "user")
@@ -318,7 +328,7 @@ class ConversationStore:
     def _change(
         self, connection: Connection, id: str, who: str | None, change: Update = _CHANGE, **values: object
     ) -> None:
-        """Comes first in every change: it checks who it is, and makes all others who write to the conversation wait."""
+        """Check the visitor and lock the conversation. Every change does this first."""
         if connection.execute(change, {"conversation": _checked(id), "reader": _reader(who), **values}).rowcount:
             return
         if connection.execute(select(conversations.c.id).where(open_to(id, who))).first() is None:
@@ -331,22 +341,25 @@ def new_conversation_id() -> str:
 
 
 def title_of(question: str) -> str:
-    """What a conversation is called after its first question."""
+    """Return the title of a conversation from its first question."""
     return shorten(one_line(question), TITLE_LENGTH)
 
 
 def _is_id(id: str) -> bool:
-    """An id comes from an address that anybody may type; some characters would not even reach the database."""
+    """Return whether this can be an id.
+
+    It may come from a typed address, and the database would reject some characters.
+    """
     return re.fullmatch(r"[A-Za-z0-9_-]{24}", id, re.ASCII) is not None
 
 
 def digest(owner: str | None) -> str | None:
-    """The database need not know who people are, and any characters are welcome."""
+    """Return a hash of the name, or None. The database need not know who people are, and any characters are allowed."""
     return hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest() if owner else None
 
 
 def _reader(who: str | None) -> str:
-    """Blank is nobody: no digest is."""
+    """Return the digest of the visitor; blank, which no digest is, for None."""
     return digest(who) or ""
 
 
@@ -357,7 +370,7 @@ def _checked(id: str) -> str:
 
 
 def open_to(id: str, who: str | None, share: str = "") -> ColumnElement[bool]:
-    """For reading."""
+    """Return the condition that the conversation may be read."""
     allowed = or_(conversations.c.owner.is_(None), conversations.c.owner == _reader(who))
     if _is_id(share):
         allowed = or_(allowed, conversations.c.share == share)
@@ -365,6 +378,7 @@ def open_to(id: str, who: str | None, share: str = "") -> ColumnElement[bool]:
 
 
 def changeable_by(id: str, who: str | None) -> ColumnElement[bool]:
+    """Return the condition that the conversation may be changed."""
     return and_(conversations.c.id == _checked(id), _KEPT, _theirs(literal(_reader(who))))
 
 

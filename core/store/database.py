@@ -1,4 +1,4 @@
-"""The one database of an installation: opened on first use, brought up to date, and opened again after trouble.
+"""The database of an installation: opened and migrated on first use, and opened again after an error.
 
 Synchronous and thread-safe. Call it from worker threads, never on the event loop.
 """
@@ -35,8 +35,10 @@ AWAY = "打不开对话数据库。"
 
 
 class Database:
+    """The connection to the database."""
+
     PAUSE_SECONDS = 5.0
-    """A server that does not answer is not tried again for so long: nobody waits for it with every message."""
+    """Time for which an unreachable server is not tried again, so that no message waits for it."""
 
     def __init__(
         self,
@@ -66,16 +68,16 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """One transaction: all of it is kept, or nothing."""
+        """Open one transaction: all of it is saved, or nothing."""
         with self._transaction(writes=True) as connection:
             yield connection
 
     def contains(self, text: ColumnElement[str], spelled: Sequence[str]) -> ColumnElement[bool]:
-        """Whether the characters stand in a text in a row, each in any of its spellings."""
+        """Return the condition that the characters follow each other in the text, each in any of its spellings."""
         return self._backend.contains(text, spelled)
 
     def let_idle_go(self) -> None:
-        """What many at once have opened, and nobody uses now."""
+        """Close connections that are not in use now."""
         if engine := self._engine:
             self._backend.let_idle_go(engine)
 
@@ -87,7 +89,7 @@ class Database:
 
     @contextmanager
     def _transaction(self, *, writes: bool) -> Iterator[Connection]:
-        """Whatever the database or the disk raises becomes one StoreError, and is dealt with."""
+        """Open a transaction. Every error of the database or the disk is handled and becomes one StoreError."""
         try:
             connection = self._opened().connect()
         except (SQLAlchemyError, OSError) as error:

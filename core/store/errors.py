@@ -1,4 +1,4 @@
-"""What can go wrong with what is kept."""
+"""Errors of the storage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class StoreTooNew(StoreError):
 
 
 class StoreRejected(StoreError):
-    """The database works and will not take this: to try again would change nothing."""
+    """The database works but refuses this content. Another try would change nothing."""
 
     kind = "store_rejected"
     happened = "数据库不接受这条内容，没有保存。"
@@ -30,7 +30,10 @@ class StoreRejected(StoreError):
 
 
 class ConversationNotFound(AppError):
-    """The same sentence for a foreign and for an unknown id: nobody can find out which ids exist."""
+    """The id is unknown, or belongs to somebody else.
+
+    Both give the same sentence, so that nobody can find out which ids exist.
+    """
 
     kind = "conversation_not_found"
     happened = "没有找到这个对话。"
@@ -44,7 +47,7 @@ class ShareNotFound(ConversationNotFound):
 
 
 class ConversationReadOnly(AppError):
-    """Whoever gets this may read the conversation: it says nothing that they did not know."""
+    """The reader may read the conversation but not change it."""
 
     kind = "conversation_read_only"
     happened = "这个对话只能阅读，没有改动。"

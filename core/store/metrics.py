@@ -67,7 +67,7 @@ class Counts(NamedTuple):
 
 
 class MetricsStore:
-    """Every method raises StoreError when the database cannot be used."""
+    """Records and sums of searches and answers. Every method raises StoreError if the database cannot be used."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -78,6 +78,7 @@ class MetricsStore:
         attempts: Sequence[Mapping[str, Any]],
         answers: Sequence[Mapping[str, Any]],
     ) -> None:
+        """Insert the records, and add the sums to those in the database, in one transaction."""
         with self._database.write() as connection:
             for table, rows in ((search_records, searches), (attempt_records, attempts), (answer_records, answers)):
                 if rows:
@@ -105,7 +106,7 @@ class MetricsStore:
             )
 
     def oldest(self) -> float | None:
-        """When the first record was made that is still there."""
+        """Return the time of the oldest record that still exists."""
         first = [select(func.min(records.c.at)).scalar_subquery() for records in (search_records, answer_records)]
         with self._database.read() as connection:
             return min((at for at in connection.execute(select(*first)).one() if at is not None), default=None)

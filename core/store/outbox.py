@@ -1,7 +1,7 @@
-"""What was asked, shown and chosen, on its way to the database: written in order, by one thread, until it is kept.
+"""The outbox: all writes of conversations and choices wait here and are made in order, by one thread.
 
-No page waits for the database. A write that fails because the database is busy, away, full or read-only is tried again;
-one that the database will never take is given up, and whoever draws the message can say so.
+No page waits for the database. A write that fails because the database is busy, away, full or read-only is tried again.
+One that the database will never accept is given up, and the page can show that.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from core.store.errors import ConversationNotFound, ConversationReadOnly, StoreE
 log = logging.getLogger(__name__)
 
 LIMIT = 2_000
-"""Writes that may wait. A growing answer is one of them, however often it has grown."""
+"""Writes that may wait. A growing answer counts as one, however often it has grown."""
 AT_ONCE_SECONDS = 1.0
-"""What has waited for less is about to be kept: nobody need know."""
+"""Time for which a waiting write is not reported: it is about to be saved."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 REMEMBERED = 500
 
@@ -35,8 +35,10 @@ Write = Callable[[], object]
 
 @dataclass(eq=False)
 class _Waiting:
+    """A write that waits for the database."""
+
     about: str
-    """A conversation, or a visitor."""
+    """Id of a conversation, or name of a visitor."""
     who: str | None
     write: Write
     message_id: str = ""
@@ -59,10 +61,10 @@ class Outbox:
 
     @property
     def problem(self) -> str:
-        """Why nothing is kept just now; empty when all is well."""
+        """Reason why nothing can be saved now; empty if all is well."""
         return self._problem
 
-    # ── What is to be kept ────────────────────────────────────────────────────────────────────────────────────────
+    # ── Adding writes ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def create(self, id: str, *, owner: str | None, who: str | None, mode: str) -> None:
         self._put(_Waiting(id, who, lambda: self._store.create(owner, who=who, mode=mode, id=id)))
@@ -79,7 +81,7 @@ class Outbox:
     def save_growing(
         self, id: str, message_id: str, message: Callable[[], Message], *, who: str | None, finished: bool
     ) -> None:
-        """`message` is called when it is written: by then the answer may have grown."""
+        """Save a message that grows. `message` is called at the time of writing, when the answer may have grown."""
 
         def write() -> None:
             self._store.save(id, message(), who=who, finished=finished)
@@ -87,13 +89,13 @@ class Outbox:
         self._put(_Waiting(id, who, write, message_id, message))
 
     def keep_with(self, id: str, write: Write, *, who: str | None) -> None:
-        """What belongs to something that was handed in before."""
+        """Add a write that belongs to something that was added before."""
         self._put(_Waiting(id, who, write))
 
     def change(self, about: str, changes: Mapping[str, Any], write: Callable[[Mapping[str, Any]], object]) -> None:
-        """Changes that wait together are written together, the later one over the earlier.
+        """Write changes in the background. Changes that wait together are written together, the later over the earlier.
 
-        Nobody counts how often a switch is used: while many writes wait, what was asked and shown goes first.
+        While many writes wait, changes are dropped: questions and answers go first.
         """
         with self._changed:
             last = self._last(about)
@@ -121,7 +123,10 @@ class Outbox:
             self._changed.notify_all()
 
     def _replaces_last(self, write: _Waiting) -> bool:
-        """A message that has grown while its last state was waiting is written once, unless something came between."""
+        """Replace the waiting write of the same message, unless another write came between.
+
+        Return whether it was replaced.
+        """
         if not write.message_id:
             return False
         last = self._last(write.about)
@@ -133,10 +138,10 @@ class Outbox:
     def _last(self, about: str) -> _Waiting | None:
         return next((other for other in reversed(self._waiting) if other.about == about), None)
 
-    # ── What became of it ─────────────────────────────────────────────────────────────────────────────────────────
+    # ── State of the writes ───────────────────────────────────────────────────────────────────────────────────────
 
     def unkept(self, message_id: str) -> str:
-        """Why a message is not kept (yet), as the reader is told; empty for one that is, or is about to be."""
+        """Return the reason why a message is not saved, for the reader; empty if it is saved, or about to be."""
         with self._changed:
             if message_id in self._given_up:
                 return self._given_up[message_id]
@@ -146,12 +151,12 @@ class Outbox:
         return ""
 
     def is_waiting(self, conversation_id: str) -> bool:
-        """Whether the database does not have all of a conversation yet."""
+        """Return whether the database does not have all of a conversation yet."""
         with self._changed:
             return self._last(conversation_id) is not None
 
     def waiting_messages(self, conversation_id: str, *, who: str | None) -> tuple[Message, ...]:
-        """Messages of their own that the database does not have yet, the oldest first."""
+        """Return this visitor's messages that the database does not have yet, the oldest first."""
         with self._changed:
             makers = {
                 write.message_id: write.message
@@ -161,13 +166,13 @@ class Outbox:
         return tuple(make() for make in makers.values())
 
     def flush(self, seconds: float) -> bool:
-        """Waits until everything that has been handed in is kept or given up. For commands that must come after it."""
+        """Wait until all earlier writes are made or given up, for commands that must come after them."""
         with self._changed:
             last = self._waiting[-1] if self._waiting else None
             return self._changed.wait_for(lambda: last not in self._waiting, seconds)
 
     def close(self, seconds: float = 3.0) -> None:
-        """Writes what is left, as far as the database takes it."""
+        """Write what is left, as far as the database accepts it."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
@@ -207,7 +212,7 @@ class Outbox:
             return self._waiting[0]
 
     def _rest(self, pause: float, problem: str) -> bool:
-        """False: the program is ending, and there is no time to try again."""
+        """Wait before the next try. Return False if the program is ending and there is no time for it."""
         with self._changed:
             self._problem = problem
             self._waiting[0].begun = False

@@ -1,6 +1,6 @@
-"""What each visitor has chosen for themselves: a small document for who is logged in, else for the browser.
+"""Preferences: a small document of choices for each account, else for each browser.
 
-Nothing else can be reached with a visitor's name, so that a forged or shared cookie gets no more than these choices.
+A visitor's name gives access to nothing else, so a forged or shared cookie gets no more than these choices.
 """
 
 from __future__ import annotations
@@ -24,18 +24,23 @@ _BEGIN = text("INSERT INTO preferences (visitor, document) VALUES (:visitor, '{}
 
 
 class Preferences:
+    """The choices of each visitor in the database."""
+
     def __init__(self, database: Database, outbox: Outbox) -> None:
         self._database = database
         self._outbox = outbox
 
     def of(self, visitor: str) -> dict[str, Any]:
-        """By name; what was never chosen is not there. Raises StoreError when the database cannot be used."""
+        """Return the choices by name; those never made are missing. Raise StoreError if the database cannot be used."""
         wanted = select(preferences.c.document).where(preferences.c.visitor == digest(visitor))
         with self._database.read() as connection:
             return _decode(connection.execute(wanted).scalar())
 
     def change(self, visitor: str, changes: Mapping[str, Any]) -> None:
-        """Written in the background; what is None is forgotten, and what is not named stays, whichever tab chose it."""
+        """Write these choices in the background.
+
+        None deletes a choice; choices that are not named stay, from any tab.
+        """
         self._outbox.change(visitor, changes, partial(self._write, visitor))
 
     def _write(self, visitor: str, changes: Mapping[str, Any]) -> None:
@@ -55,7 +60,7 @@ def _encode(chosen: Mapping[str, Any]) -> str:
 
 
 def _decode(document: str | None) -> dict[str, Any]:
-    """Nothing, for a document that this program cannot read."""
+    """Return the choices; an empty dict for a document that this program cannot read."""
     try:
         found = json.loads(document or "{}")
     except (ValueError, RecursionError):

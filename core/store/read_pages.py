@@ -1,4 +1,4 @@
-"""What pages said when they were read, kept with the answers that rest on them: a page may change, or go."""
+"""The texts of pages that were read, saved with the answers that cite them: a page may change, or disappear."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class KeptPage:
+    """The saved text of a page or an attached file."""
+
     number: int
-    """Of the source."""
+    """Number of the source."""
     address: str
-    """Where the text was, after every redirect."""
+    """Address of the text, after every redirect."""
     title: str
     text: str
     hash: str
@@ -33,17 +35,19 @@ class KeptPage:
     fetched: float
 
     def as_page(self) -> Page:
-        """What a reader had attached, to be read again. What looked like instructions was told the first time."""
+        """Return the saved file as a page, to be read again. Suspected instructions were reported the first time."""
         read = datetime.fromtimestamp(self.fetched, UTC)
         return Page(self.address, self.address, self.title, self.text, None, "text", read, instructions=0, is_cut=False)
 
 
 class ReadPages:
+    """Saved texts of pages in the database."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def save(self, id: str, message_id: str, pages: Mapping[int, Page], *, who: str | None) -> None:
-        """In place of what was kept with this message. One that is gone by now keeps nothing."""
+        """Replace the pages of this message. Nothing is saved if the message is gone."""
         message = and_(messages.c.conversation_id == id, messages.c.id == clean(message_id))
         rows = [
             {
@@ -68,7 +72,10 @@ class ReadPages:
             connection.execute(insert(read_pages), rows)
 
     def load(self, id: str, message_id: str, *, who: str | None, share: str = "") -> dict[int, KeptPage]:
-        """By number. What was damaged is not there: nobody is shown a text that the page may not have had."""
+        """Return the pages by number.
+
+        A damaged one is left out: no reader sees a text that the page may not have had.
+        """
         kept = select(read_pages).where(
             _with(id, message_id), read_pages.c.conversation_id == conversations.c.id, open_to(id, who, share)
         )
@@ -77,7 +84,7 @@ class ReadPages:
             return {page.number: page for page in found if page is not None}
 
     def attached(self, id: str, *, who: str | None, share: str = "") -> dict[str, list[KeptPage]]:
-        """What readers have attached to the questions of a conversation, by the id of the message."""
+        """Return the files that were attached to the questions of a conversation, by the id of the message."""
         kept = (
             select(read_pages)
             .join(

@@ -1,4 +1,4 @@
-"""What was set from the page, for all app servers on one database. Keys are in it: it is encrypted."""
+"""Settings saved from the page, for all app servers on one database. They hold keys, so they are encrypted."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ log = logging.getLogger(__name__)
 
 ROW = 1
 ROUNDS = 200_000
-"""Of the derivation: somebody may have made up the secret instead of drawing it."""
+"""Rounds of the key derivation: the secret may be a made-up word instead of random characters."""
 
 
 class StoredSettings:
-    """`secret` is what the app servers have in common, and the database has not."""
+    """Saved settings in the database, encrypted. The app servers share `secret`, and the database does not have it."""
 
     LOOK_AGAIN_SECONDS = 3.0
 
@@ -43,7 +43,10 @@ class StoredSettings:
         self._last = Saved()
 
     def stamp(self) -> int | None:
-        """As of some seconds ago: another thread looks, so that no page waits for a database."""
+        """Return the newest version, as known some seconds ago.
+
+        Another thread reads it, so that no page waits for the database.
+        """
         with self._lock:
             due = self._clock() >= self._look_again
             if due:
@@ -53,7 +56,7 @@ class StoredSettings:
         return self._newest
 
     def read(self) -> Saved:
-        """While the database is away, what was read last."""
+        """Return the saved values; while the database is away, those that were read last."""
         try:
             with self._database.read() as connection:
                 version, document = self._row(connection)
@@ -83,7 +86,7 @@ class StoredSettings:
             text("INSERT INTO page_settings (id, version, document) VALUES (:id, 0, '') ON CONFLICT (id) DO NOTHING"),
             {"id": ROW},
         )
-        # Who saves at the same time waits here, and then finds what was saved.
+        # Another process that saves at the same time waits here, and then finds what was saved.
         connection.execute(update(page_settings).values(version=page_settings.c.version + 1))
         version, document = self._row(connection)
         try:
@@ -104,7 +107,7 @@ class StoredSettings:
             with self._database.read() as connection:
                 self._newest = self._row(connection)[0]
         except StoreError:
-            pass  # whatever was known goes on to hold
+            pass  # the last known version stays
 
     def _row(self, connection: Connection) -> tuple[int, str]:
         found = connection.execute(select(page_settings.c.version, page_settings.c.document)).first()

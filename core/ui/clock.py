@@ -1,4 +1,4 @@
-"""The reader's clock, which need not be the server's."""
+"""Clock of the reader's browser, which may differ from the server's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import streamlit as st
 
 
 def reader_zone() -> tzinfo | None:
-    """As the browser names it, else as far from UTC as it says; None, which stands for the server's, without a browser."""
+    """Return the time zone that the browser names, else its offset from UTC. None, the server's zone, without a
+    browser."""
     try:
         return ZoneInfo(st.context.timezone or "")
     except (KeyError, ValueError, OSError):  # not a name, or one that this machine has no data for

@@ -1,6 +1,6 @@
-"""Streamlit's own scripts and styles, compressed: a third of the bytes.
+"""Middleware that sends Streamlit's scripts and styles compressed, a third of the bytes.
 
-Streamlit sends them as they are, because it would compress them again for every reader. Here each is compressed once.
+Streamlit sends them uncompressed, because it would compress them again for every reader. Here each is compressed once.
 """
 
 from __future__ import annotations

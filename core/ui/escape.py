@@ -1,4 +1,4 @@
-"""Untrusted text on the page: as one line where Streamlit takes nothing but Markdown, as HTML through one door."""
+"""Escaping of untrusted text: as one line where Streamlit takes only Markdown, and as HTML through one function."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _REPLACED_LATER = re.compile(
 
 
 def label(text: str) -> str:
-    """For labels, captions, toasts, titles, help texts: one line that Streamlit shows exactly as it was written.
+    """Escape a text for labels, captions, toasts, titles and help texts, so that Streamlit shows it as written, on one
+    line.
 
     Not for HTML, `st.code`, or a browser tab's title.
     """
@@ -31,6 +32,6 @@ def label(text: str) -> str:
 def draw_html(
     html: Markup, place: DeltaGenerator | None = None, *, width: Literal["stretch", "content"] = "stretch"
 ) -> None:
-    """The only way of HTML to the page. A string that is not Markup is text, and is shown as such, tags and all."""
+    """Draw HTML; the page uses no other way. A string that is not Markup is escaped and shown as text."""
     show = st.html if place is None else place.html
     show(escape(html), width=width)

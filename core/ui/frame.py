@@ -1,4 +1,4 @@
-"""What every page has: title, icon and style, and the look of a warning."""
+"""Common parts of every page: title, icon, style and the look of a warning."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ PURPOSE = "提出问题，得到每句话都能查到来源的回答。"
 LONGEST_NAME = 40
 
 in_a_shell = False
-"""Whether the HTML that a browser loads first has brought style and scripts (core/ui/shell.py)."""
+"""True if the page's index.html already has style and scripts (core/ui/index_html.py)."""
 
 
 def page_frame() -> None:
-    """Title, icon, style and scripts of every page. All of it is local: an icon by name would be fetched from a foreign host."""
+    """Set title, icon, style and scripts of a page. All are local: an icon by name would be fetched from a foreign
+    host."""
     st.set_page_config(page_title=NAME, page_icon=_picture("icon.svg"), layout="centered")
     st.logo(_picture("logo.svg"), size="large", icon_image=_picture("icon.svg"))
     if not in_a_shell:
@@ -32,12 +33,12 @@ def page_frame() -> None:
 
 @cache
 def _picture(name: str) -> str:
-    """As an address that holds it: a file Streamlit would read again in every run of a page."""
+    """Return an image as a data address. Streamlit would read a file again in every run of a page."""
     return f"data:image/svg+xml;base64,{b64encode((FOLDER / name).read_bytes()).decode()}"
 
 
 def page_title(*names: str) -> None:
-    """What the browser's tab says: the conversation, the law, the page."""
+    """Set the title of the browser's tab: the conversation, the law, the page."""
     words = [shorten(one_line(name), LONGEST_NAME) for name in names if name.strip()]
     st.set_page_config(page_title=" · ".join((*words, NAME)))
 

@@ -1,4 +1,4 @@
-"""Words of the page for what the program has names for."""
+"""Chinese labels for names in the program."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from core.search import registry
 
 
 def label_of(name: str) -> str:
-    """An engine, or what was imported."""
+    """Return the label of an engine or of a library."""
     return LIBRARIES.get(name) or registry.label_of(name)
 
 
@@ -26,4 +26,4 @@ ARGUMENTS = {
 """What a tool of the agent's is given besides the words to search for, or the pages to read."""
 MODES: dict[str, str] = {"chat": "Chat", "agent": "Agent"}
 ORIGINS = {"default": "默认", "settings.yaml": "settings.yaml", "page": "页面", "environment": "环境变量"}
-"""Where a setting's value comes from."""
+"""Labels for the origins of a setting's value."""

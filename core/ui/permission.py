@@ -1,4 +1,4 @@
-"""Who may change what holds for everybody here: whoever sits at the machine itself, or an account on a list."""
+"""Permission to change what is shared by everybody here: for visitors on the machine itself, or for listed accounts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
 
 
 def may_edit(settings: Settings) -> bool:
-    """Whether this visitor may connect models and engines for the whole installation."""
+    """Return whether this visitor may connect models and engines for the whole installation."""
     match settings.settings.edit_by:
         case "local":
             return on_this_machine(settings)
@@ -22,7 +22,10 @@ def may_edit(settings: Settings) -> bool:
 
 
 def on_this_machine(settings: Settings) -> bool:
-    """Nobody stands between: no address of another machine, no other name in the browser's address bar or in PUBLIC_URL."""
+    """Return whether the visitor is on this machine, with no proxy in between.
+
+    There must be no other address, and no other name in the browser's address bar or in PUBLIC_URL.
+    """
     opened = (st.context.headers.get("Origin") or "", settings.public.url)
     hosts = {urlsplit(address).hostname for address in opened if address}
     forwarded = any(name in st.context.headers for name in ("X-Forwarded-For", "Forwarded", "X-Real-Ip"))
@@ -31,15 +34,18 @@ def on_this_machine(settings: Settings) -> bool:
 
 
 def _from_own_page(settings: Settings) -> bool:
-    """Streamlit lets pages of any port of this machine connect, and without CORS any page at all. Programs that are no
-    browser name no origin; they bring no cookies but their own."""
+    """Return whether the connection comes from this app's own page.
+
+    Streamlit lets pages of any local port connect, and without CORS any page at all. Programs other than browsers send
+    no origin, and have no cookies but their own.
+    """
     origin = st.context.headers.get("Origin")
     own = {st.context.headers.get("Host"), urlsplit(settings.public.url).netloc}
     return origin is None or urlsplit(origin).netloc in own
 
 
 def _names() -> set[str]:
-    """An e-mail address counts only where the provider has verified it: anybody may call themselves by it."""
+    """Return the names of the logged-in account. An e-mail address counts only if the provider has verified it."""
     if not st.user.get("is_logged_in"):
         return set()
     verified = st.user.get("email") if st.user.get("email_verified") is True else None

@@ -1,4 +1,4 @@
-"""What the reader has chosen outlives the session: for who is logged in, else for the browser."""
+"""Preferences of a visitor that outlive the session: stored for the account, else for the browser."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from core.base.threads import in_a_thread
 from core.ui import identity, session
 
 READ_SECONDS = 1.0
-"""A page waits no longer for them, and then begins as for a first visit."""
+"""Longest wait of a page for the preferences. After it the page starts as for a first visit."""
 
 
 def kept() -> dict[str, Any]:
+    """Return the stored preferences. Empty if there are none or the database is not available."""
     app, who = session.app(), identity.visitor()
     if who is None:
         return {}
@@ -26,6 +27,6 @@ def kept() -> dict[str, Any]:
 
 
 def keep(changes: Mapping[str, Any]) -> None:
-    """None: forgotten."""
+    """Store changed preferences. A value of None deletes one."""
     if who := identity.visitor():
         session.app().preferences.change(who, changes)

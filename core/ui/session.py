@@ -1,4 +1,4 @@
-"""What one browser session remembers between reruns, in st.session_state."""
+"""State of one browser session between reruns, in st.session_state."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ CHAT_INPUT = "chat_input"
 MODE = "mode"
 CHAT: Mode = "chat"
 AGENT: Mode = "agent"
+"""Labels: model. Bucket: number of times the model was asked; amount: calls of tools."""
 RESTORED = "restored"
 PAGE_OF_MESSAGES = 20
 
@@ -35,77 +36,77 @@ PAGE_OF_MESSAGES = 20
 class Task:
     future: Future[Any]
     words: str
-    """What the reader is told meanwhile."""
+    """Text shown to the reader meanwhile."""
     failed: str
-    """Before the reason."""
+    """Text before the reason of a failure."""
     take: Callable[[Message, Any], None]
-    """What becomes of the result."""
+    """Callback that takes the answer and the result."""
 
 
 @dataclass
 class ChatState:
-    """The conversation on the screen. The widgets keep their own values under their own keys."""
+    """Conversation on the screen. Widgets keep their own values under their own keys."""
 
     messages: list[Message] = field(default_factory=list)
     run: Run | None = None
     pending: Question | None = None
-    """Accepted; the next run of the page starts answering it."""
+    """Accepted question that the next run of the page starts to answer."""
     shown: int = PAGE_OF_MESSAGES
-    """How many of the newest messages are drawn: Streamlit sends all of them again on every rerun."""
+    """Number of newest messages that are drawn. Streamlit sends all of them again on every rerun."""
     unsent: str = ""
-    """Why something was refused."""
+    """Reason why an input was refused."""
     from_link: bool = False
-    """What is in the box was put there by a link."""
+    """True if a link has filled the input box."""
     session_id: str = field(default_factory=new_id)
     conversation_id: str | None = None
     title: str = ""
     mode_note: Message | None = None
-    """The last word about the mode: it may be said before there is a conversation to keep it in."""
+    """Last note about the mode. It may be shown before there is a conversation to store it in."""
     has_older: bool = False
-    """The database holds messages before the first one here."""
+    """True if the database has messages before the first one here."""
     unread: bool = False
-    """The address names a conversation that could not be read from the database yet."""
+    """True if the address names a conversation that could not be read from the database yet."""
     read_only: bool = False
-    """It is another's: nothing said here is kept before it is a copy of one's own."""
+    """True if the conversation is another visitor's. It is copied before anything is stored."""
     share: str = ""
-    """What opened it, where that is not its id."""
+    """Share link token that opened the conversation, if it was not opened by its id."""
     reading_problem: str = ""
-    """Why conversations cannot be read just now."""
+    """Reason why conversations cannot be read at the moment."""
     tasks: dict[str, Task] = field(default_factory=dict)
-    """What a model is doing with an answer that is there, by the answer's id."""
+    """Running tasks on finished answers, by the answer's id."""
     proposal: tuple[str, Mended] | None = None
-    """Another version of the answer with this id, for the reader to decide on."""
+    """Id of an answer and its proposed revision, for the reader to decide on."""
     unfold: str = ""
-    """The answer whose fold 依据核对 stays open: with other figures in its title Streamlit takes it for another one."""
+    """Id of the answer whose fold 依据核对 stays open. With a new title Streamlit takes it for another widget."""
     attached: tuple[Page, ...] = ()
-    """What was read and waits for a question to be accepted that takes it along."""
+    """Files that were read and wait for the next accepted question."""
     files: dict[str, tuple[Page, ...]] = field(default_factory=dict)
-    """What was attached to questions of the conversation, by the question's id, the newest last."""
+    """Files attached to questions of the conversation, by the question's id, newest last."""
     has_kept_files: bool = False
-    """The database may hold others; nobody has looked yet."""
+    """True if the database may have more files that were not loaded yet."""
     remarks: dict[str, str] = field(default_factory=dict)
-    """What is to be said below an answer about something that was tried with it, by the answer's id."""
+    """Remarks shown below answers about a failed task, by the answer's id."""
 
     def settle(self) -> None:
-        """A run that is over becomes a message, whoever ended it."""
+        """Turn a finished run into a message, whoever ended it."""
         run = self.run
         if run is not None and run.done:
             self.run = None
             self.messages.append(run.message())
 
     def interrupt(self) -> None:
-        """Ends the current run, if any, and keeps what it wrote."""
+        """Stop the current run, if any, and keep what it wrote."""
         if self.run is not None:
             self.run.cancel()
             self.settle()
 
     def note(self, text: str) -> Message:
-        """A word of the program's in the conversation; no model ever reads it."""
+        """Add a note of the program to the conversation. No model ever reads it."""
         self.messages.append(Message("note", text))
         return self.messages[-1]
 
     def put(self, message: Message) -> None:
-        """In place of the one with the same id."""
+        """Replace the message with the same id."""
         self.messages = [message if known.id == message.id else known for known in self.messages]
 
     def last_question(self) -> Message | None:
@@ -115,7 +116,7 @@ class ChatState:
         return questions_of(self.messages).get(answer.id, "")
 
     def cut_from(self, message: Message) -> None:
-        """Forgets this message and everything after it."""
+        """Remove this message and everything after it."""
         gone = self.messages[self.messages.index(message) :]
         del self.messages[-len(gone) :]
         self.files = {id: files for id, files in self.files.items() if id not in {one.id for one in gone}}
@@ -144,9 +145,9 @@ def app() -> App:
 
 
 def through_router() -> None:
-    """Sends a page that was opened without Home.py through it.
+    """Send a page that was opened without Home.py through it.
 
-    Until some session has called st.navigation, Streamlit takes the files in pages/ for pages of its own and runs one
+    Until some session has called st.navigation, Streamlit takes the files in pages/ for pages of its own. It runs one
     of them alone when its address is opened first.
     """
     if ROUTED not in st.session_state:
@@ -159,7 +160,7 @@ def mode() -> Mode:
 
 
 def session_cache() -> SessionCache:
-    """What was searched in this session in Agent mode; never shared, gone with the session."""
+    """Return the searches of this session in Agent mode. They are never shared and end with the session."""
     if "session_cache" not in st.session_state:
         st.session_state.session_cache = SessionCache()
     cache: SessionCache = st.session_state.session_cache
@@ -171,5 +172,5 @@ def search_enabled() -> bool:
 
 
 def check_interrupted() -> None:
-    """Reading the session's state raises Streamlit's stop signal in a script run that has been superseded."""
+    """Stop a superseded script run. Reading the session's state raises Streamlit's stop signal there."""
     st.session_state.get(SEARCH_TOGGLE)

@@ -1,4 +1,4 @@
-"""What surrounds the app: the HTML that a browser loads first, and what makes the site an app and a search engine of its own."""
+"""HTML that a browser loads first, with the web app manifest and the OpenSearch description."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _BODY = Markup("""  <link rel="stylesheet" href="./style.css?{version}" />
     <script src="./scripts.js?{version}"></script>
     <script src="./page.js?{version}"></script>
   </body>""")
-"""At its end: Streamlit writes styles of its own into the head, and among equal rules the last one holds."""
+"""End of the body. Streamlit writes its own styles into the head, and the last of equal rules counts."""
 
 _SOON = ("Html", "purify.es", "TextInput", "TextField", "Autocomplete", "MenuButton")
-"""Parts of Streamlit's front end that the first question needs: it would load them when it is asked."""
+"""Chunks of Streamlit's front end that the first question needs. Otherwise they would load only when it is asked."""
 
 _OPENSEARCH = Markup("""<?xml version="1.0" encoding="UTF-8"?>
 <OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
@@ -80,7 +80,7 @@ def _soon(folder: Path) -> Markup:
 
 
 def shell(original: str, folder: Path) -> str:
-    """Streamlit's index.html in Chinese, with the look of the app and what a browser should know about the site.
+    """Return Streamlit's index.html in Chinese, with the app's style and metadata.
 
     `folder` has the scripts of Streamlit's front end.
     """
@@ -95,7 +95,7 @@ def shell(original: str, folder: Path) -> str:
 
 
 class Shell:
-    """Answers with our HTML wherever Streamlit answers with its own: for `/` and for whatever address a page has."""
+    """Middleware that replaces Streamlit's index.html with ours, for `/` and for the address of any page."""
 
     def __init__(self, app: ASGIApp) -> None:
         original = Path(file_util.get_static_dir()) / "index.html"
@@ -129,22 +129,22 @@ class Shell:
         await HTMLResponse(self.document, headers={"Cache-Control": "no-cache"})(scope, receive, send)
 
     def _is_original(self, message: Message) -> bool:
-        """Other HTML is a reader's export, on its way to their disk."""
+        """Return whether a response is Streamlit's index.html. Other HTML is a file that a reader exports."""
         headers = Headers(raw=message["headers"])
         return headers.get("last-modified") == self.written and headers["content-type"].startswith("text/html")
 
 
 def _without_conditions(scope: Scope) -> Scope:
-    """Streamlit's file may be unchanged where ours is not: a browser must not be told to keep what it has.
+    """Remove the conditional headers of a request, because Streamlit's file may be unchanged while ours is not.
 
-    Of what it loads besides nothing is asked for twice: those files have the hash of their content in their names.
+    Other files are not requested twice: their names contain the hash of their content.
     """
     conditions = (b"if-none-match", b"if-modified-since")
     return {**scope, "headers": [header for header in scope["headers"] if header[0] not in conditions]}
 
 
 async def _opensearch(request: Request) -> Response:
-    """Its addresses have to be complete. The one that was asked for is the one that this browser can reach."""
+    """Return the OpenSearch description. Its addresses must be absolute, so they use the address of this request."""
     text = _OPENSEARCH.format(name=NAME, purpose=PURPOSE, address=str(request.base_url))
     return Response(text, media_type="application/opensearchdescription+xml")
 
@@ -161,7 +161,7 @@ def _file(name: str) -> Route:
 
 
 def _part(name: str) -> Route:
-    """For ever: with another content it has another address."""
+    """Return a route for an asset that may be cached for ever. New content gets a new address."""
     text, kind = _read(name), "text/css" if name.endswith(".css") else "text/javascript"
 
     async def serve(_: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Figures as a table: on the page, and as a file for a spreadsheet."""
+"""Table of figures on the page, with a download for spreadsheets."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from core.ui.escape import draw_html
 
 class Table(NamedTuple):
     name: str
-    """Of the file that it can be saved as."""
+    """Part of the name of the downloaded file."""
     columns: tuple[str, ...]
     rows: Sequence[tuple[Any, ...]]
-    """Numbers as numbers, None for what cannot be known."""
+    """Values, with numbers as numbers and None for unknown."""
 
 
 def draw(table: Table) -> None:

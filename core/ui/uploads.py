@@ -1,7 +1,7 @@
-"""Uploads that somebody asked for.
+"""Uploads only where a page asked for them.
 
-Streamlit takes a file for any session, also for one whose page has no field for it, and keeps it in memory until the
-session ends. Here only a session that was shown a field may upload, as much as that field allows.
+Streamlit accepts a file for any session, even if its page has no upload field, and keeps it in memory until the session
+ends. Here only a session with an upload field may upload, up to the limit of that field.
 """
 
 from __future__ import annotations
@@ -23,40 +23,40 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 _PUT = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
 _FRAMING = 10_000
-"""What a form with one file adds to it."""
+"""Bytes that a form with one file adds to it."""
 _FIELD = "upload_field"
 
 
 class _Field:
-    """What one session may upload. It lives in the session's state, and ends with it."""
+    """Upload limits of one session. It lives in the session's state and ends with it."""
 
     def __init__(self) -> None:
         self.megabytes = 0
         self.files = 0
-        """So many at once; and no more of them are kept."""
+        """Number of files that may be uploaded at once, and that are kept."""
         self.under_way = 0
 
 
 Typed = str | ChatInputValue | None
 _fields: WeakValueDictionary[str, _Field] = WeakValueDictionary()
-"""By the id of the session."""
+"""Permits by session id."""
 
 
 def upload_field(label: str, *, megabytes: int, **options: Any) -> UploadedFile | None:
-    """`st.file_uploader` for one file."""
+    """Draw `st.file_uploader` for one file and permit its upload."""
     _expect(megabytes, 1)
     file: UploadedFile | None = st.file_uploader(label, max_upload_size=megabytes, **options)
     return file
 
 
 def upload_fields(label: str, *, megabytes: int, files: int, **options: Any) -> list[UploadedFile]:
-    """`st.file_uploader` for several."""
+    """Draw `st.file_uploader` for several files and permit their upload."""
     _expect(megabytes, files)
     return list(st.file_uploader(label, max_upload_size=megabytes, accept_multiple_files=True, **options))
 
 
 def chat_field(placeholder: str, *, megabytes: int, files: int, file_type: Sequence[str], **options: Any) -> Typed:
-    """`st.chat_input` with files; without where there may be none."""
+    """Draw `st.chat_input`, with files if `files` is not 0."""
     if files:
         _expect(megabytes, files)
         options |= {"accept_file": "multiple", "file_type": file_type, "max_upload_size": megabytes}
@@ -65,7 +65,7 @@ def chat_field(placeholder: str, *, megabytes: int, files: int, file_type: Seque
 
 
 def _expect(megabytes: int, files: int) -> None:
-    """One more than are wanted is taken, so that somebody can say that there were too many."""
+    """Permit uploads for this session. One file more is accepted, so that the page can report too many."""
     context = get_script_run_ctx()
     assert context is not None
     field = st.session_state.setdefault(_FIELD, _Field())
@@ -74,7 +74,7 @@ def _expect(megabytes: int, files: int) -> None:
 
 
 class OnlyExpectedUploads:
-    """Refuses the others before their first byte is read."""
+    """Middleware that refuses uploads without a permit before reading their first byte."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -111,7 +111,7 @@ def _refusal(field: _Field | None, length: str | None) -> PlainTextResponse | No
 
 
 def _keep_newest(session_id: str, files: int) -> None:
-    """Streamlit would keep what a field has held before, too, for as long as the session lasts."""
+    """Delete older uploads of a session. Streamlit would keep them as long as the session lasts."""
     kept = get_instance().uploaded_file_mgr
     assert isinstance(kept, MemoryUploadedFileManager)
     for file_id in list(kept.file_storage.get(session_id, {}))[:-files]:

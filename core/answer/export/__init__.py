@@ -1,7 +1,7 @@
-"""A conversation to take away: as a Word document, as Markdown, as one HTML page, as JSON. Each answer brings its references,
-what 依据核对 says of its statements and, where it cites statutes, what 法条核验 says of them.
+"""Exports of a conversation: a Word document, Markdown, one HTML page, JSON. Each answer comes with its references, the
+results of 依据核对 and, where it cites statutes, of 法条核验.
 
-What a model or a web page wrote can neither become a link nor load anything: other programs than ours will show it.
+Text of a model or a web page can neither become a link nor load anything, because other programs will show it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["answer_as_markdown", "as_html", "as_json", "as_markdown", "as_word"]
 def as_word(
     title: str, messages: Sequence[Message], *, zone: tzinfo | None = None, check: CheckStatutes = unchecked
 ) -> bytes:
-    """python-docx is imported when somebody exports, and not by every page."""
+    """Return the conversation as a Word file. python-docx is imported only here, to keep it out of every page."""
     from core.answer.export import word_file
 
     return word_file.as_word(title, messages, zone=zone, check=check)

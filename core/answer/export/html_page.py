@@ -1,4 +1,4 @@
-"""A conversation as one HTML page that stands alone, on the screen and on paper."""
+"""A conversation as one HTML page without other files, for screen and paper."""
 
 from __future__ import annotations
 

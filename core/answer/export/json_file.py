@@ -1,4 +1,4 @@
-"""JSON, version 1; fields may be added, none changes its meaning without a new version:
+"""The JSON export, version 1. Fields may be added; none changes its meaning without a new version:
     {"format": "wenyuan-conversation", "version": 1, "title", "exported",
      "messages": [{"id", "role": "user"|"assistant", "label": "问"|"答", "text", "created",
         (of a question with attachments:) "files": [name],
@@ -9,8 +9,7 @@
         "statutes": [{"mark": "✓"|"○"|"≠"|"✗"|"⌛"|"？", "meaning", "cited", "lawName", "articleNumber", "text", "quote", "claim", "note", …}],
         "searches": [{"query", ("asked": the question, where it was searched for in other words,) "type", "provider", "results", "seconds", "fromCache"}],
         "notices": [text]}]}
-Times are ISO 8601 with an offset. `text` is Markdown in which `[n]` cites the reference with that number.
-"""
+Times are ISO 8601 with an offset. `text` is Markdown in which `[n]` cites the reference with that number."""
 
 from __future__ import annotations
 

@@ -31,6 +31,7 @@ from core.search.types import Source
 def as_markdown(
     title: str, messages: Sequence[Message], *, zone: tzinfo | None = None, check: CheckStatutes = unchecked
 ) -> str:
+    """Return the conversation as Markdown."""
     parts = [f"# {plain_line(title) or UNTITLED}"]
     for message in said(messages):
         parts.append(f"## {LABELS[message.role]}")
@@ -47,7 +48,7 @@ def as_markdown(
 
 
 def answer_as_markdown(message: Message, check: CheckStatutes = unchecked, *, zone: tzinfo | None = None) -> str:
-    """One answer with what was checked of it, and its references."""
+    """Return one answer with the results of its checks and its references."""
     parts = [disarm(message.text)]
     if claimed := list(claim_lines(message)):
         parts += ["**依据核对**", "\n".join(f"- {plain_line(line)}" for line in claimed)]
@@ -60,7 +61,7 @@ def answer_as_markdown(message: Message, check: CheckStatutes = unchecked, *, zo
 
 
 def _reference(source: Source, accessed: str) -> str:
-    """Not a numbered list: Markdown would count 1, 2, 3 where the answer cites 1, 4, 7."""
+    """Format a reference. Not a numbered list: Markdown would count 1, 2, 3 where the answer cites 1, 4, 7."""
     title = plain_line(source.title) or "（无标题）"
     address = link_address(source.url)
     domain = f" — {plain_line(host_of(source.url))}" if address else ""

@@ -1,4 +1,4 @@
-"""What every form of an export says of a message: whose words, when, how they came about, and what was checked."""
+"""The parts that every export has of a message: label, time, origin, remarks and the results of the checks."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from core.legal.verify import Verdict
 
 CheckStatutes = Callable[[Message], "StatuteCheck | None"]
-"""法条核验 of an answer."""
+"""A function that returns 法条核验 of an answer."""
 
 LABELS = {"user": "问", "assistant": "答"}
 UNTITLED = "未命名的对话"
 SUMMARY_LENGTH = 120
 NOT_WHOLE = ("unfinished", CUT_OFF)
-"""Kinds of notices on an answer of which there would have been more."""
+"""The kinds of notices on an answer that is not complete."""
 
 
 def unchecked(message: Message) -> None:
@@ -49,12 +49,12 @@ def unchecked(message: Message) -> None:
 
 
 def said(messages: Iterable[Message]) -> Iterator[Message]:
-    """Without the program's own words about the page."""
+    """Yield the messages without the program's own notes."""
     return (message for message in messages if message.role != "note")
 
 
 def moment(seconds: float, zone: tzinfo | None) -> datetime:
-    """In the reader's time zone, where it is known; else in the server's."""
+    """Return the time in the reader's zone if it is known, else in the server's."""
     try:
         return datetime.fromtimestamp(seconds, zone).astimezone(zone)
     except (ValueError, OverflowError, OSError):  # a damaged record
@@ -76,7 +76,7 @@ def origin(message: Message, zone: tzinfo | None) -> str:
 
 
 def attached(message: Message) -> str:
-    """Of a question; empty without."""
+    """Return the line with a question's attachments; empty if it has none."""
     return f"{ATTACHED}：{'、'.join(map(one_line, message.files))}" if message.files else ""
 
 
@@ -93,7 +93,7 @@ def _search_line(search: SearchFinished) -> str:
 
 
 def remarks(message: Message) -> Iterator[str]:
-    """How the answer came about and how it ended, beyond its text."""
+    """Yield the sentences on how the answer came about and how it ended."""
     if message.looked_nothing_up:
         yield NOTHING_LOOKED_UP
     yield from filter(None, (one_line(_remark(event)) for event in message.events))
@@ -121,7 +121,7 @@ def verdicts(message: Message, check: CheckStatutes) -> Sequence[Verdict]:
 
 
 def claim_lines(message: Message) -> Iterator[str]:
-    """依据核对: all of it counted, and each place that a reader should look at."""
+    """Yield the lines of 依据核对: the totals, then each place that a reader should look at."""
     if message.check is None or not (counted := tally(message.check)):
         return
     yield counted

@@ -30,10 +30,10 @@ CODE_STYLE = "Code"
 CELL_STYLE = "No Spacing"
 
 _DEEPEST_LIST = 3
-"""As many levels have a style of their own."""
+"""The number of list levels that have a style of their own."""
 _DEEPEST_HEADING = 6
 _HEADINGS_ABOVE = 2
-"""The answer stands below the document's own headings."""
+"""The levels above the answer's headings, taken by the document's own."""
 _TARGET_LENGTH = 40
 _LINK = RGBColor(0x2F, 0x6F, 0x6A)
 _NOT_IN_XML = re.compile("[\ufffe\uffff]")
@@ -45,13 +45,15 @@ _FACES = {"strong": "bold", "em": "italic", "s": "strike"}
 
 
 def written(text: str) -> str:
-    """What a file of XML can hold."""
+    """Return the text without characters that XML cannot hold."""
     return _NOT_IN_XML.sub("", clean(text))
 
 
 def add_paragraph(document: Document, text: str = "", style: str = "Normal") -> Paragraph:
-    """As `document.add_paragraph`, which looks through all paragraphs and all styles each time. The last thing in a body is how
-    its pages look."""
+    """Add a paragraph, faster than `document.add_paragraph`, which searches all paragraphs and styles each time.
+
+    The last element of a body holds the page layout, so the paragraph goes before it.
+    """
     element = OxmlElement("w:p")
     assert isinstance(element, CT_P)
     document.element.body[-1].addprevious(element)
@@ -63,7 +65,7 @@ def add_paragraph(document: Document, text: str = "", style: str = "Normal") -> 
 
 
 def _style_id(name: str) -> str:
-    """The template knows its styles by their names without blanks."""
+    """Return the id of a style: in the template it is the name without blanks."""
     return name.replace(" ", "")
 
 
@@ -72,7 +74,7 @@ def bookmark(anchor: str, number: int) -> str:
 
 
 def link_run(paragraph: Paragraph, text: str, *, address: str = "", place: str = "") -> Run:
-    """Text that leads to a web address, or to a bookmark of the document."""
+    """Add text that links to a web address, or to a bookmark of the document."""
     link = OxmlElement("w:hyperlink")
     if address:
         link.set(qn("r:id"), paragraph.part.relate_to(address, RELATIONSHIP_TYPE.HYPERLINK, is_external=True))
@@ -97,7 +99,7 @@ class Body:
         self._numbers = {source.number for source in sources}
         self._addresses = {canonical_target(source.url, ""): web_address(source.url) for source in sources}
         self._lists: list[int | None] = []
-        """The lists around what is written: an ordered one has a numbering, a plain one has none."""
+        """The lists around the current position: the numbering of an ordered list, None for a bullet list."""
         self._begins_item = False
         self._quotes = 0
         self._faces: list[str] = []
@@ -143,7 +145,7 @@ class Body:
                 add_paragraph(self._document, "* * *").alignment = WD_ALIGN_PARAGRAPH.CENTER
 
     def _paragraph(self) -> Paragraph:
-        """In the list or quotation that is open."""
+        """Add a paragraph in the list or quotation that is open."""
         if not self._lists:
             return add_paragraph(self._document, style="Quote" if self._quotes else "Normal")
         depth = min(len(self._lists), _DEEPEST_LIST)
@@ -156,7 +158,7 @@ class Body:
         return paragraph
 
     def _numbering(self, start: int) -> int:
-        """A count of its own: without it, Word goes on where the list before ended."""
+        """Create a numbering of its own. Without it, Word continues the count of the list before."""
         depth = min(len(self._lists) + 1, _DEEPEST_LIST)
         style = self._document.styles["List Number" if depth == 1 else f"List Number {depth}"]
         numbering = self._document.part.numbering_part.element
@@ -178,7 +180,7 @@ class Body:
                 self._faces = ["strong"] if opening.tag == "th" else []
                 self._fill(paragraph, token.children or ())
         self._faces = []
-        add_paragraph(self._document)  # two tables in a row would be one
+        add_paragraph(self._document)  # Word joins two tables without a paragraph between them
 
     def _fill(self, paragraph: Paragraph, children: Iterable[Token]) -> None:
         for token in children:
@@ -216,7 +218,7 @@ class Body:
         run.font.name, run.font.italic = FORMULA_FONT, True
 
     def _open_link(self, target: str) -> None:
-        """Only what is a source of the answer can be followed."""
+        """Begin a link. Only a link to a source of the answer can be followed."""
         self._link = self._addresses.get(canonical_target(target, ""), "")
         pointed_to = host_of(target) or shorten(one_line(target), _TARGET_LENGTH)
         self._after_link = f"（{pointed_to}）" if pointed_to and not self._link else ""

@@ -1,7 +1,7 @@
-"""A conversation as a Word document, with references as GB/T 7714 writes them.
+"""A conversation as a Word document, with references in the form of GB/T 7714.
 
-python-docx knows no footnotes, and a source that is cited five times would be five of them: the numbers in the text lead to
-the list below the answer, where each source stands once.
+python-docx knows no footnotes, and a source that is cited five times would need five of them. Instead, the numbers in
+the text lead to the list below the answer, where each source stands once.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ _HANGING = Mm(9)
 def as_word(
     title: str, messages: Sequence[Message], *, zone: tzinfo | None = None, check: CheckStatutes = unchecked
 ) -> bytes:
+    """Return the conversation as the bytes of a Word file."""
     title = written(one_line(title)) or UNTITLED
     document = _empty_document(title)
     add_paragraph(document, title, "Title")
@@ -105,7 +106,7 @@ def _list(document: Document, title: str, lines: Iterable[str]) -> None:
 def _reference(document: Document, source: Source, anchor: str, accessed: str) -> None:
     paragraph = add_paragraph(document, style=_REFERENCE_STYLE)
     name = bookmark(anchor, source.number)
-    identity = f"{anchor[1:]}{source.number:03}"  # a number, by the file's rules
+    identity = f"{anchor[1:]}{source.number:03}"  # the file format requires a number
     paragraph._p.append(OxmlElement("w:bookmarkStart", {qn("w:id"): identity, qn("w:name"): name}))
     paragraph.add_run(written(f"[{source.number}]\t{before_address(source, accessed)}"))
     paragraph._p.append(OxmlElement("w:bookmarkEnd", {qn("w:id"): identity}))
@@ -117,7 +118,8 @@ def _reference(document: Document, source: Source, anchor: str, accessed: str) -
 
 
 def before_address(source: Source, accessed: str) -> str:
-    """`标题[EB/OL]. (发布日期)[访问日期]. `; what is no web page has neither address nor a day on which it was visited."""
+    """Return `标题[EB/OL]. (发布日期)[访问日期]. `. A source that is no web page has neither an address nor a day of
+    access."""
     title = one_line(source.title) or "（无标题）"
     if not web_address(source.url):
         return f"{title}[Z]. {place_name(source.url, '')}".rstrip(". ") + "."
@@ -125,7 +127,7 @@ def before_address(source: Source, accessed: str) -> str:
     return f"{title}[EB/OL]. {published}[{accessed}]. "
 
 
-# ── The look ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Styles ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _empty_document(title: str) -> Document:
@@ -148,9 +150,9 @@ def _number_pages(paragraph: Paragraph) -> None:
 
 
 def _set_styles(document: Document) -> None:
-    """The template's own are blue, in Calibri, and say nothing of Chinese."""
+    """Set fonts and colours. The template's styles are blue, in Calibri, and have no Chinese fonts."""
     for language in document.styles.element.iterfind(f".//{qn('w:docDefaults')}//{qn('w:lang')}"):
-        language.set(qn("w:eastAsia"), "zh-CN")  # which of its shapes a character has
+        language.set(qn("w:eastAsia"), "zh-CN")  # decides which regional shape a character has
     normal = _style(document, "Normal", *_BODY_FONTS)
     normal.font.size = Pt(11)
     normal.paragraph_format.line_spacing, normal.paragraph_format.space_after = 1.25, Pt(6)
@@ -173,7 +175,7 @@ def _set_styles(document: Document) -> None:
 
 
 def _style(document: Document, name: str, latin: str, chinese: str) -> ParagraphStyle:
-    """The template's, or one more. A theme's font would win over the fonts named here."""
+    """Return the template's style, or add one. Fonts are set explicitly, because a theme's font would win."""
     if name in document.styles:
         style = document.styles[name]
     else:

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class TextDisk(diskcache.Disk):  # type: ignore[misc]
-    """Text and nothing else. diskcache would unpickle what it finds, and a planted row would run its code."""
+    """A diskcache Disk for text only. diskcache would unpickle what it finds, and a planted row would run its code."""
 
     class Refused(sqlite3.DatabaseError):
         pass
@@ -44,16 +44,16 @@ class TextDisk(diskcache.Disk):  # type: ignore[misc]
 
 
 class DiskTtlCache:
-    """A folder of its own, opened on first use. A file that is corrupt, or stays locked, is set aside and rebuilt.
+    """A cache in its own folder, opened on first use. A file that is corrupt or stays locked is moved away and rebuilt.
 
-    A thread of its own does all the work. diskcache opens the file anew for every thread that uses it, each search has a thread,
-    and SQLite closes none of these handles while any other of the process is in use.
+    One thread does all the work. diskcache opens the file anew for every thread that uses it, and each search has a
+    thread. SQLite closes none of these handles while any other of the process is in use.
     """
 
     WAIT_SECONDS = 0.25
-    """For the file, and for whoever is served first."""
+    """Longest wait for the file, and for earlier operations."""
     LOCKED_SECONDS = 10.0
-    """Without one use that went well: it may be somebody else's long write."""
+    """Time without a successful use after which a locked file is replaced. Before that it may be a long write."""
     PAUSE_SECONDS = 60.0
     SIZE_LIMIT = 256 * 2**20
 
@@ -85,7 +85,7 @@ class DiskTtlCache:
         self._thread.shutdown()
 
     def _soon(self, do: Callable[[diskcache.Cache], T]) -> T | None:
-        """Nothing, if its turn has not come within `WAIT_SECONDS`."""
+        """Return the result of the operation, or None if its turn has not come within `WAIT_SECONDS`."""
         if self._clock() < self._paused_until:
             return None
         try:
@@ -119,7 +119,7 @@ class DiskTtlCache:
         return self._cache
 
     def _check_file(self) -> None:
-        """diskcache waits a minute for a locked file when it opens it; this notices within `WAIT_SECONDS`."""
+        """Raise if the file is locked for `WAIT_SECONDS`; diskcache would wait a minute when it opens it."""
         with closing(sqlite3.connect(self._folder / diskcache.core.DBNAME, timeout=self.WAIT_SECONDS)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")

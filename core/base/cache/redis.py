@@ -9,7 +9,7 @@ from core.base.redis import RedisLink
 
 
 class RedisTtlCache:
-    """Shared by several app servers; while Redis is away, each of them uses its own disk."""
+    """A cache that several app servers share. While Redis is away, each of them uses its own disk."""
 
     def __init__(self, link: RedisLink, *, otherwise: TtlCache) -> None:
         self._link = link

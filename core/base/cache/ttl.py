@@ -6,11 +6,11 @@ from typing import Protocol
 
 
 class TtlCache(Protocol):
-    """Text under a key for a time. Never raises: what cannot be read is not there."""
+    """Text under a key for a limited time. It never raises: an entry that cannot be read is missing."""
 
     @property
     def warning(self) -> str:
-        """A sentence for the settings page when something is wrong; empty otherwise."""
+        """A sentence for the settings page when something is wrong; otherwise empty."""
 
     def get(self, key: str) -> str | None: ...
 

@@ -42,7 +42,7 @@ _UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("个人", "人", "名", "位", "个", "家", "次", "台", "辆", "件", "种", "项", "类", "套", "部", "架", "艘", "座", "所", "只", "头", "条", "张", "本", "篇", "幅", "枚", "颗", "棵", "株", "间", "户", "口", "支", "队", "场", "届", "期", "集", "章", "款", "级", "层", "楼", "步", "点", "分", "票", "股", "页", "字", "句", "声", "号", "路", "门", "轮", "局", "圈", "例", "处", "组", "代", "核", "强", "阶段"), ("", 1.0)),
 }  # fmt: skip
 _WEAK_AFTER_ONE = frozenset("个种项类条张本点次位名件些样般定直起切旦致共同步")
-"""一个 and 一种 are articles rather than numbers."""
+"""Measure words after 一 that make it an article rather than a number: 一个, 一种."""
 
 _ARABIC = r"\d{1,3}(?:,\d{3})+(?:\.\d{1,9})?|\d{1,18}(?:\.\d{1,9})?"
 _CHINESE = r"[〇零一二两三四五六七八九十百千万亿]{1,24}(?:点[〇零一二三四五六七八九]{1,9})?"
@@ -77,21 +77,21 @@ _WORD_GOES_ON = re.compile("[a-z0-9]")
 _ITEM = re.compile(r"[).、]\D")
 _LINE_START = re.compile(r"(?:^|[\n:;。])[\s(]*$")
 _ROUGH = 0.1
-"""How far 约 100 may be from what it stands for."""
+"""The relative error that 约 allows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
     start: int
     end: int
-    """Into the text that was read."""
+    """`start` and `end` in the given text."""
     text: str
     low: float
     high: float
     unit: str
-    """Empty for things that are counted: 5 家, 5 个, 5."""
+    """The unit. Empty for things that are counted: 5 家, 5 个, 5."""
     bound: str = ""
-    """What made the interval: 约, 超过, 以上 …; empty for a plain number or a range."""
+    """The word that made the interval: 约, 超过, 以上 …; empty for a plain number or a range."""
     exact: float = math.nan
     """The number itself, where there is one: 100 of 超过 100."""
     step: float = 0.0
@@ -182,7 +182,7 @@ def _value(match: re.Match[str]) -> tuple[float, float, str, float]:
 
 
 def _shared_magnitude(low: str, high: str, first: float) -> float:
-    """In 3-5 万 the 万 belongs to both."""
+    """Return the factor that the lower number shares with the upper: in 3-5 万 the 万 belongs to both."""
     if re.search("[万亿]|illion", low) or not (found := re.search(r"[十百千]?[万亿]{1,2}$|[a-z]+$", high)):
         return 1.0
     shared = to_float(f"1{found[0]}")
@@ -190,7 +190,7 @@ def _shared_magnitude(low: str, high: str, first: float) -> float:
 
 
 def _last_digit(written: str, value: float) -> float:
-    """0.1 of 1.2, 100 of 300 and of 三百, 10,000,000 of 1.2 亿."""
+    """Return the size of the last written digit: 0.1 of 1.2, 100 of 300 and of 三百, 10,000,000 of 1.2 亿."""
     decimals = re.match(r"[\d,]+\.(\d+)", written)
     if decimals:
         return value / float(decimals[0].replace(",", "")) * 10.0 ** -len(decimals[1]) if value else 0.0

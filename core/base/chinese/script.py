@@ -1,5 +1,7 @@
-"""One spelling for comparing: simplified characters, half width, small letters, and each character in its own place. And the
-way back, for whoever asks in traditional characters."""
+"""Chinese script: one form for comparing texts, and conversion between simplified and traditional characters.
+
+The form for comparing has simplified characters, half width and small letters. Each character keeps its position.
+"""
 
 from __future__ import annotations
 
@@ -118,7 +120,7 @@ _SIMPLIFIED = (
     "鹜䴗鸧莺鹟鹤鹠鹡鹘鹣鹚鹢鹞鸡䴘鹝鹧鹥鸥鸷鹨鸶鹪鹔鹩鹫鹇鹬鹰鹭鸴䴙㶉鹯鹱鹲鸬鹴鹦鹳鹂鸾卤咸鹾碱盐丽粗麦麸曲面么么黄"
     "黉点党黪霉黡黩黾鼋鳌鳖鼍冬鼹齐斋赍齑齿龀龁龂龅龇龃龆龄出龈啮咬龊龉龋腭龌龙厐庞龚龛龟"
 )
-# What laws and questions about them need besides, or otherwise: 徵收, 牴觸, 逕行, 諮詢, 鉅額, 帳戶.
+# Pairs that legal texts need in addition, or instead: 徵收, 牴觸, 逕行, 諮詢, 鉅額, 帳戶.
 _CORRECTED = {
     "徵": "征",
     "牴": "抵",
@@ -135,7 +137,7 @@ _TO_SIMPLIFIED = str.maketrans(dict(zip(_TRADITIONAL, _SIMPLIFIED, strict=True))
 _IS_TRADITIONAL = re.compile(f"[{_TRADITIONAL}{''.join(_CORRECTED)}]")
 _HAN = re.compile("[\u3400-\u9fff]")
 _TRADITIONAL_SHARE = 0.1
-"""Of the characters. In texts of either script it is far from that: a third, or next to none."""
+"""Least share of traditional characters in a traditional text. Real texts are far from it: a third, or almost none."""
 _HALF_WIDTH = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {"\u3000": " "}
 _TO_HALF_WIDTH = str.maketrans("".join(_HALF_WIDTH), "".join(_HALF_WIDTH.values()))
 _LONG = 2_000
@@ -149,7 +151,10 @@ _PLAIN = (
 
 
 def simplified(text: str) -> str:
-    """憂鬱的烏龜 → 忧郁的乌龟. Character by character: 裡面 becomes 里面, but 軟體 becomes 软体 and not 软件."""
+    """Return the text in simplified characters: 憂鬱的烏龜 → 忧郁的乌龟.
+
+    Works character by character: 裡面 becomes 里面, but 軟體 becomes 软体 and not 软件.
+    """
     return text.translate(_TO_SIMPLIFIED) if _IS_TRADITIONAL.search(text) else text
 
 
@@ -158,8 +163,11 @@ def is_traditional(text: str) -> bool:
 
 
 def traditional(text: str) -> str:
-    """忧郁的乌龟 → 憂鬱的烏龜, word by word: 以后 and 皇后 end differently. A character stays where comparing would not find it
-    again, so that nothing that was checked is changed by it."""
+    """Return the text in traditional characters, word by word: 忧郁的乌龟 → 憂鬱的烏龜, and 以后 and 皇后 end
+    differently.
+
+    A character stays if its new form would not compare equal to it. So nothing that was checked is changed.
+    """
     written = _converter().convert(text)
     if len(written) != len(text):
         return text
@@ -168,7 +176,7 @@ def traditional(text: str) -> str:
 
 @cache
 def _converter() -> OpenCC:
-    """Loaded for the first who asks in traditional characters."""
+    """Return the converter. It is loaded for the first question in traditional characters."""
     from opencc import OpenCC
 
     return OpenCC("s2tw")
@@ -180,7 +188,7 @@ def plain(text: str) -> str:
 
 
 def folded(text: str) -> str:
-    """The text for comparing. Nothing moves: a place in the result is the same place in the text."""
+    """Return the text in the form for comparing. Every character keeps its position."""
     if _IS_FULL_WIDTH.search(text):
         text = _half_width(text)
     return simplified(text).replace("\u0130", "i").lower()  # İ is the one letter that becomes two when made small
@@ -189,13 +197,13 @@ def folded(text: str) -> str:
 def _half_width(text: str) -> str:
     if len(text) < _LONG:
         return text.translate(_TO_HALF_WIDTH)
-    for full in set(_IS_FULL_WIDTH.findall(text)):  # four times as fast as asking a table about every character
+    for full in set(_IS_FULL_WIDTH.findall(text)):  # four times as fast as a table lookup for every character
         text = text.replace(full, _HALF_WIDTH[full])
     return text
 
 
 def spellings(character: str) -> str:
-    """Every character that is the same one for comparing, this one included."""
+    """Return all characters that compare equal to this one, this one included."""
     one = folded(character)
     return "".join(
         dict.fromkeys((character, one, *(one.upper() if len(one.upper()) == 1 else ""), *_spelled().get(one, "")))

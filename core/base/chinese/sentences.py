@@ -1,4 +1,4 @@
-"""Which sentences speak about a question: the bundled engine's snippets and the embedded model's quotes."""
+"""Split text into sentences and find those that are about a question, for snippets and quotes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ QUESTION_WORDS = (
     "可不可以|需不需要|什么时候|为什么|怎么样|怎么办|什么样|能不能|是不是|有没有|会不会|要不要|该不该"
     "|怎么|怎样|如何|什么|为何|是否|能否|可以|哪里|哪儿|哪个|哪些|哪种|哪家|多少|多久|请问|吗"
 )
-"""What makes a Chinese sentence a question, longer words first."""
-# Words that ask, or hold a sentence together, and say nothing about its subject. Only those are listed that are not part
+"""Words that make a Chinese sentence a question, longer words first."""
+# Words that ask or connect and say nothing about the subject of a sentence. A word is listed only if it is not part
 # of ordinary nouns: 都 would cut 首都, 请 would cut 申请.
 _EMPTY_CHINESE = (
     f"{QUESTION_WORDS}|请帮我|告诉我|想知道|几个|几种|帮我|我想|想要|一下"
@@ -37,12 +37,12 @@ _SENTENCE_END = re.compile(
 
 
 def sentences(text: str) -> list[str]:
-    """The text's sentences in order, each exactly as it is written there."""
+    """Return the sentences of the text in order, each exactly as it is written."""
     return [text[start:end] for start, end in sentence_spans(text)]
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Where each sentence begins and ends, without the blanks around it."""
+    """Return the start and end of each sentence, without the blanks around it."""
     ends = [match.end() for match in _SENTENCE_END.finditer(text) if match["end"]]
     spans = []
     for start, end in zip([0, *ends], [*ends, len(text)], strict=True):
@@ -53,7 +53,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def key_phrases(text: str) -> list[str]:
-    """What the text is about, in its own words and order: 怎么打开联网搜索？ is about 打开联网搜索."""
+    """Return the phrases that the text is about, in its own words: 打开联网搜索 for 怎么打开联网搜索？"""
     line = one_line(text)
     spaced = _EMPTY.sub(lambda empty: " " * len(empty[0]), simplified(line))
     return [line[phrase.start() : phrase.end()] for phrase in re.finditer(r"\S+", spaced)]
@@ -64,13 +64,13 @@ def key_terms(text: str) -> list[str]:
 
 
 def phrase_terms(text: str) -> list[list[str]]:
-    """The index terms of each key phrase. A single character left over between two empty words says too little."""
+    """Return the index terms of each key phrase. A single character left between two stop words is dropped."""
     phrases = ([term for term in terms(phrase) if len(term) > 1 or term.isdigit()] for phrase in key_phrases(text))
     return [phrase for phrase in phrases if phrase]
 
 
 def rarity(question: Iterable[str], documents: Sequence[Collection[str]]) -> dict[str, float]:
-    """How much each term of the question tells: the fewer documents have it, the more (inverse document frequency)."""
+    """Return the inverse document frequency of each term of the question: the fewer documents have it, the higher."""
     return {term: _rarity(term, documents) for term in question}
 
 
@@ -81,13 +81,13 @@ def _rarity(term: str, documents: Sequence[Collection[str]]) -> float:
 
 
 def coverage(weights: Mapping[str, float], present: Collection[str]) -> float:
-    """The share of the question, 0 to 1, that the present terms account for."""
+    """Return the share of the question, from 0 to 1, that the present terms account for."""
     total = sum(weights.values())
     return sum(weight for term, weight in weights.items() if term in present) / total if total else 0.0
 
 
 def best_passage(text: str, weights: Mapping[str, float], limit: int) -> str:
-    """Whole sentences, at most `limit` characters, that cover most of the question and begin to the point."""
+    """Return whole sentences, at most `limit` characters, that cover most of the question and begin to the point."""
     parts = [(sentence, set(key_terms(sentence))) for sentence in sentences(text)]
     best, best_score = "", -1.0
     for start, (opening, first) in enumerate(parts):
@@ -116,7 +116,7 @@ _LONGEST_CODE = 120
 
 
 def plain_text(markdown: str) -> str:
-    """An article as running text, one line per block: no marks, no headings, no long listings; every block ends."""
+    """Return a Markdown article as running text, one line per block, without marks, headings and long listings."""
     markdown = _FENCED_CODE.sub(lambda code: _quoted(code[2]), markdown)
     markdown = _TABLE.sub(_told, markdown)
     lines = [_plain_line(line) for line in markdown.splitlines() if not line.lstrip().startswith("#")]
@@ -129,7 +129,7 @@ def _quoted(code: str) -> str:
 
 
 def _told(table: re.Match[str]) -> str:
-    """A row as a phrase, `name：heading value，heading value`; two columns need no heading."""
+    """Return each row of a table as a phrase: `name：heading value，heading value`. Two columns need no heading."""
     _, *headings = _cells(table[1])
     lines = []
     for name, *values in map(_cells, table[2].strip().splitlines()):

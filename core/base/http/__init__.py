@@ -1,4 +1,5 @@
-"""The one way out: `fetch` sends a `Request` under a `Deadline` and brings a `Response`, or raises an `HttpError`."""
+"""HTTP client for all outbound requests: `fetch` sends a `Request` under a `Deadline` and returns a `Response`, or
+raises an `HttpError`."""
 
 from core.base.http.deadline import Cancelled, Deadline
 from core.base.http.exchange import MAX_BYTES, Request, Response, fetch, normal_address

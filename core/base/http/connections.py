@@ -1,7 +1,7 @@
-"""Connections that know the deadline of the request that travels on them.
+"""Connections that obey the deadline of the request they carry.
 
-requests and urllib3 wait anew for every piece of an answer; here every wait (connect, proxy tunnel, TLS, sending, each
-read) gets only what is left of one wall-clock deadline, and `Deadline.cancel` can cut the socket.
+requests and urllib3 wait anew for every piece of an answer. Here every wait (connect, proxy tunnel, TLS, sending, each
+read) gets only what is left of one wall-clock deadline, and `Deadline.cancel` can shut the socket down.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from core.base.http.errors import HttpNotPublic
 from core.base.http.networks import is_public
 
 MAX_KEPT_CONNECTIONS = 4
-"""For each host, until it hangs up or is asked again: enough for a search every few seconds, and few file handles."""
+"""Idle connections kept for each host: enough for a search every few seconds, and few file handles."""
 
 
 class Running(threading.local):
-    """The fetch under way in this thread. urllib3 has no way to hand it to a connection."""
+    """The fetch that runs in this thread. urllib3 has no other way to pass it to a connection."""
 
     deadline: Deadline
     reused: bool
-    """Whether the request travels on a connection that served an earlier one."""
+    """True if the request uses a connection that served an earlier one."""
     public_only: bool
     redirects_are_answers: bool
 
@@ -47,14 +47,14 @@ running = Running()
 
 
 def _insist_on_public(connection: HTTPConnection, addresses: Iterable[str]) -> None:
-    """For a direct connection; where a proxy stands between, the proxy decides whom it connects to."""
+    """Raise HttpNotPublic if a direct connection leads to a private address. Behind a proxy, the proxy decides."""
     if running.public_only and connection.proxy is None and not all(map(is_public, addresses)):
         connection.close()
         raise HttpNotPublic(host=connection.host)
 
 
 class _PatientReader(io.RawIOBase):
-    """Reads a socket; no wait is longer than what the whole request may still take."""
+    """Read a socket. No wait is longer than the time that the whole request has left."""
 
     def __init__(self, source: io.RawIOBase, sock: socket.socket) -> None:
         self._source = source
@@ -78,7 +78,7 @@ class _PatientResponse(http.client.HTTPResponse):
         self.fp = io.BufferedReader(_PatientReader(self.fp.detach(), sock))
 
     def _read_status(self) -> tuple[str, int, str]:
-        """Past every interim answer. http.client takes 103 for the answer, and whoever asks next gets what follows."""
+        """Skip interim answers. http.client takes 103 for the answer, and the next request would get the real one."""
         found: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
         while 100 < found[1] < 200:
             http.client.parse_headers(self.fp)
@@ -86,7 +86,7 @@ class _PatientResponse(http.client.HTTPResponse):
         return found
 
     def _read_next_chunk_size(self) -> int:
-        """http.client takes `-1` for a size, and reads all that comes at once, past any cap."""
+        """Refuse negative sizes. http.client takes `-1` for a size and reads everything at once, past any limit."""
         size: int = super()._read_next_chunk_size()  # type: ignore[misc]
         if size < 0:
             raise ValueError
@@ -111,7 +111,7 @@ class _PatientConnection(HTTPConnection):
         raise NewConnectionError(self, "no address answered") from failure
 
     def _connect_to(self, address: Any, sock: socket.socket, *, share: int) -> socket.socket:
-        """`share` addresses are left to try, and each gets an equal part of the time."""
+        """Connect to one of `share` addresses that are left to try. Each gets an equal part of the time."""
         deadline = running.deadline
         try:
             deadline.hold(sock.fileno())
@@ -140,7 +140,7 @@ class _PatientTlsConnection(_PatientConnection, HTTPSConnection):
 
 
 class _HoldingPool(HTTPConnectionPool):
-    """Whoever has taken a connection out can have it cut by `cancel`; nobody can cut one that lies in the pool."""
+    """A pool in which `Deadline.cancel` can shut down a connection in use, but never an idle one."""
 
     ConnectionCls = _PatientConnection
 
@@ -183,12 +183,15 @@ class _Adapter(HTTPAdapter):
         return host, {"ssl_context": tls_context(verify)} if host["scheme"] == "https" else {}
 
     def cert_verify(self, conn: Any, url: Any, verify: Any, cert: Any) -> None:
-        """Nothing to add: the TLS context already holds the certificates and demands verification."""
+        """Do nothing. The TLS context already holds the certificates and demands verification."""
 
 
 @functools.cache
 def tls_context(ca_bundle: str) -> ssl.SSLContext:
-    """Loading the certificates takes some 40 ms, which requests spends on every new connection."""
+    """Return the TLS context of a CA bundle.
+
+    Loading it takes about 40 ms, which requests spends on every new connection.
+    """
     context = create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED)
     try:
         if os.path.isdir(ca_bundle):
@@ -202,7 +205,7 @@ def tls_context(ca_bundle: str) -> ssl.SSLContext:
 
 @functools.lru_cache(maxsize=256)
 def environment(origin: str) -> tuple[dict[str, str], str]:
-    """The proxies and the CA bundle that the environment names for this scheme, host and port."""
+    """Return the proxies and the CA bundle that the environment names for this scheme, host and port."""
     with requests.Session() as session:
         found = session.merge_environment_settings(origin, {}, stream=None, verify=None, cert=None)
     ca_bundle = found["verify"]

@@ -1,4 +1,4 @@
-"""The time that something may take, and the means to end it from another thread."""
+"""Deadline: the time that an operation may take, and a way to end it from another thread."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from contextlib import suppress
 
 
 class Cancelled(Exception):
-    """Whoever asked has gone: there is nobody left to tell."""
+    """The caller has gone, so no result is needed any more."""
 
 
 class Deadline:
-    """The moment by which everything that was given this deadline has ended. It may be shared between threads.
+    """The moment by which an operation has ended. It may be shared between threads.
 
-    `part`, `within` and `share` divide it: a part never outlives the whole and is cancelled with it, but can be
-    cancelled alone.
+    `child`, `with_limit` and `equal_share` return a part of it. A part ends no later than the whole and is cancelled
+    with it, but it can be cancelled alone.
     """
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -37,7 +37,7 @@ class Deadline:
         return self._cancelled
 
     def patience(self) -> float:
-        """How long the next blocking call may wait."""
+        """Return the timeout for the next blocking call. Raise TimeoutError if no time is left."""
         left = self.remaining()
         if self.cancelled or left <= 0:
             raise TimeoutError
@@ -46,23 +46,23 @@ class Deadline:
     # ── Divided ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def part(self) -> Deadline:
-        """With the same end, and to be cancelled alone."""
+        """Return a deadline with the same end that can be cancelled alone."""
         return self.within(self.remaining())
 
     def within(self, seconds: float) -> Deadline:
-        """A shorter wait."""
+        """Return a deadline that ends after at most `seconds`."""
         part = Deadline(min(seconds, self.remaining()), self._clock)
         self.on_cancel(part.cancel)
         return part
 
     def share(self, parts: int) -> Deadline:
-        """An equal part of what is left, for one of several tries."""
+        """Return a deadline with an equal part of the time that is left, for one of several tries."""
         return self.within(self.remaining() / parts)
 
     # ── Cancelled ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def cancel(self) -> None:
-        """Ends everything that waits under this deadline, and every later wait before it starts."""
+        """End everything that waits under this deadline, and every later wait before it starts."""
         with self._lock:
             self._cancelled = True
             for handle in self._held.values():
@@ -72,7 +72,7 @@ class Deadline:
             call()
 
     def on_cancel(self, call: Callable[[], None]) -> None:
-        """At once, if it is cancelled already."""
+        """Call `callback` when the deadline is cancelled; at once if it is cancelled already."""
         with self._lock:
             if not self._cancelled:
                 self._when_cancelled.append(call)
@@ -80,7 +80,7 @@ class Deadline:
         call()
 
     def wait_for(self, event: threading.Event, seconds: float = float("inf")) -> None:
-        """Until the event, the given time, the deadline or its cancellation, whichever comes first."""
+        """Wait until the event, the given time, the deadline or its cancellation, whichever comes first."""
         self.on_cancel(event.set)
         left = min(seconds, self.remaining())
         event.wait(left if left < threading.TIMEOUT_MAX else None)
@@ -91,10 +91,10 @@ class Deadline:
         self.wait_for(threading.Event(), seconds)
 
     def hold(self, fileno: int) -> None:
-        """Lets `cancel` reach the connection that this thread is about to wait for.
+        """Register the connection that this thread is about to wait for, so that `cancel` can shut it down.
 
-        The descriptor is duplicated: TLS takes the socket object over in the middle of connecting, and a number that
-        was closed may already belong to somebody else's file.
+        The descriptor is duplicated: TLS takes the socket object over while it connects, and a closed number may
+        already belong to another file.
         """
         self.let_go()
         handle = socket.socket(fileno=os.dup(fileno))
@@ -102,6 +102,7 @@ class Deadline:
             self._held[threading.get_ident()] = handle
 
     def let_go(self) -> None:
+        """Unregister and close this thread's duplicate of the connection."""
         with self._lock:
             handle = self._held.pop(threading.get_ident(), None)
         if handle is not None:

@@ -1,14 +1,10 @@
-"""An exchange over HTTP that brought no answer. Whoever asked turns it into an error of its own.
+"""Errors of an HTTP exchange that brought no answer. Callers turn them into errors of their own.
 
-HttpError
-├─ HttpInvalidRequest        the address or a header is unusable: nothing was sent
-├─ HttpNotPublic             a visitor's address leads to this machine or its network: not connected
-├─ HttpTimeout · HttpCancelled
-├─ HttpConnectError          `reason`: dns, refused, reset, tls, proxy, unreachable
-├─ HttpRedirect              never followed; names the target's host
-├─ HttpTooLarge              past the byte cap, before or after decompression
-├─ HttpProtocolError         not HTTP, cut short, or in an encoding that was not asked for
-└─ HttpInvalidJson
+HttpError ├─ HttpInvalidRequest        the address or a header is unusable: nothing was sent ├─ HttpNotPublic
+ a visitor's address leads to this machine or its network: not connected ├─ HttpTimeout · HttpCancelled ├─
+HttpConnectError          `reason`: dns, refused, reset, tls, proxy, unreachable ├─ HttpRedirect              never
+followed; names the target's host ├─ HttpTooLarge              past the byte limit, before or after decompression ├─
+HttpProtocolError         not HTTP, cut short, or in an encoding that was not asked for └─ HttpInvalidJson
 """
 
 from __future__ import annotations
@@ -21,7 +17,7 @@ ConnectFailure = Literal["dns", "refused", "reset", "tls", "proxy", "unreachable
 
 
 class HttpError(AppError):
-    """An exchange that brought no answer. `host` is all that it tells of the address."""
+    """An exchange that brought no answer. Of the address it names only the `host`."""
 
     kind = "http"
     happened = "网络请求没有成功。"
@@ -77,7 +73,7 @@ class HttpConnectError(HttpError):
 
 
 class HttpRedirect(HttpError):
-    """Keys sent to one host must not follow to another, so the redirect ends here."""
+    """The server asked for a redirect. It is not followed: keys sent to one host must not go to another."""
 
     kind = "http_redirect"
 

@@ -1,11 +1,11 @@
-"""The one way out: every outbound HTTP request of the program goes through `fetch`.
+"""The HTTP client: every outbound request of the program goes through `fetch`.
 
-requests waits anew for every piece of an answer, so a server that drips bytes can hold a caller for ever. Here every
-wait (connect, proxy tunnel, TLS, sending, each read) gets only what is left of one wall-clock deadline, and another
-thread can end the request at once by shutting its socket down. No redirect is followed, because keys would travel
-with it; no cookie is kept; nothing is read past a byte cap, compressed or not; and no error names more than a host.
+requests waits anew for every piece of an answer, so a slow server can hold a caller for ever. Here every wait (connect,
+proxy tunnel, TLS, sending, each read) gets only what is left of one wall-clock deadline. Another thread can end the
+request at once by shutting its socket down. No redirect is followed, because keys would travel with it. No cookie is
+kept. Nothing is read past a byte limit, compressed or not. No error names more than a host.
 
-An address that a visitor of the page typed is fetched with `public_only`: never from this machine or its network.
+An address that a visitor typed is fetched with `public_only`: never from this machine or its network.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A complete answer, whatever its status: what a 404 or a 429 means is for the caller to say."""
+    """A complete answer with any status. The caller decides what a 404 or a 429 means."""
 
     status: int
     headers: Mapping[str, str]
-    """Names are compared without regard to case."""
+    """Headers; their names are compared without regard to case."""
     body: bytes
     host: str
 
@@ -75,7 +75,7 @@ class Response:
         return self.body.decode(web_codec(charset_label(self.headers.get("Content-Type", ""))) or "utf-8", "replace")
 
     def json(self) -> Any:
-        """JSON is UTF-8, also where the header says otherwise; only where it is not, the header may be right.
+        """Return the decoded JSON, read as UTF-8. The header's charset is used only if the body is not UTF-8.
 
         A broken byte costs one character, not the answer.
         """
@@ -98,12 +98,12 @@ def fetch(
     redirects_are_answers: bool = False,
     on_bytes: Callable[[int], None] = lambda _: None,
 ) -> Response:
-    """Sends the request and reads the whole answer before the deadline, or raises an `HttpError`.
+    """Send the request and read the whole answer before the deadline, or raise an `HttpError`.
 
-    `redirects_are_answers`: for whoever has no key to lose, and checks where the Location leads before going there.
-    `on_bytes` is told how much of the answer has arrived.
+    `return_redirects`: return a redirect as an answer, for callers that have no key to lose and check the target
+    themselves. `on_bytes` is called with the number of bytes that have arrived.
 
-    One thing cannot be interrupted: a system resolver that hangs. Callers that must not wait for it abandon the thread.
+    A system resolver that hangs cannot be interrupted. Callers that must not wait for it abandon the thread.
     """
     prepared, origin = _prepare(request)
     running.deadline, running.reused, running.public_only = deadline, True, public_only
@@ -139,7 +139,7 @@ class _Origin:
     url: str
     """Scheme, host and port: all that the choice of a proxy depends on."""
     host: str
-    """What errors name: never more than host and port."""
+    """Host and port, for errors: they never name more."""
 
 
 _DEFAULT_HEADERS = {
@@ -166,7 +166,10 @@ def _prepare(request: Request) -> tuple[requests.PreparedRequest, _Origin]:
 
 
 def normal_address(url: str) -> str:
-    """The address as `fetch` would send it, with the host that it would connect to; or raises `HttpInvalidRequest`."""
+    """Return the address as `fetch` would send it, with the host that it would connect to.
+
+    Raise `HttpInvalidRequest`.
+    """
     prepared, _ = _prepare(Request("GET", url))
     return prepared.url or ""
 

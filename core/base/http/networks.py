@@ -1,4 +1,4 @@
-"""Which addresses are public: outside of this machine and its network."""
+"""Tests whether an address is public: outside of this machine and its network."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import ipaddress
 from urllib.parse import urlsplit
 
 _FAKE_ADDRESSES = ipaddress.ip_network("198.18.0.0/15")
-"""Nobody routes this range. Behind a proxy like Clash every name resolves into it, and only then may it be reached."""
-# Services of a cloud that tell a machine its secrets; the registry calls the first one global.
+"""Range that is not routed. Behind a proxy like Clash every name resolves into it; only then may it be reached."""
+# Cloud metadata services, which tell a machine its secrets. The registry lists the first one as global.
 _METADATA = frozenset(map(ipaddress.ip_address, ("168.63.129.16", "100.100.100.200", "169.254.0.23", "192.0.0.192")))
 _ASSIGNED = ipaddress.ip_network("2000::/3")
-"""All that the world uses of IPv6. Outside of it lie, besides private ranges, spellings of IPv4 addresses: ::127.0.0.1."""
-# Those inside of it that stand for an IPv4 address, whichever it is.
+"""The IPv6 range in public use. Outside of it are private ranges and spellings of IPv4 addresses (::127.0.0.1)."""
+# IPv6 ranges inside of `_ASSIGNED` that stand for an IPv4 address.
 _TRANSLATED = tuple(map(ipaddress.ip_network, ("2002::/16", "2001::/32")))
 
 
@@ -19,13 +19,13 @@ _fake_addresses_lead_out = False
 
 
 def trust_fake_addresses(trusted: bool) -> None:
-    """For the whole process: what the administrator says of the network that it runs in."""
+    """Set for the whole process whether the fake-ip range counts as public. The administrator knows the network."""
     global _fake_addresses_lead_out
     _fake_addresses_lead_out = trusted
 
 
 def is_public(address: str) -> bool:
-    """Whether a numeric address lies outside of this machine and its network."""
+    """Return whether a numeric address is outside of this machine and its network."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         if ip.ipv4_mapped is None:
@@ -37,7 +37,10 @@ def is_public(address: str) -> bool:
 
 
 def is_private_name(netloc: str) -> bool:
-    """What can be told without asking a resolver: a proxy may be the one who asks it."""
+    """Return whether the host is private as far as its name shows.
+
+    No resolver is asked: a proxy may do that instead.
+    """
     host = (urlsplit(f"//{netloc}").hostname or "").rstrip(".").lower()
     try:
         return not is_public(host)

@@ -1,4 +1,4 @@
-"""Settings: defaults < settings.yaml < saved from the page < environment. Validated, frozen; each is described where it stands."""
+"""Settings: defaults < settings.yaml < saved from the page < environment. They are validated and frozen."""
 
 from core.base.settings.load import (
     LoadedSettings,

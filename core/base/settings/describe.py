@@ -1,4 +1,4 @@
-"""Every setting as people read it: what it is for, what may be written, its value, its default and where it comes from."""
+"""Descriptions of all settings for people: purpose, allowed values, value, default and origin."""
 
 from __future__ import annotations
 
@@ -17,22 +17,24 @@ NOT_SET = "未设置"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
+    """One setting as it is shown on the settings page and in the manual."""
+
     section: str
     key: str
     group: Group
     purpose: str
     limits: str
-    """What may be written: 1 到 60 秒, true 或 false. Empty: anything."""
+    """Allowed values, such as 1 到 60 秒 or true 或 false; empty if anything is allowed."""
     value: str
-    """Never a secret: those are only set or not set."""
+    """Current value as text. A secret is only shown as set or not set."""
     default: Any
     origin: Origin
     invalid: bool
-    """What was found there could not be used: the value is the default."""
+    """True if the configured value could not be used and the default is in force."""
 
     @property
     def variable(self) -> str:
-        """SECTION_KEY, as in the environment."""
+        """Name of the environment variable: SECTION_KEY."""
         return variable(self.section, self.key)
 
     @property
@@ -45,7 +47,7 @@ class Entry:
 
 
 def entries(loaded: LoadedSettings) -> list[Entry]:
-    """Every setting, group by group."""
+    """Return every setting, group by group."""
     invalid = {problem.key for problem in loaded.problems}
     found = [
         Entry(
@@ -66,6 +68,7 @@ def entries(loaded: LoadedSettings) -> list[Entry]:
 
 
 def shown(value: Any) -> str:
+    """Return a setting's value as text for people. A secret is only shown as set."""
     match value:
         case None | "" | ():
             return NOT_SET

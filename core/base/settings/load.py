@@ -1,6 +1,6 @@
-"""Defaults < settings.yaml < saved from the page < environment. Nobody else reads os.environ.
+"""Load the settings: defaults < settings.yaml < saved from the page < environment. No other module reads os.environ.
 
-File and environment are read once, at the start; what the page saves may change while the program runs.
+The file and the environment are read once, at the start. Values saved from the page may change while the program runs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Origin = Literal["default", "settings.yaml", "page", "environment"]
 
 @dataclass(frozen=True, slots=True)
 class _Layers:
-    """What was read at the start, before anything was made of it."""
+    """The values that were read at the start, before they are merged."""
 
     kinds: tuple[type[Section], ...]
     in_file: Mapping[str, Mapping[str, Any]]
@@ -35,32 +35,32 @@ class _Layers:
     problems: tuple[Problem, ...]
 
     def held(self, kind: type[Section]) -> list[str]:
-        """What the page might set, if the environment did not."""
+        """Return the editable keys that the environment sets, so that the page cannot."""
         return sorted(kind.editable() & self.in_environment[kind].keys())
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """The settings in force, the values that had to be replaced, and where each value came from."""
+    """The settings in force, the values that had to be replaced, and the origin of each value."""
 
     values: Settings
     problems: tuple[Problem, ...]
     origins: Mapping[str, Origin]
-    """By the name of the environment variable: SECTION_KEY."""
+    """Origin of each value, by the name of its environment variable: SECTION_KEY."""
     saved: Saved
-    """What the page has saved, whether it is in force or not."""
+    """Values that the page has saved, in force or not."""
     _layers: _Layers = field(repr=False, compare=False)
 
     def proposing(self, changes: Mapping[str, str]) -> LoadedSettings:
-        """As it would be if the page saved these, too."""
+        """Return the settings as they would be if the page saved these changes too."""
         return self.with_page(Saved(changed(self.saved.values, changes)))
 
     def with_page(self, saved: Saved) -> LoadedSettings:
-        """The same, with this instead of what was saved before."""
+        """Return the settings with these saved values in place of the earlier ones."""
         return _merged(self._layers, saved)
 
     def held(self, section: str) -> tuple[str, ...]:
-        """The environment variables that keep the page from setting anything in this section."""
+        """Return the environment variables that keep the page from setting anything in this section."""
         kinds = [kind for kind in self._layers.kinds if kind.name == section]
         return tuple(variable(section, key) for kind in kinds for key in self._layers.held(kind))
 
@@ -68,7 +68,7 @@ class LoadedSettings:
 def load_settings(
     path: Path | None = None, environ: Mapping[str, str] | None = None, *, sections: Iterable[type[Section]]
 ) -> LoadedSettings:
-    """`sections`: those that stand elsewhere, beside what they configure; each engine brings its own."""
+    """Load and merge all settings. `sections` are those defined beside what they configure: each engine has its own."""
     kinds = (*OWN, *sections)
     with noting_problems() as problems:
         in_file = _read(path or HOME / "settings.yaml", kinds)
@@ -100,8 +100,11 @@ def _merged(layers: _Layers, saved: Saved) -> LoadedSettings:
 
 
 def _from_page(saved: Saved, layers: _Layers) -> dict[type[Section], dict[str, str]]:
-    """Only what the page may set. A key and the address that it is sent to belong together: of a section in which the
-    environment holds one of them, the page sets none."""
+    """Return the saved values that the page may set, by section.
+
+    A key and the address that it is sent to belong together. If the environment sets one of them, the page sets none in
+    that section.
+    """
     if saved.problem:
         note(Problem("「设置」页面保存的内容", saved.problem, used="其他来源的值"))
     editable = {variable(kind.name, key) for kind in layers.kinds for key in kind.editable()}
@@ -122,16 +125,17 @@ def _without(found: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
 
 
 def proxies_named() -> bool:
-    """Whether uvicorn, whose variable this is, was told whose X-Forwarded-For to believe."""
+    """Return whether uvicorn's variable FORWARDED_ALLOW_IPS says whose X-Forwarded-For to believe."""
     return bool(os.environ.get("FORWARDED_ALLOW_IPS", "").strip())
 
 
 def cookie_secret() -> str:
-    """Streamlit's variable: what all app servers of an installation have in common and nobody else knows."""
+    """Return Streamlit's cookie secret, which all app servers of an installation share and nobody else knows."""
     return os.environ.get("STREAMLIT_SERVER_COOKIE_SECRET", "").strip()
 
 
 def report_problems(problems: Iterable[Problem]) -> None:
+    """Log each setting that could not be used."""
     for problem in problems:
         log.warning("配置 %s", problem)
 
@@ -147,7 +151,7 @@ def _look_up(environ: Mapping[str, str], kinds: Iterable[type[Section]]) -> dict
 
 
 def _read(path: Path, kinds: Sequence[type[Section]]) -> dict[str, dict[str, Any]]:
-    """Section → key → value, as far as the file has them."""
+    """Return section → key → value, as far as the file has them."""
     try:
         text = path.read_text("utf-8-sig")
     except FileNotFoundError:
@@ -184,7 +188,7 @@ def _section(path: Path, name: str, found: Any, known: Collection[str]) -> dict[
 
 
 def _report_unknown(where: str, found: Mapping[Any, Any], known: Collection[str]) -> None:
-    """A misspelt name would otherwise look as if it were in force."""
+    """Report misspelt names, which would otherwise look as if they were in force."""
     for key in found:
         if key not in known:
             near = get_close_matches(str(key), known, n=1)
@@ -192,9 +196,9 @@ def _report_unknown(where: str, found: Mapping[Any, Any], known: Collection[str]
             note(Problem(f"{where}{key}"[:100], reason, used="默认值"))
 
 
-# ── For programs that we start ────────────────────────────────────────────────────────────────────────────────────────
+# ── Child processes ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-# What a program needs to know about the machine, on any system, and nothing that could be a key.
+# Variables that a program needs on any system. None of them can hold a key.
 _HARMLESS = (
     *(
         "PATH",
@@ -213,5 +217,5 @@ _HARMLESS = (
 
 
 def harmless_environment() -> dict[str, str]:
-    """For programs that we start and that have no business with our keys."""
+    """Return the environment for child processes, without our keys."""
     return {name: os.environ[name] for name in _HARMLESS if name in os.environ}

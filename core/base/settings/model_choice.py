@@ -1,4 +1,4 @@
-"""Which model the settings mean. Apart from core.llm, because a search engine needs to know it too."""
+"""The model that the settings name. It is not in core.llm, because a search engine needs it too."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ModelChoice:
 
     @property
     def small(self) -> bool:
-        """Too small for long instructions, going by the size in its name."""
+        """True if the model is too small for long instructions, by the size in its name."""
         return _SMALL.search(self.name) is not None
 
     @property
@@ -35,6 +35,8 @@ class ModelChoice:
 
 
 def choose_model(settings: Settings) -> ModelChoice:
+    """Return the model that the settings name; without one, OpenAI's default if it is connected, else the embedded
+    model."""
     wanted = settings.llm.model
     if not wanted:
         connected = settings.openai.api_key or settings.openai.base_url

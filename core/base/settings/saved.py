@@ -1,4 +1,7 @@
-"""What was set from the page, by the names of the environment variables. Keys are in it: only its owner may read it."""
+"""Settings that were saved from the page, by the names of the environment variables.
+
+They hold keys: only the owner may read the file.
+"""
 
 from __future__ import annotations
 
@@ -24,30 +27,34 @@ class SettingsNotSaved(AppError):
 
 
 class Unreadable(ValueError):
-    """What was saved, and is no such document. Its text is the reason."""
+    """The saved document cannot be read. The message is the reason."""
 
 
 class TooNew(Unreadable):
-    """A newer program wrote it: it stays as it is."""
+    """A newer program wrote the document, so it is not changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
+    """The values that were saved from the page, or the reason why they cannot be used."""
+
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
     problem: str = ""
-    """Why what was saved cannot be used."""
+    """Reason why the saved values cannot be used; empty if they can."""
     stamp: Any = field(default=None, compare=False)
-    """Which of all that was ever saved this is."""
+    """Mark of this version among all that were ever saved."""
 
 
 class SavedSettings(Protocol):
+    """Storage of the settings that are saved from the page."""
+
     def stamp(self) -> Any:
-        """Of what is saved now, by whatever process. Cheap, and never waits."""
+        """Return the mark of the newest version, from any process. Cheap, and never waits."""
 
     def read(self) -> Saved: ...
 
     def change(self, changes: Mapping[str, str]) -> None:
-        """An empty value removes what was saved. Raises SettingsNotSaved."""
+        """Save these values. An empty value removes the saved one. Raise SettingsNotSaved."""
 
 
 def encoded(values: Mapping[str, str]) -> str:
@@ -72,12 +79,13 @@ def changed(values: Mapping[str, str], changes: Mapping[str, str]) -> dict[str, 
 
 
 class SavedFile:
-    """In the data folder. Replaced as a whole, so that whoever reads it finds the old one or the new one."""
+    """A file in the data folder. It is replaced as a whole, so that a reader finds the old one or the new one."""
 
     def __init__(self, data_dir: Path) -> None:
         self.path = data_dir / "settings" / "page.json"
 
     def stamp(self) -> tuple[int, int, int] | None:
+        """Return the mark of the file, at most half a second old: a page asks dozens of times while it is drawn."""
         try:
             found = self.path.stat()
         except OSError:

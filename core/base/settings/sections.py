@@ -1,6 +1,6 @@
-"""Everything that can be configured, but for what engines bring: each setting with its default, limits and meaning.
+"""All settings except those of the engines: each with its default, limits and meaning.
 
-settings.yaml and the manual's table of settings are written from here, by `make settings`.
+`make settings` writes settings.yaml and the manual's table of settings from here.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class OpenaiSettings(Section):
 
 
 class SearchSettings(Section):
-    """The engines and their order are in core.search.registry."""
+    """Settings of searches. The engines and their order are in core.search.registry."""
 
     name = "search"
     group = "搜索"
@@ -144,7 +144,7 @@ class LegalSettings(Section):
         "",
         description="按意思查法条和案例的语义模型：一个放有 model.onnx 和 tokenizer.json 的目录，或模型库中的名称（如 Xenova/bge-small-zh-v1.5）；留空为按字词查。需要先安装 requirements-embedding.txt",
     )
-    # What one reader imports is what all of them look up and verify against.
+    # All readers look up and verify against what one reader imports.
     import_by: Annotated[Literal["local", "login", "everyone", "nobody"], LowerCase] = Field(
         "local",
         description="谁可以在页面上导入法规与案例：local 只有在本机打开页面的人，login 已登录的用户，everyone 所有人，nobody 只用命令行",
@@ -222,7 +222,7 @@ PanelControl = Literal[
 
 
 class PanelSettings(Section):
-    """What readers may change for themselves in the sidebar. Whoever runs the installation pays for what they choose."""
+    """Choices that readers have in the sidebar. The operator of the installation pays for them."""
 
     name = "panel"
     group = "对话与 Agent"
@@ -241,7 +241,7 @@ class PanelSettings(Section):
 
 
 class LimitsSettings(Section):
-    """A visitor is who is logged in, else a browser. An office shares one address: it counts as several visitors."""
+    """Limits per visitor: a login, else a browser. An office shares one address, which counts as several visitors."""
 
     name = "limits"
     group = "提问的上限"
@@ -281,7 +281,7 @@ class CacheSettings(Section):
 
 
 class MetricsSettings(Section):
-    """Records about searches and answers, for the dashboard."""
+    """Records of searches and answers, for the dashboard."""
 
     name = "metrics"
     group = "数据与运行"
@@ -295,11 +295,11 @@ class MetricsSettings(Section):
 
 
 class EditingSettings(Section):
-    """Who may change the installation from the page 设置."""
+    """Permission to change the installation from the page 设置."""
 
     name = "settings"
     group = "数据与运行"
-    # A key that somebody saves is paid by its owner and serves everybody here.
+    # A saved key serves everybody here, and its owner pays.
     edit_by: Annotated[Literal["local", "login", "nobody"], LowerCase] = Field(
         "local",
         description="谁可以在「设置」页面连接模型和引擎：local 只有在本机打开页面的人，login 名单里的帐号，nobody 只用环境变量和 settings.yaml",
@@ -351,7 +351,7 @@ Kind = TypeVar("Kind", bound=Section)
 
 
 class Settings(BaseModel):
-    """The values in force. `load_settings` builds it; without arguments everything has its default."""
+    """The values in force. `load_settings` builds it; without arguments every value is the default."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -375,12 +375,12 @@ class Settings(BaseModel):
     network: NetworkSettings = NetworkSettings()
     public: PublicSettings = PublicSettings()
     unusable: frozenset[str] = frozenset()
-    """Variables that were set to what cannot be used: their defaults are in force, and some defaults must not be."""
+    """Variables whose values cannot be used. Their defaults are in force, and for some that is not acceptable."""
     brought: tuple[Section, ...] = ()
-    """Sections that stand elsewhere, beside what they configure: each engine has its own."""
+    """Sections that are defined beside what they configure, such as those of the engines."""
 
     def section(self, kind: type[Kind]) -> Kind:
-        """One that was brought along."""
+        """Return the section of this type among those in `brought`, or its defaults."""
         return next((section for section in self.brought if isinstance(section, kind)), None) or kind()
 
     @property
@@ -388,7 +388,7 @@ class Settings(BaseModel):
         return (*(getattr(self, kind.name) for kind in OWN), *self.brought)
 
     def secrets(self) -> list[str]:
-        """Every secret value, for the log filter that removes them."""
+        """Return every secret value, for the log filter that removes them."""
         values = [value for section in self.sections for value in dict(section).values()]
         keys = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
         return keys + [password for value in values for password in _PASSWORD.findall(str(value))]

@@ -1,11 +1,11 @@
-"""What a setting's value may be, and what becomes of one that cannot be used.
+"""Types of setting values, and the handling of values that cannot be used.
 
-What an unusual value means, for every setting:
+Unusual values, for every setting:
 - blank, or only spaces: as if it were not set;
-- padded with spaces, in full-width characters (`１０`), or with characters that nobody sees: read as the plain characters;
+- padded with spaces, in full-width characters (`１０`), or with invisible characters: read as the plain characters;
 - not a number, not finite, zero or negative where that makes no sense, or outside the documented range: the
-  default is used, and a `Problem` says so in the log, in `doctor` and on the settings page.
-The program always starts.
+default is used, and a `SettingProblem` says so in the log, in `doctor` and on the settings page. The program always
+starts.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from core.base.text import clean
 
 
 def _plain_number(value: Any) -> Any:
-    """Full-width digits and padding are what people type; True is not what they mean by 1."""
+    """Accept full-width digits and padding, which people type. Refuse True, which nobody means by 1."""
     if isinstance(value, bool):
         raise ValueError("需要一个数字")
     return _plain_word(value)
@@ -52,7 +52,7 @@ def _plain_word(value: Any) -> Any:
 
 
 def _on_or_off(value: Any) -> str:
-    """YAML takes a bare on or off for true or false."""
+    """Return "on" or "off" for the booleans that YAML makes of a bare on or off."""
     return ("on" if value else "off") if isinstance(value, bool) else str(value).strip().lower()
 
 
@@ -66,12 +66,12 @@ def _comma_list(value: Any) -> Any:
 
 
 def _nothing(value: tuple[str, ...]) -> tuple[str, ...]:
-    """An environment variable cannot hold an empty list: blank means not set."""
+    """Return an empty list for `none`: an environment variable cannot hold an empty list, and blank means not set."""
     return () if value == ("none",) else value
 
 
 def _web_address(value: str) -> str:
-    """http(s)://host[:port][/path], nothing that two URL parsers could read differently."""
+    """Accept http(s)://host[:port][/path], and nothing that two URL parsers could read differently."""
     value = value.strip().rstrip("/")
     if any(character in value for character in "\\ \t\r\n<>\"'`{}|^") or not value.isascii():
         raise ValueError("地址中有不允许的字符")
@@ -134,7 +134,7 @@ def _database_address(value: SecretStr) -> SecretStr:
 
 
 def _parseable(value: SecretStr) -> SecretStr:
-    """The reason never quotes the address: it holds a password."""
+    """Raise ValueError for an address that cannot be parsed. The reason never quotes it: it holds a password."""
     address = value.get_secret_value()
     try:
         parts = urlsplit(address)
@@ -149,12 +149,12 @@ def _parseable(value: SecretStr) -> SecretStr:
 
 
 def _after_host(address: str) -> str:
-    """What follows the first slash after `://`: an `@` there is one of a password that was not encoded."""
+    """Return the part after the first slash behind `://`. An `@` there belongs to a password that was not encoded."""
     return address.partition("://")[2].partition("/")[2].partition("?")[0]
 
 
 def _quotas(value: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-    """`tavily=20`: the engine and its own number."""
+    """Parse `tavily=20`: the engine and its own number."""
     quotas = []
     for entry in value:
         found = re.fullmatch(r"([a-z_]+)\s*=\s*(\d{1,7})", entry, re.ASCII)
@@ -165,7 +165,7 @@ def _quotas(value: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
 
 
 def _prices(value: tuple[str, ...]) -> tuple[tuple[str, float, float], ...]:
-    """`gpt-5-mini=1.8/14.4`: the model, and what a million tokens cost that it reads, and that it writes."""
+    """Parse `gpt-5-mini=1.8/14.4`: the model and the prices of a million tokens of input and of output."""
     prices = []
     for entry in value:
         name, _, amounts = entry.rpartition("=")
@@ -188,25 +188,25 @@ def _secret(value: SecretStr) -> SecretStr:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What a number counts; its range is told in it."""
+    """The unit of a number, for descriptions of its range."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What may be written, in words, where the type alone does not say it."""
+    """A description of the allowed values, for types that do not say it themselves."""
 
     words: str
 
 
 @dataclass(frozen=True, slots=True)
 class Editable:
-    """May also be set from the page 设置: what connects this installation to somebody else's service."""
+    """Mark of settings that can be changed from the page 设置: they connect the installation to other services."""
 
 
 def parts(field: FieldInfo) -> list[Any]:
-    """A field's types and what is attached to them, also where the value may be missing."""
+    """Return the types of a field and the marks attached to them, also for optional fields."""
     return [*_parts(field.annotation), *field.metadata]
 
 
@@ -272,6 +272,7 @@ _problems: ContextVar[list[Problem] | None] = ContextVar("settings_problems", de
 
 @contextmanager
 def noting_problems() -> Iterator[list[Problem]]:
+    """Collect the problems that are reported while the body runs."""
     problems: list[Problem] = []
     token = _problems.set(problems)
     try:
@@ -281,8 +282,12 @@ def noting_problems() -> Iterator[list[Problem]]:
 
 
 def note(problem: Problem) -> None:
+    """Add a problem to those being collected.
+
+    Raise ValueError if nobody collects them: a programmer built the section.
+    """
     problems = _problems.get()
-    if problems is None:  # built directly, not loaded: a programmer is there to read it
+    if problems is None:  # the section was built directly, not loaded: a programmer reads this
         raise ValueError(str(problem))
     problems.append(problem)
 
@@ -292,23 +297,23 @@ UNPREFIXED = "process"
 
 
 def variable(section: str, key: str) -> str:
-    """The one rule that names everything: `search: {timeout: …}` in settings.yaml is SEARCH_TIMEOUT outside."""
+    """Return the name of the environment variable: `search: {timeout: …}` in settings.yaml is SEARCH_TIMEOUT."""
     return (key if section == UNPREFIXED else f"{section}_{key}").upper()
 
 
 Group = Literal["搜索", "引擎", "法规与案例", "模型", "对话与 Agent", "提问的上限", "数据与运行"]
-"""In this order people read about the settings."""
+"""Groups of settings, in the order in which they are shown."""
 
 
 def without_user(value: Any, instead: str = "***") -> Any:
-    """An address without its user name and password, in which somebody may have left an `@` as it is."""
+    """Return an address without its user name and password, which may themselves contain an `@`."""
     return re.sub(r"(?<=://)[^/\s]*@", f"{instead}@", value) if isinstance(value, str) else value
 
 
 class Section(BaseModel):
-    """Settings that belong together. Each field has its default, its limits and, as `description`, what it is for.
+    """Settings that belong together. Each field has its default, its limits and, as `description`, its purpose.
 
-    An unusable value becomes its default and a Problem, never an exception.
+    An unusable value becomes its default and a SettingProblem, never an exception.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
@@ -318,11 +323,11 @@ class Section(BaseModel):
     @classmethod
     @cache
     def editable(cls) -> frozenset[str]:
-        """The keys that may be set from the page."""
+        """Return the keys that may be set from the page."""
         return frozenset(key for key, field in cls.model_fields.items() if EDITABLE in parts(field))
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
-        """Without the user name and password that an address may hold."""
+        """Yield the fields without the user name and password that an address may hold."""
         for key, value in super().__repr_args__():
             yield key, tuple(map(without_user, value)) if isinstance(value, tuple) else without_user(value)
 

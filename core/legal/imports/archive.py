@@ -1,7 +1,7 @@
-"""The files of a folder, a zip or a tar, one after the other, without ever writing one to disk.
+"""Files of a folder, a zip or a tar, read one after the other without writing any to disk.
 
-Nothing is extracted, so a name like `../../etc/passwd` is only a name. What an archive may unpack to is limited in
-size, number and ratio: a bomb ends the import, and the index in use stays.
+Nothing is extracted, so a name like `../../etc/passwd` is only a name. Size, number and ratio of the unpacked files are
+limited: a decompression bomb ends the import, and the index in use stays.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from core.legal.errors import CorpusError
 
 MAX_FILE = 32_000_000
 MAX_LINE = 8_000_000
-"""Of a file of many records, which is read line by line and never held in memory."""
+"""Limit for a line of a file of records. Such files are read line by line and never held in memory."""
 MAX_TOTAL = 2_000_000_000
 MAX_FILES = 200_000
 MAX_RATIO = 400
-"""Text of laws packs to a tenth; sorted by folder and under xz to a twentieth."""
+"""Largest ratio of unpacked to packed size. Texts of laws pack to a tenth; sorted by folder, xz packs them to a
+twentieth."""
 _RATIO_COUNTS_FROM = 50_000_000
 _RECORDS = (".jsonl", ".csv")
 _READABLE = (".md", ".json", ".sqlite3", *_RECORDS)
@@ -42,10 +43,10 @@ class SourceFile:
     data: bytes
     problem: str = ""
     stream: IO[bytes] | None = None
-    """Of a file of many records, until the next file is asked for."""
+    """Open stream of a file of records, valid until the next file is read."""
 
     def lines(self) -> Iterator[bytes]:
-        """The lines of a file of many records. One that cannot be read to its end is a CorpusError."""
+        """Yield the lines of a file of records. Raises CorpusError if it cannot be read to its end."""
         stream = self.stream or io.BytesIO(self.data)
         try:
             while line := stream.readline(MAX_LINE + 1):
@@ -60,7 +61,7 @@ Wanted = Callable[[PurePosixPath], bool]
 
 
 def source_files(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
-    """The readable files for which `wanted` holds. A source that cannot be opened at all is a CorpusError."""
+    """Yield the readable files that `is_wanted` accepts. Raises CorpusError if the source cannot be opened."""
     if not source.exists():
         raise CorpusError(f"找不到 {source.name}。", cure="请检查路径。")
     try:
@@ -117,7 +118,8 @@ def _zip(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
 
 
 def _zip_name(member: zipfile.ZipInfo) -> str:
-    """Zips from Chinese Windows hold GBK names without the flag that says so; Python reads them as cp437."""
+    """Return a member's name. Zips from Chinese Windows have GBK names without the flag for it, which Python reads as
+    cp437."""
     if member.flag_bits & 0x800:
         return member.filename
     try:
@@ -185,7 +187,7 @@ def _too_much(reason: str) -> CorpusError:
 
 
 class _Counted(io.RawIOBase):
-    """An unpacked stream that counts what comes out of it, headers and skipped members included."""
+    """Unpacked stream that counts all bytes it yields, including headers and skipped members."""
 
     def __init__(self, stream: IO[bytes], limits: _Limits) -> None:
         self._stream = stream

@@ -1,8 +1,8 @@
-"""Importing: the old index and one more source become a new index, which is put in use in one step or not at all.
+"""Import: the old index and one more source become a new index, which replaces the old one in one step or not at all.
 
-The new index grows in a folder of its own. Only when it is complete and on disk does current.json name it; whatever
-ends the import before that (an error, a cancel, kill -9, a power cut) leaves the old one in use, and the next import
-clears the remains away.
+The new index is built in a folder of its own. current.json names it only when it is complete and on disk. Anything that
+ends the import earlier (an error, a cancel, kill -9, a power cut) leaves the old index in use. The next import deletes
+the remains.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _WRITER_HEAP = 60_000_000
 @dataclass(frozen=True, slots=True)
 class ImportProgress:
     stage: str
-    """读取, then 建立索引, then 计算向量 where a model for that is configured."""
+    """One of 读取, 建立索引 and, if an embedding model is configured, 计算向量."""
     done: int
     total: int
 
@@ -83,10 +83,10 @@ def import_source(
     on_progress: OnProgress = lambda _: None,
     until: Deadline | None = None,
 ) -> ImportReport:
-    """Adds a source to the index in `folder` (`LegalLibrary.folder`).
+    """Add a source to the index in `folder` (`LegalLibrary.folder`).
 
-    `origin`: where an update will find it again, an address or a path. `update`: what the index has in the same words stays as it is, and an
-    index to which nothing would be added stays in use.
+    `origin` is the address or path where an update will find the source again. With `update`, laws in the same words
+    are left alone, and the index stays in use if nothing would be added.
     """
     started = time.perf_counter()
     until = until or Deadline(float("inf"))
@@ -113,7 +113,7 @@ def import_source(
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """One import at a time; the system lets go of the lock when a process dies."""
+    """Hold the import lock. Raises ImportBusy if another import has it. The system frees it if the process dies."""
     try:
         lock = FileLock(folder / "lock").acquire(blocking=False)
     except Timeout:
@@ -157,13 +157,13 @@ class _Import:
     _until: Deadline
     _update: bool
     wrote: bool = False
-    """Whether there is an index to put in use."""
+    """True if there is a new index to put in use."""
 
     def run(self, old: Path | None) -> ImportReport:
         survey = corpora.survey(self._source)
         report = ImportReport(self._source.name, survey.name)
         with closing(sqlite3.connect(self._new / DATABASE, isolation_level=None)) as database:
-            database.execute("PRAGMA synchronous = OFF")  # the files are flushed before they are named
+            database.execute("PRAGMA synchronous = OFF")  # the files are flushed before current.json names them
             database.execute("PRAGMA journal_mode = OFF")
             if old:
                 with closing(connect_read_only(old)) as before:
@@ -228,7 +228,7 @@ class _Import:
 
 
 def _nothing_in(report: ImportReport) -> CorpusError:
-    """What cannot be read at all is no import, and must not become the index in use."""
+    """Return the error for a source without one readable law or case. Such a source must not become the index in use."""
     first = report.skipped[0] if report.skipped else None
     why = f"第一处：{first.path}，{first.reason}。" if first else ""
     return CorpusError(
@@ -250,8 +250,10 @@ def _add_columns(database: sqlite3.Connection) -> None:
 
 
 class Held(NamedTuple):
+    """Versions and repealed laws of an index."""
+
     versions: dict[str, list[tuple[str, str, str]]]
-    """By key, of each version: published, name, fingerprint; the newest first."""
+    """Publication day, name and fingerprint of each version, by law key, newest first."""
     repealed: set[str]
 
 
@@ -265,12 +267,12 @@ def _held(database: sqlite3.Connection) -> Held:
 
 
 def changes(before: Held, after: Held) -> list[Change]:
-    """Nothing after a first import: everything would be new."""
+    """Return the changes between two indexes. Empty after a first import, where everything would be new."""
     return list(_changes(before, after)) if before.versions else []
 
 
 def held(folder: Path) -> Held:
-    """What the index in use in this folder has."""
+    """Return the contents of the index in use in this folder."""
     name = current_folder(folder)
     if name is None:
         return Held({}, set())
@@ -311,7 +313,7 @@ def _terms(text: str) -> str:
 
 
 class _Store:
-    """Writes one source over what the index holds: the same version of a law is replaced, others stand beside it."""
+    """Writes one source into the index. The same version of a law is replaced; other versions stay beside it."""
 
     def __init__(
         self, database: sqlite3.Connection, report: ImportReport, origin: str, sha256: str | None, *, update: bool
@@ -320,7 +322,7 @@ class _Store:
         self._report = report
         self._update = update
         self.wrote = False
-        """Whether anything is other than it was."""
+        """True if the source changed the index."""
         self._import = database.execute(
             "INSERT INTO import (name, layout, imported, origin, sha256) VALUES (?, ?, datetime('now'), ?, ?)",
             (report.source, report.layout, origin or None, sha256),
@@ -336,7 +338,7 @@ class _Store:
             self._report.unchanged += fingerprint == old.fingerprint
             law = replace(law, history=law.history or self._history(old.id))
             if old.import_id == self._import and len(law.articles) < old.article_count:
-                return  # two files of one source hold this version, and the other one is fuller
+                return  # two files of one source have this version, and the stored one has more articles
             law = _with_what_was_known(law, old)
             if self._update and _says_no_more(law, fingerprint, old):
                 return
@@ -388,7 +390,7 @@ class _Store:
         self.wrote = True
         if key:
             self._database.execute("DELETE FROM court_case WHERE name = ? AND number_key = ?", (case.name, key))
-        else:  # many judgments of one table are called alike
+        else:  # many judgments in one table have the same name
             self._database.execute(_EARLIER_CASE, (case.name, case.source, self._import))
         self._database.execute(_NEW_CASE, (*values, self._import))
 
@@ -425,13 +427,13 @@ def _same_version(law: Law, fingerprint: str, old: _Old) -> bool:
 
 
 def _says_no_more(law: Law, fingerprint: str, old: _Old) -> bool:
-    """Whether all that a source says of this version is known already."""
+    """Return whether the index already knows all that the source says of this version."""
     known = (old.fingerprint, old.published, old.effective, bool(old.repealed))
     return (fingerprint, law.published, law.effective, law.repealed) == known
 
 
 def _with_what_was_known(law: Law, old: _Old) -> Law:
-    """Dates that the new source does not give; of two dates for the same words the later one knows more."""
+    """Add known dates that the new source lacks. Of two dates for the same words the later one is used."""
     effective = law.effective or old.effective
     if law.published == old.published:
         return replace(law, effective=effective, repealed=law.repealed or bool(old.repealed))
@@ -440,12 +442,12 @@ def _with_what_was_known(law: Law, old: _Old) -> Law:
     return replace(law, effective=effective)
 
 
-# 《…》第三条同时废止 and 《…》中的… put only a part out of force.
+# 《…》第三条同时废止 and 《…》中的… repeal only a part of a law.
 _NAMED = re.compile(r"《([^《》]{2,60})》(?!\s*[第中的有])")
 
 
 def repealed_laws(text: str) -> list[str]:
-    """The keys of the laws that a closing article puts out of force: 《…》、《…》同时废止."""
+    """Return the keys of the laws that a closing article repeals: 《…》、《…》同时废止."""
     if not re.search(r"同时废止|即行废止|予以废止", text):
         return []
     return [
@@ -457,7 +459,7 @@ def repealed_laws(text: str) -> list[str]:
 
 
 def checksum(source: Path) -> str | None:
-    """None for a folder."""
+    """Return the SHA-256 of a file, or None for a folder."""
     if not source.is_file():
         return None
     with source.open("rb") as file:
@@ -465,6 +467,6 @@ def checksum(source: Path) -> str | None:
 
 
 def _fingerprint(law: Law) -> str:
-    """Equal for the same words, whatever the punctuation and blanks."""
+    """Return a hash of the words of a law that ignores punctuation and spaces."""
     words = " ".join(f"{article.number} {article.text}" for article in law.articles)
     return hashlib.sha256(re.sub(r"[\W_]+", "", words).encode()).hexdigest()

@@ -1,8 +1,8 @@
-"""A corpus from a web address: in pieces that can be resumed, up to a size, with its checksum to show.
+"""Download of a corpus: in pieces that can be resumed, up to a size limit, with a checksum.
 
-Everything goes through `core.base.http.fetch`, which has a byte cap and follows no redirect. A server that understands
-Range is asked for one piece after the other; one that does not (GitHub's archives) sends everything in one answer,
-which then has to fit into memory and may take long.
+Everything goes through `core.base.http.fetch`, which has a byte cap and follows no redirect. A server that supports
+Range is asked for one piece after the other. One that does not (GitHub's archives) sends everything in one response,
+which must fit into memory and may take long.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ MAX_DOWNLOAD = 400_000_000
 MAX_IN_ONE_ANSWER = 120_000_000
 PIECE = 4_000_000
 ANSWER_SECONDS = 900.0
+"""Seconds until an answer was complete. Labels: mode. Bucket: histogram step; amount: seconds."""
 
 OnBytes = Callable[[int, int | None], None]
-"""Bytes so far, and all of them where the server says so."""
+"""Callback with the bytes received so far, and the total if the server states it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublicCorpus:
-    """An archive that the page offers by name; `licence` says what its reader should know before importing it."""
+    """Archive that the page offers by name. `licence` tells readers what to know before they import it."""
 
     name: str
     url: str
@@ -67,9 +68,9 @@ def download(
     on_bytes: OnBytes = lambda _done, _total: None,
     until: Deadline | None = None,
 ) -> Downloaded:
-    """The file at the address, in `folder`. What an earlier try left behind is continued, not fetched again.
+    """Download the file at an address into `folder`. An interrupted download is resumed.
 
-    `public_only`: for an address that somebody typed into the page.
+    `public_only` is for an address that somebody typed into the page.
     """
     address = direct_address(url)
     until = until or Deadline(float("inf"))
@@ -103,7 +104,7 @@ def download(
 
 
 def direct_address(url: str) -> str:
-    """GitHub answers its archive links with a redirect to this host."""
+    """Return the address that GitHub redirects its archive links to. Other addresses are returned unchanged."""
     found = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+)/archive/(refs/heads/)?([\w./-]+)\.(zip|tar\.gz)", url)
     if not found:
         return url
@@ -119,7 +120,7 @@ def _tell(on_bytes: OnBytes, done: int, total: int | None, more: int) -> None:
 
 
 def _store(answer: Response, part: Path, done: int) -> int | None:
-    """Appends the piece, or replaces everything when the server does not do pieces. Returns the whole size."""
+    """Append the piece, or replace the file if the server ignores Range. Returns the total size if known."""
     if answer.status == 200:
         part.write_bytes(answer.body)
         return len(answer.body)
@@ -142,6 +143,6 @@ def _finished(part: Path, target: Path) -> Downloaded:
 
 
 def safe_name(path: str) -> str:
-    """The last part of a path that others wrote, as the name of a file."""
+    """Return the last part of an untrusted path as a safe file name."""
     name = re.sub(r"[^\w.-]", "_", path.rpartition("/")[2]).strip(".")
     return name[-80:] or "corpus"

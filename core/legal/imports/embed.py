@@ -1,4 +1,4 @@
-"""Vectors for what was imported: computed once for each text, which takes minutes; the index is in use meanwhile."""
+"""Embedding of the imported texts. It takes minutes and computes each text once; the index is in use meanwhile."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from core.legal.library.index import SHELVES, LegalLibrary
 def embed_library(
     library: LegalLibrary, *, on_progress: OnProgress = lambda _: None, until: Deadline | None = None
 ) -> int | None:
-    """How many texts were new to the model; None where no model is configured or nothing was imported.
+    """Compute missing vectors. Returns the number of new texts, or None without a model or an index.
 
-    Cancelled, it keeps what is done, and the next import goes on from there.
+    If cancelled, it keeps what is done, and the next import continues from there.
     """
     index, version = library.index(), library.version
     if index is None or version is None:

@@ -1,6 +1,6 @@
-"""Imports from the page: in the background, one at a time in a process, visible to everybody who looks.
+"""Imports started from the page: in the background, one at a time per process, visible to every visitor.
 
-A run of the page may end at any moment; an import goes on until it is done, fails, or somebody cancels it.
+A run of the page may end at any moment. An import continues until it is done, fails or is cancelled.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FAILED = "导入没有完成，细节已写入日志；原有的法规与案例�
 
 
 class ImportJob:
-    """One import, under way or over. Its own thread writes it, any number of pages read it."""
+    """One import, running or finished. Its own thread writes it, any number of pages read it."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -41,7 +41,7 @@ class ImportJob:
         self._until = Deadline(float("inf"))
 
     def cancel(self) -> None:
-        """Reading and indexing end at the next file, and a download in the middle of a wait."""
+        """Cancel the import. Reading and indexing stop at the next file, a download stops at once."""
         self._until.cancel()
 
     @property
@@ -49,7 +49,7 @@ class ImportJob:
         return self._until.cancelled
 
     def run(self, library: LegalLibrary, path_or_url: str, *, passing: bool = False) -> None:
-        """Without a path or an address: whatever changed where the library came from."""
+        """Run the import. Without a path or an address, update everything from where it was imported."""
         try:
             self.report = law_import(
                 library,
@@ -80,16 +80,17 @@ class Importer:
         self._library = library
         self._lock = threading.Lock()
         self.job: ImportJob | None = None
-        """The import under way, or the last one."""
+        """The running import, or the last one."""
 
     def from_address(self, url: str, title: str = "") -> ImportJob:
-        """A web address. What is not one never becomes a path on this machine."""
+        """Start an import from a web address. Raises CorpusError for anything else, which is never taken as a local
+        path."""
         if not url.startswith(("http://", "https://")):
             raise CorpusError("这不是网址，没有导入。", cure="请输入以 http:// 或 https:// 开头的网址。")
         return self._start(title or url, url)
 
     def update(self) -> ImportJob:
-        """Once more from everywhere the library came from; only what changed there."""
+        """Start an update from all known origins. Only what changed there is imported."""
         return self._start("更新法规库", "")
 
     def from_upload(self, name: str, content: IO[bytes]) -> ImportJob:

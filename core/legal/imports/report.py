@@ -17,7 +17,7 @@ class Change:
     law: str
     what: Literal["新增", "修改", "文字有变化", "废止"]
     before: str | None = None
-    """The day of publication of the newest version that was held; `after`, of the one that is held now."""
+    """Publication day of the newest version before the import; `published_after` is that of the newest one now."""
     after: str | None = None
 
     def to_json(self) -> dict[str, Any]:

@@ -1,19 +1,20 @@
-"""A court case out of a record with named fields, as JSON or as a line of a table; in English or as courts call them.
+"""Court case from a record with named fields, as JSON or as a row of a table. Field names are English, or the words of
+the courts.
 
 | field      | also                                  | what it is                                             |
 |---|---|---|
-| caseName   | 案件名称 案名 标题 名称               | needed                                                 |
-| text       | 全文 正文 判决书 文书内容             | needed, unless there is a summary                      |
+| caseName   | 案件名称 案名 标题 名称               | required                                               |
+| text       | 全文 正文 判决书 文书内容             | required, unless there is a summary                    |
 | caseNumber | 案号                                  | （2023）京01民终1234号, in any notation                |
 | court      | 法院 审理法院 法院名称                |                                                        |
 | date       | 裁判日期 判决日期 日期                | 2023-05-06, 2023年5月6日, 2023/5/6                     |
-| caseType   | 案件类型 类型                         | 民事 刑事 行政 其他; left out, the number tells it     |
+| caseType   | 案件类型 类型                         | 民事 刑事 行政 其他; default: read from the number     |
 | cause      | 案由                                  | 民间借贷纠纷                                           |
 | gist       | 裁判要旨 要旨 裁判要点                | shown first                                            |
 | summary    | 案情 基本案情 摘要                    |                                                        |
 | verdict    | 裁判结果 判决结果                     |                                                        |
 | url        | 网址 链接 原始链接                    | http or https                                          |
-| source     | 来源                                  | left out, the name of the file                         |
+| source     | 来源                                  | default: the name of the file                          |
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
 
 
 def case_of(record: Mapping[str, Any], file: str) -> CourtCase:
-    """A ValueError names the field that is missing or wrong."""
+    """Return the case of a record. Raises ValueError with the name of a missing or wrong field."""
     given = {name: _text(record, name) for name in FIELDS}
     number = one_line(given["caseNumber"])
     numbers = find_case_numbers(number)
@@ -79,7 +80,7 @@ def _text(record: Mapping[str, Any], name: str) -> str:
 
 
 def _type(written: str) -> CaseType | None:
-    """民事案件 and 民事一审 are 民事."""
+    """Return the case type that a text begins with: 民事案件 and 民事一审 are 民事."""
     if not written:
         return None
     found = next((kind for kind in CaseType if written.startswith(kind.value)), None)

@@ -1,13 +1,13 @@
-"""Laws and cases out of what users import: which layout a source has, and everything that can be read from it.
+"""Layout detection: find the layout of a source and read its laws and cases.
 
 | layout       | what it looks like                                                                              |
 |---|---|
 | LawRefBook   | 社会法/劳动合同法(2012-12-28).md …, 案例/…, db.sqlite3 (github.com/LawRefBook/Laws)              |
 | just-laws    | docs/<field>/<law>/README.md, long codes split over several files (github.com/ImCa0/just-laws)  |
-| JSONL        | one law or one case per line (see `core.legal.layouts.jsonl`)                                            |
-| CSV          | a table of cases (see `core.legal.layouts.table`)                                               |
+| JSONL        | one law or one case per line (see `core.legal.layouts.jsonl`)                                   |
+| CSV          | a table of cases (see `core.legal.layouts.csv_table`)                                           |
 
-A file that cannot be read costs only itself: it becomes a `Skipped` with the reason.
+A file that cannot be read becomes a `Skipped` with the reason; the others are imported.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _LAYOUTS: tuple[ModuleType, ...] = (lawrefbook, justlaws, jsonl, table)
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a first look at a source has shown."""
+    """Result of a first pass over a source: its layout, number of files and metadata."""
 
     layout: ModuleType
     files: int
     metadata: tuple[SourceFile, ...]
-    """Files that say something about other files, wherever in the archive they stand."""
+    """Files that describe other files, wherever in the archive they are."""
 
     @property
     def name(self) -> str:
@@ -40,7 +40,7 @@ class Survey:
 
 
 def survey(source: Path) -> Survey:
-    """Reads the source once for its names. An unknown layout is a CorpusError."""
+    """Read the names in a source and detect its layout. Raises CorpusError for an unknown one."""
     files = dict.fromkeys(_LAYOUTS, 0)
     metadata: list[SourceFile] = []
 
@@ -60,7 +60,8 @@ def survey(source: Path) -> Survey:
 
 
 def read(source: Path, found: Survey, on_file: Callable[[], None] = lambda: None) -> Iterator[Item]:
-    """Every law, case and skipped file. `on_file` is called for each of the `found.files`; it may raise to stop."""
+    """Yield every law, case and skipped file. `on_file` is called after each of the `found.files`; it may raise to
+    stop."""
 
     def files() -> Iterator[SourceFile]:
         for entry in source_files(source, found.layout.is_ours):

@@ -1,4 +1,4 @@
-"""Who made a law, where its title or the events above it say so."""
+"""Issuer of a law, read from its title or the events above its text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _NAMED = re.compile(
 
 
 def issuer_of(name: str, events: Sequence[str], kind: Kind) -> str | None:
-    """Joint interpretations name several courts in their title; the last event tells who spoke last about a statute."""
+    """Return the issuer of a law, or None.
+
+    The title of a joint interpretation names several courts. For other laws the title counts, then the last event.
+    """
     titled = re.split("关于", name, maxsplit=1)[0]
     if kind is Kind.INTERPRETATION and (courts := _NAMED.findall(titled)):
         return "、".join(dict.fromkeys(courts))

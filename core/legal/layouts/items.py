@@ -1,4 +1,4 @@
-"""What the readers of all layouts yield."""
+"""Items that the readers of all layouts yield."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Item = Law | CourtCase | Skipped
 
 
 def text_of(entry: SourceFile) -> str | Skipped:
-    """The text of a file, or why it has none."""
+    """Return the text of a file, or a `Skipped` with the reason."""
     if entry.problem:
         return Skipped(str(entry.path), entry.problem)
     try:
@@ -31,7 +31,7 @@ def text_of(entry: SourceFile) -> str | Skipped:
 
 
 def below(path: PurePosixPath, folders: frozenset[str]) -> tuple[str, ...]:
-    """The parts of a path from the first known folder on; archives put a folder of their own on top."""
+    """Return the parts of a path from the first known folder on. Archives put a folder of their own on top."""
     for depth, part in enumerate(path.parts[:-1]):
         if part in folders:
             return path.parts[depth:]

@@ -1,10 +1,10 @@
-"""Laws and cases as JSON, one per line: for whoever has texts of their own.
+"""Laws and cases as JSON, one per line: the format for people with texts of their own.
 
-A law (`name` and `articles` are needed, the rest may be left out):
+A law (`name` and `articles` are required):
     {"type": "law", "name": "某某条例", "kind": "行政法规", "issuer": "国务院", "published": "2020-01-01",
      "effective": "2020-03-01", "status": "有效", "source": "某某网",
      "articles": [{"number": "第一条", "path": ["第一章 总则"], "text": "…"}]}
-A case (`caseName` and `text` or `summary` are needed; all names are in `core.legal.layouts.case_records`):
+A case (`caseName`, and `text` or `summary`, are required; all names are in `core.legal.layouts.case_records`):
     {"type": "case", "caseNumber": "（2023）京01民终1234号", "caseName": "…", "court": "…", "date": "2023-05-06",
      "caseType": "民事", "cause": "民间借贷纠纷", "gist": "…", "summary": "…", "verdict": "…", "url": "https://…", "text": "…"}
 `kind` is one of 宪法 法律 司法解释 行政法规 部门规章 地方性法规 其他; `caseType` one of 民事 刑事 行政 其他.

@@ -1,7 +1,7 @@
-"""The layout of github.com/ImCa0/just-laws: docs/<field>/<law>/README.md, and long codes split into files beside it.
+"""Layout of github.com/ImCa0/just-laws: docs/<field>/<law>/README.md, with long codes split into files beside it.
 
-Articles are bold (`**第一条**　…`), those with 之一 are not. A folder may also hold amendments and decisions, which are
-laws of their own, and versions.json, which dates the versions below versions/.
+Articles are bold (`**第一条**　…`), except those with 之一. A folder may also hold amendments and decisions, which are
+laws of their own, and versions.json, which dates the versions in versions/.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _law(
 
 
 def _head(content: list[Block]) -> tuple[list[str], list[Block]]:
-    """The dated lines under the title, and the rest. A law without chapters goes on with its first article at once."""
+    """Return the dated lines under the title, and the rest. A law without chapters continues with its first article."""
     for count, block in enumerate(content):
         if isinstance(block, Heading) or not dates.days_in(block) or block.lstrip("*").startswith("第"):
             return [str(line).strip("*") for line in content[:count]], content[count:]
@@ -112,7 +112,7 @@ def _head(content: list[Block]) -> tuple[list[str], list[Block]]:
 
 
 def _split(content: list[Block]) -> Iterator[list[Block]]:
-    """A file of amendments, one after the other below headings of the second level."""
+    """Yield the amendments of a file. Each begins at a heading of the second level."""
     laws: list[list[Block]] = []
     for block in content:
         if isinstance(block, Heading) and block.level == 2:
@@ -123,7 +123,7 @@ def _split(content: list[Block]) -> Iterator[list[Block]]:
 
 
 def _versions(metadata: Iterable[SourceFile]) -> dict[PurePosixPath, dict[str, Any]]:
-    """The dates of each version, by the folder of its text."""
+    """Return the dates of each version, by the folder of its text."""
     found: dict[PurePosixPath, dict[str, Any]] = {}
     for entry in metadata:
         with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):

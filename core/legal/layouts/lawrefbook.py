@@ -1,7 +1,7 @@
-"""The layout of github.com/LawRefBook/Laws.
+"""Layout of github.com/LawRefBook/Laws.
 
-`<folder>/<short name>(YYYY-MM-DD).md`; the date is that of adoption. `# full title`, dated events, `<!-- INFO END -->`,
-headings, articles. The Civil Code lies in eight files that name their part in a second `#` heading.
+Files are `<folder>/<short name>(YYYY-MM-DD).md`, with the date of adoption. Each has `# full title`, dated events,
+`<!-- INFO END -->`, headings and articles. The Civil Code has eight files that name their part in a second `#` heading.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ def is_metadata(path: PurePosixPath) -> bool:
 
 
 def read(files: Iterable[SourceFile], metadata: Iterable[SourceFile]) -> Iterator[Item]:
+    """Yield the laws and cases of a source. Laws in several files come last, joined."""
     known = _Database(metadata)
     parts: dict[str, list[Law]] = {}
     for entry in files:
@@ -84,7 +85,7 @@ def _parse_law(text: str, folders: tuple[str, ...], known: _Database) -> tuple[L
     row = known.row(_FILE_DATE.sub("", stem), published)
     published = published or row.published
     kind = _KINDS[folders[0]]
-    # Where the database gives one date for both, it only repeats the publication.
+    # If the database gives one date for both, it only repeats the publication.
     recorded = row.effective if row.effective and row.effective > (published or "") else None
     return Law(
         name=name,
@@ -100,7 +101,7 @@ def _parse_law(text: str, folders: tuple[str, ...], known: _Database) -> tuple[L
 
 
 def _joined(parts: list[Law]) -> Law:
-    """One law out of the files that hold its parts; numbering runs through, the day of force stands in each."""
+    """Join the files of one law. Article numbers run through all parts; any part may state the day of force."""
     parts = sorted(parts, key=lambda part: part.articles[0].number)
     articles = tuple(article for part in parts for article in part.articles)
     effective = next((part.effective for part in parts if part.effective), None)
@@ -115,7 +116,7 @@ class _Row:
 
 
 class _Database:
-    """What db.sqlite3 adds: whether a law was repealed, and dates. It lags behind the texts."""
+    """Dates and repeals from db.sqlite3, which is less up to date than the texts."""
 
     def __init__(self, metadata: Iterable[SourceFile]) -> None:
         self._rows: dict[str, list[_Row]] = {}
@@ -127,7 +128,7 @@ class _Database:
         with closing(sqlite3.connect(":memory:")) as database:
             database.deserialize(data)
             database.execute("PRAGMA trusted_schema = OFF")
-            database.set_progress_handler(lambda: 1, 20_000_000)  # a view may be made to run for ever
+            database.set_progress_handler(lambda: 1, 20_000_000)  # a malicious view could run for ever
             for name, *dated, expired in database.execute("SELECT name, publish, valid_from, expired FROM law"):
                 published, effective = map(iso_day, dated)
                 self._rows.setdefault(law_key(str(name)), []).append(_Row(published, effective, expired == 1))

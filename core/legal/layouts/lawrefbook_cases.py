@@ -1,4 +1,4 @@
-"""A court case out of LawRefBook's 案例: what the text really says about number, court and date, and nothing else."""
+"""Court cases from LawRefBook's 案例. Number, court and date are taken only from the text itself."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BEFORE_PLACE = re.compile(
 
 
 def parse_case(text: str, folders: Sequence[str], *, source: str) -> CourtCase:
-    """`folders`: 案例, the topic, the file."""
+    """Parse one case file. `folders` are 案例, the topic and the file name."""
     titles, sections = _sections(text)
     name = titles[-1] if titles else folders[-1].removesuffix(".md")
     result = _first(sections, _RESULT) or ""
@@ -52,7 +52,7 @@ def parse_case(text: str, folders: Sequence[str], *, source: str) -> CourtCase:
 
 
 def _sections(text: str) -> tuple[list[str], dict[str, str]]:
-    """The titles above the first section (headline, then the name of the case), and the sections."""
+    """Return the titles above the first section (headline, then the name of the case), and the sections."""
     titles: list[str] = []
     sections: dict[str, list[str]] = {}
     current = ""
@@ -75,7 +75,7 @@ def _first(sections: dict[str, str], names: Sequence[str]) -> str | None:
 
 
 def _own_number(result: str) -> CaseNumber | None:
-    """A case that went through several courts is known by the last decision made, not by those it speaks about."""
+    """Return the number of the last decision made in the case, not of those that it mentions."""
     numbers = find_case_numbers(result)
     made = [number for number in numbers if result[: number.start].rstrip().endswith("作出")]
     return (made or numbers)[-1] if numbers else None
@@ -89,6 +89,6 @@ def _court_and_day(result: str, number: CaseNumber | None) -> tuple[str | None, 
 
 
 def place_first(court: str) -> str | None:
-    """The name of a court without what stood before it; None when no place is left."""
+    """Return the name of a court without the words before it, or None if no place is left."""
     court = re.sub(rf"^(?:{_BEFORE_PLACE.pattern})", "", court)
     return court if court not in {"人民法院", "法院", "中级人民法院"} and len(court) > 4 else None

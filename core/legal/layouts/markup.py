@@ -1,4 +1,4 @@
-"""Articles out of the Markdown that both public corpora are written in."""
+"""Parser for the Markdown of both public corpora: headings, paragraphs and articles."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _KEPT_WITHOUT_NUMBER = re.compile(r"\s*(?:序言|前言|附)")
 
 
 class Undecodable(ValueError):
-    """The bytes are in no encoding that Chinese text is written in."""
+    """Raised for bytes in no encoding used for Chinese text."""
 
 
 def decode(data: bytes, *, keep_blanks: bool = False) -> str:
-    """UTF-8, or what older files are written in; one kind of blank, nothing invisible."""
+    """Decode UTF-8 or an older Chinese encoding. Spaces become one kind, invisible characters are removed."""
     for mark, encoding in (
         (codecs.BOM_UTF16_LE, "utf-16"),
         (codecs.BOM_UTF16_BE, "utf-16"),
@@ -56,7 +56,7 @@ class Heading:
 
 
 def blocks(text: str) -> Iterator[Heading | str]:
-    """Headings and paragraphs in order, without comments and front matter."""
+    """Yield headings and paragraphs in order, without comments and front matter."""
     text = re.sub(r"\A---\n.*?\n---\n", "", _COMMENT.sub("", text), flags=re.DOTALL)
     for line in map(str.strip, text.splitlines()):
         if heading := _HEADING.fullmatch(line):
@@ -66,7 +66,7 @@ def blocks(text: str) -> Iterator[Heading | str]:
 
 
 def tidy_heading(title: str) -> str:
-    """`第一章　总 则` → `第一章 总则`."""
+    """Normalise the spaces of a heading: `第一章　总 则` → `第一章 总则`."""
     title = title.strip("* ")
     division = _DIVISION.fullmatch(title)
     if division:
@@ -76,13 +76,13 @@ def tidy_heading(title: str) -> str:
 
 
 def _joined(text: str) -> str:
-    """Characters that were set apart (总 则) belong together; words that were (最高人民法院 最高人民检察院) do not."""
+    """Join single characters that were set apart (总 则), but not words (最高人民法院 最高人民检察院)."""
     parts = text.split()
     return "".join(parts) if all(len(part) == 1 for part in parts) else " ".join(parts)
 
 
 def parse_articles(content: Iterable[Heading | str], path: Sequence[str] = ()) -> list[Article]:
-    """The articles below the given headings. A text without any 第…条 becomes one article without a number."""
+    """Return the articles below the given headings. A text without any 第…条 becomes one article without a number."""
     reader = _Reader(tuple(path))
     for block in content:
         if isinstance(block, Heading):
@@ -154,6 +154,6 @@ def _article_start(line: str, last: ArticleNumber) -> tuple[ArticleNumber, str] 
     rest = line[found.end() :]
     if found["bold"] or found["gap"] or not rest:
         return number, rest
-    # Without a blank it may be a sentence that begins with a reference; the next number in the row is an article.
+    # Without a space it may be a sentence that begins with a reference. It is an article if its number follows the last one.
     follows = number in (ArticleNumber(last.number + 1), ArticleNumber(last.number, last.suffix + 1))
     return (number, rest) if follows and not _GOES_ON.match(rest) else None

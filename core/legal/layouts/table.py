@@ -1,4 +1,5 @@
-"""Court cases as a table (CSV): a heading line with the names of `core.legal.layouts.case_records`, then a case a row."""
+"""Court cases as a CSV table: a heading line with the names of `core.legal.layouts.case_records`, then one case per
+row."""
 
 from __future__ import annotations
 

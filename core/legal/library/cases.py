@@ -1,4 +1,4 @@
-"""Court cases by keyword, type or 案号; from the index, else from the web."""
+"""Court cases by keyword, filter or case number (案号): from the index, else from the web."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CaseResponse:
     search_time: float = 0.0
     web: SearchResponse | None = None
     note: str = ""
-    """What the reader should know: 没有符合条件的案例."""
+    """Note for the reader, such as 没有符合条件的案例."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -42,6 +42,8 @@ class CaseResponse:
 
 
 class CaseService:
+    """Search for court cases in the library, with the web as a fallback."""
+
     def __init__(self, library: LegalLibrary, fallback: Fallback | None = None) -> None:
         self._library = library
         self._fallback = fallback
@@ -55,9 +57,11 @@ class CaseService:
         *,
         loosely: bool = False,
     ) -> CaseResponse:
-        """Cases that fit; a 案号 finds its case whatever its brackets and widths. A filter alone brings the newest.
+        """Return cases for a query. A 案号 finds its case in any notation. A filter without a query returns the newest
+        cases.
 
-        `case_type` is a short way to a filter by that. `loosely`: where no case passes the filter, the words decide, and the type.
+        `case_type` is a short way to filter by type. With `may_relax_filter`, if no case passes the filter, only the
+        words and the type count.
         """
         started = time.perf_counter()
         query = one_line(keyword)
@@ -81,7 +85,7 @@ class CaseService:
         return replace(response, search_time=time.perf_counter() - started)
 
     def known_as(self, number_or_name: str) -> list[CourtCase]:
-        """Whole documents, by 案号; by name for those that have none."""
+        """Return whole cases by 案号, or by name for those without one. Raises NoLegalIndex."""
         index = self._library.index()
         if index is None:
             raise NoLegalIndex
@@ -91,7 +95,7 @@ class CaseService:
 
 
 def _find(index: LegalIndex, query: str, wanted: CaseFilter, limit: int, near: CaseSemanticScores) -> list[CourtCase]:
-    """A number is the name of one case: what else it should be does not matter any more, but for its type."""
+    """Return matching cases. A 案号 names one case, so only the type of the filter still counts."""
     numbers = find_case_numbers(query)
     if numbers:
         named = [case for number in numbers for case in index.cases_by_number(number.canonical())]
@@ -100,14 +104,15 @@ def _find(index: LegalIndex, query: str, wanted: CaseFilter, limit: int, near: C
 
 
 def _in_words(query: str, wanted: CaseFilter) -> str:
-    """For the web, which has no such fields."""
+    """Return the query with the filter written as words, for the web."""
     year = f"{wanted.year}年" if wanted.year else ""
     kind = f"{wanted.type}案件" if wanted.type else ""
     return " ".join(filter(None, (query, wanted.cause, wanted.court, year, kind)))
 
 
 def _from_web(result: SearchResult) -> CourtCase:
-    """Only what the page really says: a number in its title or snippet, and the kind that the number tells."""
+    """Return a web result as a case, with only what the result says: a number in its title or snippet, and the type in
+    that number."""
     numbers = find_case_numbers(f"{result.title}\n{result.snippet}")
     return CourtCase(
         name=result.title,

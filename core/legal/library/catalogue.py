@@ -1,4 +1,4 @@
-"""目录: what was imported, by kind and field, validity, issuer and years, with the number of laws of each."""
+"""Catalogue (目录) of the imported laws by kind, field, validity, issuer and years, with the number of laws of each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.legal.types import Kind, Status
 
 KIND, FIELD, STATE, ISSUER, YEARS = "kind", "field", "state", "by", "year"
 FACETS = {KIND: "种类", FIELD: "领域", STATE: "效力", ISSUER: "机关", YEARS: "公布年份"}
-"""By what laws are narrowed down: as an address names it, and as readers call it."""
+"""Facets to narrow laws by: their names in addresses, and their labels."""
 
 _STATUTES = ("宪法相关法", "民法商法", "行政法", "经济法", "社会法", "生态环境法", "刑法", "诉讼与非诉讼程序法")
 _FIELDS = {name: name for name in _STATUTES} | {
@@ -27,12 +27,12 @@ _FIELDS = {name: name for name in _STATUTES} | {
     "criminal-law": "刑法",
     "procedural": "诉讼与非诉讼程序法",
 }
-"""What both corpora call the fields of statutes, after their folders."""
+"""Field of each folder of statutes in both corpora."""
 _OLDER = "2000 年以前"
 _ORDERS: dict[str, tuple[str, ...]] = {KIND: tuple(Kind), FIELD: _STATUTES, STATE: tuple(Status)}
 
 Chosen = Mapping[str, str]
-"""What of each facet the reader wants to see; a facet that is not in it does not count."""
+"""Value chosen for each facet. A facet that is not in it does not filter."""
 
 
 class Entry(NamedTuple):
@@ -51,16 +51,16 @@ class Catalogue:
         self._entries = {law.key: Entry(law, _facets(law, index.status(law))) for law in laws}
 
     def entries(self, chosen: Chosen) -> list[Entry]:
-        """The newest first."""
+        """Return the laws that match a choice, newest first."""
         return [entry for entry in self._entries.values() if entry.fits(chosen)]
 
     def fits(self, law: LawVersion, chosen: Chosen) -> bool:
         return self._entries[law.key].fits(chosen)
 
     def counts(self, facet: str, chosen: Chosen) -> dict[str, int]:
-        """How many laws there would be with each value of a facet, the other choices standing; in the order of readers.
+        """Return the number of laws for each value of a facet under the other choices, in display order.
 
-        A field is a part of a kind: whoever chooses another kind leaves it.
+        A field belongs to a kind, so choosing another kind clears it.
         """
         left = {KIND, FIELD} if facet == KIND else {facet}
         others = {name: value for name, value in chosen.items() if name not in left}
@@ -90,13 +90,13 @@ def _years(published: str | None) -> str | None:
 
 
 def field_of(law: LawVersion) -> str | None:
-    """经济法, 社会法 …: of statutes alone, where the corpus sorts them."""
+    """Return the field of a statute (经济法, 社会法 …), if its corpus sorts statutes by field."""
     corpus, _, path = law.source.partition("：")
     sorted_by_folder = law.kind is Kind.STATUTE and corpus in (lawrefbook.NAME, justlaws.NAME)
     return _FIELDS.get(path.split("/")[0]) if sorted_by_folder else None
 
 
 def source_name(source: str) -> str:
-    """The corpus, without the place of the file in it."""
+    """Return the corpus of a source, without the path of the file in it."""
     corpus = source.partition("：")[0]
     return corpus.removesuffix("/Laws") if corpus in (lawrefbook.NAME, justlaws.NAME) else source

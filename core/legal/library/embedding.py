@@ -1,7 +1,8 @@
-"""A small sentence-embedding model on this machine's processor: everyday words and the articles that mean the same.
+"""Small sentence-embedding model on the local processor. It relates everyday words to articles with the same meaning.
 
-Optional (`LEGAL_EMBEDDING`, requirements-embedding.txt). A model is a folder with `model.onnx` and `tokenizer.json`, or a name that
-the Hugging Face hub, or the mirror in HF_ENDPOINT, has: bge-small-zh-v1.5 as int8 takes 24 MB, and some 11 ms a question.
+Optional (`LEGAL_EMBEDDING`, requirements-embedding.txt). A model is a folder with `model.onnx` and `tokenizer.json`, or
+a name on the Hugging Face hub or its mirror in HF_ENDPOINT. bge-small-zh-v1.5 as int8 takes 24 MB, and some 11 ms a
+question.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from core.legal.errors import EmbeddingError
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 _ON_THE_HUB = (TOKENIZER, "onnx/model_quantized.onnx", "onnx/model_int8.onnx", "onnx/model.onnx")
 LONGEST = 256
-"""Tokens of a text that count: nine of ten articles have fewer."""
+"""Number of tokens of a text that count. Nine of ten articles have fewer."""
 CURE = "请在服务器上运行 pip install -r requirements-embedding.txt，并检查 LEGAL_EMBEDDING。"
 
 
 class Embedder:
-    """Texts → unit vectors. Loaded when first used; may be used from any thread."""
+    """Turns texts into unit vectors. The model is loaded on first use; any thread may call it."""
 
     def __init__(self, folder_or_name: str) -> None:
         self._given = folder_or_name
 
     @cached_property
     def _files(self) -> tuple[Path, Path]:
-        """The model and its tokenizer."""
+        """Paths of the model and its tokenizer."""
         folder = Path(self._given).expanduser()
         if folder.is_dir():
             return folder / MODEL, folder / TOKENIZER
@@ -42,7 +43,7 @@ class Embedder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Names the model by its bytes: vectors of two models cannot be compared."""
+        """Hash of the model file. Vectors of two models cannot be compared."""
         try:
             return hashlib.sha256(self._files[0].read_bytes()).hexdigest()[:12]
         except OSError as error:
@@ -60,7 +61,7 @@ class Embedder:
             tokenizer = tokenizers.Tokenizer.from_file(str(self._files[1]))
         except EmbeddingError:
             raise
-        except Exception as error:  # whatever a file that is no model makes of it
+        except Exception as error:  # onnxruntime raises many kinds of errors for a broken file
             raise EmbeddingError(f"语义检索的模型无法载入：{error}。", cure=CURE) from error
         tokenizer.enable_truncation(LONGEST)
         tokenizer.enable_padding()
@@ -71,7 +72,7 @@ class Embedder:
         return int(self.embed(["法"]).shape[1])
 
     def embed(self, texts: Sequence[str]) -> numpy.ndarray[Any, numpy.dtype[numpy.float32]]:
-        """One row a text."""
+        """Return one row per text."""
         session, tokenizer = self._loaded
         encoded = tokenizer.encode_batch(list(texts))
         given = {

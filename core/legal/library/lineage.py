@@ -1,4 +1,4 @@
-"""One article through the versions of its law: which words it had when, also where it had another number."""
+"""History of one article through the versions of its law, also where its number changed."""
 
 from __future__ import annotations
 
@@ -13,22 +13,25 @@ from core.legal.library.law_index import LawVersion
 from core.legal.library.on_day import amendments_missing
 
 _ALIKE = 0.5
-"""The share of common pairs of letters from which two articles are taken for one that was reworded."""
+"""Smallest share of common letter pairs for two articles to count as one that was reworded."""
 
 _ITEM = re.compile(r"\n(?=[一二三四五六七八九十]+、)")
 
 
 class Stage(NamedTuple):
-    """A version of the law, or an amendment of which the library has no text."""
+    """The article in one version of its law, or an amendment whose text the library does not have."""
 
     day: str
     law: LawVersion | None = None
     article: StoredArticle | None = None
-    """None: that version has nothing like it."""
+    """None if that version has nothing like the article."""
 
 
 def lineage(index: LegalIndex, shown: StoredArticle) -> list[Stage]:
-    """The newest first. From version to version the article is followed by its number where its words are alike, else by its words."""
+    """Return the versions of an article, newest first.
+
+    From version to version it is followed by its number if the words are similar, else by its words.
+    """
     versions = sorted(index.versions(index.version(shown.law_id).key), key=lambda law: law.begins, reverse=True)
     at = next(place for place, law in enumerate(versions) if law.id == shown.law_id)
     newer = list(_followed(index, shown, versions[:at][::-1]))[::-1]
@@ -54,13 +57,13 @@ def _counterpart(index: LegalIndex, law: LawVersion, article: StoredArticle) -> 
 
 
 def alike(one: str, other: str) -> float:
-    """1 for the same words, whatever the punctuation."""
+    """Return the similarity of two texts: 1 for the same words, whatever the punctuation."""
     mine, others = _pairs(one), _pairs(other)
     return 2 * len(mine & others) / (len(mine) + len(others)) if mine and others else float(one == other)
 
 
 def held(one: str, other: str) -> float:
-    """How much of the shorter text the longer one holds: amendments make articles longer."""
+    """Return the share of the shorter text that the longer one contains. Amendments make articles longer."""
     mine, others = _pairs(one), _pairs(other)
     return len(mine & others) / min(len(mine), len(others)) if mine and others else float(one == other)
 
@@ -76,14 +79,14 @@ def same_words(one: str, other: str) -> bool:
 
 
 class Amended(NamedTuple):
-    """What an amendment (刑法修正案) says of an article."""
+    """Item of an amendment (刑法修正案) that names an article."""
 
     law: LawVersion
     words: str
 
 
 def amended_by(index: LegalIndex, shown: StoredArticle) -> list[Amended]:
-    """The items of amendments that name this article, the newest first."""
+    """Return the items of amendments that name this article, newest first."""
     law = index.version(shown.law_id)
     called = re.compile(rf"{re.escape(law.key)}{shown.number}(?![之后])|作为{shown.number}(?!之)")
     documents = [one for one in index.laws() if one.key.startswith(f"{law.key}修正案")]

@@ -1,4 +1,4 @@
-"""行为时法: the version of a law that was in force at a time, as far as the library can tell. What it cannot tell, it says."""
+"""Version of a law that was in force at a time (行为时法). A note says what the library cannot tell."""
 
 from __future__ import annotations
 
@@ -11,21 +11,24 @@ from core.legal.library.law_index import LawVersion
 from core.legal.text.as_of import Period
 
 _ANNOUNCED_WITHIN = timedelta(days=60)
-"""Interpretations are dated by the day of the session in one place and of their publication in another."""
+"""Largest distance between two dates of one version: some sources give the day of the session, others that of
+publication."""
 
 
 @dataclass(frozen=True, slots=True)
 class OnDay:
+    """Version of a law for a time."""
+
     law: LawVersion
-    """The version in force then; where the library does not hold it, the nearest one that it holds."""
+    """The version in force then, or the nearest one in the library."""
     held: bool
-    """It is the version of that time."""
+    """True if this is the version of that time."""
     note: str = ""
-    """What the reader has to know about it."""
+    """Note for the reader about the choice of version."""
 
 
 def version_on(index: LegalIndex, key: str, period: Period) -> OnDay:
-    """Of a law that the index holds."""
+    """Return the version of a law that was in force in a period. The index must hold the law."""
     versions = index.versions(key)
     dated = sorted((one for one in versions if one.begins), key=lambda one: one.begins)
     if not dated:
@@ -66,7 +69,7 @@ def _remarks(index: LegalIndex, law: LawVersion, period: Period) -> Iterator[str
 
 
 def fate(index: LegalIndex, key: str, period: Period) -> str:
-    """Of a law that another one has put out of force: whether it counted at the time."""
+    """Return a note on whether a repealed law was in force in the period. Empty if it was not repealed."""
     repeal = index.repeal(key)
     if repeal is None:
         return ""
@@ -77,7 +80,8 @@ def fate(index: LegalIndex, key: str, period: Period) -> str:
 
 
 def amendments_missing(versions: Sequence[LawVersion]) -> list[str]:
-    """Days on which the law was made or amended, by what its versions say, of which the library holds no text."""
+    """Return the days on which the law was made or amended, according to its versions, and of which the library has no
+    text."""
     held = [day for one in versions for day in (one.published, one.effective) if day]
     told = {day for one in versions for day in one.history}
     return sorted(day for day in told if not any(_near(day, one) for one in held))

@@ -1,9 +1,9 @@
-"""Whether the library answers a question well enough to be a source beside the web: most questions are not about law.
+"""Relevance of the library for a question: most questions are not about law.
 
-A statute or an article that is named is always meant. Else three things are added up, none of which says enough alone: how well the
-best article fits (BM25), how at home the question's pairs of characters are in laws, and how many words of the law it has. The
-weights are those of a logistic regression, divided by what makes the sum 1 where 2 of 100 general questions bring articles;
-docs/benchmarks.md has what they were fitted on, and the figures.
+A question that names a statute or an article always counts. Otherwise three values are added: the fit of the best
+article (BM25), the frequency of the question's character pairs in laws, and the number of legal words. The weights come
+from a logistic regression, scaled so that the sum is 1 where 2 of 100 general questions bring articles.
+docs/benchmarks.md has the data and figures.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _LEGAL_WORDS = re.compile("|".join(sorted(_WORDS.split(), key=len, reverse=True)
 _NAME_ENDS = re.compile(r"法典|法|条例|规定|办法|细则|规则|解释|通则|修正案")
 _LONGEST_NAME = 40
 _SHORT_NAMES = frozenset({"刑法", "宪法"})
-"""Other names of two characters are parts of words too: 第六次反法同盟."""
+"""Names of two characters that count. Other short names are also parts of words: 第六次反法同盟."""
 
 
 def answers(index: LegalIndex, question: str) -> bool:
-    """Whether articles of the library belong beside what the web says."""
+    """Return whether articles of the library should be shown beside the results of the web."""
     words = simplified(fold(question))[:LONGEST_QUESTION]
     return _names_law(index, words) or _score(index, words) >= 1.0
 
@@ -52,7 +52,7 @@ def _score(index: LegalIndex, words: str) -> float:
 
 
 def _names_law(index: LegalIndex, words: str) -> bool:
-    """劳动合同法 in 劳动合同法对试用期怎么规定; not another country's."""
+    """Return whether the words name a law of the library, not another country's: 劳动合同法对试用期怎么规定."""
     if any(citation.law and index.is_known(citation.law) for citation in find_citations(words, index.is_known)):
         return True
     for found in _NAME_ENDS.finditer(words):

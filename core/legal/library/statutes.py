@@ -1,4 +1,4 @@
-"""Statutes by name, by article in any notation, or by everyday words; from the index, else from the web."""
+"""Search for statutes by name, by article in any notation, or by everyday words: in the index, else on the web."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from core.search.errors import AllEnginesFailed, QueryError
 from core.search.types import SearchResponse, SearchResult
 
 Fallback = Callable[[str, int], SearchResponse]
-"""A web search of type regulation or case: the query and how many results."""
+"""Web search of type regulation or case: takes the query and the number of results."""
 AnsweredBy = Literal["index", "web"]
 Narrow = Callable[[LawVersion], bool]
-"""Whether the reader wants to see a law among what is found."""
+"""Filter that returns whether the reader wants to see results of a law."""
 
 REFERENCE_LENGTH = 60
 _MAX_REFERENCES = 20
 _LONGEST_RANGE = 10
 LONGEST_QUERY = 1_000
-"""A search box needs no more; a text that cites laws is checked, not searched for."""
+"""Limit of a search. A longer text that cites laws is checked, not searched for."""
 _LONGEST_NAME = 50
 _MANY_LAWS = 3
 _MORE_THEN = 5
-"""Times as many hits are looked at for the law of a time: what did not count then stands as many places lower as are wanted."""
+"""Factor for the number of hits to examine in a search at a time. Hits that were not in force then rank lower."""
 
 _ASKS = re.compile(rf"[?？!！。；;]|{QUESTION_WORDS}|哪|\s.+\s")
 _NAME_END = re.compile(
@@ -60,12 +60,12 @@ _NAME_AND_NUMBER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Another article that an article speaks of, with its first words."""
+    """Another article that an article refers to, with its first words."""
 
     law_name: str
     article_number: str
     content: str | None
-    """None when the index does not hold it."""
+    """First words of the article, or None if the index does not hold it."""
     start: int
     end: int
 
@@ -81,7 +81,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class LegalArticle:
-    """One result: an article, a whole law (without an article number), or a page of the web."""
+    """One result: an article, a whole law (no article number), or a page of the web."""
 
     law_name: str
     article_number: str | None
@@ -102,18 +102,19 @@ class LegalArticle:
     url: str | None = None
     law_id: int | None = None
     later: str = ""
-    """Of a text that the library knows to have been amended since."""
+    """Note that the law was amended after this text, or empty."""
     remark: str = ""
-    """Where a time was asked about: which version this is, or why it is not that of the time."""
+    """Note about the version, if the search was for a time."""
 
     def citation(self) -> str:
-        """As lawyers write it: 《中华人民共和国劳动合同法》第三十八条第一款."""
+        """Return the citation as lawyers write it: 《中华人民共和国劳动合同法》第三十八条第一款."""
         deeper = (f"第{to_chinese(self.paragraph)}款" if self.paragraph else "") + (
             f"第（{to_chinese(self.item)}）项" if self.item else ""
         )
         return f"《{self.law_name}》{self.article_number or ''}{deeper if self.article_number else ''}"
 
     def to_json(self) -> dict[str, Any]:
+        """Return the article with the keys of the documented JSON."""
         return {
             "lawName": self.law_name,
             "articleNumber": self.article_number,
@@ -143,10 +144,10 @@ class RegulationResponse:
     origin: AnsweredBy
     search_time: float = 0.0
     note: str = ""
-    """What the reader should know: 《…》没有第…条."""
+    """Note for the reader, such as 《…》没有第…条."""
     web: SearchResponse | None = None
     as_of: Period | None = None
-    """The time whose law was asked for."""
+    """Period whose law was asked for."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -161,6 +162,8 @@ class RegulationResponse:
 
 
 class RegulationService:
+    """Search for laws and articles in the library, with the web as a fallback."""
+
     def __init__(self, library: LegalLibrary, fallback: Fallback | None = None) -> None:
         self._library = library
         self._fallback = fallback
@@ -174,10 +177,10 @@ class RegulationService:
         as_of: Period | None = None,
         narrow: Narrow | None = None,
     ) -> RegulationResponse:
-        """What the reader asked for; `origin` says whether the index or the web answered.
+        """Return articles and laws for a query. `origin` says whether the index or the web answered.
 
-        `also`: the same in other words, such as the reader's own where a model chose the query. `as_of`: as the law was then.
-        `narrow`: among these laws alone, unless a law is asked for by its name.
+        `other_wordings` are the same question in other words, such as the reader's own if a model chose the query.
+        `as_of` searches the law of that time. `law_filter` limits the laws, unless the query names a law.
         """
         started = time.perf_counter()
         query = one_line(text)
@@ -203,7 +206,7 @@ class RegulationService:
 
 
 def _on_the_web(search: Fallback, query: str, limit: int, note: str) -> RegulationResponse:
-    """That a law is not held is told also where the web cannot be asked about it."""
+    """Search the web. If that fails, the note that the library lacks the law is still returned."""
     try:
         web = search(query, limit)
     except AllEnginesFailed as error:
@@ -214,7 +217,7 @@ def _on_the_web(search: Fallback, query: str, limit: int, note: str) -> Regulati
 
 
 _SAYS_LITTLE = 6
-"""Terms: 那第二种呢 has fewer, and its articles would be any."""
+"""Fewest terms of a wording that is searched. 那第二种呢 has fewer and would find any article."""
 
 
 def _says_more(words: str, query: str) -> bool:
@@ -233,7 +236,7 @@ class _Lookup:
     _as_of: Period | None
     _narrow: Narrow | None
     law_missing: bool = False
-    """A law was named that the index does not hold: what it found instead is only related."""
+    """True if the query names a law that the index does not hold, so the results are only related."""
     article_missing: bool = False
     """The index holds every law that was named, and none of the articles: the web has no other."""
     _then: dict[str, OnDay] = field(default_factory=dict)
@@ -267,7 +270,7 @@ class _Lookup:
         return self._law_results(titled) + self._full_text()
 
     def _missing_name(self) -> str:
-        """A law that the query names, and the index does not hold: 《月光法》怎么规定, 月光法."""
+        """Return the law that the query names and the index does not hold: 《月光法》怎么规定, 月光法."""
         named = re.findall(r"《([^《》]{2,50})》", self._query)
         if not named and len(self._query) <= _LONGEST_NAME and _IS_A_NAME.fullmatch(self._query):
             named = [self._query]
@@ -301,13 +304,14 @@ class _Lookup:
         self.law_missing &= not results
         self.article_missing = not results and not self.law_missing
         asked = len(self._query) - sum(citation.end - citation.start for citation in citations)
-        if asked > 6:  # else nothing was asked but the article, and other articles are no answer
+        if asked > 6:  # otherwise the query is only the citation, and other articles are no answer
             known = {(result.law_id, result.article_number) for result in results}
             results += [hit for hit in self._full_text() if (hit.law_id, hit.article_number) not in known]
         return results, "".join(notes)
 
     def _edition(self, law: LawVersion, citation: Citation) -> OnDay | None:
-        """公司法（2018年修正）, 2018年公司法: the version that was made in that year, else the law of that year."""
+        """Return the version that a citation names (公司法（2018年修正）, 2018年公司法): made in that year, else in
+        force then."""
         name = citation.law or ""
         edition = citation.edition or (None if law_key(name) == law.key else edition_of_name(name))
         year = edition.year if edition else 0
@@ -321,7 +325,7 @@ class _Lookup:
         return f"库中没有《{name}》{instead}。{self._index.asked_back(name)}"
 
     def _repealed(self, name: str) -> tuple[list[LegalArticle], str] | None:
-        """The article that put a law out of force which the index does not hold: 合同法 → 民法典第一千二百六十条."""
+        """Return the article that repealed a law which the index does not hold: 合同法 → 民法典第一千二百六十条."""
         repeal = self._index.repeal(law_key(name)) if not self._index.resolve(name) else None
         stored = self._index.article(repeal.law_id, repeal.number) if repeal else None
         if stored is None:
@@ -338,9 +342,9 @@ class _Lookup:
         return exact
 
     def _articles(self, law: LawVersion, citation: Citation, then: str | None) -> Iterator[LegalArticle]:
-        """The cited articles as they are in force, then as other versions have them in other words.
+        """Yield the cited articles as they are in force, then other versions with other words.
 
-        `then`: what is to be said of the version of a time; no other version was asked for.
+        `then` is the remark for the version of a time; other versions are then left out.
         """
         others = [other for other in self._index.versions(law.key) if other != law] if then is None else []
         for number in _numbers(citation):
@@ -353,7 +357,7 @@ class _Lookup:
                     yield replace(article_result(self._index, stored, citation), remark=then or "")
 
     def _loosely_cited(self) -> Citation | None:
-        """劳动合同法 38, 刑法120之一, 第38条 劳动合同法: what people type into a search box, not into a text."""
+        """Return the citation in a search box entry: 劳动合同法 38, 刑法120之一, 第38条 劳动合同法."""
         simple = plain(self._query)
         for citation in find_citations(simple, in_statute=True):
             rest = (simple[: citation.start] + simple[citation.end :]).strip(" ,的")
@@ -369,7 +373,7 @@ class _Lookup:
         return Citation(0, len(simple), found["law"], number)
 
     def _unknown_law(self) -> str:
-        """The law in a query that is nothing but a law and an article."""
+        """Return the name of the law in a query that is only a law and an article."""
         found = _NAME_AND_NUMBER.fullmatch(plain(self._query))
         return found["law"] if found and _NAME_END.search(found["law"]) else ""
 
@@ -412,6 +416,7 @@ def _numbers(citation: Citation) -> list[ArticleNumber]:
 
 
 def article_result(index: LegalIndex, stored: StoredArticle, citation: Citation | None = None) -> LegalArticle:
+    """Return a stored article as a result, with its law, status and references."""
     return replace(
         _result(index, index.version(stored.law_id), stored.text),
         article_number=str(stored.number) or None,
@@ -449,7 +454,7 @@ def _result(index: LegalIndex, law: LawVersion, content: str) -> LegalArticle:
 
 
 def amended_since(index: LegalIndex, law: LawVersion) -> str:
-    """Of a version in force that the library knows to have been amended later than its text; else nothing."""
+    """Return a note if a version in force was amended after its text, else an empty string."""
     later = index.amended_later(law) if index.status(law) is Status.IN_FORCE else None
     if later is None:
         return ""
@@ -472,7 +477,7 @@ def _from_web(result: SearchResult) -> LegalArticle:
 
 
 def _references(index: LegalIndex, stored: StoredArticle) -> Iterator[Reference]:
-    if "条" not in stored.text:  # most articles speak of no other
+    if "条" not in stored.text:  # most articles refer to no other
         return
     seen: set[tuple[int | str, ArticleNumber]] = {(stored.law_id, stored.number)}
     for citation in find_citations(stored.text, index.is_known, in_statute=True):

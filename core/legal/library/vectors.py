@@ -1,11 +1,11 @@
-"""What the embedding model made of each text: one record a text, found again by the text itself.
+"""Vectors of an embedding model: one record per text, found by the hash of the text.
 
     data/legal/vectors-<model>.bin     records of a 64-bit key and the vector as signed bytes, appended as they are computed
     data/legal/vectors-<model>.for     names the index that has a vector for each of its articles
-    data/legal/case-vectors-<model>.…  the same of cases: many of these make no question about articles slower
+    data/legal/case-vectors-<model>.…  the same for cases, in files of their own so that article searches stay fast
 
-A file outlives imports: what is imported again in the same words is not computed again. It is memory-mapped, and searched
-exactly: 68,000 vectors of 512 take 35 MB and some 6 ms; as half floats they would take twice that, and ten times as long.
+A file outlives imports: a text that is imported again is not computed again. It is memory-mapped and searched exactly:
+68,000 vectors of 512 take 35 MB and some 6 ms. As half floats they would take twice that memory, and ten times as long.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ import numpy
 from core.legal.library.embedding import Embedder
 
 _SCALE = 400.0
-"""A component of a unit vector of 512 is 0.04 on average; beyond 0.3175 it is cut off."""
+"""Factor from floats to signed bytes. A component of a unit vector of 512 is 0.04 on average; beyond 0.3175 it is cut
+off."""
 _BLOCK = 256
-"""Rows: with many more than these the linear algebra wakes its other threads, whose waiting costs ten times the work."""
+"""Rows per matrix product. Many more wake the other threads of the linear algebra, whose waiting costs ten times the
+work."""
 _BATCH = 8
-"""Texts at a time: with 32 a model of this size takes a fifth longer and three times the memory."""
+"""Texts per call of the model. With 32, a model of this size takes a fifth longer and three times the memory."""
 
 Array = numpy.ndarray[Any, numpy.dtype[Any]]
 
@@ -35,7 +37,7 @@ def key_of(text: str) -> int:
 
 
 class Vectors:
-    """The records of one model and one kind of texts. Whoever adds to them does it alone: an import holds the library's lock."""
+    """Vectors of one model for one kind of texts. Only the holder of the library's import lock may add to them."""
 
     def __init__(self, folder: Path, embedder: Embedder, name: str = "vectors") -> None:
         self.embedder = embedder
@@ -44,7 +46,7 @@ class Vectors:
         self._layout = numpy.dtype([("key", "<u8"), ("row", "i1", (embedder.width,))])
 
     def records(self) -> Array:
-        """All that were written whole."""
+        """Return all records that were written completely."""
         count = self._path.stat().st_size // self._layout.itemsize if self._path.is_file() else 0
         return numpy.memmap(self._path, self._layout, "r", shape=(count,)) if count else numpy.zeros(0, self._layout)
 
@@ -53,7 +55,8 @@ class Vectors:
         return {key: text for text in texts if (key := key_of(text)) not in known}
 
     def add(self, missing: dict[int, str], on_done: Callable[[int], None]) -> None:
-        """`on_done` gets how many are done, and may raise to end it: the next time goes on from there."""
+        """Compute and append vectors. `on_done` gets the number done and may raise to stop; the next call continues
+        there."""
         done = 0
         with self._path.open("ab") as file:
             file.truncate(len(self.records()) * self._layout.itemsize)  # a record that was cut off by a crash
@@ -66,6 +69,7 @@ class Vectors:
         return self._complete.is_file() and self._complete.read_text("utf-8") == index
 
     def completed(self, index: str) -> None:
+        """Record that every text of this index has a vector."""
         draft = self._complete.with_suffix(".new")
         draft.write_text(index, "utf-8")
         draft.replace(self._complete)
@@ -78,17 +82,17 @@ class Vectors:
 
 
 def _batches(entries: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
-    """Of texts of about the same length: a short one beside a long one costs as much as that."""
+    """Yield batches of texts of similar length. A short text beside a long one costs as much as the long one."""
     left = iter(entries)
     while batch := list(islice(left, _BATCH)):
         yield batch
 
 
 class Neighbours:
-    """The texts of one index by meaning."""
+    """Search by meaning over the texts of one index."""
 
     def __init__(self, vectors: Vectors, texts: Iterable[tuple[int, str]]) -> None:
-        """`texts` with the number by which each is known to the index. Those without a vector are not found."""
+        """Match texts with their vectors. `texts` are pairs of id and text; those without a vector are not found."""
         records = vectors.records()
         place = {key: place for place, key in enumerate(records["key"].tolist())}
         found = [(place[key], number) for number, text in texts if (key := key_of(text)) in place]
@@ -101,7 +105,8 @@ class Neighbours:
         return len(self._numbers)
 
     def nearest(self, question: str, limit: int, among: Collection[int] | None = None) -> dict[int, float]:
-        """The numbers of the texts that mean most nearly the same, with their cosines. `among`: only these count."""
+        """Return the ids of the texts closest in meaning, with their cosines. `candidates` limits the search to these
+        ids."""
         if not len(self):
             return {}
         asked = self._embedder.embed([question])[0] / _SCALE
@@ -115,7 +120,8 @@ class Neighbours:
         return dict(sorted(found.items(), key=lambda entry: -entry[1]))
 
     def _products(self, asked: Array) -> Array:
-        """Block by block: a few megabytes stay in the processor's cache, and never more than these are floats."""
+        """Return all dot products, block by block. A few megabytes stay in the processor's cache, and only one block is
+        held as floats."""
         products = numpy.empty(len(self._rows), numpy.float32)
         floats = numpy.empty((_BLOCK, len(asked)), numpy.float32)
         for start in range(0, len(self._rows), _BLOCK):

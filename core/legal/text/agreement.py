@@ -1,7 +1,7 @@
-"""Whether a restatement says what an article says. What is not sure is neither agreement nor contradiction.
+"""Comparison of a restatement with an article. An unclear case is neither agreement nor contradiction.
 
-The restatement may cover a part of the article; everything it says must stand there, and what it leaves out of a rule may
-not turn it: no number, no modal, no negation, no condition.
+The restatement may cover only a part of the article. Everything it says must stand there. The words it leaves out must
+not change the rule: no number, modal, negation or condition.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from core.legal.text.paragraphs import excerpt, paragraphs
 from core.legal.text.rule_words import Nature, Word, rule_words
 
 _COMPARABLE = 0.6
-"""The share of a sentence that must stand in a rule before a different number in it means anything."""
+"""Smallest share of a sentence that must stand in a rule before a different number in it counts."""
 _NEGATION_COMPARABLE = 0.75
 _SMALL_CHANGE = 3
-"""A negation that comes or goes with more words than these belongs to what was left out."""
+"""Largest change, in words, in which a negation counts. In a longer one it belongs to what was left out."""
 _SENTENCE = re.compile(r"[。；;！？!?\n]+")
 _CLAUSE = re.compile(r"[，,：:。；;\n]+")
 _LEAST_WORDS = 8
-"""人民法院应予支持 stands in a thousand articles: to say as much is not to say what one of them says."""
+"""Fewest words that can agree: 人民法院应予支持 stands in a thousand articles."""
 _LONGEST_OMISSION = 6
 _LONGEST = 400
-"""Of a sentence, in words: more is no restatement, and aligning it would take too long."""
+"""Longest sentence to align, in words. A longer one is no restatement and would take too long."""
 _MOST_RULES = 80
 _EMPTY = frozenset((*"的了之其该则也就即还而所者时等这那此在于自从起为是中都均各予您你并和", "前提"))
-"""Words that may come or go without changing what is said."""
+"""Words that may be added or dropped without a change of meaning."""
 _TURNING = frozenset("或但被仅只前后外")
 _CONDITION = re.compile(r"^(?:经|未经|除|因|在|自|对|当|有)|(?:的|时|后|前)$")
 _LIST = re.compile(r"有?下列[^，,：:。；]{0,14}?(?:之一|者)?(?=的?[，,：:])")
@@ -43,7 +43,7 @@ _OPPOSITE_BOUNDS = {("≥", "≤"), ("≥", "<"), (">", "≤"), (">", "<")}
 
 
 _Change = tuple[str, int, int, int, int]
-"""As difflib has them: what happens, the stretch of what is said, the stretch of the rule."""
+"""One step of a difflib opcode: its kind, the stretch of the sentence, the stretch of the rule."""
 
 
 class Agreement(Enum):
@@ -54,9 +54,11 @@ class Agreement(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
+    """Outcome of a comparison, with the words that contradict each other."""
+
     agreement: Agreement
     said: str = ""
-    """What contradicts the article, and what stands there instead."""
+    """The words that contradict the article; `actual` has the words of the article."""
     stands: str = ""
 
 
@@ -64,7 +66,7 @@ UNSURE = Comparison(Agreement.UNSURE)
 
 
 def compare(claim: str, article: str, paragraph: int | None = None, item: int | None = None) -> Comparison:
-    """Each sentence of the claim with the rule of the article that is most like it."""
+    """Compare each sentence of the claim with the rule of the article that is most like it."""
     stated = [_Said(sentence) for sentence in _SENTENCE.split(claim)]
     stated = [sentence for sentence in stated if sentence.words]
     if not stated or any(len(sentence.words) > _LONGEST for sentence in stated):
@@ -80,7 +82,7 @@ def compare(claim: str, article: str, paragraph: int | None = None, item: int | 
 
 
 def rules_of(article: str, paragraph: int | None = None, item: int | None = None) -> list[str]:
-    """Its sentences; of a list, each item as if the rule were written for it alone."""
+    """Return the sentences of an article. Each item of a list becomes a rule of its own."""
     found: list[str] = []
     for number, lines in enumerate(paragraphs(article), 1):
         if paragraph and number != paragraph:
@@ -103,7 +105,7 @@ def _for_item(opening: str, line: str) -> Iterator[str]:
 
 
 class _Said:
-    """A sentence as words."""
+    """A sentence as comparable words."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -116,7 +118,7 @@ class _Said:
 
     @cached_property
     def clauses(self) -> list[range]:
-        """Places of words between two marks."""
+        """Ranges of words between two punctuation marks."""
         ends = [match.end() for match in _CLAUSE.finditer(self.text)]
         found, begin, at = [], 0, 0
         for place, word in enumerate(self.words):
@@ -132,7 +134,7 @@ class _Said:
 
 
 def _best(said: _Said, rules: Sequence[_Said]) -> Comparison:
-    """With the rules that hold most of it; it agrees when one of them agrees."""
+    """Compare a sentence with the rules that hold most of it. It agrees if one of them agrees."""
     scored = sorted(((_held(said, rule), -place, rule) for place, rule in enumerate(rules)), reverse=True)[:3]
     if not scored:
         return UNSURE
@@ -149,7 +151,7 @@ def _held(said: _Said, rule: _Said) -> float:
 
 
 class _Alignment:
-    """One sentence beside one rule, clause by clause, because clauses may stand in another order."""
+    """Alignment of one sentence with one rule, clause by clause, because clauses may change their order."""
 
     def __init__(self, said: _Said, rule: _Said) -> None:
         self._said, self._rule = said, rule
@@ -182,7 +184,7 @@ class _Alignment:
                 self._changes.append((words, rule))
 
     def _closest(self, said: Sequence[str]) -> list[_Change]:
-        """Beside one clause of the rule, where no more of the words stand in all of it."""
+        """Align a clause with one clause of the rule, if that covers as many words as the whole rule does."""
         best = _changes(said, self._rule.keys)
         most, present = _equal(best), set(said)
         for clause in self._rule.clauses if most else ():
@@ -195,15 +197,15 @@ class _Alignment:
         return best
 
     def _around(self, first: int, last: int) -> tuple[int, int]:
-        """The stretch of the rule from the beginning of its first clause to the end of its last."""
+        """Widen a stretch of the rule to whole clauses."""
         begin = max(clause.start for clause in self._rule.clauses if clause.start <= first)
         return begin, min(clause.stop for clause in self._rule.clauses if clause.stop >= last)
 
     def _tears(self, begin: int, end: int) -> bool:
-        """Whether what is left out in the middle may have held the rule together.
+        """Return whether the words left out in the middle may have held the rule together.
 
-        Words of two clauses said in one breath may give one's subject the other's verb; a condition with a word less is
-        another condition.
+        Words of two clauses run together may give one clause's subject the other's verb. A condition with a word less
+        is another condition.
         """
         clause = next(clause for clause in self._rule.clauses if begin < clause.stop)
         if end >= clause.stop or end - begin > _LONGEST_OMISSION:
@@ -256,7 +258,7 @@ class _Alignment:
 
 
 def _changes(said: Sequence[str], rule: Sequence[str]) -> list[_Change]:
-    """What is left and right of the longest common stretch is looked for close to it."""
+    """Return the opcodes between two word lists, anchored at their longest common stretch."""
     anchor = SequenceMatcher(None, said, rule, autojunk=False).find_longest_match()
     if not anchor.size:
         return [("replace", 0, len(said), 0, len(rule))]
@@ -285,7 +287,7 @@ def _excludes(mine: Word, real: Word) -> bool:
 
 
 def _within(mine: Word, real: Word) -> bool:
-    """Two years are a case of 一年以上, and no other number."""
+    """Return whether a number falls under the bound of the rule: two years are a case of 一年以上."""
     if mine.bound or mine.value is None or real.value is None:
         return False
     match real.bound:
@@ -305,7 +307,7 @@ def _negations(words: Iterable[Word]) -> int:
 
 
 class LawWords:
-    """All articles of a law, to ask which of them holds most of a claim."""
+    """Index of all articles of a law, to find the one that holds most of a claim."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
@@ -315,7 +317,7 @@ class LawWords:
                 self._holders[pair].append(place)
 
     def best(self, claim: str, *, but: Collection[int]) -> tuple[int, float]:
-        """The place of the article that holds most, and the share that it holds; -1 when none holds anything."""
+        """Return the position of the article that holds most of the claim, and its share; -1 if none holds any."""
         found = Counter(place for pair in _letter_pairs(claim) for place in self._holders.get(pair, ()))
         likely = [place for place, _ in found.most_common(len(but) + _LIKELY) if place not in but]
         shares = [(contained(claim, self._texts[place]), -place) for place in likely]
@@ -329,7 +331,7 @@ def _letter_pairs(text: str) -> set[str]:
 
 
 def contained(claim: str, text: str) -> float:
-    """The share of the claim's pairs of words that stand in the text."""
+    """Return the share of the claim's word pairs that stand in the text."""
     wanted = pairs(claim)
     present = set(pairs(text))
     return sum(pair in present for pair in wanted) / len(wanted) if wanted else 0.0

@@ -1,4 +1,4 @@
-"""Which law another one amends, as its name says: 刑法修正案（十二）, 关于修改《…》的决定."""
+"""Law that an amendment changes, read from its name: 刑法修正案（十二）, 关于修改《…》的决定."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _AMENDMENT = re.compile(r"(?P<law>.+?(?:法典|法))修正案(?:[（(][^（）()
 
 
 def amended_law(name: str) -> tuple[str, ...]:
-    """Names under which the amended law may be known; none for what amends no single law."""
+    """Return the names under which the amended law may be known. Empty if the document amends no single law."""
     if found := _DECISION.fullmatch(name):
         return found["law"], f"{found['issuer']}{found['law']}"
     found = _AMENDMENT.fullmatch(name)

@@ -1,4 +1,4 @@
-"""行为时法: the day, month or year for which somebody wants to know the law, as texts and addresses write it."""
+"""Days, months and years in texts and addresses whose law somebody asks for (行为时法)."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from core.legal.text.statute_citations import Citation, find_citations
 _MADE_THEN = re.compile(
     r"\s*[)）]?\s*(?:\d+号|第?\S{0,4}(?:修正|修订|修改|公布|颁布|发布|通过|制定)|版|文本|新法|施行|实施|生效|起\s*(?:施行|实施|生效)|度)"
 )
-"""After a year these words speak of the law itself, not of what happened."""
+"""Words after a year that speak of the version of a law, not of an event."""
 _COUNTS = re.compile(r"\s*(?:的法律|施行的法律|有效的法律|时的法律)?\s*为准")
 _TODAY = re.compile(rf"现行|目前|现在|如今|(?:修正|修订|修改)后|新法|新《|新[{HAN}]{{2,8}}法典?第")
-"""In a sentence that answers a question about the past: it speaks of today's law."""
+"""Words that make a sentence speak of the current law, in an answer about the past."""
 _EARLIEST = 1949
 
 
 class Period(NamedTuple):
-    """A day, or a month or year of which the day is not known. Both ends are ISO days."""
+    """A day, or a month or year without a known day. Both ends are ISO days."""
 
     first: str
     last: str
     start: int = 0
     end: int = 0
-    """Where a text says so."""
+    """End of the place in the text; `start` is its beginning."""
 
     def __str__(self) -> str:
         if self.first == self.last:
@@ -41,17 +41,17 @@ class Period(NamedTuple):
 
     @property
     def spaced(self) -> str:
-        """Before Chinese words: a number keeps its distance from them."""
+        """The period for use before Chinese words: a full date gets a space after it."""
         return f"{self} " if self.first == self.last else str(self)
 
     @property
     def said(self) -> str:
-        """Where a question is searched for."""
+        """Note for the reader that the search uses the law of this period."""
         return f"问题说的是 {self.spaced}的事，按当时的法律查找。"
 
     @property
     def iso(self) -> str:
-        """As an address has it: 2019, 2019-05, 2019-05-01."""
+        """Form used in addresses: 2019, 2019-05, 2019-05-01."""
         if self.first == self.last:
             return self.first
         return self.first[:7] if self.last[:7] == self.first[:7] else self.first[:4]
@@ -66,7 +66,7 @@ def parse_period(text: str) -> Period | None:
 
 
 def periods(text: str) -> Iterator[Period]:
-    """Every time at which a text says that something was, without those that only name the version of a law."""
+    """Yield every period in a text at which something happened, not those that only name the version of a law."""
     simple = plain(text)
     written = [(one, period) for one in dates_in(simple) if (period := _of(one))]
     named = [citation for citation in find_citations(simple) if citation.edition] if written else []
@@ -77,46 +77,47 @@ def periods(text: str) -> Iterator[Period]:
 
 
 def asked_for(question: str, today: date) -> list[Period]:
-    """The times that a question is about, those that are over; of several, no one knows which counts."""
+    """Return the past periods that a question names. If there are several, it is unknown which one counts."""
     past = {(one.first, one.last): one for one in periods(question) if one.last < today.isoformat()}
     return list(past.values())
 
 
 def one_asked_for(question: str, today: date) -> Period | None:
+    """Return the past period that a question names, or None if it names none or several."""
     times = asked_for(question, today)
     return times[0] if len(times) == 1 else None
 
 
 class By(Enum):
-    """Who says which time counts."""
+    """Origin of the period that counts for a citation."""
 
     CHOICE = auto()
-    """The reader, or the text for all of itself."""
+    """The reader chose it, or the text states it for itself as a whole."""
     QUESTION = auto()
-    """What the text answers."""
+    """The question that the text answers names it."""
     SENTENCE = auto()
-    """A time that only stands before a citation, and may be about something else."""
+    """The sentence names it before the citation, possibly about something else."""
 
 
 class Time(NamedTuple):
-    """The time whose law a citation means."""
+    """Period whose law a citation means."""
 
     period: Period
     by: By
 
 
 class Times:
-    """When what a text speaks of happened."""
+    """Periods named in a text, to find the one that counts for a citation."""
 
     def __init__(self, text: str, chosen: Period | None = None, asked: Period | None = None) -> None:
-        """`asked`: the time of the question that the text answers."""
+        """Read the periods of a text. `asked_period` is the period of the question that the text answers."""
         self._text = text
         self._periods = list(periods(text))
         self._chosen = chosen or next((one for one in self._periods if _COUNTS.match(text, one.end)), None)
         self._asked = asked
 
     def of(self, citation: Citation) -> Time | None:
-        """The last time that is named before it in its sentence; without one, that of the question."""
+        """Return the last period named before the citation in its sentence, else that of the question."""
         if self._chosen:
             return Time(self._chosen, By.CHOICE)
         begin = max(self._text.rfind(mark, 0, citation.start) for mark in "。；！？\n") + 1

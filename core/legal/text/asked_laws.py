@@ -1,8 +1,9 @@
-"""How often people ask about a law: a prior for finding articles by everyday words.
+"""Popularity of laws: a prior for finding articles by everyday words.
 
-Counted in 768 questions of STARD (oneal2000/STARD, MIT licence), which people asked lawyers and lawyers answered with articles: of how
-many of the questions an article of the law is part of the answer. Only the names and the numbers come from there. A law that is not
-in the list loses nothing but this advantage; `docs/benchmarks.md` says what the list brings on questions it was not counted in.
+Counted in 768 questions of STARD (oneal2000/STARD, MIT licence), which people asked lawyers and lawyers answered with
+articles. Each number is the count of questions whose answer has an article of the law. Only names and numbers come from
+there. A law outside the list loses nothing but this advantage; `docs/benchmarks.md` has the effect on questions that
+were not counted.
 """
 
 from __future__ import annotations
@@ -112,5 +113,5 @@ TIMES_ASKED = {
 
 
 def familiarity(key: str) -> float:
-    """0 for a law that nobody asked about; grows with the order of magnitude. `key` as `law_key` makes it."""
+    """Return 0 for a law that nobody asked about, else the logarithm of its count. `key` is a `law_key`."""
     return math.log1p(TIMES_ASKED.get(key, 0))

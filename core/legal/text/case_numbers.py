@@ -1,7 +1,7 @@
-"""案号 in all their forms, and the kind of case that they tell.
+"""Case numbers (案号) in all their forms, and the type of case that they state.
 
 Since 2016: （2023）京01民终1234号, that is （year）court, type, serial. Before: （2014）沂南刑初字第348号. Documents of
-authorities (法释〔2020〕17号) have their words before the year, and nothing but the serial after it.
+authorities (法释〔2020〕17号) have their words before the year and only the serial after it.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _TYPES = (
 class CaseNumber:
     start: int
     text: str
-    """As it stands in the text."""
+    """The number as written in the text."""
     type: CaseType
 
     def canonical(self) -> str:
-        """One spelling for all brackets, widths and blanks."""
+        """Return one spelling for all brackets, widths and spaces."""
         return re.sub(r"[(\[〔【](\d+)年?[)\]〕】]", r"（\1）", re.sub(r"\s+", "", plain(self.text)), count=1)
 
 

@@ -1,4 +1,4 @@
-"""What a quotation changed, left out or added, next to the words of the law."""
+"""Differences between a quotation and the law, or between two versions of a text."""
 
 from __future__ import annotations
 
@@ -8,22 +8,26 @@ from functools import lru_cache
 from typing import NamedTuple
 
 MOST_PAIRS = 4_000_000
-"""Of letters to compare. A quotation of ten thousand would hold up the page for half a minute."""
+"""Largest number of letter pairs to compare. A quotation of ten thousand letters would block the page for half a
+minute."""
 
 _WORD = 3
 
 
 class Stretch(NamedTuple):
-    """A part of both texts. Equal words stand in `quoted`; where they differ, either side may be empty."""
+    """Part of both texts. Equal words stand in `old`; where the texts differ, either side may be empty."""
 
     quoted: str
     real: str | None = None
-    """None: the same as quoted."""
+    """The newer words, or None if they equal `old`."""
 
 
 @lru_cache(maxsize=256)
 def changes(old: str, new: str) -> tuple[Stretch, ...]:
-    """The older text beside the newer one; a letter that both have by chance between two changes is part of the change."""
+    """Return the differences between an older and a newer text.
+
+    One or two equal letters between two changes count as part of the change.
+    """
     if len(old) * len(new) > MOST_PAIRS:
         return (Stretch(old, new),)
     found: list[Stretch] = []
@@ -41,7 +45,8 @@ def changes(old: str, new: str) -> tuple[Stretch, ...]:
 
 @lru_cache(maxsize=256)
 def difference(quote: str, text: str) -> tuple[Stretch, ...]:
-    """The quotation beside the part of the article that it quotes; punctuation and ellipses are no difference."""
+    """Return the differences between a quotation and the part of the article that it quotes. Punctuation and ellipses
+    do not count."""
     if len(quote) * len(text) > MOST_PAIRS:
         return (Stretch(quote, text),)
     changes = SequenceMatcher(None, quote, text, autojunk=False).get_opcodes()

@@ -1,4 +1,4 @@
-"""From everyday words to terms that statutes contain: question words go, and plain words bring their legal twins."""
+"""Legal terms for everyday words: question words are dropped, and plain words add the words of the law."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _QUESTION = re.compile(
     "这种|这样|这个|那么|那个|情况下|情况|一下|想|谁"
 )
 
-# What people say, and what the law says: from general knowledge of the statutes, by someone who had read the queries of
+# Everyday words and the words of the law: from general knowledge of the statutes, by someone who had read the queries of
 # the benchmark (docs/benchmarks.md says what was tuned on what).
 LAY_WORDS = {
     "老板": "用人单位",
@@ -168,7 +168,7 @@ _LONGEST_FIRST = re.compile("|".join(sorted(map(re.escape, LAY_WORDS), key=len, 
 
 
 def search_terms(text: str) -> dict[str, float]:
-    """The terms to look for, each with its weight: what was asked in full, legal twins of plain words less."""
+    """Return the terms to search for with their weights. Legal terms added for everyday words weigh less."""
     text = text[:LONGEST_QUESTION]
     asked = _QUESTION.sub(" ", simplified(fold(text)))
     weights = dict.fromkeys((term for term in terms(asked) if len(term) > 1 or term.isdigit()), 1.0)

@@ -1,4 +1,4 @@
-"""Names of laws: one key for all spellings of a name, the short names people use, and the law that somebody means."""
+"""Names of laws: one key for all spellings, the short names people use, and guesses for misspelt names."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from core.base.chinese.script import simplified
 _BRACKETS = re.compile(r"[《》〈〉<>「」“”\"'\s·]")
 _YEAR = re.compile(r"\((?:\d{4})年?(?:第?[一二三四五六]次)?(?:修正|修订|修改|版|文本|公布|施行)*\)$")
 PART = "(?:总则|物权|合同|人格权|婚姻家庭|继承|侵权责任|分则)"
-"""What the parts of 民法典 and 刑法 are called."""
+"""Names of the parts of 民法典 and 刑法."""
 _PART = re.compile(f"{PART}[编篇]$")
 
-# What a rule on letters cannot find: 消法 is not 消防法, and an interpretation is called after its subject. A name that
+# Short names that no rule on letters finds: 消法 is not 消防法, and an interpretation is called after its subject. A name that
 # an older law had (执业医师法) is not a short name of the newer one: its articles are numbered differently.
 ALIASES = {
     "消法": "消费者权益保护法",
@@ -197,14 +197,14 @@ ALIASES = {
 
 @lru_cache(maxsize=8192)
 def law_key(name: str) -> str:
-    """Equal for all spellings of one name: 《中华人民共和国劳动合同法》, 劳动合同法, 勞動合同法."""
+    """Return one key for all spellings of a name: 《中华人民共和国劳动合同法》, 劳动合同法, 勞動合同法."""
     key = _BRACKETS.sub("", simplified(unicodedata.normalize("NFKC", name)))
     return key.replace("中华人民共和国", "") or key
 
 
 @lru_cache(maxsize=8192)
 def spellings(name: str) -> tuple[str, ...]:
-    """The keys under which a written name may be known, best first."""
+    """Return the keys under which a written name may be known, best first."""
     key = law_key(name)
     bare = _YEAR.sub("", key)
     whole = _PART.sub("", bare)  # 民法典侵权责任编 is a part of 民法典
@@ -217,12 +217,12 @@ def spellings(name: str) -> tuple[str, ...]:
         found.append(ALIASES.get(short, key))
         found.extend(_interpretations(spelling))
     found.append(re.sub(r"^(?:我国|中国|现行|新)的?", "", bare))  # 新公司法
-    found.append(f"最高人民法院{bare}")  # which stands before 《关于…》, or does not
+    found.append(f"最高人民法院{bare}")  # the court's name may stand before 《关于…》 or be missing
     return tuple(dict.fromkeys(found))
 
 
 def _interpretations(name: str) -> Iterator[str]:
-    """公司法解释三: the titles that the third interpretation of a law may have."""
+    """Yield the titles that a numbered interpretation may have: 公司法解释三."""
     if called := re.fullmatch(r"(?P<law>.+法)解释\(?(?P<number>[一二三四五六七])?\)?", name):
         number = f"({called['number']})" if called["number"] else ""
         for kind in ("若干问题的规定", "若干问题的解释", "的解释"):
@@ -233,16 +233,16 @@ _SLIPS = (("法法", "法"), ("法点", "法典"), ("条列", "条例"), ("发",
 _ALIKE = 0.64
 _NEXT_BEST = 0.08
 _SHORTEST_GUESS = 4
-"""Letters: 矿业法 and 渔业法 are two laws, not one misspelt."""
+"""Fewest letters of a name to guess: 矿业法 and 渔业法 are two laws, not one misspelt."""
 
 
 def mended(name: str) -> str:
-    """With the ending that was meant: 劳动合同发, 民法点. The name itself where nothing is wrong with that."""
+    """Return the name with a misspelt ending corrected: 劳动合同发, 民法点. Other names are returned unchanged."""
     return next((name.removesuffix(slip) + meant for slip, meant in _SLIPS if name.endswith(slip)), name)
 
 
 def likest_name(name: str, keys: Iterable[str]) -> str | None:
-    """The one name that a misspelt one may stand for; None where none is like it, or several are."""
+    """Return the one known name that a misspelt name may mean, or None if no name or several are similar."""
     wanted = _loose(mended(law_key(name)))
     pairs, best = _bordered_pairs(wanted), [(0.0, ""), (0.0, "")]
     for key in keys:
@@ -261,7 +261,7 @@ def _bordered_pairs(name: str) -> set[str]:
 
 
 def best_match(query: str, keys: Iterable[tuple[str, float]], limit: int = 10) -> list[str]:
-    """The names that hold the letters of the query in order, the most likely ones first. `keys`: name and weight."""
+    """Return the names that hold the letters of the query in order, most likely first. `keys` are names and weights."""
     scored: list[tuple[float, str]] = []
     wanted = list(dict.fromkeys(_loose(spelling) for spelling in _readings(query)))
     for key, weight in keys:
@@ -273,7 +273,7 @@ def best_match(query: str, keys: Iterable[tuple[str, float]], limit: int = 10) -
 
 
 def _readings(query: str) -> list[str]:
-    """Interpretations are called 司法解释 or 解释 whatever their title says."""
+    """Return variants of a query: people write 司法解释 or 解释 whatever the title says."""
     key = law_key(query)
     readings = [key, *(ALIASES[part] + key[len(part) :] for part in (key[:2], key[:3], key[:4]) if part in ALIASES)]
     for word in ("司法解释", "解释"):
@@ -286,7 +286,8 @@ def _loose(key: str) -> str:
 
 
 def _cost(query: str, name: str) -> float | None:
-    """How far apart the letters of the query stand in the name; None when they do not all stand there in order."""
+    """Return a cost for how far apart the query's letters stand in the name, or None if they are not all there in
+    order."""
     if len(query) < 2 or query[-1] != name[-1]:
         return None
     runs, at = 0, len(name)

@@ -1,4 +1,4 @@
-"""款 and 项 inside an article: every line that is not an item begins a new 款."""
+"""Paragraphs (款) and items (项) inside an article. Every line that is not an item begins a new 款."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ITEM = re.compile(rf"\(\s*({NUMERAL})\s*\)")
 
 
 def paragraphs(text: str) -> list[list[str]]:
-    """The 款 of an article; each is its own line and the lines of its items."""
+    """Split an article into its 款. Each is a list of its own line and the lines of its items."""
     found: list[list[str]] = []
     for line in text.splitlines():
         if found and _ITEM.match(plain(line)):
@@ -22,7 +22,8 @@ def paragraphs(text: str) -> list[list[str]]:
 
 
 def excerpt(text: str, paragraph: int | None, item: int | None) -> str | None:
-    """The words of 第…款第…项; without a 款, the items of the whole article count. None when there is no such one."""
+    """Return the words of 第…款第…项, or None if there is no such part. Without a 款, items are counted in the whole
+    article."""
     if not paragraph and not item:
         return None
     found = paragraphs(text)

@@ -1,4 +1,4 @@
-"""Words in quotation marks beside a citation, and whether an article has them."""
+"""Quotations beside a citation, and their comparison with the article."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.base.chinese.numerals import NUMERAL, to_int
 from core.legal.text.restatement import CitedTogether
 
 _SHORTEST = 8
-"""Letters; fewer in quotation marks are a term, not a quotation."""
+"""Fewest letters of a quotation. Shorter words in quotation marks are a term."""
 _REACH = 1_600
 _PAIRS = {"“": "”", "「": "」", "『": "』", '"': '"'}
 _OPENING = re.compile(r"(?P<link>[^。；;！？!?\n“”「」『』\"《》]{0,24}?)[:：,，(（]?\s{0,8}(?P<open>[“「『\"])")
@@ -31,13 +31,16 @@ _NUMERAL = re.compile(NUMERAL)
 class Quotation(NamedTuple):
     text: str
     rest: str = ""
-    """What the sentence goes on to say after it."""
+    """Words of the sentence after the quotation."""
     term: bool = False
-    """The words are spoken of, 第三条规定的“…”的情形: nobody says that they are the article's own."""
+    """True if the words are only spoken of, as in 第三条规定的“…”的情形, and not claimed to be the article's own."""
 
 
 def quotations(text: str, cited: Sequence[CitedTogether]) -> Iterator[Quotation | None]:
-    """For each citation the quotation that belongs to it: after 第…条规定：, in a block below, or right before it."""
+    """Yield the quotation of each citation group, or None.
+
+    It stands after 第…条规定：, in a block below, or right before the citation.
+    """
     for position, one in enumerate(cited):
         until = cited[position + 1].start if position + 1 < len(cited) else len(text)
         begin = cited[position - 1].end if position else 0
@@ -65,7 +68,8 @@ def _quotation(after: str, opening: re.Match[str]) -> Quotation | None:
 
 
 def _closing(text: str, opened: str, begin: int) -> int:
-    """Where the mark stands that closes it: quotations hold quotations. Where one is never closed, the first that closes any."""
+    """Return the position of the closing mark. Quotations may hold quotations; if one is never closed, the first
+    closing mark counts."""
     closed, depth = _PAIRS[opened], 1
     for place in range(begin, len(text)):
         depth += (text[place] == opened != closed) - (text[place] == closed)
@@ -80,9 +84,9 @@ def _before(before: str) -> Quotation | None:
 
 
 def quotes(quote: str, text: str) -> bool:
-    """Whether the words stand in the text, in order.
+    """Return whether the quoted words stand in the text, in order.
 
-    Punctuation, blanks, item marks and ellipses do not matter, nor 六 for 6, nor items that were left out.
+    Punctuation, spaces, item marks and ellipses do not matter, nor 六 for 6, nor items that were left out.
     """
     quote = _OWN_NUMBER.sub("", quote)
     pieces = _ELLIPSIS.split(quote)

@@ -1,4 +1,5 @@
-"""What a text says that an article provides: the words around the citation, in sentences, brackets, lists and tables."""
+"""Restatements: the words around a citation that say what the article provides, in sentences, brackets, lists and
+tables."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from core.base.chinese.numerals import NUMERAL
 from core.legal.text.statute_citations import Citation
 
 _REACH = 1_200
-"""How far from a citation its restatement may stand."""
+"""Largest distance, in letters, between a citation and its restatement."""
 _SAYS = (
     r"(?:(?:已|还|也|则|就|中)?(?:明确|清楚|具体|专门)?(?:规定|载明|指出|写明|要求|明确|强调|确立|列明|表明|提到|说明|说|称|是指|是关于)"
     r"(?:了|为|是|如下|道|的?是|的?内容(?:是|为|如下))?)"
@@ -48,19 +49,19 @@ _HEARSAY = re.compile(r"(?:有人(?:说|认为|主张)|网传|谣传|误以为|�
 _JOINED = re.compile(r"\s*+(?:(?:、|，|,|和|以及|及其|及|与|或者|或|至|到|-+)\s*+)?")
 _ENDS = "。；;\n|！？!?"
 _LEAST = 6
-"""Letters; fewer say nothing that could be compared."""
+"""Fewest letters that can be compared."""
 
 
 class Restatement(NamedTuple):
     text: str
     attributed: bool
-    """The text says outright that the article says this (第三条规定…), and not only that it follows from it."""
+    """True if the text says outright that the article says this (第三条规定…), not only that it follows from it."""
     whole: bool = True
-    """False: another citation breaks into the sentence, so that this is a part of what is said."""
+    """False if another citation interrupts the sentence, so this is only a part of it."""
 
 
 class CitedTogether(NamedTuple):
-    """Articles in one breath, 第三条、第四条; what is said of them is said of all."""
+    """Articles cited together (第三条、第四条). A restatement counts for all of them."""
 
     start: int
     end: int
@@ -68,6 +69,7 @@ class CitedTogether(NamedTuple):
 
 
 def cited_together(text: str, citations: Sequence[Citation]) -> list[CitedTogether]:
+    """Group citations of one law that are only joined by 、, 和, 至 and the like."""
     found: list[CitedTogether] = []
     for citation in citations:
         last = found[-1] if found else None
@@ -80,7 +82,8 @@ def cited_together(text: str, citations: Sequence[Citation]) -> list[CitedTogeth
 
 
 def restatement(text: str, cited: CitedTogether, begin: int, until: int) -> Restatement | None:
-    """Between the ends of what other citations say; None where the text only names the article."""
+    """Return the restatement of a group between the positions `begin` and `until`, or None if the text only names the
+    articles."""
     line_start = max(text.rfind("\n", max(0, cited.start - _REACH), cited.start) + 1, cited.start - _REACH)
     before = text[line_start : cited.start]
     if _BROKEN.search(before) or _HEARSAY.search(before):
@@ -104,7 +107,8 @@ def restatements(text: str, cited: Sequence[CitedTogether]) -> Iterator[Restatem
 
 
 def _taken_over(text: str, cited: Sequence[CitedTogether], position: int) -> int:
-    """Where the next citation begins to be spoken of; one within a rule, 依照本法第十条的规定, is part of the rule."""
+    """Return the position where the text turns to the next citation. One inside a rule (依照本法第十条的规定) is part
+    of the rule."""
     end = cited[position].end
     for place in range(position + 1, len(cited)):
         following = cited[place]
@@ -133,7 +137,7 @@ def _is_bracketed(text: str, cited: CitedTogether, before: str) -> bool:
 
 
 def _cells(text: str, line_start: int, cited: CitedTogether) -> str:
-    """The other cells of the row; those after the citation first."""
+    """Return the longest other cell of a table row. Cells after the citation come first."""
     end = text.find("\n", cited.end, cited.end + _REACH)
     row = text[line_start : end if end >= 0 else cited.end + _REACH]
     cells = row.split("|")
@@ -161,7 +165,7 @@ def _said_after(window: str, before: str, broken: bool) -> Restatement | None:
 
 
 def _block(below: str) -> str:
-    """The paragraph or the list under a line that ends with the citation."""
+    """Return the paragraph or the list under a line that ends with the citation."""
     paragraph = below.lstrip("\n").split("\n\n", 1)[0]
     lines = [_OPENS.sub("", line, count=1) for line in paragraph.splitlines()[:12] if not line.lstrip().startswith("|")]
     return "\n".join(lines)

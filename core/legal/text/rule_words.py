@@ -1,7 +1,7 @@
-"""The words of a rule, in a form in which two ways of saying it are equal: 不得超过六个月, 不能超过 6 个月, 六个月以内.
+"""Words of a rule in a comparable form: 不得超过六个月, 不能超过 6 个月 and 六个月以内 become equal.
 
-Quantities, modals and the synonyms that people use when they restate a law are one word each; every other character stands
-for itself, and punctuation for nothing.
+Quantities, modals and common synonyms are one word each. Every other character is a word of its own, and punctuation is
+dropped.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ SAME = {
     "主管部门": "主管部门|主管机关",
     "前提": "前提是|前提为|条件是|如果|假如|倘若|(?<!例)若(?!干)",
 }
-"""What people write for the same thing in a rule; the longest spelling first where one is part of another."""
+"""Patterns of words with one meaning in a rule. Longer spellings come first."""
 _BEGIN = "0-9〇零一二两三四五六七八九十百千不未最至超多高大低少小为是可应该必有需须能无严禁或以及其和与并且同但依按根遵人法检政给予情况劳员雇造导致他它别之当没尽向对支发签订解终主前条如假倘若"
-"""No other character begins a quantity or one of these words, and most need not be tried."""
+"""Characters that begin a quantity or a synonym. Words that begin otherwise are not tried."""
 _WORD = re.compile(
     rf"(?P<other>[^\W_{_BEGIN}])|(?P<quantity>{_QUANTITY})|"
     + "|".join(f"(?P<w{number}>{spellings})" for number, spellings in enumerate(SAME.values()))
@@ -88,18 +88,18 @@ _NATURES = (
 
 class Word(NamedTuple):
     key: str
-    """Equal for all spellings."""
+    """Form that is equal for all spellings."""
     start: int
     end: int
     nature: Nature = Nature.PLAIN
     unit: str = ""
     value: Decimal | None = None
-    """Of a quantity whose numeral can be read."""
+    """Value of a quantity whose numeral can be read."""
     bound: str = ""
 
 
 def rule_words(text: str) -> list[Word]:
-    """The words with their places in the text. The bound of a quantity follows it: 不得超过六个月 is 6月, ≤."""
+    """Return the words of a text with their places. A bound follows its quantity: 不得超过六个月 is 6月, ≤."""
     found: list[Word] = []
     for match in _WORD.finditer(folded(text)):
         kind = match.lastgroup or ""
@@ -124,7 +124,7 @@ def _quantity(match: re.Match[str]) -> list[Word]:
 
 
 def _measured(match: re.Match[str]) -> tuple[Decimal | None, str, str]:
-    """The value, its unit, and the figures as they are, for a numeral that cannot be read (一百二)."""
+    """Return the value, the unit and the figures as written, for a numeral that cannot be read (一百二)."""
     if match["percent"]:
         return _value(match["percent"], ""), "%", match["percent"]
     if match["whole"]:

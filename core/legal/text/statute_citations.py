@@ -1,7 +1,7 @@
 """Statutes cited in any text: 《劳动合同法》第三十八条第一款第（二）项, 民法典第1198条, 本法第十条至第十五条, 前条.
 
-The grammar needs no list of laws for names in 《》. A name without them (根据劳动合同法第三十八条) begins where the
-longest name that `is_known` accepts begins; without such a name, after the words that introduce a citation.
+Names in 《》 need no list of laws. A name without them (根据劳动合同法第三十八条) begins where the longest name begins
+that `is_known` accepts. If none is known, it begins after the words that introduce a citation.
 """
 
 from __future__ import annotations
@@ -69,20 +69,20 @@ class Citation:
     start: int
     end: int
     law: str | None
-    """The name as written, without 《》; None for 本法 and 前条 with nothing named before."""
+    """Name as written, without 《》. None for 本法 and 前条 if no law was named before."""
     article: ArticleNumber
     last: ArticleNumber | None = None
-    """The end of a range."""
+    """Last article of a range."""
     paragraph: int | None = None
     item: int | None = None
     home: bool = False
-    """The law that the text itself is part of: 本法, or no name at all."""
+    """True if the law is the one that the text itself is part of: 本法, or no name at all."""
     back: int = 0
-    """前条 is 1, 前两条 is 2; `article` then has no number."""
+    """Number of articles back: 前条 is 1, 前两条 is 2. `article` then has no number."""
     edition: Edition | None = None
-    """The version that is named with the law."""
+    """Version that is named with the law."""
     carried: bool = False
-    """No law is named with it: it may be the one that was named before."""
+    """True if no law is named here and the one named before is assumed."""
 
 
 class _Name(NamedTuple):
@@ -91,20 +91,23 @@ class _Name(NamedTuple):
     law: str | None
     start: int
     home: bool = False
-    """It is 本法."""
+    """True for 本法."""
     same: str = ""
-    """It is 该法, 本条例 …: what kind of thing was named before."""
+    """Kind of document that 该法, 本条例 … refers back to."""
     edition: Edition | None = None
     carried: bool = False
 
 
 def may_cite(text: str) -> bool:
-    """A glance: whether it is worth looking for citations at all."""
+    """Return quickly whether a text may cite a statute."""
     return _ARTICLE.search(plain(text)) is not None
 
 
 def find_citations(text: str, is_known: IsKnown | None = None, *, in_statute: bool = False) -> list[Citation]:
-    """Every statute cited in the text, in order. `in_statute`: 第十条 alone, 前条 and 本法 mean the law it stands in."""
+    """Return every statute cited in the text, in order.
+
+    `in_statute` is for the text of a law: 第十条 alone, 前条 and 本法 then mean the law itself.
+    """
     simple = plain(text)
     called = {found["short"]: found["full"] for found in _CALLED.finditer(simple)}
     known = (lambda name: name in called or bool(is_known and is_known(name))) if called or is_known else None
@@ -130,7 +133,7 @@ def find_citations(text: str, is_known: IsKnown | None = None, *, in_statute: bo
 
 
 def _outermost(citations: list[Citation]) -> Iterator[Citation]:
-    """Without those in the title of what is cited: 《关于适用刑法第十二条几个问题的解释》第二条."""
+    """Yield citations without those in the title of another: 《关于适用刑法第十二条几个问题的解释》第二条."""
     before: Citation | None = None
     for citation in citations:
         if before is None or citation.end > before.end:
@@ -146,13 +149,16 @@ _BEGINS_ANEW = re.compile(
 
 
 def _goes_on(text: str, end: int, references: re.Match[str]) -> bool:
-    """第二十一条, soon after 《刑法》第二十条 in the same paragraph, with nothing between them that has articles too."""
+    """Return whether an article without a law continues the citation before it.
+
+    第二十一条 does, soon after 《刑法》第二十条 in the same paragraph, if nothing else with articles stands between.
+    """
     between = text[end : references.start()]
     return len(between) <= _FAR and not _SOMETHING_ELSE.search(between) and bool(_BEGINS_ANEW.search(between))
 
 
 def _named_before(named: list[_Name], name: _Name) -> _Name:
-    """What 该法, 该解释 or, in a text that is no law, 本法 stands for: the last thing of that kind."""
+    """Return the law that 该法, 该解释 or, outside of a law, 本法 refers to: the last one of that kind."""
     meant = next((one for one in reversed(named) if _is_of_kind(one.law or "", name.same)), None)
     return _Name(meant.law if meant else None, name.start, edition=meant.edition if meant else None)
 
@@ -209,7 +215,7 @@ def _name_before(text: str, at: int, known: IsKnown | None) -> _Name:
 
 
 def _whole_name(before: str, name: str, offset: int, edition: Edition | None) -> _Name:
-    """With whose law it is, and which version, where that stands before the name."""
+    """Return the name with its country or city and its edition, if these stand before it."""
     start = len(before)
     if place := place_before(before, name):
         start -= len(place)
@@ -220,7 +226,7 @@ def _whole_name(before: str, name: str, offset: int, edition: Edition | None) ->
 
 
 def _opening(text: str) -> int:
-    """Where the 《 stands that the last character closes; titles hold titles."""
+    """Return the position of the 《 that the last character closes. Titles may hold titles."""
     depth = 0
     for place in range(len(text) - 1, -1, -1):
         depth += (text[place] == "》") - (text[place] == "《")
@@ -249,7 +255,7 @@ def _belongs_to_contract(text: str, at: int) -> bool:
 
 
 def _read(references: re.Match[str], name: _Name) -> Iterator[Citation]:
-    """The articles of 第三十八条第一款、第四十六条至第四十八条, each with its own place in the text."""
+    """Yield the articles of 第三十八条第一款、第四十六条至第四十八条, each with its own place in the text."""
     pieces = [piece for piece in _PIECE.finditer(references[0]) if piece["number"]]
     current: Citation | None = None
     for position, piece in enumerate(pieces):
@@ -277,7 +283,7 @@ def _read(references: re.Match[str], name: _Name) -> Iterator[Citation]:
 
 
 def _unit(pieces: list[re.Match[str]], position: int) -> str:
-    """In 第三十八、三十九条 the unit stands only at the end."""
+    """Return the unit of a number. In 第三十八、三十九条 it stands only at the end."""
     return next((piece["unit"] for piece in pieces[position:] if piece["unit"]), "")
 
 

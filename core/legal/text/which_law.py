@@ -1,4 +1,4 @@
-"""Which law a name means: another country's, a city's, that of an earlier year, a draft; or no law at all."""
+"""Qualifiers of a law's name: another country, a city, an earlier year, a draft, or no law at all."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ _EDITION_BEFORE = re.compile(rf"(?<!\d)(?:(?:{_YEAR}{_MADE}|{_FORMER.pattern})(?
 
 
 class Edition(NamedTuple):
-    """The version that a text names."""
+    """Version of a law that a text names."""
 
     words: str
     year: int = 0
     made: bool = False
-    """In that year it was made, amended or published; else it was the law of that year."""
+    """True if the law was made, amended or published in that year, else it was in force then."""
     is_draft: bool = False
 
 
 def place_before(words: str, name: str) -> str:
-    """Whose law it is, where that stands right before a name: 德国, 我国台湾地区, 北京市."""
+    """Return the country, region or city right before a name: 德国, 我国台湾地区, 北京市."""
     if abroad := _ABROAD_BEFORE.search(words):
         return abroad[0]
     local = _LOCAL_BEFORE.search(words) if _MAY_BE_LOCAL.search(name) else None
@@ -61,7 +61,7 @@ def is_abroad(name: str) -> bool:
 
 
 def is_local(name: str) -> bool:
-    """北京市物业管理条例; a statute about a place has no such place before its subject."""
+    """Return whether a name begins with a place, as 北京市物业管理条例 does."""
     return bool(_MAY_BE_LOCAL.search(name)) and bool(_BEGINS_LOCAL.match(name))
 
 
@@ -70,13 +70,13 @@ def is_no_law(name: str) -> bool:
 
 
 def edition_before(words: str) -> Edition | None:
-    """2018年《公司法》, 1979年刑法, 旧刑法."""
+    """Return the edition at the end of the words before a name: 2018年《公司法》, 1979年刑法, 旧刑法."""
     found = _EDITION_BEFORE.search(words)
     return _edition(found) if found else None
 
 
 def edition_in(brackets: str) -> Edition | None:
-    """（2018年修正）, （草案）."""
+    """Return the edition in brackets: （2018年修正）, （草案）."""
     if _DRAFT.search(brackets):
         return Edition(brackets, is_draft=True)
     found = _IN_BRACKETS.fullmatch(brackets.strip())
@@ -84,7 +84,7 @@ def edition_in(brackets: str) -> Edition | None:
 
 
 def edition_of_name(name: str) -> Edition | None:
-    """《公司法（2018年修正）》."""
+    """Return the edition at the end of a name: 《公司法（2018年修正）》."""
     brackets = re.search(r"[(（]([^()（）]*)[)）]$", name)
     return edition_in(plain(brackets[1])) if brackets else None
 

@@ -1,4 +1,4 @@
-"""Prompt templates are files beside this one; `$name` is filled in, everything else is sent as it stands."""
+"""The prompt templates: files beside this one. `$name` is filled in, everything else is sent as it stands."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A prompt as a model would be sent it, and the file that it was made from."""
+    """A prompt as a model would get it, and the file of its template."""
 
     path: Path
     messages: Sequence[tuple[str, str]]
-    """Role and text: system, human."""
+    """Pairs of role (system, human) and text."""
     notice: str = ""
-    """Why another template is used than the one that was asked for."""
+    """The reason why another template is used than the requested one."""
 
     @property
     def template(self) -> str:
@@ -36,13 +36,13 @@ def template_text(name: str) -> str:
 
 
 LONGEST_QUERY = 150
-"""Of a model's making. Keywords are short; a query longer than this carries something out."""
+"""Characters of a query that a model wrote. Keywords are short; a longer query may carry data out."""
 SAME_WORDS = 20
-"""So many characters in a row that also stand in the instructions are a quotation of them."""
+"""Characters in a row that also stand in the instructions. So many are a quotation of them."""
 
 
 def quotes_instructions(query: str) -> bool:
-    """Whether a model searches for what it was told by us, which nobody has a reason to."""
+    """Return whether a model's query repeats our instructions. No honest search does that."""
     folded = fold(query)
     starts = range(len(folded) - SAME_WORDS + 1)
     return any(folded[start : start + SAME_WORDS] in instructions() for start in starts)
@@ -62,7 +62,7 @@ def fill(name: str, **values: str) -> str:
 
 
 def chat_system(wanted: str, *, question: str, model: ModelChoice) -> str:
-    """The name of the template that says how to answer: the configured variant, or the one for this model and language."""
+    """Return the name of the system template: the configured variant, or the one for this model and language."""
     if wanted == "auto":
         wanted = "small" if model.small else "chinese" if is_chinese(question) else "english"
     return "chat_system" if wanted == "chinese" else f"chat_system_{wanted}"
@@ -71,7 +71,8 @@ def chat_system(wanted: str, *, question: str, model: ModelChoice) -> str:
 def answer_prompt(
     question: str, context: str, *, system: str, today: date, turns: Sequence[tuple[str, str]] = (), before: str = ""
 ) -> list[tuple[str, str]]:
-    """`context`: the sources, or why there are none; `turns` and `before`: what was said before, as messages or as text."""
+    """Return the messages of a prompt. `context`: the sources, or why there are none. `turns` or `history_text`: the
+    conversation so far, as messages or as text."""
     asked = fill("chat_question", context=context, question=question) if context else question
     return [
         ("system", fill(system, date=today.isoformat())),

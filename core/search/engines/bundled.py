@@ -1,8 +1,8 @@
-"""The built-in manual as a search engine: no key, no network, and an honest nothing when the question is not about it.
+"""The built-in manual as a search engine: no key, no network, and no results if the question is not about it.
 
 An article's score is the share of the question that it accounts for, 0 to 1. A term of the question weighs more the
-fewer articles have it, and is credited fully in a title, less in a keyword, least in the text. A term that no article
-has weighs most: a question about something else stays below the threshold, whatever common words it shares.
+fewer articles have it. It counts fully in a title, less in a keyword, least in the text. A term that no article has
+weighs most. So a question about something else stays below the threshold, whatever common words it shares.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SNIPPET_LENGTH = 200  # what a model gets to read of it
 TITLE_CREDIT = 1.0
 KEYWORD_CREDIT = 0.8
 TEXT_CREDIT = 0.6
-"""What a term that the text repeats often comes close to; one mention earns half of it."""
+"""Limit that a term reaches if the text repeats it often; one mention earns half of it."""
 THRESHOLD = 0.25
 
 # The manual is in Chinese; readers also ask in English. Names and commands are the same in both.
@@ -79,7 +79,7 @@ class BundledEngine(SearchEngine):
     test_question = "怎么打开联网搜索"
     set_up = False
     cacheable = False
-    """A kept answer from the manual would hide the web for an hour after the network is back."""
+    """False: a cached answer from the manual would hide the web for an hour after the network is back."""
 
     def __init__(self, *, public_url: str, folder: Path = MANUAL_FOLDER) -> None:
         self._public_url = public_url.rstrip("/")
@@ -140,12 +140,12 @@ def _entry(article: ManualArticle) -> _Entry:
 
 
 def _without_examples(markdown: str) -> str:
-    """`search "离婚冷静期"` is about search, not about divorce."""
+    """Remove Chinese from code: `search "离婚冷静期"` is about search, not about divorce."""
     return _CODE.sub(lambda code: re.sub(r"[^\x00-\x7f]+", " ", code[0]), markdown)
 
 
 def _with_parts(found: Iterable[str]) -> Iterable[str]:
-    """OPENAI_API_KEY is also found by the words openai, api and key."""
+    """Yield each term and its parts: OPENAI_API_KEY is also found by the words openai, api and key."""
     for term in found:
         yield term
         if term.isascii():

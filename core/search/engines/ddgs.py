@@ -66,6 +66,7 @@ class DdgsEngine(SearchEngine):
         return cls(settings.section(DdgsSettings).backends)
 
     def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> Found:
+        """Search with the ddgs library and return the cleaned results. Raise an `EngineError`."""
         query = SearchQuery(query) if isinstance(query, str) else query
         news = query.type is SearchType.NEWS
         backends = NEWS_BACKENDS if news else self._backends

@@ -42,6 +42,7 @@ class ExaEngine(KeyedEngine):
         return cls(cls.key_in(settings), text=settings.section(ExaSettings).text)
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
+        """Return the request. Exa has no parameter for the language."""
         # There is no parameter for the language: Exa goes by the meaning of the query.
         body: dict[str, Any] = {"query": query.text, "numResults": num_results, "contents": self._contents}
         if query.type is SearchType.NEWS:

@@ -1,7 +1,7 @@
 """Google's result page, read in a real browser. Its walls are recognised, never fought: the next engine takes over.
 
-Google has no key-free API. Class names change every year and the nesting every month, so as little as possible hangs
-on them: a result is a link around a heading inside `#search`, and everything else is told by where links lead.
+Google has no API without a key. Class names change every year and the nesting every month, so the parser depends on
+little: a result is a link around a heading inside `#search`. The rest is decided by the targets of the links.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MOST_RESULTS = 100
 # addresses, and where the scripts of its pages are. The rest (advertising, accounts, maps) is not needed for results.
 ORIGINS = ("https://www.google.com", "https://www.gstatic.com", "https://ssl.gstatic.com")
 
-# What stands behind the results, or instead of them: whatever else a page still loads is not worth waiting for.
+# Elements after the results, or instead of them: what a page loads later is not worth waiting for.
 READY = "#botstuff, footer, #captcha-form, form[action*='//consent.google.']"
 
 
@@ -112,6 +112,7 @@ class GoogleEngine(SearchEngine):
         return cls(browser, base_url=options.base_url)
 
     def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> Found:
+        """Search in the browser and return the results of the page. Raise an `EngineError`."""
         query = SearchQuery(query) if isinstance(query, str) else query
         deadline = deadline or Deadline(DEFAULT_SECONDS)
         seconds = deadline.remaining()
@@ -131,7 +132,7 @@ class GoogleEngine(SearchEngine):
         return found
 
     def address(self, query: SearchQuery) -> str:
-        """Google has dropped the number of results: a page has about ten."""
+        """Return the URL of the result page. Google has dropped the number of results: a page has about ten."""
         params = {"q": one_line(with_sites(query))}
         if language := language_code(query):
             params["hl"] = query.language
@@ -162,7 +163,10 @@ _CAPTCHA = re.compile(r"(ipv4|ipv6|sorry)\.google\.com")
 
 
 def _led_away(host: str) -> EngineError:
-    """The browser does not go there, and need not: Google's walls are known by name. Any other is not for an hour."""
+    """Return the error for a redirect, which is not followed.
+
+    Google's walls are known by name and rest an hour, others less.
+    """
     if _CONSENT.match(host):
         return GoogleConsent()
     if _CAPTCHA.match(host):
@@ -177,9 +181,9 @@ def _led_away(host: str) -> EngineError:
 
 
 def parse_results(html: str, url: str) -> Found:
-    """The organic results of a page that was read at `url`, in order. An empty list: Google says there are none.
+    """Return the organic results of a page that was read at `url`; an empty list if Google says there are none.
 
-    Raises what else the page is: GoogleCaptcha, GoogleConsent, GoogleJavaScriptWall, GoogleLayoutChanged.
+    Raise GoogleCaptcha, GoogleConsent, GoogleJavaScriptWall or GoogleLayoutChanged if it is another page.
     """
     address = urlsplit(url)
     page = _parsed(html)
@@ -202,7 +206,7 @@ def parse_results(html: str, url: str) -> Found:
 
 
 def _estimate(page: HtmlElement) -> int | None:
-    """`About 2,300,000 results`, `Aproximadamente 3.250.000 resultados`, `找到约 1,230 条结果`."""
+    """Return the number in `About 2,300,000 results`, `Aproximadamente 3.250.000 resultados`, `找到约 1,230 条结果`."""
     said = re.search(r"\d[\d.,\u00a0\u202f]*", "".join(page.xpath('//*[@id="result-stats"]/text()')))
     return int("".join(filter(str.isdecimal, said[0]))) if said else None
 
@@ -258,7 +262,10 @@ _OWN_PATH = re.compile(
 
 
 def _target(href: str, page: SplitResult) -> str | None:
-    """Where a link leads in the end; None when that is Google itself. `www.google.com/chrome/` is a page like others."""
+    """Return the final target of a link; None if it is Google itself.
+
+    `www.google.com/chrome/` is a page like others.
+    """
     try:
         parts = urlsplit(urljoin(page.geturl(), href))
         host = parts.hostname or ""
@@ -312,7 +319,10 @@ _CARD = f"*[{_has_class('card-section')}]//p"
 
 
 def _says_nothing_found(page: HtmlElement, address: SplitResult) -> bool:
-    """The sentence is in the reader's language; known is where it stands, or that it quotes the query there."""
+    """Return whether the page says that nothing was found.
+
+    The sentence is in the reader's language; only its position is known, or that it quotes the query.
+    """
     places, links = _PLACES, '//*[@id="search" or @id="rso"]//a'
     if not page.xpath(f"//*[{places}]"):  # without JavaScript
         places, links = '@id="main"', '//*[@id="main"]//a[not(ancestor::footer)]'

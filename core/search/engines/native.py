@@ -51,7 +51,10 @@ class NativeEngine(HttpEngine):
         named: bool = False,
         fetch: Callable[..., Response] = fetch,
     ) -> None:
-        """`named`: somebody put it into the order of the engines; it does not stand there by default only."""
+        """Create the engine.
+
+        `is_named`: the settings name it in the order of the engines; it is not there only by default.
+        """
         super().__init__(fetch=fetch)
         self._base_url = base_url
         self._model = model
@@ -60,6 +63,7 @@ class NativeEngine(HttpEngine):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
+        """Build the engine. Raise EngineMisconfigured if the model has no web search of its own, or there is no key."""
         choice = choose_model(settings)
         base_url = settings.openai.base_url or f"https://{OPENAI}/v1"
         key = settings.openai.api_key
@@ -81,9 +85,10 @@ class NativeEngine(HttpEngine):
         )
 
     def for_tools(self, model: ModelChoice) -> Self | None:
-        """Beside an agent it is a second paid call for each search: only where somebody wants it, and by the same model.
+        """Return this engine only if it is named and the agent uses the same model.
 
-        Whether another model can search is not known, and what it refuses would put this engine to rest for everybody.
+        Beside an agent it is a second paid call for each search. Whether another model can search is not known, and a
+        refusal would put this engine to rest for all visitors.
         """
         return self if self._named and (model.provider, model.name) == ("openai", self._model) else None
 
@@ -114,6 +119,7 @@ class NativeEngine(HttpEngine):
         super().check_status(response)
 
     def parse_response(self, response: Response) -> list[RawResult]:
+        """Return the cited pages and the visited ones. Raise an `EngineError` if the model did not search."""
         data = response.json()
         items = objects(data, "output")
         calls = [item for item in items if item.get("type") == "web_search_call"]
@@ -143,7 +149,7 @@ _LINK = re.compile(r"\(?\[[^\]\n]*\]\([^)\s]*\)\)?")
 
 
 def _sentence(text: Any, end: Any) -> str:
-    """The line before a citation is what it is cited for."""
+    """Return the line before a citation, which is the text it is cited for."""
     if not isinstance(text, str) or not isinstance(end, int):
         return ""
     line = text[:end].rstrip().rpartition("\n")[2]
@@ -154,7 +160,7 @@ _MARKS = re.compile(r"(?<=[?&])utm_source=openai&?|#ws_call_id.*", re.DOTALL)
 
 
 def plain_url(url: Any) -> Any:
-    """Without what the model services append to addresses."""
+    """Return the address without the marks that model services append."""
     return _MARKS.sub("", url).rstrip("?&") if isinstance(url, str) else url
 
 
@@ -162,7 +168,7 @@ def plain_url(url: Any) -> Any:
 
 
 def takes_bare_tool(base_url: str) -> bool:
-    """DeepSeek's version knows none of the options."""
+    """Return whether the service is DeepSeek's, whose version knows none of the options."""
     return urlsplit(base_url).hostname == DEEPSEEK
 
 
@@ -176,7 +182,7 @@ def search_tool(query: SearchQuery) -> dict[str, Any]:
 
 
 def visited(action: Any) -> Iterator[Any]:
-    """The pages that a search brought up, and the one that the model opened: DeepSeek names no others."""
+    """Yield the pages that a search found, and the one that the model opened: DeepSeek names no others."""
     for source in objects(action, "sources") if dig(action, "sources") else ():
         yield plain_url(source.get("url"))
     if dig(action, "url"):
@@ -184,14 +190,14 @@ def visited(action: Any) -> Iterator[Any]:
 
 
 def searched_for(action: Any) -> list[str]:
-    """The model's own words, without the number of the call that DeepSeek lists among them."""
+    """Return the model's own search words, without the number of the call that DeepSeek lists among them."""
     queries = dig(action, "queries")
     words = [dig(action, "query"), *(queries if isinstance(queries, list) else ())]
     return list(dict.fromkeys(word for word in words if isinstance(word, str) and word and "ws_call_id=" not in word))
 
 
 def lacks_search(status: int, body: str) -> bool:
-    """Whether this answer means that the service or the model has no `web_search`."""
+    """Return whether this answer means that the service or the model has no `web_search`."""
     return status in {404, 405, 501} or (status in {400, 422} and ("web_search" in body or "tool" in body))
 
 

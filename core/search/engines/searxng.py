@@ -1,4 +1,4 @@
-"""SearXNG, one's own or a public one: no key, but it must be told to speak JSON, and its limiter wants a browser."""
+"""SearXNG, self-hosted or public: no key, but it must allow JSON, and its limiter expects a browser."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class SearxngSettings(EngineSection):
 
 
 class SearxngEngine(SearchEngine):
-    """Several servers, of which the first that answers is enough; it is asked first the next time."""
+    """Several servers, of which the first that answers is enough. It is asked first the next time."""
 
     name = "searxng"
     label = "SearXNG"
@@ -90,6 +90,7 @@ class SearxngEngine(SearchEngine):
         return cls([public], lacks=_no_server_of_ones_own(options.public_url))
 
     def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> Found:
+        """Ask the servers in order until one answers. Raise the first error if none does."""
         deadline = deadline or Deadline(DEFAULT_SECONDS)
         servers, failures = self.servers, list[EngineError]()
         for place, server in enumerate(servers):
@@ -104,7 +105,7 @@ class SearxngEngine(SearchEngine):
         raise failures[0]
 
     def check(self, deadline: Deadline) -> None:
-        """Raises what a search on any of the servers would meet, without searching."""
+        """Raise the error that a search on any of the servers would meet, without searching."""
         for place, server in enumerate(self.servers):
             server.check(deadline.share(len(self.servers) - place))
 
@@ -121,7 +122,8 @@ _BANG = re.compile(r"(?<!\S)(?:[!:<?]+(?=[^\s!:<?])|!+(?!\S))")
 
 
 def without_bangs(text: str) -> str:
-    """`!!g 天气` would make SearXNG answer with a redirect to Google, `!images` search something else, `:en` elsewhere."""
+    """Remove SearXNG's commands: `!!g 天气` would redirect to Google, `!images` search something else, `:en` change the
+    language."""
     return _BANG.sub("", text) or f'"{text}"'
 
 
@@ -160,7 +162,10 @@ class SearxngServer(HttpEngine):
         return found
 
     def check(self, deadline: Deadline) -> None:
-        """Asks for nothing: 403 and 429 come before the complaint about the missing query, which is the good answer."""
+        """Send a request without a query.
+
+        403 and 429 come before the complaint about the missing query, which is the good answer.
+        """
         try:
             response = self._fetch(
                 Request("GET", self._url, params={"format": "json"}, headers=_HEADERS), deadline=deadline
@@ -172,6 +177,7 @@ class SearxngServer(HttpEngine):
         self.check_status(response)
 
     def check_status(self, response: Response) -> None:
+        """Raise the error for a 403 or 429 with the cure for our own or a public server."""
         host = response.host
         if response.status == 403:
             own = f"请在 SearXNG 的 settings.yml 中写入下面两行并重启：\n{ENABLE_JSON}"
@@ -186,6 +192,7 @@ class SearxngServer(HttpEngine):
         super().check_status(response)
 
     def parse_response(self, response: Response) -> Found:
+        """Return the results, with a note about the engines that did not respond."""
         data = response.json()
         # Results in the form of a table have no address; answers and infoboxes repeat what is in the results.
         entries = [entry for entry in objects(data, "results") if entry.get("url") is not None or not entry]
@@ -210,7 +217,7 @@ def _result(entry: dict[str, Any]) -> RawResult:
 
 
 def _unresponsive(data: Any) -> Iterator[str]:
-    """`[[name, reason], …]`, the reason in the language of our Accept-Language."""
+    """Yield the engines of `[[name, reason], …]`; the reason is in the language of our Accept-Language."""
     found = dig(data, "unresponsive_engines")
     for entry in found[:5] if isinstance(found, list) else ():
         name, reason, *_ = *(entry if isinstance(entry, list) else [entry]), "", ""

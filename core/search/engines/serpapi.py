@@ -53,7 +53,7 @@ def _bing(query: SearchQuery, num_results: int) -> dict[str, str]:
 
 
 def _days(time_range: TimeRange) -> str:
-    """From one day to another, counted from 1970."""
+    """Return the range of days, counted from 1970."""
     return f"ez5_{int(since(time_range).timestamp()) // 86_400}_{int(time.time()) // 86_400}"
 
 
@@ -104,6 +104,7 @@ class SerpapiEngine(KeyedEngine):
         return Request("GET", "https://serpapi.com/search.json", params=params)
 
     def parse_response(self, response: Response) -> Iterator[RawResult]:
+        """Return the results. A search that found nothing is a success with an `error` sentence and no list at all."""
         data = response.json()
         status = dig(data, "search_metadata", "status")
         if not isinstance(status, str):

@@ -65,7 +65,7 @@ class TavilyApi(HttpEngine):
 
 
 def _seconds_to_wait(response: Response) -> float | None:
-    """The keyless limit says in its body how long; the limit of a key says nothing."""
+    """Return the seconds that the keyless limit states in its body; None for the limit of a key, which states none."""
     seconds = dig(explanation(response), "error", "retry_after_seconds")
     return float(seconds) if isinstance(seconds, int | float) and seconds > 0 else None  # NaN is not
 

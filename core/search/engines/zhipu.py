@@ -42,6 +42,7 @@ class ZhipuEngine(KeyedEngine):
         return cls(cls.key_in(settings), engine=settings.section(ZhipuSettings).engine)
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
+        """Return the request. A longer query is cut, and the filter takes only one site."""
         body: dict[str, Any] = {
             "search_query": query.text[:MOST_CHARACTERS],
             "search_engine": self._engine,

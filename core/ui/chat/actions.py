@@ -1,4 +1,4 @@
-"""What the reader's clicks and words do to the session. All of these are callbacks: they run before the page is drawn."""
+"""Callbacks for the reader's clicks and inputs. They run before the page is drawn."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ NO_ENGINE = f"没有可用的搜索引擎，联网搜索无法打开。{NoEngine
 
 
 def submit(app: App) -> None:
-    """Enter was pressed in the chat box."""
+    """Handle the text and files that were sent from the chat box."""
     _take(app, *attachments.said(st.session_state[session.CHAT_INPUT]))
 
 
 def hear(typed: Typed) -> None:
-    """What was typed into a page that has outlived its session: the server was restarted, or another one took over.
+    """Stash the first input of a new session and rerun.
 
-    It begins a new session, in which nothing has a callback yet; the run after this one takes it.
+    A page may outlive its session if the server restarts or another one takes over. Its first input comes before any
+    callback is registered, so the next run handles it.
     """
     text, _ = attachments.said(typed)  # files went to the session before this one, and with it
     if text and st.session_state[session.FIRST_RUN]:
@@ -69,7 +70,7 @@ def _take(app: App, typed: str, files: Sequence[UploadedFile] = ()) -> None:
 
 
 def ask(app: App, text: str) -> bool:
-    """Replaces what is still being answered. False: it is refused."""
+    """Ask a question instead of the one being answered. Returns False if it is refused."""
     chat = session.chat()
     files = chat.attached
     question = _accepted(app, text, files=files)
@@ -90,7 +91,7 @@ def _accepted(
     read: tuple[Source, ...] = (),
     query: str = "",
 ) -> Question | None:
-    """None: it is refused, stays with the reader and changes nothing."""
+    """Return the accepted question. Returns None if it is refused, which changes nothing."""
     chat = session.chat()
     options = AnswerOptions(
         search=session.search_enabled() or bool(read or query),
@@ -122,15 +123,15 @@ def _say(app: App, question: Question, files: Sequence[Page]) -> None:
 
 
 def _answer(question: Question) -> None:
-    """It is the last message; the page starts answering it."""
+    """Queue the last message for an answer. The page starts it."""
     chat = session.chat()
     chat.pending = replace(question, history=tuple(chat.messages[:-1]))
 
 
 def start_pending(app: App, *, is_shown: bool) -> None:
-    """Called by the script itself: the run belongs to the script that follows it.
+    """Start the pending question. The script calls this itself, because a run belongs to the script that follows it.
 
-    The first question of Agent mode has to be shown before it is started: LangChain's agents take seconds to import.
+    The first question of Agent mode is shown before it is started: LangChain's agents take seconds to import.
     """
     chat = session.chat()
     agent = session.mode() == session.AGENT
@@ -145,7 +146,7 @@ def start_pending(app: App, *, is_shown: bool) -> None:
 
 
 def mode_changed(app: App) -> None:
-    """Another mode answers the next question; what is being answered now is kept as far as it got."""
+    """Stop the current run, keeping its text, and note the new mode."""
     chat = session.chat()
     chat.interrupt()
     preferences.keep({"mode": session.mode()})
@@ -153,7 +154,7 @@ def mode_changed(app: App) -> None:
 
 
 def fill(app: App, question: str, mode: Mode) -> None:
-    """Puts a question into the box, for the reader to change and to send; with search, so that there will be sources."""
+    """Put a question into the box for the reader to edit and send. Turns search on, so that there will be sources."""
     st.session_state[session.CHAT_INPUT] = question
     if mode != session.mode():
         st.session_state[session.MODE] = mode
@@ -167,19 +168,20 @@ def follow_up(app: App, question: str) -> None:
 
 
 def go_on(app: App) -> None:
-    """The service cut the last answer off."""
+    """Ask the model to continue an answer that its service cut off."""
     ask(app, GO_ON)
 
 
 def search_again(app: App, key: str) -> None:
-    """Another answer, from a search for the words in the widget with this key; with none there, for the question's own."""
+    """Answer again after a search for the words in the widget with this key. If it is empty, the question itself is
+    searched."""
     asked = session.chat().last_question()
     if asked is not None:
         answer_again(app, fresh=True, query=st.session_state[key].strip() or asked.text)
 
 
 def answer_again(app: App, *, fresh: bool = False, read: tuple[Source, ...] = (), query: str = "") -> None:
-    """Another answer to the last question, in place of the one that is there."""
+    """Replace the answer to the last question with a new one."""
     chat = session.chat()
     asked = chat.last_question()
     if asked is None:
@@ -198,7 +200,7 @@ def answer_again(app: App, *, fresh: bool = False, read: tuple[Source, ...] = ()
 
 
 def _searched_before(app: App, asked: Message) -> str:
-    """What stood for this question in its last search, unless the reader wants its own words from now on."""
+    """Return the rewritten query of the last search for this question, unless the reader has turned rewriting off."""
     messages = session.chat().messages
     searches = [search for answer in messages[messages.index(asked) + 1 :] for search in answer.searches]
     wanted = panel.chosen(app).applied_to(app.settings).chat.standalone_queries
@@ -206,12 +208,12 @@ def _searched_before(app: App, asked: Message) -> str:
 
 
 def read(app: App, source: Source) -> None:
-    """The last question again, answered after reading this source, too."""
+    """Answer the last question again after reading this source."""
     answer_again(app, read=(source,))
 
 
 def resend(app: App, key: str) -> None:
-    """The last question as it was edited in the widget with this key."""
+    """Replace the last question with the edited text in the widget with this key."""
     edited = st.session_state[key]
     chat = session.chat()
     asked = chat.last_question()
@@ -225,6 +227,7 @@ def resend(app: App, key: str) -> None:
 
 
 def obey(app: App, command: Command) -> None:
+    """Execute a chat command."""
     chat = session.chat()
     match command.name:
         case "mode_chat" | "mode_agent":
@@ -273,9 +276,9 @@ def show_older(app: App) -> None:
 
 
 def take_from_address(app: App) -> None:
-    """`/?q=…&mode=agent&search=1`, as a bookmark or a browser's search keyword opens it.
+    """Fill the box from `/?q=…&mode=agent&search=1`, as a bookmark or a browser's search keyword opens it.
 
-    It fills the box and asks nothing: a link may come from anybody. What it switches holds for this session only.
+    Nothing is asked, because a link may come from anybody. What it switches counts for this session only.
     """
     asked = {name: st.query_params.pop(name) for name in ("q", "mode", "search") if name in st.query_params}
     if asked.get("mode") in (session.CHAT, session.AGENT):

@@ -1,4 +1,4 @@
-"""An answer on the page: finished paragraphs are sent once and stay, only the growing end is sent again."""
+"""Answers on the page. Finished paragraphs are sent once; only the growing end is sent again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.ui.escape import draw_html
 
 UPDATES_PER_SECOND = 20
 BYTES_PER_SECOND = 60_000
-"""A very long paragraph is sent again less often, so that a slow connection keeps up."""
+"""Limit for sending a growing paragraph. A very long one is sent less often, so that slow connections keep up."""
 
 
 def app_url() -> str:
@@ -28,7 +28,7 @@ def app_url() -> str:
 
 
 def draw_answer(text: str, sources: Sequence[Source], *, anchor: str, check: AnswerCheck | None = None) -> None:
-    """An answer that is complete: its numbers have cards, with what the check says."""
+    """Draw a complete answer. Its citation numbers have cards with the result of the check."""
     annotated = annotate(text, check)
     place = st.container()
     for special, group in itertools.groupby(split_clean(annotated.text), key=_is_special):
@@ -42,7 +42,8 @@ def draw_answer(text: str, sources: Sequence[Source], *, anchor: str, check: Ans
 
 
 def _is_special(block: Block) -> bool:
-    """Code and formulas go through Streamlit's own elements, everything between them is one piece of HTML."""
+    """Return whether a block is code or a formula, which Streamlit draws itself. Everything between is one piece of
+    HTML."""
     return block.kind in {"code", "math"}
 
 
@@ -52,12 +53,12 @@ def draw_references(sources: Sequence[Source], *, anchor: str) -> None:
 
 
 def draw_list(sources: Sequence[Source]) -> None:
-    """Sources that are only listed: nothing in the text points to them."""
+    """Draw sources that no text points to."""
     draw_html(references_html(sources, app_url=app_url()))
 
 
 def draw_results(results: Iterable[SearchResult]) -> None:
-    """What was found and has no number: no text can cite it."""
+    """Draw results without a number, which no text can cite."""
     draw_html(results_html(results, app_url=app_url()))
 
 
@@ -76,7 +77,7 @@ def _draw_html(place: DeltaGenerator, markdown: str, sources: Sequence[Source], 
 
 
 class AnswerView:
-    """The answer while it is being written."""
+    """Answer while it is being written."""
 
     def __init__(self, sources: Sequence[Source], *, anchor: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.sources = sources
@@ -87,7 +88,7 @@ class AnswerView:
         self.restart()
 
     def restart(self) -> None:
-        """Forgets what was drawn: it was not the answer after all."""
+        """Remove the drawn text, because it was not the answer."""
         self._clear()
         self._blocks = Blocks()
         self._final: list[Block] = []
@@ -95,13 +96,14 @@ class AnswerView:
         self._changed = False
 
     def _clear(self) -> None:
-        """A container in the place of another keeps the other's elements until the script ends: the next one is elsewhere."""
+        """Empty the current place. The next one must be elsewhere, because a replaced container keeps its elements
+        until the script ends."""
         if self._place is not None:
             self._place.empty()
             self._place = None
 
     def _make_place(self) -> None:
-        """Not before there is something to draw: every place is a message to the browser."""
+        """Create the place when there is something to draw. Every place is a message to the browser."""
         if self._place is None:
             self._place = self._all.empty()
             self._area = self._place.container()
@@ -112,7 +114,7 @@ class AnswerView:
         self._changed = True
 
     def draw(self) -> None:
-        """Shows what has come; does nothing when it is too early to send again."""
+        """Draw new text. Does nothing if it is too early to send again."""
         now = self._clock()
         if not self._changed or now < self._next_update:
             return
@@ -123,7 +125,7 @@ class AnswerView:
         self._changed = False
 
     def finish(self, text: str, sources: Sequence[Source], check: AnswerCheck | None) -> None:
-        """The answer as every later rerun draws it."""
+        """Draw the complete answer as every later rerun does."""
         self._clear()
         with self._all:
             draw_answer(text, sources, anchor=self._anchor, check=check)

@@ -1,4 +1,4 @@
-"""Files at the input: read when they are sent, waiting until a question is accepted that takes them along."""
+"""Files attached at the input. They are read when sent, and wait until a question is accepted."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from core.ui.escape import label
 from core.ui.uploads import Typed
 
 MOST = 10
-"""Of a conversation, that go along with one question: its own, and the newest of those before."""
+"""Largest number of files that go with one question: its own, and the newest of those before."""
 ABOUT_THEM = "请概括附件的主要内容。"
-"""What is asked where files were sent without a word."""
+"""Question asked if files were sent without text."""
 WITHOUT = "问题还没有发送，还在输入框里；再发送一次，就不带读不出的文件提问。"
 
 
 def said(typed: Typed) -> tuple[str, Sequence[UploadedFile]]:
+    """Return the text and files of the chat input."""
     if isinstance(typed, ChatInputValue):
         return typed.text, typed.files
     return typed or "", ()
 
 
 def read(app: App, files: Sequence[UploadedFile]) -> str:
-    """Those that can be read wait for the question; why others cannot, in sentences."""
+    """Read uploads and keep them for the next question. Returns the problems of files that cannot be read."""
     chat, problems = session.chat(), list[str]()
     for file in files:
         try:
@@ -48,7 +49,7 @@ def _added(waiting: Sequence[Page], reader: Reader, file: UploadedFile) -> tuple
 
 
 def draw_waiting() -> None:
-    """Above the box: what the next question takes along."""
+    """Draw the files that the next question takes along, above the box."""
     chat = session.chat()
     if not chat.attached:
         return
@@ -71,12 +72,12 @@ def _detach(file: Page) -> None:
 
 
 def evidence(app: App, own: Sequence[Page]) -> tuple[Page, ...]:
-    """The question's own files, then those that were attached before it, the newest first."""
+    """Return the question's own files, then those attached before it, newest first."""
     before = [file for files in reversed(conversation_sync.attached_files(app).values()) for file in files]
     return tuple({file.address: file for file in (*own, *before)}.values())[:MOST]
 
 
 def chips(names: Sequence[str]) -> Markup:
-    """In the bubble of a question."""
+    """Return the file names shown in the bubble of a question."""
     each = (Markup('<span class="wy-file"><span>%s</span> %s</span>') % (ATTACHED, name) for name in names)
     return Markup('<div class="wy-files">%s</div>') % Markup().join(each) if names else Markup()

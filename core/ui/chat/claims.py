@@ -1,4 +1,4 @@
-"""依据核对 below an answer: one line that counts, and inside it every place that was compared, problems first."""
+"""Citation check (依据核对) below an answer: a summary line that unfolds into every compared place, problems first."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.ui.escape import draw_html, label
 
 
 def check_of(app: App, entry: Message) -> AnswerCheck | None:
-    """As it was made with the answer; made again where the checker has changed since, or the answer was cut short."""
+    """Return the check of an answer. It is computed again if the checker changed or the answer was cut short."""
     return app.checks.of(entry, conversation_sync.read_pages_loader(app, entry))
 
 
@@ -63,7 +63,7 @@ def _how(check: AnswerCheck) -> str:
 
 
 def _kinds(check: AnswerCheck) -> Mapping[str, int]:
-    """What there is, problems first."""
+    """Return the number of places per label, problems first."""
     kinds = Counter(claim.label for claim in _problems_first(check))
     return kinds | ({UNCITED: len(check.uncited)} if check.uncited else {})
 

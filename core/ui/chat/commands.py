@@ -1,4 +1,4 @@
-"""Commands typed into the chat box: what was meant, not what happens then."""
+"""Parser for commands typed into the chat box."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _COMMAND = re.compile(r"/[a-z]+(?: [a-z]+)?")
 
 
 def parse(text: str) -> Command | None:
-    """The command in a message that is nothing but a command; None for everything else."""
+    """Return the command in a message that is nothing but a command, else None."""
     typed = fold(text)
     if not _COMMAND.fullmatch(typed):
         return None

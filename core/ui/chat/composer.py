@@ -1,4 +1,4 @@
-"""What stands at the input: the switches 联网 and Agent, the model, stop, and the box itself."""
+"""Input area: the switches 联网 and Agent, the model, the stop button and the chat box."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AGENT_TOGGLE = "agent_toggle"
 
 
 def draw(app: App) -> tuple[Typed, DeltaGenerator]:
-    """What was typed, and the place for the stop button."""
+    """Draw the input area. Returns the input, and the place for the stop button."""
     with st.bottom.container(key="composer", gap="xsmall"):
         _about_the_box()
         with st.container(key="switches", horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -30,7 +30,7 @@ def draw(app: App) -> tuple[Typed, DeltaGenerator]:
                 panel.draw_model(app)
             _remark(available=app.search.available)
             stop = st.empty()
-    # Not in the container: only a box that Streamlit itself puts at the bottom makes the page follow a growing answer.
+    # Outside of the container: the page follows a growing answer only if Streamlit itself puts the box at the bottom.
     typed = chat_field(
         PLACEHOLDER,
         key=session.CHAT_INPUT,
@@ -78,7 +78,7 @@ def _switch_agent(app: App) -> None:
 
 
 def _remark(*, available: bool) -> None:
-    """Why the switch 联网 cannot be used."""
+    """Draw the reason why the switch 联网 cannot be used."""
     if session.mode() == session.AGENT:
         st.caption(actions.AGENT_DECIDES)
     elif not available:

@@ -1,4 +1,4 @@
-"""A conversation to take away: one button for each form of the file."""
+"""Export of a conversation: one button per file format."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ TO_PRINT = "要 PDF：用浏览器打印本页，或打印导出的网页，选�
 
 
 def draw(app: App, title: str, load: Callable[[], list[Message]], *, key: str) -> None:
-    """The file is made when its button is clicked, outside of the session: `load` must not ask it for anything."""
+    """Draw the export buttons. A file is made when its button is clicked, outside of the session, so `load` must not
+    use it."""
     title = shorten(one_line(title or "对话"), 40)
     for name, ending, mime, make in _FORMATS:
         st.download_button(

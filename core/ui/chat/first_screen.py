@@ -1,4 +1,4 @@
-"""The first screen: what this is, and jobs worth a click. A card fills the box or opens a page; nothing is asked by itself."""
+"""First screen: what the app is, and starter cards. A card fills the box or opens a page; nothing is asked by itself."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Job:
     about: str
     icon: str
     question: str = ""
-    """What it puts into the box."""
+    """Question that the card puts into the box."""
     mode: Mode = session.CHAT
     page: str = ""
-    """What it opens instead."""
+    """Page that the card opens instead."""
     view: str = ""
-    """Of the page 法规与案例."""
+    """Part of the page 法规与案例 to open."""
 
 
 JOBS = (
@@ -85,7 +85,7 @@ def _card(app: App, job: Job) -> None:
 
 
 def _connect_card(app: App) -> None:
-    """Where the embedded model answers."""
+    """Draw a card that connects a model, if the embedded model answers."""
     words = model.way_to_connect(app)
     if words and st.button(
         f"**{words}**  \n{connect.EMBEDDED}", key="connect-model", icon=":material/power:", width="stretch"

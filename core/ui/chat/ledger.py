@@ -1,4 +1,5 @@
-"""搜索账本: what the program searched, who answered, who did not and why. Always there, below the sources of an answer."""
+"""Search ledger (搜索账本): what was searched, which engine answered, which did not and why. Shown with every answer
+that searched."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ _OUTCOMES = {Outcome.OK: "成功", Outcome.EMPTY: "没有结果", Outcome.SKIPPE
 
 
 def draw(app: App, searches: Sequence[SearchFinished], *, key: str, can_repeat: bool, can_edit: bool) -> None:
-    """`can_edit`: the program searches for whatever words it is given. An agent makes its own."""
+    """Draw the ledger. With `can_edit` the reader may change the words; an agent chooses its own."""
     title = Markup('<div class="wy-refs-title">搜索账本</div>')
     draw_html(title + Markup().join(entry(search.response, search.asked) for search in searches))
     if can_repeat and can_edit:
@@ -58,7 +59,8 @@ def _search_form(app: App, query: str, key: str) -> None:
 
 
 def summary(response: SearchResponse, *, shown: int = 0) -> str:
-    """One line: who answered, how many, how long, how old. `shown`: to the model, where that is known."""
+    """Return one line: engine, number of results, time and cache age. `shown` is the number given to the model, if
+    known."""
     if not response.provider:
         return "没有搜索" if was_not_tried(response) else "搜索没有成功"
     found = f"{len(response.results)} 条" if response.results else "没有找到结果"
@@ -73,12 +75,12 @@ def summary(response: SearchResponse, *, shown: int = 0) -> str:
 
 
 def was_not_tried(response: SearchResponse) -> bool:
-    """The model could have searched and chose not to."""
+    """Return whether the model could have searched and chose not to."""
     return bool(response.attempts) and all(attempt.outcome is Outcome.SKIPPED for attempt in response.attempts)
 
 
 def words(query: str, asked: str = "") -> Markup:
-    """What was searched for, and beside it what the reader wrote where that is something else."""
+    """Return the query, and the reader's own words if they differ."""
     return row("搜索词", query) + (row("原话", one_line(asked)) if asked else Markup())
 
 

@@ -1,4 +1,5 @@
-"""按核对结果改写, in the fold 依据核对: proposed as a difference, adopted by the reader, and the old answer kept."""
+"""Revision after a check (按核对结果改写), in the fold 依据核对: shown as a difference, adopted by the reader, old
+answer kept."""
 
 from __future__ import annotations
 
@@ -47,14 +48,14 @@ def _begin(app: App, entry: Message, check: AnswerCheck) -> None:
 
 
 def _propose(app: App, entry: Message, mended: Mended) -> None:
-    """It has cost what it cost, whether it is adopted or not."""
+    """Keep a proposal for the reader to decide on. Its tokens count whether it is adopted or not."""
     usage = mended.usage
     tasks.keep(app, entry.costing(usage.input, usage.output, estimated=usage.estimated))
     session.chat().proposal = (entry.id, mended)
 
 
 def draw(app: App, entry: Message) -> None:
-    """What is proposed for an answer, and what stood there before it was rewritten."""
+    """Draw the proposal for an answer, and the text before it was rewritten."""
     proposal = session.chat().proposal
     if proposal is not None and proposal[0] == entry.id:
         _decide(app, entry, proposal[1])

@@ -1,4 +1,4 @@
-"""The offer to switch 联网搜索 on: on the first screen, and below an answer that has no sources."""
+"""Offer to turn on 联网搜索: on the first screen, and below an answer without sources."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def first(app: App) -> None:
 
 
 def after(app: App, answer: Message) -> None:
-    """Below the first answer of a conversation: whoever goes on without sources has seen it.
+    """Draw the offer below the first answer of a conversation without sources.
 
-    The embedded model has nothing to say without sources, so below its answers always.
+    The embedded model cannot answer without sources, so its answers always get the offer.
     """
     unsourced = answer.mode == "chat" and answer.whole and not (answer.searches or answer.found)
     answers = [message for message in session.chat().messages if message.role == "assistant"]

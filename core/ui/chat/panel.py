@@ -1,6 +1,6 @@
-"""The settings panel in the sidebar: two folded groups, each with the number of changes in its title and a way back.
+"""Settings panel in the sidebar: two folded groups, each with its number of changes and a reset button.
 
-What is picked is kept by the widgets, and for the visitor's next session in the database.
+Widgets keep the picked values. The database keeps them for the visitor's next session.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from core.ui.escape import label
 
 MODEL_MENU = "model_menu"
 AT_THE_INPUT = "model"
-"""The control that is not in the sidebar."""
+"""Name of the control that stands at the input instead of in the sidebar."""
 
 _ICONS = {"搜索设置": ":material/travel_explore:", "模型与智能体": ":material/tune:"}
 
 
 def chosen(app: App) -> Choices:
-    """What holds for the next question of this session."""
+    """Return the choices for the next question of this session."""
     picked = _picked()
     return choices(groups(app.settings, picked), picked) if picked else AS_CONFIGURED
 
 
 def restore(app: App, chosen: Mapping[str, Any]) -> None:
-    """Before the widgets are drawn."""
+    """Set the widgets to stored preferences. Call it before they are drawn."""
     for name, words in picked_before(groups(app.settings, _picked()), chosen).items():
         st.session_state[_key(name)] = words
 
@@ -45,7 +45,7 @@ def draw(app: App) -> None:
 
 
 def draw_model(app: App) -> None:
-    """At the input, where there is more than one."""
+    """Draw the model menu at the input, if there is more than one model."""
     shown = groups(app.settings, _picked())
     controls = {control.name: control for group in shown for control in group.controls}
     if model := controls.get(AT_THE_INPUT):
@@ -76,7 +76,7 @@ def _picked() -> dict[str, str]:
 
 def _draw_group(group: Group, *, changes: int) -> None:
     title = f"{group.title} · 已修改 {changes} 项" if changes else group.title
-    # Most readers never open it, and its controls would cost every rerun more than the rest of the sidebar.
+    # Its controls would cost every rerun more than the rest of the sidebar, and most readers never open it.
     fold = st.expander(title, icon=_ICONS[group.title], key=_key(group.title), on_change="rerun")
     if not fold.open:
         return
@@ -115,7 +115,7 @@ def _draw_control(control: Control, group: Group) -> None:
 
 
 def _stay_open(group: Group) -> None:
-    """With another number of changes in its title Streamlit takes the fold for another one."""
+    """Keep a group open. With another number in its title Streamlit takes it for a new expander."""
     st.session_state[_key(group.title)] = True
 
 

@@ -1,4 +1,4 @@
-"""Draws messages and runs. One function per thing on the page, no decisions about what to do."""
+"""Transcript of a conversation: draws messages and running answers, and decides nothing."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ AVATARS = {"user": ":material/person:", "assistant": ":material/menu_book:"}
 
 PARTS = {"thinking": "思考", "tools": "工具", "answer": "回答"}
 COPY = Markup('<button type="button" class="wy-copy" title="复制回答（Markdown）">复制</button>')
-"""A script of the page makes Markdown of what is drawn: nothing is written out for answers that nobody copies."""
+"""Copy button. A script of the page turns the drawn answer into Markdown when it is clicked."""
 NOT_CHECKED = Markup(
     '<div class="wy-law wy-dim">法条核验：还没有导入法规库，回答引用的法条没有核对。可以在「'
     '<a href="/legal" target="_blank" rel="noopener">法规与案例</a>」页导入。</div>'
@@ -64,13 +64,17 @@ STOPPED = "模型停顿了"
 REVIEWING = "模型正在复核引用…"
 SILENT_SECONDS = 3
 DRAWING_SHARE = 0.04
-"""Of its time, that a page draws while its answer grows: pages that draw as often as they can leave no time to read what the
-models say, and none for the readers who are still waiting for a first word."""
+"""Share of time that a page spends drawing a growing answer.
+
+Pages that draw as often as they can leave no time to read the models' output, and none for readers still waiting for a
+first word.
+"""
 LONGEST_REST = 1.0
 READ_ONLY = "这个对话只能阅读。在下面提问时，会先复制为你自己的对话，再继续。"
 
 
 def history(app: App, chat: session.ChatState) -> None:
+    """Draw the newest messages, with a button for older ones."""
     hidden = len(chat.messages) - chat.shown
     if hidden > 0 or chat.has_older:
         st.button(
@@ -83,6 +87,7 @@ def history(app: App, chat: session.ChatState) -> None:
 
 
 def message(app: App, entry: Message, *, is_last: bool) -> None:
+    """Draw one message: a note, a question, or an answer with everything around it."""
     if entry.role == "note":
         st.info(entry.text, icon=":material/info:")
         return
@@ -104,7 +109,7 @@ def message(app: App, entry: Message, *, is_last: bool) -> None:
 
 
 def above_answer(app: App, entry: Message, *, is_last: bool) -> None:
-    """Where it comes from, and how it came about."""
+    """Draw the sources and steps above an answer."""
     with st.container(gap="xxsmall"):
         source_panel.draw(app, entry, is_last=is_last)
         draw_steps(entry.events, key=entry.id, seconds=entry.seconds)
@@ -121,19 +126,19 @@ def unkept(app: App, entry: Message) -> None:
 
 
 def unanswered(app: App) -> None:
-    """A question whose answer never came: the server was stopped before it had written a word."""
+    """Draw a note below a question whose answer never began because the server stopped."""
     st.info("这个问题还没有得到回答：回答开始之前程序中断了。", icon=":material/info:")
     st.button("重新回答", key="answer-unanswered", icon=":material/replay:", on_click=actions.answer_again, args=(app,))
 
 
 def after_answer(app: App, entry: Message, check: AnswerCheck | None, *, is_last: bool) -> None:
-    """Everything below the text: how it ended, what was cited, what it cost, what can be done with it."""
+    """Draw everything below the text: its end, citations, cost and actions."""
     unkept(app, entry)
     cut_off_here(app, entry, is_last=is_last)
     if is_last:
         failed_search(app, entry)
         offers.after(app, entry)
-        if not entry.cited and app.model.choice.embedded:  # it had nothing to quote
+        if not entry.cited and app.model.choice.embedded:  # the embedded model found nothing to quote
             model.offer(app)
     claims.draw(app, entry, check)
     statutes(app, entry)
@@ -148,7 +153,7 @@ def after_answer(app: App, entry: Message, check: AnswerCheck | None, *, is_last
 
 
 def cut_off_here(app: App, entry: Message, *, is_last: bool) -> None:
-    """Where the text ends too early, with the means to go on."""
+    """Draw a note where a text ends too early, with a button to continue."""
     for remark in entry.notices:
         if remark.kind == CUT_OFF:
             st.warning(label(remark.text), icon=":material/content_cut:")
@@ -159,7 +164,7 @@ def cut_off_here(app: App, entry: Message, *, is_last: bool) -> None:
 
 
 def failed_search(app: App, entry: Message) -> None:
-    """What the reader can do about a search that failed."""
+    """Draw the actions for an answer whose search failed."""
     if any(search_failed(search.response) for search in entry.searches):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
@@ -175,7 +180,7 @@ def failed_search(app: App, entry: Message) -> None:
 
 
 def statutes(app: App, entry: Message) -> None:
-    """法条核验, where the answer cites any statute; and how old the library is that it or the answer relies on."""
+    """Draw the statute check (法条核验) if the answer cites statutes, and the age of the library it relies on."""
     check = app.check_statutes(entry.text, session.chat().question_of(entry))
     if check is not None and not check.indexed:
         draw_html(NOT_CHECKED)
@@ -217,7 +222,7 @@ def _export(app: App, entry: Message) -> None:
 
 
 def read_only(app: App, chat: session.ChatState) -> None:
-    """Below what somebody else has said, in place of all that would change it."""
+    """Draw a note and a copy button below another visitor's conversation, instead of all that would change it."""
     if not chat.read_only:
         return
     st.info(READ_ONLY, icon=":material/visibility:")
@@ -275,7 +280,7 @@ def prepare(place: DeltaGenerator) -> None:
 
 
 def live(app: App, place: DeltaGenerator, stop: DeltaGenerator, chat: session.ChatState) -> None:
-    """Follows the current run until it is over; a rerun in between starts here again with the same run."""
+    """Follow the current run until it ends. A rerun meanwhile starts here again with the same run."""
     run = chat.run
     assert run is not None
     stop.button("停止回答", icon=":material/stop_circle:", key=f"stop-{run.id}", on_click=run.cancel, shortcut="Esc")
@@ -304,13 +309,13 @@ def live(app: App, place: DeltaGenerator, stop: DeltaGenerator, chat: session.Ch
 
 
 def _rest(drawing: float) -> float:
-    """Seconds in which what comes is left to gather, after drawing took so long: on a busy machine it takes longer."""
+    """Return the seconds to wait before the next drawing, longer if drawing is slow on a busy machine."""
     return min(max(1 / UPDATES_PER_SECOND, drawing / DRAWING_SHARE), LONGEST_REST)
 
 
 def _suggest(app: App, chat: session.ChatState) -> None:
     question, answer = chat.last_question(), chat.messages[-1]
-    if question is not None and answer.whole and own_key.model() is None:  # nobody else pays for a reader's own model
+    if question is not None and answer.whole and own_key.model() is None:  # no extra calls on a reader's own key
         suggestions = app.chat.follow_ups(question.text, answer.text, panel.chosen(app))
         if suggestions:
             answer = replace(answer, suggestions=tuple(suggestions))
@@ -319,7 +324,7 @@ def _suggest(app: App, chat: session.ChatState) -> None:
 
 
 def follow_ups(app: App, place: DeltaGenerator, chat: session.ChatState) -> None:
-    """Kept with the answer; gone as soon as a question is sent."""
+    """Draw suggested questions. They are stored with the answer, and disappear when a question is sent."""
     last = chat.messages[-1] if chat.messages and chat.run is None else None
     if last is not None and last.suggestions:
         with place.container():
@@ -329,7 +334,7 @@ def follow_ups(app: App, place: DeltaGenerator, chat: session.ChatState) -> None
 
 
 class Waiting:
-    """One line that says what is waited for; the style sheet counts the seconds."""
+    """One line that says what is waited for. The style sheet counts the seconds."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -342,12 +347,12 @@ class Waiting:
         self._show(what, since)
 
     def listen(self) -> None:
-        """The model thinks or writes: silence for longer than a moment is worth a word."""
+        """Hide the line while the model thinks or writes, and watch for silence."""
         self._heard = self._clock()
         self._show("")
 
     def end(self) -> None:
-        """Somebody else says what is going on."""
+        """Hide the line, because another element shows what is going on."""
         self._heard = None
         self._show("")
 
@@ -356,7 +361,7 @@ class Waiting:
             self._show(STOPPED, SILENT_SECONDS)
 
     def _show(self, what: str, since: float = 0.0) -> None:
-        """A placeholder that is emptied is sent, also when it was empty before: only what differs is drawn."""
+        """Draw the text if it changed. Emptying an empty placeholder would be sent to the browser too."""
         if what == self._shown:
             return
         self._shown = what
@@ -369,7 +374,7 @@ class Waiting:
 
 
 class LiveView:
-    """One run while it happens: each event changes one thing on the page."""
+    """View of a running answer. Each event changes one thing on the page."""
 
     def __init__(self, app: App, run: Run) -> None:
         self._app = app
@@ -400,6 +405,7 @@ class LiveView:
             self._waiting.begin(f"正在排队，{before}…")
 
     def take(self, event: RunEvent) -> None:
+        """Update the page for one event."""
         self._steps.take(event)
         match event:
             case SearchStarted():
@@ -409,7 +415,7 @@ class LiveView:
             case ToolStarted():
                 self._tools += 1
                 self._waiting.end()
-                self._answer.restart()  # what some models announce before they call a tool
+                self._answer.restart()  # some models write text before they call a tool
             case ToolFinished():
                 self._tools -= 1
                 if not self._tools:
@@ -431,7 +437,7 @@ class LiveView:
                 if not self._unread and not self._tools:
                     self._waiting.begin(FOR_THE_MODEL)
             case Notice():
-                if event.kind != CUT_OFF:  # said below the text
+                if event.kind != CUT_OFF:  # shown below the text instead
                     notice(self._notices, event)
             case TextDelta(text=text):
                 self._waiting.listen()
@@ -468,7 +474,7 @@ class LiveView:
 
 @cache
 def import_agent() -> None:
-    """In the background, once: whoever has chosen Agent mode sees the first question at once."""
+    """Import the agent in the background, once, so that the first question of Agent mode appears at once."""
     threading.Thread(target=_import_agent, name="wenyuan-agent", daemon=True).start()
 
 

@@ -1,4 +1,4 @@
-"""The switch 联网: its first value, and whoever switches it."""
+"""The switch 联网: its first value, and changes to it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from core.app import App
 from core.ui import preferences, session
 
 DECIDED = "search_decided"
-"""The reader has switched it, or declined the offer, in this session or an earlier one."""
+"""Session key that is true if the reader has used the switch or declined the offer, now or in an earlier session."""
 
 SEARCH_ON = "联网搜索已打开：之后的问题会先搜索，再带着来源回答。"
 SEARCH_OFF = "联网搜索已关闭：之后的问题由模型直接回答。"
 
 
 def restore(app: App, chosen: object) -> None:
-    """`chosen` is what an earlier session left: true, false, or nothing that counts."""
+    """Set the switch from the stored choice. A value that is not a boolean counts as no choice."""
     st.session_state[DECIDED] = isinstance(chosen, bool)
     if app.search.available and (chosen if isinstance(chosen, bool) else _on_by_default(app)):
         st.session_state[session.SEARCH_TOGGLE] = True

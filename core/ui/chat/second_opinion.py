@@ -1,4 +1,4 @@
-"""让模型复核, in the fold 依据核对."""
+"""Button 让模型复核, in the fold 依据核对."""
 
 from __future__ import annotations
 

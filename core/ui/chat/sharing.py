@@ -1,4 +1,4 @@
-"""A conversation for others: a link that opens it for reading and can be withdrawn, and what its readers see."""
+"""Sharing of a conversation: a link that opens it for reading and can be withdrawn."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.ui.escape import label
 
 
 def offer(app: App, chat: session.ChatState) -> None:
-    """Below the last answer."""
+    """Draw the share button below the last answer."""
     if chat.conversation_id and st.button("分享", key="share-conversation", icon=":material/share:"):
         share(app, chat.conversation_id)
 
@@ -53,6 +53,6 @@ def _show(link: str) -> None:
 
 
 def address(parameter: str, value: str) -> str:
-    """As this browser reaches the page."""
+    """Return the address of a conversation as this browser reaches the page."""
     here = urlsplit(st.context.url or app_url())
     return here._replace(path=here.path or "/", query=f"{parameter}={value}", fragment="").geturl()

@@ -1,4 +1,4 @@
-"""The sidebar: what can be switched, each with its state in words."""
+"""Sidebar: conversations, settings panel, login and the model in use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAME_LENGTH = 40
 
 
 def restore(app: App) -> None:
-    """A new session begins with what this visitor chose in earlier ones, as far as that is still offered."""
+    """Restore the visitor's choices from earlier sessions, as far as they are still offered."""
     if session.RESTORED in st.session_state:
         return
     chosen = preferences.kept()
@@ -47,7 +47,7 @@ def draw(app: App, *, on_chat_page: bool) -> None:
 
 
 def _login() -> None:
-    """Only where the administrator has set up Streamlit's own login ([auth] in secrets.toml)."""
+    """Draw login or logout, if Streamlit's own login is configured ([auth] in secrets.toml)."""
     if not identity.is_login_configured():
         return
     if st.user.is_logged_in:

@@ -23,6 +23,7 @@ RENAME, SHARE, LINK, EXPORT, DELETE = "改名", "分享", "复制链接", "导�
 
 
 def draw(app: App) -> None:
+    """Draw the list of conversations."""
     st.button("新对话", key="new-conversation", icon=":material/add:", width="stretch", on_click=actions.clear)
     words, shown = st.session_state.get(SEARCH) or "", st.session_state.get(SHOWN, FIRST)
     found = conversation_list.list_conversations(app, words, shown + 1)
@@ -125,7 +126,7 @@ def _undo(app: App) -> None:
 
 
 def _open_dialog(app: App) -> None:
-    """Of what was chosen in the last run, once: it stays open by itself."""
+    """Open the dialog chosen in the last run, once. It then stays open by itself."""
     chosen, entry = st.session_state.pop(CHOSEN, ("", None))
     if chosen == RENAME:
         _rename(app, entry)

@@ -1,5 +1,5 @@
-"""One line above an answer that counts its sources and names their sites; opened, each with all that is known of it, what was
-found besides, and the 搜索账本."""
+"""Sources above an answer: a line with their number and sites, which unfolds into details, other results and the search
+ledger."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from core.ui.chat.answer import app_url
 from core.ui.escape import draw_html, label
 
 SITES = 3
-"""Named in the line; the others are counted."""
+"""Number of sites named in the line. The others are counted."""
 
 
 def draw(app: App, entry: Message, *, is_last: bool) -> None:
-    """Written out when somebody opens it."""
+    """Draw the line. Its contents are written only when somebody opens it."""
     sources = entry.found
     if not (sources or entry.searches):
         return
@@ -41,7 +41,8 @@ def draw(app: App, entry: Message, *, is_last: bool) -> None:
 
 
 def draw_growing(app: App, sources: Sequence[Source], place: DeltaGenerator) -> None:
-    """While the answer is being written nobody knows what it will cite. A page may be found, or read, again."""
+    """Draw the sources while the answer is being written and its citations are unknown. A page may be found or read
+    again."""
     sources = list({source.number: source for source in sources}.values())
     official = app.settings.sources.official_hosts
     with place.expander(_title(sources, official), type="compact"):

@@ -1,4 +1,4 @@
-"""What the sources of an answer said when they were read; and those that were not read, with the means to read them."""
+"""Texts of an answer's sources as they were read. A source that was not read has a button to read it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The steps of a run on the page: a light rail, live while they happen and the same on every rerun.
+"""Steps of a run on the page: a light rail, live while they happen and the same on every rerun.
 
-While a run goes on every line has a place of its own, which is sent when it changes; the style sheet counts its seconds. Of
-a run that is over the whole rail is one element, below one line that counts. Whoever folds it finds the next ones folded.
+During a run each line has its own place, which is sent when it changes; the style sheet counts its seconds. After the
+run the rail is one element below a summary line. If a reader folds it, the next ones start folded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 FOLDED = "steps_folded"
-"""A reader's choice, in the session and among what is kept for the next one."""
+"""Key of the reader's choice, in the session and among the stored preferences."""
 _AT_FIRST = "steps_at_first"
 
 
@@ -32,7 +32,8 @@ def restore(chosen: Mapping[str, Any]) -> None:
 
 
 def _fold(place: DeltaGenerator, title: str, key: str, icon: str | None = None) -> ExpanderContainer:
-    """What a rail was at first is remembered with it: Streamlit would take it for another one, and forget a click on it."""
+    """Return the expander of a rail. Its first state is remembered, because Streamlit would take another one for a new
+    widget."""
     at_first = st.session_state.setdefault(_AT_FIRST, {})
     opened = at_first.setdefault(key, not st.session_state.get(FOLDED))
     return place.expander(
@@ -46,7 +47,7 @@ def _folded_or_not(key: str) -> None:
 
 
 def draw_steps(events: Iterable[RunEvent], *, key: str = "", seconds: float = 0.0) -> None:
-    """The steps of a run that is over."""
+    """Draw the steps of a finished run."""
     story = told(events, app_url=app_url())
     if story.shown:
         fold = _fold(st.container(), _title(story, seconds), f"steps-{key}")
@@ -64,7 +65,8 @@ def _title(story: Story, seconds: float) -> str:
 
 
 class Steps:
-    """Draws into `place`. With the `key` of a run the rail can be folded while it grows, and then shows the last line."""
+    """Steps of a running answer, drawn into `place`. With the `key` of a run the rail can be folded and then shows the
+    last line."""
 
     def __init__(self, place: DeltaGenerator, *, key: str = "", clock: Callable[[], float] = time.monotonic) -> None:
         self._place = place
@@ -96,7 +98,7 @@ class Steps:
                     draw_html(rail_html([line]), place)
 
     def _is_due(self, line: Line) -> bool:
-        """A thought grows with every token."""
+        """Return whether a line may be drawn now. A thought grows with every token and is drawn less often."""
         if not (isinstance(line, ThoughtLine) and line.state == "running"):
             return True
         now = self._clock()
@@ -112,7 +114,7 @@ class Steps:
         return self._places[number]
 
     def _opened(self) -> DeltaGenerator:
-        """With the first line: a run may have none."""
+        """Create the area with the first line, because a run may have none."""
         if not self._key:
             return self._place.container(gap=None)
         fold = _fold(self._place, "正在回答", f"steps-live-{self._key}", icon="spinner")

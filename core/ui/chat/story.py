@@ -1,8 +1,7 @@
-"""What a run did, as lines: 搜索「…」 · SearXNG · 10 条 · 0.5 秒 → 阅读 3 个网页 · … → 思考 · …, in both modes.
+"""Steps of a run as lines, in both modes. Example: 搜索「…」 · SearXNG · 10 条 · 0.5 秒 → 阅读 3 个网页 · … → 思考 · ….
 
-A line is one row of HTML whose details fold away. What was asked and what came back are one line, and so is the short
-thought before a call, which says the same. A source shows the number that the text cites; what was found and not handed to
-the model has none.
+A line is one row of HTML whose details fold away. A call and its result are one line, with the short thought that
+announced it. A source shows the number that the text cites. Results that were not given to the model have none.
 """
 
 from __future__ import annotations
@@ -43,9 +42,9 @@ from core.ui.labels import ARGUMENTS, SEARCH_TYPES
 
 FIRST_RESULTS = 3
 BRIEF = 60
-"""Characters: a shorter thought before a call announces that call, and stands in its details."""
+"""Largest length of a thought that only announces a call. It is shown in the details of that call."""
 LIVE_THOUGHT = 600
-"""So much of a growing thought is on the page: all of it, again and again, would be megabytes."""
+"""Number of characters of a growing thought that are shown. All of it, sent again and again, would be megabytes."""
 RUNNING, NOT_DONE = "进行中", "没有完成"
 TOOL_NAMES = {"web_search": "搜索", "regulation_search": "查法规", "case_search": "查案例", "read_page": "阅读"}
 
@@ -53,7 +52,7 @@ State = Literal["running", "done", "failed"]
 
 
 class Line(ABC):
-    """One step. `changed`: it was not drawn as it is now; `gone`: there is nothing to draw any more."""
+    """One step. `is_changed` means that it must be drawn again, `is_removed` that there is nothing to draw."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -79,7 +78,7 @@ class Line(ABC):
         return False
 
     def end(self) -> None:
-        """The run is over, whatever became of this."""
+        """End the step with the run. A step that still runs has failed."""
         if self.state == "running":
             self.become("failed")
 
@@ -102,13 +101,13 @@ class Line(ABC):
 
     @property
     def _since(self) -> Markup:
-        """From where the style sheet counts on."""
+        """Style attribute from which the style sheet counts the seconds."""
         gone_by = round(self._clock() - self._began)
         return Markup(' style="--since:-%ss"') % gone_by if self.state == "running" else Markup()
 
 
 class ThoughtLine(Line):
-    """The end of what the model thinks, while it does; all of it, folded, when it is done."""
+    """A thought: its end while it grows, all of it folded when it is done."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         super().__init__(clock)
@@ -121,12 +120,15 @@ class ThoughtLine(Line):
         self.changed = True
 
     def end(self) -> None:
-        self._seconds = max(self._seconds, self._clock() - self._began)  # the first where it is drawn again, later
+        self._seconds = max(
+            self._seconds, self._clock() - self._began
+        )  # the recorded time counts if the line is drawn again later
         self.gone = not self.text.strip()
         self.become("done")
 
     def without(self, answer: str) -> None:
-        """A model that keeps to no format says its whole answer as a thought first."""
+        """Remove the parts that the answer repeats. A model without a fixed format may write its whole answer as a
+        thought first."""
         said = one_line(answer)
         kept = [part for part in re.split(r"\n\s*\n", self.text) if one_line(part) not in said]
         if text := "\n\n".join(kept).strip():
@@ -154,7 +156,7 @@ class ThoughtLine(Line):
 
 
 def _end_of(text: str) -> str:
-    """From the beginning of a line on, where there is one."""
+    """Return the end of a long text, from the beginning of a line if possible."""
     if len(text) <= LIVE_THOUGHT:
         return text
     end = text[-LIVE_THOUGHT:]
@@ -201,7 +203,7 @@ class SearchLine(Line):
 
 
 class ReadingLine(Line):
-    """Pages being opened, each ticked off as it comes."""
+    """Pages being opened, each marked when it is read."""
 
     def __init__(self, clock: Callable[[], float], sources: Sequence[Source]) -> None:
         super().__init__(clock)
@@ -217,7 +219,7 @@ class ReadingLine(Line):
                 self.end()
 
     def end(self) -> None:
-        """Of a run that was stopped: what is still waiting was not read."""
+        """End the step. Pages that still wait were not read."""
         self._waiting.clear()
         self.become("done" if self.read else "failed")
 
@@ -257,7 +259,7 @@ def reading_row(source: Source, *, waiting: bool) -> Markup:
 
 
 class ToolLine(Line):
-    """A call of the agent's with what came back: results, pages, or a sentence."""
+    """A call of the agent with its result: search results, pages, or a sentence."""
 
     def __init__(self, clock: Callable[[], float], started: ToolStarted, thought: str, app_url: str) -> None:
         super().__init__(clock)
@@ -328,12 +330,12 @@ class ToolLine(Line):
 
 
 def search_failed(response: SearchResponse) -> bool:
-    """The web was to be searched, and was not; what is built in is no proof of it."""
+    """Return whether a web search was wanted and failed. Results of built-in libraries do not count."""
     return bool(response.failure) or not (response.provider or ledger.was_not_tried(response))
 
 
 def found_html(found: SearchFinished, app_url: str) -> Markup:
-    """The first few sources, and one click away the rest: also what the model was not shown."""
+    """Return the first few sources, and the rest folded, including results that the model was not given."""
     if not found.response.results:
         return ledger.row("结果", "没有找到。")
     shown = references_html(found.sources[:FIRST_RESULTS], app_url=app_url)
@@ -348,7 +350,7 @@ def found_html(found: SearchFinished, app_url: str) -> Markup:
 
 
 class Story:
-    """The lines that the events of a run make, in the order in which they began."""
+    """Lines for the events of a run, in the order in which they began."""
 
     def __init__(self, *, app_url: str = "", clock: Callable[[], float] = time.monotonic) -> None:
         self.lines: list[Line] = []
@@ -360,6 +362,7 @@ class Story:
         self._calls: dict[str, ToolLine] = {}
 
     def take(self, event: RunEvent) -> None:
+        """Update the lines for one event."""
         match event:
             case Thought():
                 self._think(event)
@@ -398,7 +401,7 @@ class Story:
             self._thinking = None
 
     def _announcement(self) -> str:
-        """A short thought before a call says what the call says: it becomes a part of it."""
+        """End the current thought. Returns and removes it if it is short, because it only announces the call."""
         thinking = self._thinking
         self._end_thinking()
         if thinking is None or len(thinking.text.strip()) > BRIEF:
@@ -424,6 +427,7 @@ class Story:
         return self._search
 
     def _search_finished(self, found: SearchFinished) -> None:
+        """Attach results to the call that asked for them. Several calls may run at once."""
         if call := self._calls.get(found.call_id):
             call.find(found)
             return
@@ -433,6 +437,7 @@ class Story:
         search.finish(found)
 
     def _reading_started(self, started: ReadingStarted) -> None:
+        """Attach the pages to the call that asked for them, else add a line."""
         self._end_thinking()
         if call := self._calls.get(started.call_id):
             call.read(started.sources)
@@ -447,7 +452,7 @@ class Story:
                 line.without(text)
 
     def finish(self) -> None:
-        """No line stays open, however the run ended."""
+        """End all open lines, however the run ended."""
         self._end_thinking()
         for line in self.lines:
             if line.state == "running":
@@ -459,7 +464,7 @@ class Story:
 
     @property
     def totals(self) -> str:
-        """已搜索 2 次 · 阅读 3 页; empty where nothing but thoughts is told."""
+        """Totals such as 已搜索 2 次 · 阅读 3 页. Empty if there are only thoughts."""
         calls = [line.tool for line in self.lines if isinstance(line, ToolLine)]
         searched = [line.in_library for line in self.lines if isinstance(line, SearchLine)]
         readings = [line.reading if isinstance(line, ToolLine) else line for line in self.lines]
@@ -478,7 +483,7 @@ class Story:
 
 
 def told(events: Iterable[RunEvent], *, app_url: str = "") -> Story:
-    """The story of a run that is over."""
+    """Return the lines of a finished run."""
     story = Story(app_url=app_url)
     for event in events:
         story.take(event)

@@ -1,4 +1,4 @@
-"""What a model does with an answer that is there: begun by a click, waited for off the page's thread, failing in one sentence."""
+"""Tasks of a model on a finished answer: started by a click, polled by the page, with failures shown in one sentence."""
 
 from __future__ import annotations
 
@@ -32,14 +32,17 @@ Start = Callable[[Texts, AnswerOptions], Future[T]]
 
 
 def possible(app: App, entry: Message) -> bool:
-    """One at a time; never with the embedded model, which only quotes; and not with another's answer."""
+    """Return whether a task may start.
+
+    One runs at a time, never with the embedded model, which only quotes, and never on another visitor's answer.
+    """
     chat = session.chat()
     free = entry.id not in chat.tasks and not chat.read_only
     return free and app.settings.checks.judge != "off" and not app.chat.model_for(_options(app)).choice.embedded
 
 
 def _options(app: App) -> AnswerOptions:
-    """Whose limits count, and which model is asked: the one that would answer now."""
+    """Return the options for a task: the visitor whose limits count, and the model that would answer now."""
     return AnswerOptions(user=identity.rate_limited_visitor(), choices=panel.chosen(app), own_model=own_key.model())
 
 
@@ -72,7 +75,7 @@ def remark(entry: Message) -> None:
 
 
 def wait(entry: Message) -> None:
-    """While it is under way the page looks again by itself."""
+    """Draw the running task of an answer. The page polls it by itself."""
     if entry.id in session.chat().tasks:
         _look(entry.id)
 
@@ -106,7 +109,7 @@ def _end(id: str, task: session.Task) -> None:
 
 
 def keep(app: App, entry: Message) -> None:
-    """The answer as it is from now on, here and in the database."""
+    """Replace an answer on the page and in the database."""
     session.chat().put(entry)
     session.chat().unfold = entry.id
     conversation_sync.save_message(app, entry)

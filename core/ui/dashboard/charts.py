@@ -1,4 +1,4 @@
-"""The charts of the dashboard. Altair takes about a second to import: nothing but the dashboard imports this module."""
+"""Charts of the dashboard. Only the dashboard imports this module, because Altair takes about a second to import."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.metrics.spans import Grain, Span
 TEAL, AMBER, BLUE, RED, GREEN, MAUVE = "#2f6f6a", "#b7791f", "#5a67a8", "#a8505a", "#6b7f3a", "#7a6a8a"
 GREY = "#9a9a94"
 
-# Streamlit fits axes and legend into the height, too.
+# Streamlit fits axes and legend into the height as well.
 UPRIGHT_HEIGHT = 260
 AROUND = 110
 BAR_STEP = 30
@@ -25,23 +25,26 @@ _TIMES: dict[Grain, tuple[Any, str, str]] = {
     Grain.HOUR: ("yearmonthdatehours", "%m-%d %H:%M", "%m-%d %H:%M"),
     Grain.DAY: ("utcyearmonthdate", "%m-%d", "%Y-%m-%d"),
 }
-"""What one bar stands for, and how its time is written on the axis and in full."""
+"""Time unit of one bar, and the formats of its time on the axis and in full."""
 
 Row = dict[str, Any]
 Spec = dict[str, Any]
-"""A chart as Vega-Lite reads it."""
+"""Chart as a Vega-Lite specification."""
 Colours = dict[str, str]
-"""The words of a legend in their order, each with its colour."""
+"""Words of a legend in order, each with its colour."""
 
 
 def timeline(rows: Sequence[Row], colours: Colours, *, span: Span, now: float, unit: str) -> Spec:
-    """Stacked bars: `start` in seconds since 1970, `what` is the word in the legend, `times` the height.
+    """Return stacked bars over time: `start` in seconds since 1970, `what` the word in the legend, `times` the height.
 
-    Minutes and hours are on the reader's clock, whose browser draws them. What is not over is paler than the rest.
+    Minutes and hours are on the reader's clock, because the browser draws them. The bar of the current span is paler.
     """
     time_unit, format, in_full = _TIMES[span.grain]
     first, *_, last, _ = span.edges(now)
-    rows = [*({**rows[0], "start": edge, "times": 0} for edge in (first, last)), *rows]  # the axis has the whole span
+    rows = [
+        *({**rows[0], "start": edge, "times": 0} for edge in (first, last)),
+        *rows,
+    ]  # so that the axis covers the whole span
     return _bars(
         [{**row, "start": _milliseconds(row["start"], span), "running": row["start"] == last} for row in rows],
         UPRIGHT_HEIGHT,
@@ -64,14 +67,14 @@ def timeline(rows: Sequence[Row], colours: Colours, *, span: Span, now: float, u
 
 
 def _milliseconds(start: int, span: Span) -> int:
-    """A day is one on the calendar of this machine, whoever reads of it: its date, as if it were one in UTC."""
+    """Return the start of a bar. A day is one on the server's calendar: its date, as if it were in UTC."""
     if span.grain is Grain.DAY:
         start = timegm(datetime.fromtimestamp(start).timetuple())
     return start * 1000
 
 
 def stacked(rows: Sequence[Row], colours: Colours, *, unit: str, as_shares: bool = False) -> Spec:
-    """One horizontal bar per `name`, made of parts: `what` and `times`."""
+    """Return one horizontal bar per `name`, made of parts: `what` and `times`."""
     names = list(dict.fromkeys(row["name"] for row in rows))
     return _bars(
         rows,
@@ -91,7 +94,7 @@ def stacked(rows: Sequence[Row], colours: Colours, *, unit: str, as_shares: bool
 
 
 def side_by_side(rows: Sequence[Row], colours: Colours, *, unit: str) -> Spec:
-    """For each `name` one horizontal bar per `what`, as long as `amount`."""
+    """Return one horizontal bar per `name` and `what`, as long as `amount`."""
     names = list(dict.fromkeys(row["name"] for row in rows))
     return _bars(
         rows,
@@ -109,7 +112,7 @@ def side_by_side(rows: Sequence[Row], colours: Colours, *, unit: str) -> Spec:
 
 
 def columns(rows: Sequence[Row], *, x: str, unit: str) -> Spec:
-    """One upright bar per `name`, in the given order."""
+    """Return one upright bar per `name`, in the given order."""
     names = [row["name"] for row in rows]
     return _bars(
         rows,
@@ -122,9 +125,10 @@ def columns(rows: Sequence[Row], *, x: str, unit: str) -> Spec:
 
 
 def _bars(rows: Sequence[Row], height: int, **encoding: Any) -> Spec:
-    """Streamlit would send the rows of a plain chart as Arrow, and import pandas for it. In a layer they stay as they are."""
+    """Return a bar chart as a layer with inline rows. Streamlit would send the rows of a plain chart as Arrow and
+    import pandas."""
     chart = alt.Chart(alt.NamedData("rows"), height=height).mark_bar().encode(**encoding)
-    spec: Spec = chart.to_dict(validate=False)  # it takes longer than all the rest of the page; a test does it
+    spec: Spec = chart.to_dict(validate=False)  # validation takes longer than the rest of the page; a test does it
     layer = {name: spec.pop(name) for name in ("mark", "encoding")}
     del spec["data"]
     return {**spec, "layer": [{**layer, "data": {"values": list(rows)}}]}
@@ -144,7 +148,7 @@ def _amounts(format: str) -> alt.Axis:
 
 
 def _colour(rows: Sequence[Row], colours: Colours) -> alt.Color:
-    """The legend explains what is there, and nothing else."""
+    """Return the colour scale. Its legend has only the words that occur."""
     found = {row["what"] for row in rows}
     used = {word: colour for word, colour in colours.items() if word in found}
     return alt.Color(

@@ -1,4 +1,4 @@
-"""The figures on top of 运行看板: each with its change against as long a time before, and a small curve."""
+"""Headline figures of 运行看板, each with its change against the span before and a small curve."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Headline:
     words: Callable[[float], str]
     meaning: str
     more_is: Literal["normal", "inverse", "off"]
-    """Good, bad, or neither: the colours of st.metric."""
+    """Colour mode of st.metric: whether more is good, bad or neither."""
     difference: Callable[[float], str] | None = None
-    """In other words than the figure itself."""
+    """Format of the change, if it differs from that of the figure."""
     unknown: str = NOTHING
 
 
@@ -48,12 +48,12 @@ def _compared(report: Report, span: Span) -> str:
 def _metric(headline: Headline, report: Report) -> None:
     value = headline.figure(report.whole)
     change = _change(headline, value, report.before)
-    curve = [headline.figure(part) for _, part in report.parts[:-1]]  # the present one is not over
+    curve = [headline.figure(part) for _, part in report.parts[:-1]]  # without the current part, which is not over
     known = [round(figure, 3) for figure in curve if figure is not None]
     st.metric(
         headline.name,
         label(headline.unknown if value is None else headline.words(value)),
-        change[0] + label(change[1:]),  # escaped, a minus would be none
+        change[0] + label(change[1:]),  # the sign must not be escaped
         delta_color=headline.more_is if change[0] in "+-" else "off",
         delta_arrow="auto" if change[0] in "+-" else "off",
         chart_data=known if len(known) > 1 else None,

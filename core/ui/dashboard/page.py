@@ -1,6 +1,6 @@
-"""Draws 运行看板, part by part: a sentence on what to see, a chart, and the same as a table to take away.
+"""Dashboard page (运行看板): for each part a sentence, a chart, and the same figures as a table to download.
 
-Only the part that is open is drawn. Nothing but the page itself imports this: the charts bring Altair along.
+Only the open part is drawn. Only the page itself imports this module, because the charts import Altair.
 """
 
 from __future__ import annotations
@@ -63,21 +63,21 @@ COMING = (
     ("error", "错误", "什么错误，出在哪里，出现了多少次。"),
     ("list_alt", "记录", "最新的搜索和回答；每张图和每个表都可以下载为 CSV。"),
 )
-"""What an empty page promises: icon, name and meaning."""
+"""Parts that an empty dashboard announces: icon, name and meaning."""
 
 PLACE_COLOURS = dict(zip(PLACES.values(), (AMBER, MAUVE, RED), strict=True))
 
 
 @dataclass(frozen=True)
 class View:
-    """What is looked at."""
+    """Data of one drawing of the dashboard."""
 
     app: App
     report: Report
     span: Span
     now: float
     places: Iterator[DeltaGenerator]
-    """For what is drawn next."""
+    """Columns for the next elements."""
 
     @property
     def figures(self) -> Figures:
@@ -85,7 +85,7 @@ class View:
 
 
 def draw(app: App) -> None:
-    with st.container(key="dashboard"):  # by this name the style sheet gives it the whole width
+    with st.container(key="dashboard"):  # the style sheet gives this key the whole width
         _draw(app)
 
 
@@ -123,7 +123,7 @@ def _span() -> Span:
 
 
 def _engine_filter(report: Report) -> None:
-    """Offers what was chosen before as well: another span may know nothing of it."""
+    """Draw the engine filter. Engines chosen before are offered too, even if this span has no record of them."""
     offered = list(dict.fromkeys([*report.known_engines, *(st.session_state.get(ENGINES) or ())]))
     if offered:
         st.pills(
@@ -153,7 +153,7 @@ def _nothing_yet(span: Span) -> None:
 
 
 def _places() -> Iterator[DeltaGenerator]:
-    """One place after the other: two in a row, below each other on a phone."""
+    """Yield places in rows of two columns, which stand below each other on a phone."""
     while True:
         yield from st.columns(2)
 
@@ -173,7 +173,7 @@ def _parts(view: View) -> None:
 
 
 def _section(view: View, title: str, sentence: str, chart: Spec, table: Table, *, alone: bool = False) -> None:
-    """A chart that stands alone in its part has its table in the other column, open."""
+    """Draw a chart with its table. A chart alone in its part has the table open in the other column."""
     with next(view.places):
         st.subheader(title, anchor=False)
         st.caption(sentence)
@@ -511,7 +511,7 @@ def _ending(ending: str, kind: str) -> str:
 
 
 def _sentence(kind: str) -> str:
-    """What the error with this kind says."""
+    """Return the sentence of the error with this kind."""
     return _happened().get(kind, kind)
 
 

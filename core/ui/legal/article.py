@@ -1,4 +1,4 @@
-"""One article: its words, what it refers to, and how it came to be as it is."""
+"""Page of one article: its text, its references and its history."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ _HIT = Markup('<div class="wy-law wy-hit">%s</div>')
 
 
 def draw(place: Place, stored: StoredArticle) -> None:
+    """Draw the article with its neighbours, references, history, citation and exports."""
     law, article = place.law, article_result(place.index, stored)
     frame.link(f"《{law.name}》", place.query(), icon=":material/menu_book:")
     st.header(label(f"《{short_name(law.name)}》{article.article_number}"), anchor=False)
@@ -72,7 +73,7 @@ def _draw_reference(place: Place, law: str, article: str, words: str | None) -> 
         draw_html(_HIT % (Markup("<p>%s</p>") % words))
 
 
-# ── Time line ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── History ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _draw_times(place: Place, stored: StoredArticle) -> None:
@@ -112,7 +113,7 @@ def _gap(days: Sequence[str]) -> Iterator[Markup]:
 
 
 def version_line(place: Place, version: LawVersion, article: StoredArticle | None = None) -> Markup:
-    """When a version was made and came into force, and the way to it."""
+    """Return one line about a version: its dates, its status and a link to it."""
     name = f"{version.published} 公布" if version.published else "日期不详的版本"
     number = article.number if article else None
     words = f"{name} · {number}" if number else name
@@ -147,7 +148,7 @@ def _amendment(amended: Amended) -> Markup:
 
 
 def _draw_citation(article: LegalArticle) -> None:
-    """The citation down to the 款 that is meant, alone and with its words."""
+    """Draw the citation down to a chosen 款, alone and with its words."""
     with st.expander("复制引用", icon=":material/content_copy:"):
         count = len(paragraphs(article.content))
         wanted = 0

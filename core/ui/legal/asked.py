@@ -1,4 +1,4 @@
-"""查法规 in the address: what is searched for, how it is narrowed down and for which time, so that a link shows the same."""
+"""Filters of 查法规: query, facets and day, kept in the address so that a link shows the same results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.ui.frame import warning
 QUERY = "legal_query"
 ON = "legal_on"
 _SHOWN = "laws_shown"
-"""What the boxes held when they were drawn last."""
+"""Session key of the values that the boxes had when last drawn."""
 _KEYS = {"q": QUERY, "on": ON} | {facet: f"laws_{facet}" for facet in FACETS}
 
 
@@ -37,12 +37,12 @@ def is_asked(address: Mapping[str, str]) -> bool:
 
 
 def shown() -> dict[str, str]:
-    """The address of what was looked for last, to come back to."""
+    """Return the query parameters of the last search, for the link back."""
     return dict(st.session_state.get(_SHOWN, {}))
 
 
 def draw(catalogue: Catalogue | None) -> Asked:
-    """The boxes, filled from the address where somebody opened or followed one, else as they were left."""
+    """Draw the boxes and return their values. They are filled from the address, or else left as they were."""
     _fill(catalogue)
     query = st.text_input(
         "查法规",
@@ -60,7 +60,8 @@ def draw(catalogue: Catalogue | None) -> Asked:
 
 
 def _fill(catalogue: Catalogue | None) -> None:
-    """A browser may still tell the address of before while the next box is already being used: then the boxes count."""
+    """Fill the boxes from the address. A browser may still report the old address while the next box is used; then the
+    boxes count."""
     drawn_before = QUERY in st.session_state
     given = {name: value for name, value in st.query_params.to_dict().items() if name in _KEYS}
     before = shown()
@@ -83,7 +84,7 @@ def _held() -> dict[str, str]:
 
 def _narrowed(catalogue: Catalogue, query: str) -> Asked:
     chosen: dict[str, str] = {facet: value for facet in FACETS if (value := st.session_state.get(_KEYS[facet]))}
-    if query or chosen:  # else the directory has the same links
+    if query or chosen:  # otherwise the directory already has the same links
         _draw_pills(catalogue, KIND, chosen)
     if KIND in chosen and not query:
         _draw_fields(catalogue, chosen)
@@ -103,7 +104,7 @@ def _used(chosen: dict[str, str]) -> str:
 
 
 def _draw_fields(catalogue: Catalogue, chosen: dict[str, str]) -> None:
-    """Those of the kind that is chosen; one that was chosen for another kind is forgotten."""
+    """Draw the fields of the chosen kind. A field that was chosen for another kind is cleared."""
     if chosen.get(FIELD) not in catalogue.counts(FIELD, chosen):
         st.session_state[_KEYS[FIELD]] = None
         chosen.pop(FIELD, None)
@@ -111,7 +112,7 @@ def _draw_fields(catalogue: Catalogue, chosen: dict[str, str]) -> None:
 
 
 def _draw_pills(catalogue: Catalogue, facet: str, chosen: dict[str, str]) -> None:
-    """Only what there is to choose from; a choice that the others leave nothing of can still be taken back."""
+    """Draw the values of a facet that have results. A chosen value stays, so that it can be cleared."""
     counts = catalogue.counts(facet, chosen)
     if facet in chosen:
         counts.setdefault(chosen[facet], 0)
@@ -130,7 +131,7 @@ def _draw_pills(catalogue: Catalogue, facet: str, chosen: dict[str, str]) -> Non
 
 
 def draw_day(key: str) -> Period | None:
-    """以 … 为准: the time whose law is to be shown."""
+    """Draw the field 以 … 为准 and return the period whose law is to be shown."""
     typed = st.text_input(
         "以哪一天的法律为准",
         key=key,

@@ -1,4 +1,5 @@
-"""查案例: by keyword, 案由, court, year and type; a case with what its source really says about it, and the articles it cites."""
+"""Search for court cases (查案例) by keyword, 案由, court, year and type, and the page of one case with the articles it
+cites."""
 
 from __future__ import annotations
 
@@ -30,6 +31,7 @@ _FIRST_WORDS = 160
 
 
 def draw_search(desk: LegalDesk) -> None:
+    """Draw the search box, the filters and the results."""
     query = st.text_input(
         "查案例",
         key=QUERY,
@@ -64,7 +66,7 @@ def draw_search(desk: LegalDesk) -> None:
 
 
 def _filters(desk: LegalDesk, case_type: CaseType | None) -> CaseFilter:
-    """Only what some case of the library can be found by."""
+    """Draw the filters that some case of the library matches, and return their values."""
     index = desk.library.index()
     facets = index.case_facets if index else {}
     if not any(facets.values()):
@@ -77,7 +79,7 @@ def _filters(desk: LegalDesk, case_type: CaseType | None) -> CaseFilter:
 
 
 def _choice(name: str, values: list[str], key: str) -> str:
-    """What is typed and not in the list is taken as a part of the name; empty: all."""
+    """Draw a select box. A typed value that is not in the list counts as a part of the name; empty means all."""
     chosen = st.selectbox(
         name,
         values,
@@ -140,7 +142,7 @@ def draw_case(desk: LegalDesk, number_or_name: str) -> None:
 
 
 def _draw_cited(desk: LegalDesk, case: CourtCase) -> None:
-    """The articles that the judgment cites, as they are in the library, each with its mark."""
+    """Draw the articles that the judgment cites, each with its mark."""
     if cited := desk.cited_in(case.text):
         st.subheader("引用的法条", anchor=False)
         verdicts.draw(cited, key=f"cited-{case.id}")

@@ -1,4 +1,4 @@
-"""依据核对 of any text: it and its sources are pasted, and each place is drawn as below an answer."""
+"""Citation check (依据核对) of a pasted text and its sources, drawn as below an answer."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ TEXT, SOURCES, RESULT = "claims_text", "claims_sources", "claims_result"
 
 
 def draw(app: App) -> None:
+    """Draw the form and the result of the last check."""
     st.caption(
         f"逐句核对一段带 [1]、[2] 的文字：来源是否这样说。不用模型。来源可以是网址（一次最多 {MOST_ADDRESSES} 个，"
         "打开阅读，计入你的搜索次数），也可以是粘贴的原文。"
@@ -47,7 +48,7 @@ def draw(app: App) -> None:
 
 
 def _checked(app: App, text: str, written: str) -> CheckedText | str:
-    """Or the sentence that says why not."""
+    """Check the text. Returns a sentence for the reader if that is not possible."""
     try:
         text, sources = pasted_text(text), pasted_sources(written)
         if any(one.to_read for one in sources):

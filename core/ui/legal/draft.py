@@ -1,4 +1,5 @@
-"""核验文稿: texts with citations; each is looked up, what needs a look comes first, and the draft comes back with comments."""
+"""Check of drafts (核验文稿): every citation is looked up, problems come first, and the draft can be downloaded with
+comments."""
 
 from __future__ import annotations
 
@@ -41,6 +42,7 @@ Checked = tuple[Draft, Sequence[Verdict]]
 
 
 def draw(desk: LegalDesk, reader: Reader) -> None:
+    """Draw the form and the findings for each draft."""
     if desk.library.index() is None:
         st.write("核验要把引用与法律原文对照，所以要先导入法律文本。")
         frame.nothing_imported(web=desk.searches_web)
@@ -77,7 +79,7 @@ def _pasted(typed: str) -> list[Draft]:
 
 
 def _uploaded(files: Sequence[UploadedFile], reader: Reader) -> Iterator[Draft]:
-    """Each is read once; why one cannot be, is said as long as it is there."""
+    """Yield the uploaded drafts. Each file is read once; a problem is shown as long as the file is there."""
     known: Mapping[str, Draft | str] = st.session_state.get(_READ, {})
     now = {file.file_id: known.get(file.file_id) or _read(file, reader) for file in files[:MOST_FILES]}
     st.session_state[_READ] = now
@@ -98,7 +100,8 @@ def _read(file: UploadedFile, reader: Reader) -> Draft | str:
 
 
 def _verified(desk: LegalDesk, drafts: Sequence[Draft], on: Period | None) -> Iterator[Checked]:
-    """The same text is looked up once a day and index: every click on the page draws it again."""
+    """Yield each draft with its findings. They are cached per text, index and day, because every click draws them
+    again."""
     known = st.session_state.get(_VERIFIED, {})
     st.session_state[_VERIFIED] = now = {}
     for draft in drafts:
@@ -107,7 +110,7 @@ def _verified(desk: LegalDesk, drafts: Sequence[Draft], on: Period | None) -> It
         yield draft, now[key]
 
 
-# ── What was found ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Findings ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _draw(checked: Sequence[Checked], reader: Reader) -> None:
@@ -181,7 +184,7 @@ def _draw_draft(
 
 
 def _bad_first(verdicts: Sequence[Verdict]) -> list[tuple[int, Verdict]]:
-    """Each with its place in the draft."""
+    """Return the findings, worst first, each with its position in the draft."""
     placed = enumerate(verdicts)
     return sorted(placed, key=lambda one: (GROUPS.index(_group(one[1])), BAD_FIRST.index(one[1].mark), one[0]))
 
@@ -196,7 +199,7 @@ def _list(verdicts: Sequence[tuple[int, Verdict]], key: str) -> None:
 
 
 def _marked(text: str, verdicts: Sequence[Verdict]) -> Markup:
-    """The text with a mark before each citation."""
+    """Return the text with a mark before each citation."""
     out: list[Markup] = []
     done = 0
     for verdict in verdicts:

@@ -1,4 +1,4 @@
-"""What the parts of the page 法规与案例 share. Their texts are others': labels through `label`, the rest as Markup."""
+"""Common parts of the page 法规与案例. Its texts are untrusted: labels go through `escape_label`, the rest is Markup."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def choose_view() -> str:
 
 
 def open_view(view: str) -> None:
-    """A callback: the next run shows this part of the page."""
+    """Show a part of the page in the next run. A callback."""
     st.session_state[VIEW] = view
     st.query_params.clear()
 
 
 def link(text: str, query: Mapping[str, str], *, icon: str | None = None) -> None:
-    """To another state of this page: its own address, and no new session."""
+    """Draw a link to another state of this page, with its own address and without a new session."""
     st.page_link(PAGE, label=label(text), query_params=dict(query), icon=icon)
 
 
@@ -61,7 +61,7 @@ def facts(parts: Sequence[str]) -> Markup:
 
 
 def exports(name: str, files: Mapping[str, Callable[[], str]], *, key: str) -> None:
-    """A file for each ending, made when it is asked for; by then the session may be gone."""
+    """Draw a menu with one file per ending. A file is made when it is downloaded; the session may be gone by then."""
     title = shorten(one_line(name), 60).replace("/", "_")
     with st.popover("导出", icon=":material/download:", key=f"export-{key}"):
         for ending, make in files.items():
@@ -81,7 +81,7 @@ def _encoded(make: Callable[[], str]) -> bytes:
 
 
 def from_web(response: SearchResponse, holdings: str) -> None:
-    """Results of the web search that stands in for the library."""
+    """Draw results of the web search that replaces the library."""
     st.caption(f"{holdings}没有合适的内容，以下来自网络搜索：{label(ledger.summary(response))}")
     draw_results(response.results)
     with st.expander("搜索账本", icon=":material/receipt_long:"):
@@ -89,13 +89,13 @@ def from_web(response: SearchResponse, holdings: str) -> None:
 
 
 def holdings(desk: LegalDesk) -> None:
-    """The last line of every part of the page."""
+    """Draw the size and age of the library, as the last line of every part of the page."""
     if held := desk.holdings:
         st.caption(held)
 
 
 def nothing_imported(*, web: bool) -> None:
-    """The empty state: what is missing, what helps, and what works meanwhile."""
+    """Draw the empty state: what is missing, how to import it, and what works meanwhile."""
     with st.container(border=True):
         st.markdown("**还没有导入法规与案例。**")
         st.write(

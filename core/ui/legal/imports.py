@@ -1,4 +1,5 @@
-"""导入: what the library holds, the sources to choose from, and the import under way, with its count and a way to end it."""
+"""Import page (导入): the contents of the library, the sources to choose from, and the running import with a cancel
+button."""
 
 from __future__ import annotations
 
@@ -34,6 +35,7 @@ _REFUSED = {
 
 
 def draw(app: App) -> None:
+    """Draw the library's contents, the running or last import, and the sources to import."""
     index = app.legal.library.index()
     if index is not None:
         held = index.counts()
@@ -76,7 +78,7 @@ def may_import(app: App) -> bool:
     return False
 
 
-# ── What can be imported ──────────────────────────────────────────────────────────────────────────────────────────
+# ── Sources ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _draw_sources(app: App) -> None:
@@ -111,7 +113,7 @@ def _draw_sources(app: App) -> None:
 
 
 def _import_address(app: App, url: str, title: str = "") -> None:
-    """These callbacks check again: a page that was drawn earlier may still show the buttons."""
+    """Start an import. Callbacks check the permission again, because a page drawn earlier may still show the buttons."""
     try:
         if may_import(app):
             app.legal.importer.from_address(url, title)
@@ -143,7 +145,7 @@ def _import_upload(app: App) -> None:
         st.session_state[PROBLEM] = str(error) if isinstance(error, AppError) else "文件无法保存，请检查磁盘空间。"
 
 
-# ── An import under way, and how it ended ─────────────────────────────────────────────────────────────────────────
+# ── Running and finished imports ──────────────────────────────────────────────────────────────────────────────────
 
 
 @st.fragment(run_every=_POLL_SECONDS)

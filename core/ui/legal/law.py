@@ -1,4 +1,4 @@
-"""A whole law on one page: its contents beside it, what the reader looks for marked in it, and its versions."""
+"""Page of a whole law, with its contents beside it, search within it, and its versions."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ from core.ui.legal import article, asked, frame, marks
 from core.ui.legal.place import Place, draw_day, draw_standing, ended, find_place
 
 _LISTED = 12
-"""Articles with what is looked for that are named above the text."""
+"""Number of matching articles that are named above the text."""
 _DEEPEST = 3
 
 
 def draw_law(desk: LegalDesk, name: str, number: str, version: str, on: str) -> None:
+    """Draw a law or one of its articles, as the address names it."""
     frame.back_to_search(frame.LAWS, asked.shown())
     index = desk.library.index()
     current = index.resolve(name) if index else None
@@ -69,7 +70,7 @@ def _draw_whole(place: Place) -> None:
     law, index = place.law, place.index
     status = index.status(law)
     articles = index.articles(law.id)
-    with st.container(key="law"):  # by this name the style sheet gives it more width
+    with st.container(key="law"):  # the style sheet gives this key more width
         st.header(label(f"《{law.name}》"), anchor=False)
         count = [f"共 {law.article_count:,} 条"] if law.article_count else []
         draw_html(frame.facts([*export.facts_of_law(law, status), *count, f"来源 {source_name(law.source)}"]))
@@ -92,7 +93,7 @@ FIND = "law_find"
 
 
 def _draw_find() -> list[str]:
-    """What is looked for in this law; part of the address."""
+    """Draw the box that searches in this law. Its words are part of the address."""
     held = st.query_params.get("find", "")
     if st.session_state.get(f"{FIND}-seen") != held or FIND not in st.session_state:
         st.session_state[FIND] = st.session_state[f"{FIND}-seen"] = held
@@ -139,7 +140,7 @@ def _version(place: Place, day: str, version: LawVersion | None) -> Markup:
 
 
 def _book(place: Place, articles: Sequence[StoredArticle], words: Sequence[str]) -> Markup:
-    """All of it as one piece of HTML: a thousand articles as a thousand elements would be drawn for seconds."""
+    """Return the whole law as one piece of HTML. A thousand separate elements would take seconds to draw."""
     contents = _contents(articles)
     text = Markup('<div class="wy-law wy-text">%s%s</div>') % (
         _found(articles, words) if words else "",
@@ -162,7 +163,7 @@ def _heading(first: StoredArticle, depth: int) -> str:
 
 
 def _headings(articles: Sequence[StoredArticle]) -> Iterator[tuple[StoredArticle, list[tuple[int, str]]]]:
-    """Each article with the headings that begin at it, each with its depth."""
+    """Yield each article with the headings that begin at it and their depths."""
     path: tuple[str, ...] = ()
     for one in articles:
         new = [(depth, title) for depth, title in enumerate(one.path) if one.path[: depth + 1] != path[: depth + 1]]

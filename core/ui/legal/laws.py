@@ -1,4 +1,4 @@
-"""查法规: the search box, the directory of what was imported, and what was found."""
+"""Search for laws (查法规): the search box, the directory of imported laws, and the results."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _entry(entry: Entry, on: str | None) -> Markup:
     return Markup("<li>%s%s</li>") % (link, frame.facts(facts))
 
 
-# ── What was found ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Results ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _draw_found(desk: LegalDesk, catalogue: Catalogue | None, wanted: asked.Asked) -> None:
@@ -144,6 +144,7 @@ def _draw_result(result: LegalArticle, asked_for: list[str], *, whole: bool) -> 
 
 
 def _query(result: LegalArticle) -> dict[str, str]:
-    """The version is named where the address alone would lead to another one."""
+    """Return the query parameters of a result. The version is named only if the address alone would lead to another
+    one."""
     other = result.status in {Status.AMENDED, Status.NOT_YET}
     return law_query(result.law_name, result.article_number, result.published if other else None)

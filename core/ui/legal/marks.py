@@ -1,4 +1,4 @@
-"""Words that the reader looked for, marked where they stand."""
+"""Highlights of the reader's search words in a text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _ASKED = 1.0
 
 
 def asked_words(query: str) -> list[str]:
-    """What of a query its hits have in common with it: neither a law that it cites, nor the legal twins of its words."""
+    """Return the words of a query that results may share: not the laws that it cites, nor legal terms added for its
+    words."""
     words = simplified(query)
     for citation in reversed(find_citations(words)):
         words = f"{words[: citation.start]} {words[citation.end :]}"
@@ -25,7 +26,7 @@ def asked_words(query: str) -> list[str]:
 
 
 def passage(text: str, words: Iterable[str], length: int) -> str:
-    """The part of a text that has most of the words."""
+    """Return the part of a text that has most of the words."""
     return best_passage(one_line(text), dict.fromkeys(words, 1.0), length)
 
 

@@ -1,4 +1,4 @@
-"""A law that an address names, in the version that it names or that was in force at its time."""
+"""Law that an address names, in the named version or in the one in force at a named time."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _MANY = 12
 
 @dataclass(frozen=True)
 class Place:
-    """In one index: an import that ends meanwhile changes nothing of what is being drawn."""
+    """A law in one version, as the page shows it. It keeps its index, so an import that ends meanwhile changes nothing."""
 
     index: LegalIndex
     law: LawVersion
     current: LawVersion
     on: Period | None = None
     note: str = ""
-    """What is to be said of the version of that time."""
+    """Note about the version of that time."""
 
     def query(self, article: ArticleNumber | None = None, law: LawVersion | None = None) -> dict[str, str]:
-        """Another version is named; the time goes along as long as nobody chose a version."""
+        """Return the query parameters of an article or a version. The day is kept unless a version was chosen."""
         number = str(article or "") or None
         if self.on and law is None:
             return law_query(self.law.name, number, on=self.on.iso)
@@ -62,7 +62,7 @@ def find_place(index: LegalIndex, current: LawVersion, version: str, on: str) ->
 
 
 def draw_day(place: Place) -> None:
-    """以 … 为准. What is typed becomes part of the address; a version that was chosen before is left."""
+    """Draw the field 以 … 为准. The typed day becomes part of the address and replaces a chosen version."""
     key = f"law-on-{place.current.key}"
     held = place.on.iso if place.on else ""
     if st.session_state.get(f"{key}-seen") != held:
@@ -89,7 +89,7 @@ def _choose_day(key: str) -> None:
 
 
 def draw_standing(place: Place, number: ArticleNumber | None) -> None:
-    """Which version this is, and what became of the law."""
+    """Draw which version this is, and whether the law was repealed."""
     if place.on:
         st.info(place.note or f"{place.on.spaced}施行的就是这个版本，也是现行版本。", icon=":material/event:")
     elif place.law != place.current:
@@ -102,7 +102,7 @@ def draw_standing(place: Place, number: ArticleNumber | None) -> None:
 
 
 def ended(index: LegalIndex, key: str) -> Iterator[Markup]:
-    """The article that put this law out of force."""
+    """Yield a line with the article that repealed this law."""
     if repeal := index.repeal(key):
         law = index.version(repeal.law_id)
         query = short_link(law_query(law.name, str(repeal.number)))
@@ -111,7 +111,7 @@ def ended(index: LegalIndex, key: str) -> Iterator[Markup]:
 
 
 def _ends(place: Place) -> Iterator[Markup]:
-    """The laws that this one put out of force, as one of its last articles says."""
+    """Yield a line with the laws that this one repealed, as one of its last articles says."""
     found = place.index.repealed_by(place.law.id)
     if not found:
         return

@@ -1,4 +1,4 @@
-"""法条核验: verified citations as a row of chips. One click shows the article beside what the text says of it."""
+"""Findings of the statute check (法条核验) as a row of chips. A click shows the article beside the words of the text."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _COLOURS = {
     Mark.NOT_IN_FORCE: "orange",
     Mark.UNKNOWN: "gray",
 }
-"""○ has none: that an article exists is neither good nor bad news."""
+"""Colours of the marks. ○ has none, because it is neutral that an article exists."""
 _WITHOUT_NAME = re.compile(r"(?:本|该|同|此|上述|前述)\w{1,4}?(?=第)|(?=第)")
 
 
 def draw(checks: Sequence[Verdict], *, key: str) -> None:
-    """The same words with the same result are one chip."""
+    """Draw the findings. Equal citations with the same result share one chip."""
     different = {(check.mark, words(check), check.quote, check.note): check for check in checks}
     with st.container(horizontal=True, gap="xsmall"):
         for number, check in enumerate(different.values()):
@@ -36,13 +36,13 @@ def draw(checks: Sequence[Verdict], *, key: str) -> None:
 
 
 def coloured(mark: Mark) -> str:
-    """For a label of Streamlit's. The shape says the same as the colour."""
+    """Return a mark for a Streamlit label. Its shape says the same as its colour."""
     colour = _COLOURS.get(mark)
     return f":{colour}[{mark}]" if colour else mark.value
 
 
 def badge(mark: Mark, said: str) -> str:
-    """For a label of Streamlit's: the mark and what it means, where there are many to look through."""
+    """Return a mark with its meaning for a Streamlit label, for long lists."""
     return f":{_COLOURS.get(mark, 'blue')}-badge[{mark} {label(said)}]"
 
 
@@ -51,7 +51,7 @@ def mark_html(mark: Mark) -> Markup:
 
 
 def words(check: Verdict) -> str:
-    """The citation as it was written; where that is only 第三条 or 本法第三条, with the name of the law."""
+    """Return the citation as written. A bare 第三条 or 本法第三条 gets the name of the law."""
     cited = one_line(check.cited)
     if found := _WITHOUT_NAME.match(cited):
         cited = f"《{short_name(check.law_name)}》{cited[found.end() :]}"
@@ -63,7 +63,7 @@ def short_name(law: str) -> str:
 
 
 def details(check: Verdict) -> Markup:
-    """The verdict in words, what the text says beside the article, and the way to the article's page."""
+    """Return the finding in words, the text's claim beside the article, and a link to the article's page."""
     parts = Markup('<div class="wy-verdict">%s <b>%s。</b>%s</div>') % (
         mark_html(check.mark),
         check.meaning,
@@ -88,13 +88,13 @@ def _article(check: Verdict, text: str) -> Markup:
 
 
 def _beside(claim: str, article: Markup) -> Markup:
-    """Two columns; where it is narrow, one below the other."""
+    """Return two columns, which stand below each other on narrow screens."""
     said = Markup('<div class="wy-law-title">文中所述</div>') + article_html(claim)
     return Markup('<div class="wy-beside"><div>%s</div><div>%s</div></div>') % (said, article)
 
 
 def article_html(text: str, marked: str | None = None) -> Markup:
-    """An article, one paragraph a line; the lines of `marked` (the 款 or 项 that was asked for) stand out."""
+    """Return an article, one paragraph per line. Lines of `highlighted` (the 款 or 项 that was asked for) are marked."""
     asked = set((marked or "").splitlines())
     return Markup().join(
         (Markup("<p><mark>%s</mark></p>") if line in asked else Markup("<p>%s</p>")) % line

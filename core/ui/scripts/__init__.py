@@ -1,4 +1,4 @@
-"""The scripts of the page, as one. Each part is a file beside this one, named below.
+"""Scripts of the page, combined into one. Each part is a file beside this one, named below.
 
 They listen at the document, because Streamlit draws everything below it again and again.
 """
@@ -22,7 +22,7 @@ def script() -> str:
 
 
 def draw() -> None:
-    """Inline, with every run of a page: a browser takes it once."""
+    """Add the script inline with every run of a page. A browser runs it once."""
     st.html(_INLINE.replace("INSIDE", script()), unsafe_allow_javascript=True)
 
 
@@ -34,5 +34,5 @@ navigator.clipboard?.writeText(TEXT).then(() => {
 
 
 def copy(text: str) -> None:
-    """Says so where it worked: a browser may refuse, and has no clipboard for a page that did not come by HTTPS."""
+    """Copy a text to the clipboard and say so if it worked. A browser may refuse, and has no clipboard without HTTPS."""
     st.html(_COPY.replace("TEXT", json.dumps(text).replace("<", "\\u003c")), unsafe_allow_javascript=True)

@@ -1,6 +1,6 @@
-"""The form that connects a model: a service, a key, a model of its list, tried and saved for everybody here.
+"""Form that connects a model: a service, a key and a model of its list, tested and saved for everybody here.
 
-A key goes from the browser to the server and never back: a field that was saved is drawn empty.
+A key goes from the browser to the server and never back: a saved field is drawn empty.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LISTED = "connect_listed"
 TRIED = "connect_tried"
 SAID = "connect_said"
 ROUND = "connect_round"
-"""Part of the key field's key: after saving it is another field, and empty."""
+"""Session key of a counter in the key field's key. After saving the field is a new one, and empty."""
 
 KEY, ADDRESS, MODEL = "OPENAI_API_KEY", "OPENAI_BASE_URL", "LLM_MODEL"
 SHORTEST_KEY = 8
@@ -52,7 +52,7 @@ def refused(app: App) -> None:
 
 
 def told() -> None:
-    """What was saved a moment ago, before the page was drawn anew."""
+    """Show what was saved just before this run."""
     if words := st.session_state.pop(SAID, ""):
         st.toast(label(words), icon=":material/check_circle:")
 
@@ -67,7 +67,7 @@ def save(app: App, changes: dict[str, str], words: str) -> None:
 
 
 def begin_anew(words: str) -> None:
-    """Draws the page again, with empty fields."""
+    """Draw the page again with empty fields."""
     for key in (LISTED, TRIED):
         st.session_state.pop(key, None)
     st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
@@ -83,11 +83,11 @@ def locked(held: tuple[str, ...]) -> None:
 
 
 def unusable(proposed: LoadedSettings, changes: dict[str, str]) -> str:
-    """Why one of these values cannot be saved."""
+    """Return the reason why one of these values cannot be saved, or an empty string."""
     return next((problem.reason for problem in proposed.problems if problem.key in changes), "")
 
 
-# ── What is connected ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── The current model ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def in_use(app: App) -> None:
@@ -115,10 +115,11 @@ class Connection:
     base_url: str
     api_key: str = field(repr=False)
     changes: dict[str, str] = field(default_factory=dict, repr=False)
-    """What is saved for it."""
+    """Settings that are saved for it."""
 
 
 def form(app: App) -> None:
+    """Draw the form: connection, model, test and save."""
     connection = _held_connection(app) or _connection(app)
     if connection is None:
         return
@@ -139,7 +140,7 @@ def form(app: App) -> None:
 
 
 def _held_connection(app: App) -> Connection | None:
-    """The environment says where models are asked; only the model may be chosen."""
+    """Return the connection that the environment fixes, or None. Then only the model may be chosen."""
     held = app.loaded.held("openai")
     if not held:
         return None
@@ -151,7 +152,7 @@ def _held_connection(app: App) -> Connection | None:
 
 
 def _connection(app: App) -> Connection | None:
-    """None: something is still missing."""
+    """Draw the fields of a connection. Returns None while something is missing."""
     chosen = _service(app)
     address = _address(app, chosen) if chosen.own_address else chosen.base_url
     kept = _kept_key(app, address)
@@ -188,6 +189,7 @@ def _service(app: App) -> Service:
 
 
 def pick_service(services: Sequence[Service], *, key: str) -> Service:
+    """Draw the choice of a service and return it."""
     st.session_state.setdefault(key, services[0].id)
     picked = st.pills(
         "服务",
@@ -204,14 +206,14 @@ def pick_service(services: Sequence[Service], *, key: str) -> Service:
 
 
 def _known(chosen: Service) -> str:
-    """What is known of all its models; nothing is said of what is not known."""
+    """Return the known abilities of a service's models. Unknown ones are left out."""
     abilities = (("会思考", chosen.thinks), ("能调用工具", chosen.calls_tools), ("自带联网搜索", chosen.searches))
     return "、".join(words for words, has in abilities if has)
 
 
 def _address(app: App, chosen: Service) -> str:
     now = app.settings.openai.base_url or ""
-    shows = service_at(now) == chosen and "@" not in now  # a password may stand before that
+    shows = service_at(now) == chosen and "@" not in now  # there may be a password before the @
     return st.text_input(
         "地址",
         now if shows else chosen.base_url,
@@ -222,7 +224,7 @@ def _address(app: App, chosen: Service) -> str:
 
 
 def _kept_key(app: App, address: str) -> str:
-    """The key in force, if it belongs to this address: none is ever sent to another one."""
+    """Return the current key if it belongs to this address. A key is never sent to another address."""
     openai = app.settings.openai
     if openai.api_key is None or (openai.base_url or service("openai").base_url) != address.rstrip("/"):
         return ""
@@ -230,6 +232,7 @@ def _kept_key(app: App, address: str) -> str:
 
 
 def type_key(chosen: Service, *, kept: bool = False) -> str:
+    """Draw the key field and return what was typed. It is hidden in logs."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         typed = st.text_input(
             "密钥" if chosen.needs_key else "密钥（服务没有设密钥就留空）",
@@ -258,7 +261,7 @@ def _model(app: App, connection: Connection) -> str:
 
 
 def pick_model(connection: Connection, *, now: str = "") -> str:
-    """From the service's own list, or as it was written."""
+    """Draw the choice of a model, from the service's list or as typed."""
     listed = _listed(connection)
     key = f"connect-model-{connection.service.id}"
     if isinstance(listed, str):
@@ -281,7 +284,7 @@ def _described(model: ListedModel) -> str:
 
 
 def _listed(connection: Connection) -> tuple[ListedModel, ...] | str:
-    """Or why there is no list. Asked for once for each address and key."""
+    """Return the models of a service, or the reason why there is no list. Fetched once per address and key."""
     asked = (connection.base_url, connection.api_key)
     before, outcome = st.session_state.get(LISTED, (None, ""))
     if before != asked:
@@ -303,7 +306,7 @@ def _list(connection: Connection) -> tuple[ListedModel, ...] | str:
 
 
 def trial(app: App, settings: Settings, *, wanted: bool) -> None:
-    """A trial of the model that these settings mean, and what the last one found as long as it is about the same."""
+    """Test the model of these settings if requested, and draw the last result for the same settings."""
     asked = (settings.openai, settings.llm.model)
     if wanted:
         with st.spinner("正在问它一句话…"):

@@ -1,4 +1,4 @@
-"""设置 → 引擎: the key or the address that an engine needs, beside the engine."""
+"""Form for the key or the address that an engine needs (设置 → 引擎)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.ui.settings import connect
 
 
 def draw(app: App, name: str) -> None:
-    """Nothing, for an engine that needs neither. Only for who may edit."""
+    """Draw the form of an engine, if it needs a key or an address. Only for visitors who may edit."""
     engine = engine_class(name)
     section = engine.section if engine else None
     if section is None:
@@ -33,7 +33,7 @@ def draw(app: App, name: str) -> None:
 
 def _field(app: App, name: str, setting: str, value: object, *, purpose: str, is_key: bool) -> None:
     saved = app.loaded.origins[setting] == "page"
-    # A form: without it the first rerun, caused by leaving the text box, would close the popover.
+    # In a form, because leaving the text box would otherwise rerun the page and close the popover.
     with st.form(f"engine-{name}", border=False):
         typed = st.text_input(
             purpose,

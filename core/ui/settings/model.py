@@ -1,4 +1,5 @@
-"""设置 → 模型, and the way there from the chat page: for everybody here, or with a key of one's own for one session."""
+"""Model settings (设置 → 模型) and their dialog on the chat page: for everybody here, or with an own key for one
+session."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from core.ui.settings import connect, own_key
 
 
 def draw(app: App) -> None:
-    """The part 模型 of the page."""
+    """Draw the part 模型 of the page."""
     connect.told()
     connect.in_use(app)
     if permission.may_edit(app.settings):
@@ -24,7 +25,7 @@ def draw(app: App) -> None:
 
 
 def offer(app: App) -> None:
-    """Below an answer without sources, while no model is connected."""
+    """Draw an offer to connect a model below an answer without sources."""
     connect.told()
     if own_key.model():
         return
@@ -35,7 +36,7 @@ def offer(app: App) -> None:
 
 
 def way_to_connect(app: App) -> str:
-    """What a button says that opens the form; nothing where this reader may not connect a model, or need not."""
+    """Return the label of the button that opens the form. Empty if the reader may not or need not connect a model."""
     may_edit = permission.may_edit(app.settings)
     if own_key.model() or not app.model.choice.embedded or not (may_edit or app.settings.panel.own_key):
         return ""
@@ -45,7 +46,7 @@ def way_to_connect(app: App) -> str:
 
 @st.dialog("连接模型", width="medium")
 def dialog(app: App) -> None:
-    if permission.may_edit(app.settings):  # asked again at every run: a dialog may stay open for long
+    if permission.may_edit(app.settings):  # checked in every run, because a dialog may stay open for long
         connect.form(app)
     elif app.settings.panel.own_key:
         own_key.form(app)

@@ -1,4 +1,4 @@
-"""A reader's own key, where the administrator allows it: for one session, in memory only, and gone with it."""
+"""Own key of a reader, if the administrator allows it: kept in memory for one session only."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from core.ui.settings import connect
 SERVICE = "own_service"
 MODEL = "own_model"
 HOSTED = tuple(entry for entry in SERVICES if not entry.own_address)
-"""An address that a reader might write could be one of this network."""
+"""Services with a fixed address. A reader's own address could be one of this network."""
 
 
 def model() -> Model | None:
-    """What answers in this session instead of the installation's model."""
+    """Return the reader's own model, which answers in this session instead of the installation's."""
     found: Model | None = st.session_state.get(MODEL)
     return found
 
 
 def form(app: App) -> None:
+    """Draw the form for an own key, with a test and a button to use it."""
     st.caption("你的密钥只留在这次会话的内存里，不会保存，关闭页面后失效；费用由你自己的帐户支付。")
     if own := model():
         st.write(f"这次会话由 **{label(own.label)}** 回答，用的是你自己的密钥。")

@@ -1,4 +1,4 @@
-"""Draws the page 设置, part by part. Only the part that is open is worked out."""
+"""Settings page (设置). Only the open part is computed."""
 
 from __future__ import annotations
 
@@ -56,6 +56,7 @@ EXAMPLE_SOURCES = (
 
 
 def draw(app: App) -> None:
+    """Draw the page with its tabs."""
     st.header("设置", anchor=False)
     st.write("在这里连接模型和引擎，保存后立即对所有人生效；其他设置请用 settings.yaml 或环境变量修改，然后重启。")
     engines = engine_states(app, clock.now())
@@ -151,7 +152,7 @@ def _engines(app: App, engines: list[EngineState]) -> None:
         for engine in unusable:
             _engine_row(app, engine, tests, may_edit=may_edit)
     asked = [name for name, (_, pressed) in rows.items() if pressed or all_of_them]
-    if asked:  # all the rows are drawn: nobody waits for one engine to see the others
+    if asked:  # after all rows are drawn, so that no row waits for a test
         _test(app, {name: rows[name][0] for name in asked}, tests)
     if all_of_them:
         good = sum(tests[name].ok for name in asked)
@@ -161,7 +162,7 @@ def _engines(app: App, engines: list[EngineState]) -> None:
 def _engine_row(
     app: App, engine: EngineState, tests: Mapping[str, Check], *, may_edit: bool
 ) -> tuple[DeltaGenerator, bool]:
-    """The place of what is said of the engine, and whether it is to be tested."""
+    """Draw an engine. Returns the place of its state, and whether it is to be tested."""
     with st.container(horizontal=True, wrap=False, vertical_alignment="top"):
         place = st.empty()
         draw_html(_engine(engine, tests.get(engine.name)), place)
@@ -171,7 +172,7 @@ def _engine_row(
 
 
 def _test(app: App, places: Mapping[str, DeltaGenerator], tests: dict[str, Check]) -> None:
-    """Each result is shown as soon as it is known."""
+    """Test engines and show each result as soon as it is known."""
     states = {engine.name: engine for engine in engine_states(app, clock.now())}
     for name, place in places.items():
         draw_html(_engine(states[name], None, testing=True), place)
@@ -288,7 +289,7 @@ def _prompts(app: App) -> None:
 
 
 def _preview(app: App, mode: str, question: str, variant: str) -> Preview:
-    """Agent mode brings LangChain with it: only who looks at its prompts waits for that."""
+    """Return the filled prompts. Agent mode imports LangChain, so only its preview waits for that."""
     if mode == session.AGENT:
         return app.agent.preview(question, variant)
     return app.chat.preview(question, EXAMPLE_SOURCES, variant)
