@@ -24,7 +24,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,7 +45,8 @@ from bench.report import write_section
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from support.app_server import app_server, free_port, wait_for  # noqa: E402
+from support.app_server import app_server, free_port  # noqa: E402
+from support.nginx import nginx  # noqa: E402
 
 SIZES = (20, 50, 100)
 SIZES_OF_WORKERS = (50, 100)
@@ -126,26 +127,18 @@ def serving(workers: int, environ: Mapping[str, str]) -> Iterator[Serving]:
         with app_server(**environ) as app:
             yield Serving(app.url, [app.process.pid], app.log_path)
         return
-    port, log_path = free_port(), Path(environ["DATA_DIR"]) / "server.log"
-    url = f"http://127.0.0.1:{port}"
-    with log_path.open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "core", "run", "--workers", str(workers), "--port", str(port)],
-            cwd=ROOT,
-            env={**os.environ, "PUBLIC_URL": url, **environ},
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        wait_for(f"{url}/healthz", process, log_path)
-        yield Serving(url, [pid for pid in _family(process.pid) if pid != process.pid], log_path)
-    finally:
-        process.terminate()
-        process.wait(30)
+    shared = {**environ, "STREAMLIT_SERVER_COOKIE_SECRET": "the same for all", "FORWARDED_ALLOW_IPS": "127.0.0.1"}
+    first = free_port()  # on consecutive ports they have different cores
+    with ExitStack() as stack:
+        apps = [stack.enter_context(app_server(port=first + number, **shared)) for number in range(workers)]
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wenyuan-nginx-")))
+        url = stack.enter_context(nginx(folder, apps, tls=False))
+        balancer = int((folder / "pid").read_text())
+        yield Serving(url, [*(app.process.pid for app in apps), *_family(balancer)], apps[0].log_path)
 
 
 def _family(pid: int) -> list[int]:
-    """The process, its children and theirs: app processes, and nginx with the process that works for it."""
+    """The process, its children and theirs: nginx, and the process that works for it."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [pid, *(one for child in children for one in _family(int(child)))]
 
@@ -404,7 +397,7 @@ SQLite; everything is on the same cores: the model, SearXNG and the visitors too
 in order. Kept: question and whole answer are in the database file afterwards. The first token counts from Enter, without what search and
 model themselves take: rerun of the page, prompt, clients, drawing. Memory and file handles "after": three minutes
 after all have left, when Streamlit has forgotten their sessions."""
-WORKERS_NOTE = """As the table before, but processes of the app behind nginx, which `make run WORKERS=n` starts; one is without nginx. Processor
+WORKERS_NOTE = """As the table before, but processes of the app behind nginx, with `deploy/nginx.conf`; one is without nginx. Processor
 time, memory and handles are of the app's processes and of nginx together. Two processes do not have two cores here: the model,
 SearXNG, nginx and the visitors work on the same ones. What is gained is what a second process
 gains beside all that; where they are on other machines it is more."""

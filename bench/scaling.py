@@ -140,7 +140,10 @@ def measured_table(measured: Measured) -> str:
 
 ADD = (
     (1, "nothing: `make run`"),
-    (8, "`make run WORKERS=n` on a machine with a core for each; `CACHE_URL` for limits and caches that they share"),
+    (
+        8,
+        "[more processes](#more-than-one-core) on a machine with a core for each; `CACHE_URL` for limits and caches that they share",
+    ),
     (100, "[several servers](#several-servers): PostgreSQL, Redis, nginx"),
     (math.inf, "the same, with a pooler (PgBouncer) before PostgreSQL"),
 )

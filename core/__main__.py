@@ -33,12 +33,12 @@ from core.answer.events import (
 )
 from core.answer.sources import about, how_read
 from core.base.errors import AppError, InputError
+from core.base.paths import FILES
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
 from core.legal.types import LIBRARIES, CaseFilter, CourtCase
 from core.search.errors import AllEnginesFailed
 from core.search.types import SearchQuery, SearchResponse, SearchType, Source
-from core.serve.workers import MOST, run
 
 if TYPE_CHECKING:
     from core.answer.message import Message, Mode
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from core.legal.text.as_of import Period
     from core.run.service import AnswerService
 
-OK, FAILED = 0, 1
+OK, FAILED, WRONG_USAGE = 0, 1, 2
 _FIRST_WORDS = 400
 
 
@@ -80,7 +80,7 @@ def main(arguments: list[str] | None = None) -> int:
         arguments = [os.fsencode(argument).decode("utf-8", "replace") for argument in sys.argv[1:]]
     options = _parser().parse_args(arguments)
     if "workers" in options:  # the pages run in processes of their own
-        return run(options.host, options.port, options.workers)
+        return _run(options)
     output = Output(as_json=options.json)
     from core.app import build_app  # imports all services, which --help and misspelled commands do not need
 
@@ -98,6 +98,26 @@ def main(arguments: list[str] | None = None) -> int:
     finally:
         app.close()
     return status
+
+
+NO_PAGES = "这里只装了命令行，没有页面。请在问源的源代码目录里运行。"
+ONE_PROCESS = (
+    "这个命令只启动 1 个进程。要用几个进程，请用 systemd 的模板 deploy/wenyuan@.service 各启动一个，"
+    "前面放 nginx（deploy/nginx.conf）；步骤见 docs/deployment.md 的「More than one core」。"
+)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Become the server of the pages."""
+    if not (FILES / "asgi.py").is_file():
+        print(NO_PAGES, file=sys.stderr)
+        return FAILED
+    if options.workers == 1:
+        os.chdir(FILES)
+        address = ["--server.address", options.host, "--server.port", str(options.port)]
+        os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", "asgi.py", *address])  # noqa: S606 (our own)
+    print(ONE_PROCESS, file=sys.stderr)
+    return WRONG_USAGE
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -154,9 +174,7 @@ def _parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("run", help="启动页面")
     serve.add_argument("--host", default="127.0.0.1")
     serve.add_argument("--port", type=int, default=8501)
-    serve.add_argument(
-        "--workers", type=int, default=1, choices=range(1, MOST + 1), metavar="N", help="用几个进程（需要 nginx）"
-    )
+    serve.add_argument("--workers", type=int, default=1, metavar="N", help="只能是 1；更多进程用 systemd 和 nginx")
 
     doctor = commands.add_parser("doctor", help="检查哪些可用、哪些不可用，以及怎么修")
     doctor.set_defaults(command=_doctor)

@@ -27,7 +27,6 @@ FLOORS = (
     ("core.chat", "core.agent"),
     ("core.metrics",),
     ("core.app", "core.doctor"),
-    ("core.serve",),
     ("core.ui", "core.__main__", "pages", "Home", "asgi"),
 )
 """A package imports from itself and from the floors above it in this table; neighbours do not know each other."""
@@ -259,7 +258,6 @@ def test_only_settings_read_the_environment() -> None:
         for node in nodes(path):
             if isinstance(node, ast.Attribute) and node.attr in {"environ", "getenv"}:
                 readers.add(str(path.relative_to(ROOT)))
-    readers.remove("core/serve/workers.py")  # hands it on to the processes that it starts
     assert within(readers, "core/base/settings")
 
 

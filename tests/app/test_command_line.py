@@ -19,6 +19,7 @@ import pytest
 from core.__main__ import main
 from core.answer.claims import NOTHING_LOOKED_UP
 from support import invented, web_pages
+from support.app_server import free_port, wait_for
 from support.base import ROOT
 from support.openai_server import ANSWER, openai_server
 from support.reading import kept_workers
@@ -185,6 +186,34 @@ def test_the_manual_is_no_proof_that_the_web_was_searched(core: Core, query: str
 )
 def test_wrong_usage_is_status_2(core: Core, arguments: list[str]) -> None:
     assert core(*arguments).returncode == 2
+
+
+def test_run_is_one_process_and_says_how_to_have_more(core: Core) -> None:
+    done = core("run", "--workers", "2")
+    assert (done.returncode, done.stdout) == (2, "")
+    for place in ("deploy/wenyuan@.service", "deploy/nginx.conf", "docs/deployment.md"):
+        assert place in done.stderr
+        assert (ROOT / place).is_file()
+    assert "### More than one core" in (ROOT / "docs/deployment.md").read_text("utf-8")
+
+
+def test_run_becomes_the_server_ends_with_a_hang_up_and_does_not_insist_on_a_used_port(tmp_path: Path) -> None:
+    port = free_port()
+    command = [sys.executable, "-m", "core", "run", "--port", str(port)]
+    environ = {**os.environ, **EMBEDDED, "DATA_DIR": str(tmp_path / "data")}
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        wait_for(f"http://127.0.0.1:{port}/healthz", process, log)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        assert not children, "it is itself the app"
+        second = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=60, check=False)
+        assert second.returncode != 0
+        assert str(port) in second.stdout + second.stderr
+    finally:
+        process.send_signal(signal.SIGHUP)
+        process.wait(30)
 
 
 def test_doctor_names_a_bad_setting_and_its_default(core: Core) -> None:

@@ -64,8 +64,8 @@ def named_in_the_files() -> Iterator[tuple[str, str]]:
         yield from (("compose.yaml", name) for name in service.get("environment", {}))
     for name in re.findall(r"^#? ?([A-Z_]+)=", (ROOT / ".env.example").read_text("utf-8"), re.MULTILINE):
         yield ".env.example", name
-    for line in re.findall(r"^Environment=(.*)", (ROOT / "deploy/wenyuan.service").read_text("utf-8"), re.MULTILINE):
-        yield from (("wenyuan.service", word.partition("=")[0]) for word in line.split())
+    for line in re.findall(r"^Environment=(.*)", (ROOT / "deploy/wenyuan@.service").read_text("utf-8"), re.MULTILINE):
+        yield from (("wenyuan@.service", word.partition("=")[0]) for word in line.split())
     for document in ("docs/deployment.md", ".streamlit/secrets.toml.example"):
         for name in re.findall(r"\b[A-Z]+_[A-Z_]+\b", (ROOT / document).read_text("utf-8")):
             yield document, name
@@ -166,10 +166,9 @@ def test_the_searxng_of_compose_answers_json_in_chinese() -> None:
 
 def test_the_unit_is_one_and_is_hardened(tmp_path: Path) -> None:
     analyze = tool("systemd-analyze")
-    unit = tmp_path / "wenyuan.service"
-    (ROOT / "deploy/wenyuan.service").read_text("utf-8")
+    unit = tmp_path / "wenyuan@8501.service"
     # The program has to exist where the unit says; here it is where this Python is.
-    text = (ROOT / "deploy/wenyuan.service").read_text("utf-8")
+    text = (ROOT / "deploy/wenyuan@.service").read_text("utf-8")
     unit.write_text(text.replace("/opt/wenyuan/.venv/bin", str(Path(sys.executable).parent)), "utf-8")
     done = subprocess.run([analyze, "verify", unit], capture_output=True, text=True)
     assert (done.stderr, done.returncode) == ("", 0)
@@ -185,7 +184,7 @@ def test_the_unit_is_one_and_is_hardened(tmp_path: Path) -> None:
 
 def test_the_unit_starts_what_make_run_starts() -> None:
     (start,) = re.findall(
-        r"^ExecStart=\S+/streamlit (.*)$", (ROOT / "deploy/wenyuan.service").read_text(), re.MULTILINE
+        r"^ExecStart=\S+/streamlit (.*)$", (ROOT / "deploy/wenyuan@.service").read_text(), re.MULTILINE
     )
     (make,) = re.findall(r"streamlit (run asgi.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
-    assert start == make.replace("$(HOST)", "127.0.0.1").replace("$(PORT)", "8501")
+    assert start == make.replace("$(HOST)", "127.0.0.1").replace("$(PORT)", "%i")

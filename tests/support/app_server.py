@@ -51,8 +51,10 @@ Start = Callable[[list[str], Mapping[str, str], Path], Process]
 """Streamlit with these arguments, this environment and this file for what it says."""
 
 
-def app_server(entry: str = "asgi.py", *, secrets: str = "", **environ: str) -> AbstractContextManager[AppServer]:
-    return serving(_start, entry, secrets, environ)
+def app_server(
+    entry: str = "asgi.py", *, secrets: str = "", port: int = 0, **environ: str
+) -> AbstractContextManager[AppServer]:
+    return serving(_start, entry, secrets, environ, port)
 
 
 def _start(arguments: list[str], environ: Mapping[str, str], log: Path) -> Process:
@@ -62,9 +64,9 @@ def _start(arguments: list[str], environ: Mapping[str, str], log: Path) -> Proce
 
 
 @contextmanager
-def serving(start: Start, entry: str, secrets: str, environ: Mapping[str, str]) -> Iterator[AppServer]:
+def serving(start: Start, entry: str, secrets: str, environ: Mapping[str, str], port: int = 0) -> Iterator[AppServer]:
     """`secrets` is the text of a secrets.toml."""
-    port = free_port()
+    port = port or free_port()
     with tempfile.TemporaryDirectory(prefix="wenyuan-test-") as folder:
         log_path = Path(folder) / "server.log"
         secrets_path = Path(folder) / "secrets.toml"

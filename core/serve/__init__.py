@@ -1,1 +1,0 @@
-"""Starting the app as one process or several."""
