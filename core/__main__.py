@@ -195,10 +195,7 @@ def _each(argument: str) -> Iterator[str]:
 
 
 def _for_each(argument: str, output: Output, do: Callable[[str], int]) -> int:
-    """Run each query of a batch.
-
-    It goes on after a failure, so that line n of the output answers line n of the input.
-    """
+    """Run each query of a batch. It goes on after a failure, so that line n of the output answers line n of the input."""
     return _all(_each(argument), output, do)
 
 

@@ -122,10 +122,8 @@ class App:
         return Diagnosis(self)
 
     def check_statutes(self, text: str, question: str = "") -> StatuteCheck | None:
-        """Check the statutes that an answer cites (法条核验).
-
-        Return None for an answer without statutes, and if the check failed: no answer waits or breaks for it.
-        """
+        """Check the statutes that an answer cites (法条核验). Return None for an answer without statutes, and if the
+        check failed: no answer waits or breaks for it."""
         if not may_cite(text):
             return None
         try:
@@ -170,9 +168,7 @@ def build_app(
     quiet: bool = False,
 ) -> App:
     """Build the App. `model` and `engines` replace the configured ones, for tests and for programs that have their own.
-
-    `errors_only`: log only errors unless LOG_LEVEL is set, for a program that reports to people itself.
-    """
+    `errors_only`: log only errors unless LOG_LEVEL is set, for a program that reports to people itself."""
     loaded = loaded or load_settings(sections=brought_sections())
     level = "ERROR" if quiet and loaded.origins["LOG_LEVEL"] == "default" else loaded.values.log.level
     configure_logging(level=level, secrets=loaded.values.secrets())

@@ -146,10 +146,8 @@ def _cache(app: App) -> list[Check]:
 
 
 def try_engines(app: App, names: Collection[str], *, user: Visitor | None = None) -> Iterator[tuple[str, Check]]:
-    """Test engines at the same time and yield each result when it is known.
-
-    Together they take no longer than one search.
-    """
+    """Test engines at the same time and yield each result when it is known. Together they take no longer than one
+    search."""
     pool = ThreadPoolExecutor(max_workers=len(names), thread_name_prefix="wenyuan-engine-test")
     try:
         asked = {pool.submit(try_engine, app, name, user=user): name for name in names}
@@ -230,10 +228,8 @@ class Findings:
 
 
 class Diagnosis:
-    """The last diagnosis, shared by all visitors.
-
-    However often people click, engines and model are asked only now and then.
-    """
+    """The last diagnosis, shared by all visitors. However often people click, engines and model are asked only now and
+    then."""
 
     PAUSE_SECONDS = 30.0
 

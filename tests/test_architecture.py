@@ -19,7 +19,7 @@ FLOORS = (
     ("core.base",),
     ("core.search",),
     ("core.reading",),
-    ("core.llm", "core.legal", "core.documents"),
+    ("core.llm", "core.legal"),
     ("core.answer",),
     ("core.checks",),
     ("core.store",),

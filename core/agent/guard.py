@@ -56,11 +56,8 @@ async def within(work: Coroutine[Any, Any, T], time: Callable[[], Deadline]) -> 
 
 
 async def let_go(task: asyncio.Task[Any]) -> None:
-    """Cancel a task until it is over, for a bounded time.
-
-    Once is not always enough: `asyncio.wait_for` of Python 3.11 forgets a cancellation if a result arrives at the same
-    moment, and langchain-openai reads every chunk through it.
-    """
+    """Cancel a task until it is over, for a bounded time. Once is not always enough: `asyncio.wait_for` of Python 3.11
+    forgets a cancellation if a result arrives at the same moment, and langchain-openai reads every chunk through it."""
     _keep_cancelling(task, CANCEL_ATTEMPTS)
     await asyncio.wait({task}, timeout=CANCEL_ATTEMPTS * CANCEL_PATIENCE)
 

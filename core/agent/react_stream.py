@@ -112,10 +112,8 @@ class ReactStream:
 
 
 class PlainStream(ReactStream):
-    """A stream of an answer requested without a format, from a model that still writes some labels.
-
-    Text without a label is the answer; text after an action, an observation or a question is imagined.
-    """
+    """A stream of an answer requested without a format, from a model that still writes some labels. Text without a
+    label is the answer; text after an action, an observation or a question is imagined."""
 
     def __init__(self) -> None:
         super().__init__()

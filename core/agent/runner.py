@@ -92,10 +92,8 @@ class AgentRunner(AnswerService):
         return [tool for factory in self.tools if (tool := factory(context)) is not None]
 
     def preview(self, question: str, variant: str = "") -> Preview:
-        """Return the first prompt. `variant`: as in the settings, or with `_tools`; empty: the configured one.
-
-        The model is built, which tells whether it can call tools, but it is not asked.
-        """
+        """Return the first prompt. `variant`: as in the settings, or with `_tools`; empty: the configured one. The
+        model is built, which tells whether it can call tools, but it is not asked."""
         now, links = self.configured(), addresses_in(question)
         tools = self.offered(
             ToolContext(search=now.search_for_tools, legal=self.legal, reader=self.reader, links=links)

@@ -60,10 +60,8 @@ ToolFactory = Callable[[ToolContext], BaseTool | None]
 
 
 class Observation(str):
-    """The text of a tool's result for the model, with its success and a summary for the reader.
-
-    AgentExecutor hands on only this text, neither the artifact nor the success.
-    """
+    """The text of a tool's result for the model, with its success and a summary for the reader. AgentExecutor hands on
+    only this text, neither the artifact nor the success."""
 
     ok: bool
     summary: str

@@ -82,11 +82,9 @@ def _block(token: Token, source: str) -> Block:
 
 
 class Blocks:
-    """Splits a growing text into blocks that will not change any more and an open end that still may.
-
-    A block is final once another one has begun on a line that is complete: the next characters may turn `***` from a
-    rule into bold text that belongs to the paragraph above.
-    """
+    """Splits a growing text into blocks that will not change any more and an open end that still may. A block is final
+    once another one has begun on a line that is complete: the next characters may turn `***` from a rule into bold text
+    that belongs to the paragraph above."""
 
     def __init__(self) -> None:
         self._lines = ""

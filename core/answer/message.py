@@ -156,10 +156,8 @@ def message_from_run(
     mode: Mode = "chat",
     growing: bool = False,
 ) -> Message:
-    """Return the assistant's message: the whole answer if there is one, else the text so far.
-
-    The citations of a growing answer are not resolved: parsing all of it every second would cost more and more.
-    """
+    """Return the assistant's message: the whole answer if there is one, else the text so far. The citations of a
+    growing answer are not resolved: parsing all of it every second would cost more and more."""
     written: list[str] = []
     kept: list[RunEvent] = []
     answer: Answer | None = None

@@ -68,10 +68,8 @@ def _escape_live(found: re.Match[str]) -> str:
 
 
 def _regions(tokens: Iterable[Token], length: int) -> Iterator[tuple[int, int, re.Pattern[str] | None]]:
-    """Yield the first line, the last line and the pattern to escape for each region of the text; None for code.
-
-    A pair of backticks is code only inside one paragraph, not across two cells of a table or two list items.
-    """
+    """Yield the first line, the last line and the pattern to escape for each region of the text; None for code. A pair
+    of backticks is code only inside one paragraph, not across two cells of a table or two list items."""
     done = 0
     in_table = False
     for token in tokens:

@@ -94,20 +94,14 @@ class RepetitionFilter(logging.Filter):
 
 
 def hide_in_logs(secrets: Iterable[str]) -> None:
-    """Hide these secrets from now on, also after logging was configured.
-
-    They stay hidden: an old key is still a key.
-    """
+    """Hide these secrets from now on, also after logging was configured. They stay hidden: an old key is still a key."""
     for known in _redacting():
         known.hide(secrets)
 
 
 def hide_typed_in_logs(key: str) -> None:
-    """Hide a key that somebody types into a form.
-
-    Only text that looks like a key is hidden, or any visitor could blank out words of the log. Only the newest keys are
-    remembered, or any visitor could fill the memory.
-    """
+    """Hide a key that somebody types into a form. Only text that looks like a key is hidden, or any visitor could blank
+    out words of the log. Only the newest keys are remembered, or any visitor could fill the memory."""
     for known in _redacting():
         if _LIKE_A_KEY.fullmatch(key) and key not in known.typed:
             known.typed.append(key)

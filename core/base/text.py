@@ -39,10 +39,8 @@ def clean_piece(text: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Return whether a reader would see nothing.
-
-    U+2800 and U+3164 are drawn as blanks, and variation selectors are not drawn.
-    """
+    """Return whether a reader would see nothing. U+2800 and U+3164 are drawn as blanks, and variation selectors are not
+    drawn."""
     return not _BLANKS.sub("", clean(text)).strip()
 
 

@@ -19,11 +19,9 @@ LINGER_SECONDS = 1.0
 
 
 class Workers:
-    """Run jobs in threads of which there are never more than `limit`. A job must not raise.
-
-    A pool that keeps its threads would stay as large as its worst moment, and starting a thread for every request costs
-    about as much as everything else that a search adds to it. So a thread waits a second for more work, then ends.
-    """
+    """Run jobs in threads of which there are never more than `limit`. A job must not raise. A pool that keeps its
+    threads would stay as large as its worst moment, and starting a thread for every request costs about as much as
+    everything else that a search adds to it. So a thread waits a second for more work, then ends."""
 
     def __init__(self, limit: int = MAX_WORKERS, *, linger: float = LINGER_SECONDS) -> None:
         self._places = threading.BoundedSemaphore(limit)
@@ -98,10 +96,8 @@ WAITING_THREADS = 64
 
 
 class LoopThread:
-    """The event loop of the process, on a thread of its own: LangChain's clients keep connections that belong to one loop.
-
-    Started by the first `submit`, ended by `stop`; may be started again afterwards.
-    """
+    """The event loop of the process, on a thread of its own: LangChain's clients keep connections that belong to one
+    loop. Started by the first `submit`, ended by `stop`; may be started again afterwards."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

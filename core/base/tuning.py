@@ -40,9 +40,7 @@ if sys.platform == "linux":
 
     def pin_to_one_core(number: int) -> None:
         """Keep all threads together: with fifty who ask at once, 22 ms of processor time for each instead of 38.
-
-        Python's threads compute in turn, and to hand over to another core takes longer than most turns.
-        """
+        Python's threads compute in turn, and to hand over to another core takes longer than most turns."""
         core = sorted(_ALL_CORES)[number % len(_ALL_CORES)]
         for thread in map(int, os.listdir("/proc/self/task")):
             with suppress(OSError):  # it has ended
@@ -77,10 +75,8 @@ _M_ARENA_MAX, _ARENAS = -8, 4
 
 
 def limit_malloc_arenas() -> None:
-    """Keep glibc to four arenas instead of eight a core: an open page takes 0.18 MB instead of 0.21, with the compressors.
-
-    One thread at a time runs Python, and what one arena has free serves no thread of another.
-    """
+    """Keep glibc to four arenas instead of eight a core: an open page takes 0.18 MB instead of 0.21, with the
+    compressors. One thread at a time runs Python, and what one arena has free serves no thread of another."""
     with suppress(OSError, AttributeError):  # only glibc has them
         ctypes.CDLL("libc.so.6").mallopt(_M_ARENA_MAX, _ARENAS)
 
@@ -141,10 +137,8 @@ _usual = sys.getswitchinterval()
 
 @contextmanager
 def short_switch_interval() -> Iterator[None]:
-    """Let other threads in after 0.5 ms instead of 5, around imports that take seconds.
-
-    A page that is drawn meanwhile sends fifty messages and waits so long after each: 25 ms instead of 250.
-    """
+    """Let other threads in after 0.5 ms instead of 5, around imports that take seconds. A page that is drawn meanwhile
+    sends fifty messages and waits so long after each: 25 ms instead of 250."""
     global _under_way
     with _lock:
         _under_way += 1

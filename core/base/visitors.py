@@ -23,9 +23,7 @@ COMMAND_LINE = Visitor("local")
 
 def neighbourhood(address: str) -> str:
     """Return the address range of one network customer: an IPv4 address, or 2⁶⁴ IPv6 addresses, which count as one.
-
-    Some proxies add a port, which is removed.
-    """
+    Some proxies add a port, which is removed."""
     if told := re.fullmatch(r"\[(.+)\](?::\d+)?|([^:]+):\d+", address):
         address = told[1] or told[2]
     try:

@@ -61,10 +61,8 @@ _WRITTEN = re.compile(
 
 
 def addresses_in(text: str) -> tuple[str, ...]:
-    """Return the web addresses in a text, each page once.
-
-    Chinese that follows without a blank continues the sentence, except after a joining mark: `/wiki/水表`.
-    """
+    """Return the web addresses in a text, each page once. Chinese that follows without a blank continues the sentence,
+    except after a joining mark: `/wiki/水表`."""
     written = map(_without_punctuation, _WRITTEN.findall(text))
     return tuple({canonical(url): url for url in reversed([*filter(is_web_address, written)])}.values())[::-1]
 

@@ -18,10 +18,8 @@ def days(text: str, published: str | None = None) -> list[WrittenDate]:
 
 
 def is_told(stated: WrittenDate, source: Sequence[WrittenDate]) -> bool:
-    """Return whether the source gives this date, in one place or its year in one and its day in another.
-
-    A source that names the day and no year at all is believed.
-    """
+    """Return whether the source gives this date, in one place or its year in one and its day in another. A source that
+    names the day and no year at all is believed."""
     years = {real.year for real in source if real.year is not None}
     if stated.side and stated.year is not None and any(_lies_beside(stated, year) for year in years):
         return True

@@ -117,11 +117,9 @@ def near_misses(stated: Facts, source: Facts) -> list[Quantity]:
 
 
 def taken_from_elsewhere(stated: Facts, here: Facts) -> tuple[Quantity, Quantity] | None:
-    """Return a number that is not in the clause of the statement, and the one of its kind that is.
-
-    Of 一年以上的不超过二个月；三年以上的不超过六个月, it is wrong to say 一年以上的不超过六个月, although every word is
-    there.
-    """
+    """Return a number that is not in the clause of the statement, and the one of its kind that is. Of
+    一年以上的不超过二个月；三年以上的不超过六个月, it is wrong to say 一年以上的不超过六个月, although every word is
+    there."""
     left = [real for real in here.quantities if best_agreement(real, stated.quantities) is not Agreement.SAME]
     for quantity in stated.quantities:
         if best_agreement(quantity, here.quantities) is Agreement.SAME:

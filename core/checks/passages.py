@@ -85,10 +85,8 @@ class IndexedSource:
 
 
 def _codes(text: str) -> tuple[memoryview, memoryview]:
-    """Return every pair of neighbours as one number: those at even positions, and those at odd ones.
-
-    Reading numbers that are already in memory takes less than half the time of cutting out pairs.
-    """
+    """Return every pair of neighbours as one number: those at even positions, and those at odd ones. Reading numbers
+    that are already in memory takes less than half the time of cutting out pairs."""
     units = _ASTRAL.sub(_REPLACED, text).encode(f"utf-16-{sys.byteorder[0]}e", "surrogatepass")
     even, odd = units[: len(units) // 4 * 4], units[2 : (len(units) - 2) // 4 * 4 + 2]
     return memoryview(even).cast("I"), memoryview(odd).cast("I")

@@ -74,11 +74,9 @@ class LegalDesk:
         return _holdings(self.library, self.library.version, date.today())
 
     def check(self, text: str, question: str = "") -> StatuteCheck | None:
-        """Check the statutes that a text cites. Returns None for a text that cites none.
-
-        The result is cached per text, index and day, because pages draw it often. `question` is the question that the
-        text answers; a time in it decides which version of a law counts.
-        """
+        """Check the statutes that a text cites. Returns None for a text that cites none. The result is cached per text,
+        index and day, because pages draw it often. `question` is the question that the text answers; a time in it
+        decides which version of a law counts."""
         today = date.today()
         return _check(self.verifier, text, one_asked_for(question, today), self.library.version, today)
 
@@ -88,10 +86,8 @@ class LegalDesk:
 
     def articles_for(self, question: str, meant: str = "") -> SearchResponse | None:
         """Search the library for articles that answer a question. Returns None if it has no good answer.
-
         `rewritten_question` is a model's reading of the question. It is searched beside the reader's own words, or
-        instead of them if the library finds nothing for these. It never removes what they find.
-        """
+        instead of them if the library finds nothing for these. It never removes what they find."""
         index = self.library.index()
         wordings = _about_law(index, question, meant) if index else []
         if not wordings:
@@ -112,10 +108,8 @@ class LegalDesk:
     def regulations(
         self, user: Visitor | None, session_cache: SessionCache | None = None, search: SearchService | None = None
     ) -> RegulationService:
-        """Return the service for statutes.
-
-        `user` is whose limit counts a search of the web. `search` is the one that an answer under way began with.
-        """
+        """Return the service for statutes. `user` is whose limit counts a search of the web. `search` is the one that
+        an answer under way began with."""
         return RegulationService(self.library, self._web(SearchType.REGULATION, user, session_cache, search))
 
     def cases(

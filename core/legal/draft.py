@@ -44,10 +44,8 @@ class Draft:
 
 
 def with_comments(draft: Draft, verdicts: Iterable[Verdict], reader: Reader) -> bytes:
-    """Return the draft as a Word document with a comment for each finding. Raises FileError.
-
-    A Word document keeps its formatting. Any other draft becomes a plain document.
-    """
+    """Return the draft as a Word document with a comment for each finding. Raises FileError. A Word document keeps its
+    formatting. Any other draft becomes a plain document."""
     worst_first = sorted(verdicts, key=lambda one: BAD_FIRST.index(one.mark))
     remarks = list(_remarks(worst_first[:MOST_COMMENTS]))
     if len(worst_first) > MOST_COMMENTS:

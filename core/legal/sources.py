@@ -14,10 +14,8 @@ from core.search.types import SearchResult
 
 
 def article_source(public_url: str, article: LegalArticle, rank: int) -> SearchResult:
-    """Return an article as a search result.
-
-    The address names a version only if the page would otherwise show another one.
-    """
+    """Return an article as a search result. The address names a version only if the page would otherwise show another
+    one."""
     other = article.status in {Status.AMENDED, Status.NOT_YET}
     version = article.published if other else None
     url = public_url + law_address(article.law_name, article.article_number, version)

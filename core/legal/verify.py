@@ -145,11 +145,9 @@ class Verifier:
     def verify(
         self, text: str, by: Author = Author.MODEL, as_of: Period | None = None, asked: Period | None = None
     ) -> list[Verdict]:
-        """Return one finding per citation, in the order of the text. Raises NoLegalIndex.
-
-        `as_of` checks against the law of that time. `asked_period` is the time of the question that the text answers; a
-        time in the text itself comes first.
-        """
+        """Return one finding per citation, in the order of the text. Raises NoLegalIndex. `as_of` checks against the
+        law of that time. `asked_period` is the time of the question that the text answers; a time in the text itself
+        comes first."""
         index = self._library.index()
         if index is None:
             raise NoLegalIndex
@@ -166,11 +164,8 @@ class Verifier:
 
 
 def _of_laws(index: LegalIndex, citations: Iterable[Citation]) -> list[Citation]:
-    """Drop citations that are not of a law in the library.
-
-    These are contracts, plans and standards, unless the library holds them, and articles without a named law if the law
-    named before has no such article.
-    """
+    """Drop citations that are not of a law in the library. These are contracts, plans and standards, unless the library
+    holds them, and articles without a named law if the law named before has no such article."""
     laws = [one for one in citations if one.law and (not is_no_law(one.law) or index.is_known(one.law))]
     return [one for one in laws if not one.carried or _has_article(index, one)]
 
@@ -266,10 +261,8 @@ class _CitationCheck:
         return self._say(finding, law, found)
 
     def _of_time(self, law: LawVersion, time: Time) -> Verdict:
-        """Check against the version in force at a time (行为时法).
-
-        A time that only stands before the citation may be about something else, so it never makes the finding worse.
-        """
+        """Check against the version in force at a time (行为时法). A time that only stands before the citation may be
+        about something else, so it never makes the finding worse."""
         then = version_on(self._index, law.key, time.period)
         if not then.held and time.by is By.CHOICE:
             return self._say(_Finding(Mark.UNKNOWN, then.note, unheld=OTHER_EDITION), law)
@@ -406,11 +399,8 @@ class _CitationCheck:
         return self._say(finding._replace(note=note + finding.note), version, found)
 
     def _version(self, law: LawVersion, edition: Edition) -> LawVersion | None:
-        """Return the version that an edition names.
-
-        With a year: the version made in that year, else the one in force then. For 旧 and 原: the version before the
-        current one.
-        """
+        """Return the version that an edition names. With a year: the version made in that year, else the one in force
+        then. For 旧 and 原: the version before the current one."""
         versions = self._index.versions(law.key)
         if not edition.year:
             return next((one for one in versions if one.begins < law.begins), None)

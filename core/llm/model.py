@@ -98,11 +98,9 @@ def _openai_chat(name: str, settings: Settings, options: dict[str, Any]) -> Base
 
 
 def _clients() -> dict[str, Any]:
-    """Return HTTP clients that follow no redirects and keep few idle connections.
-
-    openai follows redirects by default, so that the question would travel to a host that nobody has configured. It also
-    keeps a hundred unused connections open, each of them a file handle.
-    """
+    """Return HTTP clients that follow no redirects and keep few idle connections. openai follows redirects by default,
+    so that the question would travel to a host that nobody has configured. It also keeps a hundred unused connections
+    open, each of them a file handle."""
     from openai import DEFAULT_CONNECTION_LIMITS, DefaultAsyncHttpxClient, DefaultHttpxClient
 
     limits = type(DEFAULT_CONNECTION_LIMITS)(max_connections=1_000, max_keepalive_connections=IDLE_CONNECTIONS)
@@ -278,10 +276,8 @@ MOST_TOKENS = 1_000_000_000
 
 
 def reported_usage(usage: Any) -> TokenUsage | None:
-    """Return LangChain's `usage_metadata` as TokenUsage, or None if it is missing or not credible.
-
-    The output includes the reasoning, where the service counts it. An absurd figure would spoil the sums of all users.
-    """
+    """Return LangChain's `usage_metadata` as TokenUsage, or None if it is missing or not credible. The output includes
+    the reasoning, where the service counts it. An absurd figure would spoil the sums of all users."""
     if not usage:
         return None
     read, written = usage["input_tokens"], usage["output_tokens"]

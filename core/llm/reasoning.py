@@ -26,10 +26,8 @@ def reasoning_in(message: Any) -> str:
 
 
 class ThinkSplitter:
-    """Separates `<think>…</think>` from the answer while it streams.
-
-    Only a block at the very beginning counts. Later on, the tag is a word that the answer talks about.
-    """
+    """Separates `<think>…</think>` from the answer while it streams. Only a block at the very beginning counts. Later
+    on, the tag is a word that the answer talks about."""
 
     def __init__(self) -> None:
         self._held = ""

@@ -48,10 +48,7 @@ def remove_menus(tree: HtmlElement) -> None:
 
 
 def remove_surroundings(tree: HtmlElement) -> None:
-    """Remove boilerplate, but nothing large and nothing with the heading in it.
-
-    Lists of links inside the article stay.
-    """
+    """Remove boilerplate, but nothing large and nothing with the heading in it. Lists of links inside the article stay."""
     measures = _measures(tree)
     whole = measures[tree]
     most = max(SMALL, SMALL_SHARE * whole.text)

@@ -38,10 +38,8 @@ class CachedPage:
 
 
 class PageCache:
-    """A cache of pages that were read.
-
-    Failures are not kept: they may be over in a moment. The reader never sees its errors.
-    """
+    """A cache of pages that were read. Failures are not kept: they may be over in a moment. The reader never sees its
+    errors."""
 
     def __init__(self, store: TtlCache, *, good_for: float, clock: Callable[[], float] = time.time) -> None:
         self._store = store
@@ -82,9 +80,7 @@ class PageCache:
 
 def _stored_key(address: str) -> str:
     """Return the key of an address with its scheme: text that came without encryption must not pass for encrypted text.
-
-    The number changes with the codec.
-    """
+    The number changes with the codec."""
     return f"wenyuan:page:1:{hashlib.sha256(address.encode()).hexdigest()}"
 
 

@@ -30,10 +30,8 @@ def is_file(page: Page) -> bool:
 
 
 def file_page(name: str, found: Extracted) -> Page:
-    """Return the file as a page.
-
-    Its address is not one of the web. Two files of one name differ by the hash of their text.
-    """
+    """Return the file as a page. Its address is not one of the web. Two files of one name differ by the hash of their
+    text."""
     page = Page("", "", name, found.text, None, found.kind, datetime.now(UTC), found.instructions, found.is_cut)
     address = f"{_SCHEME}{page.hash[:16]}/{name}"
     return replace(page, address=address, final_address=address)

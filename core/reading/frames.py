@@ -16,10 +16,8 @@ def send(sock: socket.socket, head: bytes, body: bytes = b"") -> None:
 
 
 def receive(sock: socket.socket, *, patience: Callable[[], float | None] = lambda: None) -> tuple[bytes, bytes] | None:
-    """Return one frame as (head, body); None if the other side has gone.
-
-    `next_timeout` returns the seconds for the next wait.
-    """
+    """Return one frame as (head, body); None if the other side has gone. `next_timeout` returns the seconds for the
+    next wait."""
     lengths = _exactly(sock, _LENGTHS.size, patience)
     if lengths is None:
         return None

@@ -35,9 +35,7 @@ class Passage:
 
 def passages(page: Page, question: str, *, around: str = "", budget: int) -> list[Passage]:
     """Return whole sentences in page order, at most `budget` characters; the beginning of the page if nothing matches.
-
-    `snippet` is the engine's: its place in the page is about the query. Neighbouring passages are joined.
-    """
+    `snippet` is the engine's: its place in the page is about the query. Neighbouring passages are joined."""
     pieces = list(_pieces(page.text, min(PASSAGE_CHARS, budget)))
     scores = _scores(page.text, pieces, question, around)
     worth_telling = WORTH * max(scores, default=0.0)
@@ -83,10 +81,8 @@ def _scores(text: str, pieces: Sequence[Span], question: str, around: str) -> li
 
 
 def _positions(text: str, term: str) -> Iterator[int]:
-    """Yield the positions of the term: Chinese anywhere, other words only as whole words.
-
-    A regular expression for each term would take longer to compile than to use.
-    """
+    """Yield the positions of the term: Chinese anywhere, other words only as whole words. A regular expression for each
+    term would take longer to compile than to use."""
     position = text.find(term)
     while position >= 0:
         end = position + len(term)

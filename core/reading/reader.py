@@ -70,10 +70,8 @@ class Reader:
             self._threads.start(self._workers.start)
 
     def read(self, address: str, *, deadline: Deadline) -> Page:
-        """Read a page.
-
-        Raise ReadingError or Cancelled. Only a system resolver that hangs can take longer than the deadline.
-        """
+        """Read a page. Raise ReadingError or Cancelled. Only a system resolver that hangs can take longer than the
+        deadline."""
         if not self.pages:
             raise ReadingError("off")
         place = self._downloader.place(address)

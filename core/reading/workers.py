@@ -49,10 +49,7 @@ class ExtractionWorkers:
     def extract(
         self, body: bytes, content_type: str, deadline: Deadline, *, seconds: float = PAGE_SECONDS
     ) -> Extracted:
-        """Return the extracted text.
-
-        Raise NotReadable. It takes no longer than the deadline, whatever the bytes are.
-        """
+        """Return the extracted text. Raise NotReadable. It takes no longer than the deadline, whatever the bytes are."""
         return Extracted(**self._ask({"content_type": content_type, "seconds": seconds}, body, deadline)[0])
 
     def commented(self, body: bytes, remarks: Sequence[Remark], author: str, deadline: Deadline) -> bytes:
@@ -137,10 +134,7 @@ class _Worker:
         return told, answer[1]
 
     def _await_ready(self, deadline: Deadline) -> None:
-        """Wait until the worker has started.
-
-        It is not killed for being slow: on a busy machine none would ever start.
-        """
+        """Wait until the worker has started. It is not killed for being slow: on a busy machine none would ever start."""
         if self._is_ready:
             return
         try:

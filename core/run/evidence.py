@@ -122,10 +122,8 @@ def as_read(source: Source, page: Page) -> Source:
 def within_budget(
     sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page] | None = None, question: str = ""
 ) -> tuple[tuple[Source, ...], str]:
-    """Return as many of the first sources as the budget holds, at least one, and their text for the prompt.
-
-    The room beside the snippets is shared by the pages that were read: it holds passages that speak about the question.
-    """
+    """Return as many of the first sources as the budget holds, at least one, and their text for the prompt. The room
+    beside the snippets is shared by the pages that were read: it holds passages that speak about the question."""
     kept = tuple(sources)
     while kept:
         block = _block(kept, settings, _articles(kept, settings, pages or {}))

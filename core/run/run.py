@@ -115,10 +115,8 @@ class Run:
         return any(isinstance(event, Answer) for event in self.events)
 
     def follow(self, *, tick: float = 0.25) -> Generator[list[RunEvent]]:
-        """Yield the events from the first one on, in batches, until the run is over.
-
-        An empty batch means: still waiting. It lets a page notice that it was interrupted while the model is silent.
-        """
+        """Yield the events from the first one on, in batches, until the run is over. An empty batch means: still
+        waiting. It lets a page notice that it was interrupted while the model is silent."""
         with self._followed():
             seen = 0
             while True:

@@ -107,10 +107,8 @@ class _Visit:
 
 
 class Browser:
-    """A Chrome that threads can share; `close` is final. At most `pages` are open at once, others wait.
-
-    Its pages can reach only the `origins` (scheme://host:port, or an address there).
-    """
+    """A Chrome that threads can share; `close` is final. At most `pages` are open at once, others wait. Its pages can
+    reach only the `origins` (scheme://host:port, or an address there)."""
 
     def __init__(self, chrome: str, *, origins: Collection[str], pages: int = 4, idle_seconds: float = 120.0) -> None:
         self._chrome = chrome
@@ -128,10 +126,8 @@ class Browser:
         self._open = 0
 
     def get_page(self, url: str, deadline: Deadline, *, ready: str = ANYTHING, locale: str | None = None) -> Page:
-        """Open the page and return it once something matches the CSS selector `ready`, or it has settled.
-
-        `locale` is the language that the page is told its reader prefers.
-        """
+        """Open the page and return it once something matches the CSS selector `ready`, or it has settled. `locale` is
+        the language that the page is told its reader prefers."""
         visit = _Visit(url, deadline, self._elsewhere, ready, locale)
         if self._closed:
             raise HttpCancelled(host=visit.host)
@@ -216,10 +212,8 @@ class Browser:
     # ── On the loop thread: Chrome's life ─────────────────────────────────────────────────────────────────────────
 
     async def _running(self) -> _Life:
-        """Return the running Chrome, started if necessary.
-
-        One start serves all callers, also when one of them gives up.
-        """
+        """Return the running Chrome, started if necessary. One start serves all callers, also when one of them gives
+        up."""
         if self._life is not None and self._life.done():
             life = _begun(self._life)
             if life is None or not life.browser.is_connected():

@@ -41,10 +41,8 @@ def encode(response: SearchResponse, *, saved: float) -> str:
 
 
 def decode(text: str, query: SearchQuery) -> Kept:
-    """Return the response.
-
-    Raise ValueError for anything that `encode` did not write: others may be able to write to the cache.
-    """
+    """Return the response. Raise ValueError for anything that `encode` did not write: others may be able to write to
+    the cache."""
     try:
         document = json.loads(text)
         response = SearchResponse(

@@ -62,10 +62,8 @@ class SearchEngine(ABC):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Build the engine.
-
-        Raise EngineMisconfigured with the cure if a key or a server is missing; the chain then goes on without it.
-        """
+        """Build the engine. Raise EngineMisconfigured with the cure if a key or a server is missing; the chain then
+        goes on without it."""
         return cls()
 
     def for_tools(self, model: ModelChoice) -> Self | None:
@@ -240,10 +238,7 @@ def dig(data: Any, *path: str) -> Any:
 
 
 def objects(data: Any, *path: str) -> list[dict[str, Any]]:
-    """Return the list of objects at this path.
-
-    An entry of another type becomes an empty object and counts as skipped.
-    """
+    """Return the list of objects at this path. An entry of another type becomes an empty object and counts as skipped."""
     found = dig(data, *path)
     if not isinstance(found, list):
         raise EngineParseError

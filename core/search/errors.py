@@ -18,10 +18,8 @@ from core.base.errors import AppError
 from core.search.types import Attempt, Outcome
 
 HALF_AN_HOUR = 1800.0
-"""Rest after an error that only a change of the settings can mend.
-
-The change may be made elsewhere, so it is tried again.
-"""
+"""Rest after an error that only a change of the settings can mend. The change may be made elsewhere, so it is tried
+again."""
 NEVER = 0
 
 

@@ -51,10 +51,8 @@ class Failover:
         workers: Workers | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Create the failover.
-
-        `take_turn` waits until our own quota allows a request to the engine, or raises RateLimited.
-        """
+        """Create the failover. `take_turn` waits until our own quota allows a request to the engine, or raises
+        RateLimited."""
         self.health = health
         self.hedge_after = hedge_after
         self.take_turn = take_turn
@@ -127,10 +125,8 @@ class _Race:
         return winner
 
     def _look_inside(self) -> _Report | None:
-        """Ask the built-in engines after the web engines failed.
-
-        They need a few milliseconds, so the deadline does not count.
-        """
+        """Ask the built-in engines after the web engines failed. They need a few milliseconds, so the deadline does not
+        count."""
         for engine in self._engines:
             if not engine.reaches_web and not self._deadline.cancelled:
                 running = _Running(Deadline(INSIDE_SECONDS, self._room.clock), self._room.clock())
@@ -190,10 +186,8 @@ class _Race:
             )
 
     def _start_last_resort(self) -> None:
-        """Try one engine although all rest: the one whose rest ends first.
-
-        An engine that has asked to be left alone (429, captcha, quota) is not tried: every request makes that worse.
-        """
+        """Try one engine although all rest: the one whose rest ends first. An engine that has asked to be left alone
+        (429, captcha, quota) is not tried: every request makes that worse."""
         willing = [(rest.seconds, name) for name, rest in self._resting.items() if rest.worth_a_try]
         if willing:
             _, least = min(willing)
@@ -267,10 +261,8 @@ class _Race:
                     self._room.health.failed(name, late)
 
     def _had_its_chance(self, running: _Running) -> bool:
-        """Return whether the engine had about the time after which it is hedged.
-
-        Only then does lateness count against it.
-        """
+        """Return whether the engine had about the time after which it is hedged. Only then does lateness count against
+        it."""
         fair = 0.9 * min(self._room.hedge_after, self._limit / 2)  # starting a thread takes a moment
         return running.asked is not None and self._room.clock() - running.asked >= fair
 
@@ -318,10 +310,8 @@ def in_short(attempt: Attempt, label: str) -> str:
 
 
 def web_failure(attempts: Iterable[Attempt], engines: Sequence[SearchEngine]) -> tuple[str, str]:
-    """Return the sentence for a search in which no web engine answered, and the cure of the first cause.
-
-    Both are empty if one answered, or if there is no web engine.
-    """
+    """Return the sentence for a search in which no web engine answered, and the cure of the first cause. Both are empty
+    if one answered, or if there is no web engine."""
     reaching = {engine.name: engine.label or engine.name for engine in engines if engine.reaches_web}
     asked = [attempt for attempt in attempts if attempt.engine in reaching]
     if not asked or any(attempt.outcome in (Outcome.OK, Outcome.EMPTY) for attempt in asked):

@@ -20,10 +20,8 @@ class Flights:
         self._flights: dict[str, Future[SearchResponse]] = {}
 
     def share(self, key: str, deadline: Deadline, do: Callable[[], SearchResponse]) -> SearchResponse:
-        """Return the result of `operation` to every caller that asks for the same key while it runs.
-
-        Raise TimeoutError if another caller's search has not ended by this deadline.
-        """
+        """Return the result of `operation` to every caller that asks for the same key while it runs. Raise TimeoutError
+        if another caller's search has not ended by this deadline."""
         while True:
             with self._lock:
                 flight = self._flights.get(key)

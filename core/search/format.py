@@ -18,9 +18,7 @@ SEARCH_FAILED = "（本次搜索没有成功，没有任何搜索结果。请根
 
 def without_web(why: str, *, inside: bool) -> str:
     """Return the note for the model that the web was not searched, in the words that the reader sees.
-
-    `has_local_results`: the local libraries or attachments have found something.
-    """
+    `has_local_results`: the local libraries or attachments have found something."""
     return f"（{why}以下来源来自本机的资料或用户的附件，不是网页。）" if inside else f"（{why}）\n{SEARCH_FAILED}"
 
 

@@ -84,10 +84,8 @@ class Health:
         self._lock = threading.Lock()
 
     def admit(self, engine: str) -> Rest | None:
-        """Return None if the engine may be asked; the caller then reports how it went.
-
-        After a rest, only one search is admitted.
-        """
+        """Return None if the engine may be asked; the caller then reports how it went. After a rest, only one search is
+        admitted."""
         self._read_board()
         with self._lock:
             record, now = self._records[engine], self._clock()

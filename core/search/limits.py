@@ -49,10 +49,8 @@ class SearchLimits:
             raise RateLimited(retry_after=seconds)
 
     def take_turn(self, engine: str, deadline: Deadline) -> None:
-        """Count one request to the engine, now or when its quota has room before the deadline.
-
-        Raise RateLimited at once if the wait would be longer than the deadline.
-        """
+        """Count one request to the engine, now or when its quota has room before the deadline. Raise RateLimited at
+        once if the wait would be longer than the deadline."""
         quota = self._engines.get(engine, self._per_engine)
         while not self._counter.hit(quota, "engine", engine):
             seconds = self._counter.wait(quota, "engine", engine)

@@ -34,10 +34,8 @@ class ManualArticle:
 
 
 def load_manual(folder: Path = MANUAL_FOLDER) -> tuple[ManualArticle, ...]:
-    """Return every readable article, in the order of the file names.
-
-    A bad file costs one article and a line in the log.
-    """
+    """Return every readable article, in the order of the file names. A bad file costs one article and a line in the
+    log."""
     articles = []
     for path in sorted(folder.glob("*.md")):
         try:

@@ -48,10 +48,8 @@ class Origin:
 
     @property
     def proxy(self) -> str:
-        """Proxy that other requests to this origin use; empty if none.
-
-        The gate has only tunnels, so plain http has none.
-        """
+        """Proxy that other requests to this origin use; empty if none. The gate has only tunnels, so plain http has
+        none."""
         if self.scheme != "https" or self.host in {"localhost", "127.0.0.1"} or proxy_bypass(self.place):
             return ""
         proxies = getproxies()
@@ -65,10 +63,8 @@ def elsewhere(origins: Collection[Origin]) -> re.Pattern[str]:
 
 
 def arguments(origins: Collection[Origin], gate: str) -> list[str]:
-    """Return the arguments for Chrome's command line.
-
-    `gate` is the proxy for all origins that are not reached directly.
-    """
+    """Return the arguments for Chrome's command line. `gate` is the proxy for all origins that are not reached
+    directly."""
     direct = [origin for origin in origins if not origin.proxy]
     hosts = sorted({origin.host for origin in (*direct, *([] if gate == NOWHERE else [Origin.of(gate)]))})
     return [

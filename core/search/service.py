@@ -61,10 +61,8 @@ class SearchService:
         flights: Flights | None = None,
         failover: Failover | None = None,
     ) -> None:
-        """`on_end` is told of every search, in the thread that made it; it must not raise.
-
-        `flights` and `failover` are those of another service, whose searches under way and health this one shares.
-        """
+        """`on_end` is told of every search, in the thread that made it; it must not raise. `flights` and `failover` are
+        those of another service, whose searches under way and health this one shares."""
         self._engines = tuple(engines)
         self._settings = settings or SearchSettings()
         self._cache = cache
@@ -160,12 +158,9 @@ class SearchService:
         session_cache: SessionCache | None = None,
         fresh: bool = False,
     ) -> SearchResponse:
-        """Search and return the response.
-
-        `engine` names the only one to use, even if it rests. `skip_caches` reads neither cache and fills both.
-        `visitor` is the one whose limit counts the search, unless a cache or a running search answers it. None is the
-        operator, without a limit.
-        """
+        """Search and return the response. `engine` names the only one to use, even if it rests. `skip_caches` reads
+        neither cache and fills both. `visitor` is the one whose limit counts the search, unless a cache or a running
+        search answers it. None is the operator, without a limit."""
         deadline = Deadline(self._settings.timeout, self._clock)
         return self._search(query, user, engine, session_cache, fresh, deadline)
 

@@ -152,10 +152,7 @@ class SearchResponse:
 
     @property
     def told(self) -> SearchResponse:
-        """The response without the full texts of its results, as it is shown and stored.
-
-        The texts are stored as pages.
-        """
+        """The response without the full texts of its results, as it is shown and stored. The texts are stored as pages."""
         return replace(self, results=tuple(replace(result, text="") for result in self.results))
 
     @property

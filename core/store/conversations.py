@@ -44,11 +44,8 @@ _KEPT = conversations.c.deleted.is_(None)
 
 
 def _theirs(reader: ColumnElement[str]) -> ColumnElement[bool]:
-    """Return the condition that a conversation belongs to the reader.
-
-    With an owner, it belongs to that account. Without one, it belongs to those who have it in their list; if it is in
-    no list, to anybody who has its id.
-    """
+    """Return the condition that a conversation belongs to the reader. With an owner, it belongs to that account.
+    Without one, it belongs to those who have it in their list; if it is in no list, to anybody who has its id."""
     listed = exists().where(visits.c.conversation_id == conversations.c.id)
     without_owner = and_(conversations.c.owner.is_(None), or_(listed.where(visits.c.visitor == reader), ~listed))
     return or_(conversations.c.owner == reader, without_owner)
@@ -92,9 +89,7 @@ _LISTED = (
 
 TITLE_LENGTH = 40
 UNDO_SECONDS = 30 * 60
-"""Time in which a deleted conversation can be restored.
-
-It is removed when the next one is begun or deleted after that.
+"""Time in which a deleted conversation can be restored. It is removed when the next one is begun or deleted after that.
 """
 LONGEST_SEARCH, MOST_WORDS = 100, 8
 UNFINISHED = Notice(kind="unfinished", text="这条回答在写完之前中断了，以上是已保存的部分。")
@@ -155,9 +150,7 @@ class ConversationStore:
 
     def create(self, owner: str | None = None, *, who: str | None = None, mode: str = "chat", id: str = "") -> str:
         """Create a conversation in the list of `visitor_id` and return its id. It is listed once it has a message.
-
-        Creating the same one again changes nothing: a caller that was cut off cannot know whether it was created.
-        """
+        Creating the same one again changes nothing: a caller that was cut off cannot know whether it was created."""
         id = id or new_conversation_id()
         with self._database.write() as connection:
             self._purge(connection)
@@ -173,11 +166,8 @@ class ConversationStore:
             connection.execute(_VISITED, {"visitor": digest(who), "conversation_id": id})
 
     def save(self, id: str, message: Message, *, who: str | None = None, finished: bool = True) -> None:
-        """Add a message, or replace the one with the same id.
-
-        An answer that is still growing is saved repeatedly with `finished=False`. Such a save never replaces the
-        finished answer, even if it comes late.
-        """
+        """Add a message, or replace the one with the same id. An answer that is still growing is saved repeatedly with
+        `finished=False`. Such a save never replaces the finished answer, even if it comes late."""
         row = {
             "id": clean(message.id),
             "role": message.role,
@@ -226,10 +216,8 @@ class ConversationStore:
         )
 
     def listed(self, who: str | None, *, words: str = "", limit: int = 30) -> tuple[Conversation, ...]:
-        """Return the conversations of an account, and those without an owner in this list, the latest first.
-
-        With `words`, only those that contain each word in their title or messages. Without a visitor the list is empty.
-        """
+        """Return the conversations of an account, and those without an owner in this list, the latest first. With
+        `words`, only those that contain each word in their title or messages. Without a visitor the list is empty."""
         if not who:
             return ()
         query = _LISTED.where(*map(self._has, one_line(words[:LONGEST_SEARCH]).split()[:MOST_WORDS]))
@@ -310,10 +298,8 @@ class ConversationStore:
         return new
 
     def truncate_from(self, id: str, message_id: str, *, who: str | None = None) -> None:
-        """Remove a message and everything after it, because the question is going to be asked again.
-
-        A title that came from the first question goes with it, and the next question gives a new one.
-        """
+        """Remove a message and everything after it, because the question is going to be asked again. A title that came
+        from the first question goes with it, and the next question gives a new one."""
         gone = and_(messages.c.conversation_id == id, messages.c.position >= _position_of(id, message_id))
         questions = select(messages.c.text).where(messages.c.conversation_id == id, messages.c.role == "user")
         first_question = questions.order_by(messages.c.position).limit(1)
@@ -346,10 +332,8 @@ def title_of(question: str) -> str:
 
 
 def _is_id(id: str) -> bool:
-    """Return whether this can be an id.
-
-    It may come from a typed address, and the database would reject some characters.
-    """
+    """Return whether this can be an id. It may come from a typed address, and the database would reject some
+    characters."""
     return re.fullmatch(r"[A-Za-z0-9_-]{24}", id, re.ASCII) is not None
 
 

@@ -30,10 +30,8 @@ class StoreRejected(StoreError):
 
 
 class ConversationNotFound(AppError):
-    """The id is unknown, or belongs to somebody else.
-
-    Both give the same sentence, so that nobody can find out which ids exist.
-    """
+    """The id is unknown, or belongs to somebody else. Both give the same sentence, so that nobody can find out which
+    ids exist."""
 
     kind = "conversation_not_found"
     happened = "没有找到这个对话。"

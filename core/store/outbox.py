@@ -94,9 +94,7 @@ class Outbox:
 
     def change(self, about: str, changes: Mapping[str, Any], write: Callable[[Mapping[str, Any]], object]) -> None:
         """Write changes in the background. Changes that wait together are written together, the later over the earlier.
-
-        While many writes wait, changes are dropped: questions and answers go first.
-        """
+        While many writes wait, changes are dropped: questions and answers go first."""
         with self._changed:
             last = self._last(about)
             if last is not None and not last.begun:
@@ -123,10 +121,8 @@ class Outbox:
             self._changed.notify_all()
 
     def _replaces_last(self, write: _Waiting) -> bool:
-        """Replace the waiting write of the same message, unless another write came between.
-
-        Return whether it was replaced.
-        """
+        """Replace the waiting write of the same message, unless another write came between. Return whether it was
+        replaced."""
         if not write.message_id:
             return False
         last = self._last(write.about)

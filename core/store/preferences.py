@@ -37,10 +37,7 @@ class Preferences:
             return _decode(connection.execute(wanted).scalar())
 
     def change(self, visitor: str, changes: Mapping[str, Any]) -> None:
-        """Write these choices in the background.
-
-        None deletes a choice; choices that are not named stay, from any tab.
-        """
+        """Write these choices in the background. None deletes a choice; choices that are not named stay, from any tab."""
         self._outbox.change(visitor, changes, partial(self._write, visitor))
 
     def _write(self, visitor: str, changes: Mapping[str, Any]) -> None:

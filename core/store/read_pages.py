@@ -72,10 +72,7 @@ class ReadPages:
             connection.execute(insert(read_pages), rows)
 
     def load(self, id: str, message_id: str, *, who: str | None, share: str = "") -> dict[int, KeptPage]:
-        """Return the pages by number.
-
-        A damaged one is left out: no reader sees a text that the page may not have had.
-        """
+        """Return the pages by number. A damaged one is left out: no reader sees a text that the page may not have had."""
         kept = select(read_pages).where(
             _with(id, message_id), read_pages.c.conversation_id == conversations.c.id, open_to(id, who, share)
         )

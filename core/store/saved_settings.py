@@ -43,10 +43,8 @@ class StoredSettings:
         self._last = Saved()
 
     def stamp(self) -> int | None:
-        """Return the newest version, as known some seconds ago.
-
-        Another thread reads it, so that no page waits for the database.
-        """
+        """Return the newest version, as known some seconds ago. Another thread reads it, so that no page waits for the
+        database."""
         with self._lock:
             due = self._clock() >= self._look_again
             if due:

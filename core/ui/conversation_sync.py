@@ -47,10 +47,8 @@ def open_conversation(id: str) -> None:
 
 
 def open_from_address(app: App) -> None:
-    """Show the conversation that the address names: after a reload, a bookmark, a click on an older one.
-
-    Called before the sidebar is drawn, because the conversation's mode is the value of a widget there.
-    """
+    """Show the conversation that the address names: after a reload, a bookmark, a click on an older one. Called before
+    the sidebar is drawn, because the conversation's mode is the value of a widget there."""
     chat = session.chat()
     wanted = st.query_params.get(ADDRESS, "")
     share = "" if wanted else st.query_params.get(SHARED, "")
@@ -225,10 +223,8 @@ def unsaved_note(app: App, message: Message) -> str:
 
 
 def watch_unsaved(app: App) -> None:
-    """Look again every two seconds while something is not saved; called when all is drawn.
-
-    The page runs again only to say something else than it says now: a rerun closes what the reader has just opened.
-    """
+    """Look again every two seconds while something is not saved; called when all is drawn. The page runs again only to
+    say something else than it says now: a rerun closes what the reader has just opened."""
     if not app.outbox.flush(SETTLE_SECONDS):
         st.session_state[NOTES] = _unsaved_notes(app)
         _look_again(app)

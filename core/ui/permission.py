@@ -22,10 +22,8 @@ def may_edit(settings: Settings) -> bool:
 
 
 def on_this_machine(settings: Settings) -> bool:
-    """Return whether the visitor is on this machine, with no proxy in between.
-
-    There must be no other address, and no other name in the browser's address bar or in PUBLIC_URL.
-    """
+    """Return whether the visitor is on this machine, with no proxy in between. There must be no other address, and no
+    other name in the browser's address bar or in PUBLIC_URL."""
     opened = (st.context.headers.get("Origin") or "", settings.public.url)
     hosts = {urlsplit(address).hostname for address in opened if address}
     forwarded = any(name in st.context.headers for name in ("X-Forwarded-For", "Forwarded", "X-Real-Ip"))
@@ -34,11 +32,8 @@ def on_this_machine(settings: Settings) -> bool:
 
 
 def _from_own_page(settings: Settings) -> bool:
-    """Return whether the connection comes from this app's own page.
-
-    Streamlit lets pages of any local port connect, and without CORS any page at all. Programs other than browsers send
-    no origin, and have no cookies but their own.
-    """
+    """Return whether the connection comes from this app's own page. Streamlit lets pages of any local port connect, and
+    without CORS any page at all. Programs other than browsers send no origin, and have no cookies but their own."""
     origin = st.context.headers.get("Origin")
     own = {st.context.headers.get("Host"), urlsplit(settings.public.url).netloc}
     return origin is None or urlsplit(origin).netloc in own

@@ -145,11 +145,8 @@ def app() -> App:
 
 
 def through_router() -> None:
-    """Send a page that was opened without Home.py through it.
-
-    Until some session has called st.navigation, Streamlit takes the files in pages/ for pages of its own. It runs one
-    of them alone when its address is opened first.
-    """
+    """Send a page that was opened without Home.py through it. Until some session has called st.navigation, Streamlit
+    takes the files in pages/ for pages of its own. It runs one of them alone when its address is opened first."""
     if ROUTED not in st.session_state:
         PagesManager.uses_pages_directory = False
         st.rerun()

@@ -80,10 +80,8 @@ def _soon(folder: Path) -> Markup:
 
 
 def shell(original: str, folder: Path) -> str:
-    """Return Streamlit's index.html in Chinese, with the app's style and metadata.
-
-    `folder` has the scripts of Streamlit's front end.
-    """
+    """Return Streamlit's index.html in Chinese, with the app's style and metadata. `folder` has the scripts of
+    Streamlit's front end."""
     version = sha256("".join(map(_read, PARTS)).encode()).hexdigest()[:12]
     return (
         original.replace('<html lang="en">', '<html lang="zh-CN">')
@@ -135,10 +133,8 @@ class Shell:
 
 
 def _without_conditions(scope: Scope) -> Scope:
-    """Remove the conditional headers of a request, because Streamlit's file may be unchanged while ours is not.
-
-    Other files are not requested twice: their names contain the hash of their content.
-    """
+    """Remove the conditional headers of a request, because Streamlit's file may be unchanged while ours is not. Other
+    files are not requested twice: their names contain the hash of their content."""
     conditions = (b"if-none-match", b"if-modified-since")
     return {**scope, "headers": [header for header in scope["headers"] if header[0] not in conditions]}
 

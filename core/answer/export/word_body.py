@@ -50,10 +50,8 @@ def written(text: str) -> str:
 
 
 def add_paragraph(document: Document, text: str = "", style: str = "Normal") -> Paragraph:
-    """Add a paragraph, faster than `document.add_paragraph`, which searches all paragraphs and styles each time.
-
-    The last element of a body holds the page layout, so the paragraph goes before it.
-    """
+    """Add a paragraph, faster than `document.add_paragraph`, which searches all paragraphs and styles each time. The
+    last element of a body holds the page layout, so the paragraph goes before it."""
     element = OxmlElement("w:p")
     assert isinstance(element, CT_P)
     document.element.body[-1].addprevious(element)

@@ -45,10 +45,8 @@ class TextDisk(diskcache.Disk):  # type: ignore[misc]
 
 class DiskTtlCache:
     """A cache in its own folder, opened on first use. A file that is corrupt or stays locked is moved away and rebuilt.
-
     One thread does all the work. diskcache opens the file anew for every thread that uses it, and each search has a
-    thread. SQLite closes none of these handles while any other of the process is in use.
-    """
+    thread. SQLite closes none of these handles while any other of the process is in use."""
 
     WAIT_SECONDS = 0.25
     """Longest wait for the file, and for earlier operations."""

@@ -101,9 +101,7 @@ def _at_most(limit: int, numeral: str) -> int:
 
 def iso_day(text: object, now: datetime | None = None) -> str | None:
     """Return the day with which a text begins, or which it names in English or counts back from `now`, in ISO notation.
-
-    None for anything else: two weeks ago is no day.
-    """
+    None for anything else: two weeks ago is no day."""
     if not isinstance(text, str):
         return None
     if ago := _AGO.search(text):

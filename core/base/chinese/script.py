@@ -151,10 +151,8 @@ _PLAIN = (
 
 
 def simplified(text: str) -> str:
-    """Return the text in simplified characters: 憂鬱的烏龜 → 忧郁的乌龟.
-
-    Works character by character: 裡面 becomes 里面, but 軟體 becomes 软体 and not 软件.
-    """
+    """Return the text in simplified characters: 憂鬱的烏龜 → 忧郁的乌龟. Works character by character: 裡面 becomes
+    里面, but 軟體 becomes 软体 and not 软件."""
     return text.translate(_TO_SIMPLIFIED) if _IS_TRADITIONAL.search(text) else text
 
 
@@ -164,10 +162,8 @@ def is_traditional(text: str) -> bool:
 
 def traditional(text: str) -> str:
     """Return the text in traditional characters, word by word: 忧郁的乌龟 → 憂鬱的烏龜, and 以后 and 皇后 end
-    differently.
-
-    A character stays if its new form would not compare equal to it. So nothing that was checked is changed.
-    """
+    differently. A character stays if its new form would not compare equal to it. So nothing that was checked is
+    changed."""
     written = _converter().convert(text)
     if len(written) != len(text):
         return text

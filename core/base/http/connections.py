@@ -188,10 +188,8 @@ class _Adapter(HTTPAdapter):
 
 @functools.cache
 def tls_context(ca_bundle: str) -> ssl.SSLContext:
-    """Return the TLS context of a CA bundle.
-
-    Loading it takes about 40 ms, which requests spends on every new connection.
-    """
+    """Return the TLS context of a CA bundle. Loading it takes about 40 ms, which requests spends on every new
+    connection."""
     context = create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED)
     try:
         if os.path.isdir(ca_bundle):

@@ -15,11 +15,9 @@ class Cancelled(Exception):
 
 
 class Deadline:
-    """The moment by which an operation has ended. It may be shared between threads.
-
-    `child`, `with_limit` and `equal_share` return a part of it. A part ends no later than the whole and is cancelled
-    with it, but it can be cancelled alone.
-    """
+    """The moment by which an operation has ended. It may be shared between threads. `child`, `with_limit` and
+    `equal_share` return a part of it. A part ends no later than the whole and is cancelled with it, but it can be
+    cancelled alone."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -91,11 +89,9 @@ class Deadline:
         self.wait_for(threading.Event(), seconds)
 
     def hold(self, fileno: int) -> None:
-        """Register the connection that this thread is about to wait for, so that `cancel` can shut it down.
-
-        The descriptor is duplicated: TLS takes the socket object over while it connects, and a closed number may
-        already belong to another file.
-        """
+        """Register the connection that this thread is about to wait for, so that `cancel` can shut it down. The
+        descriptor is duplicated: TLS takes the socket object over while it connects, and a closed number may already
+        belong to another file."""
         self.let_go()
         handle = socket.socket(fileno=os.dup(fileno))
         with self._lock:

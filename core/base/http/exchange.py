@@ -75,10 +75,8 @@ class Response:
         return self.body.decode(web_codec(charset_label(self.headers.get("Content-Type", ""))) or "utf-8", "replace")
 
     def json(self) -> Any:
-        """Return the decoded JSON, read as UTF-8. The header's charset is used only if the body is not UTF-8.
-
-        A broken byte costs one character, not the answer.
-        """
+        """Return the decoded JSON, read as UTF-8. The header's charset is used only if the body is not UTF-8. A broken
+        byte costs one character, not the answer."""
         try:
             text = self.body.decode("utf-8-sig")
         except UnicodeDecodeError:
@@ -166,10 +164,7 @@ def _prepare(request: Request) -> tuple[requests.PreparedRequest, _Origin]:
 
 
 def normal_address(url: str) -> str:
-    """Return the address as `fetch` would send it, with the host that it would connect to.
-
-    Raise `HttpInvalidRequest`.
-    """
+    """Return the address as `fetch` would send it, with the host that it would connect to. Raise `HttpInvalidRequest`."""
     prepared, _ = _prepare(Request("GET", url))
     return prepared.url or ""
 

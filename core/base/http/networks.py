@@ -37,10 +37,7 @@ def is_public(address: str) -> bool:
 
 
 def is_private_name(netloc: str) -> bool:
-    """Return whether the host is private as far as its name shows.
-
-    No resolver is asked: a proxy may do that instead.
-    """
+    """Return whether the host is private as far as its name shows. No resolver is asked: a proxy may do that instead."""
     host = (urlsplit(f"//{netloc}").hostname or "").rstrip(".").lower()
     try:
         return not is_public(host)

@@ -100,11 +100,8 @@ def _merged(layers: _Layers, saved: Saved) -> LoadedSettings:
 
 
 def _from_page(saved: Saved, layers: _Layers) -> dict[type[Section], dict[str, str]]:
-    """Return the saved values that the page may set, by section.
-
-    A key and the address that it is sent to belong together. If the environment sets one of them, the page sets none in
-    that section.
-    """
+    """Return the saved values that the page may set, by section. A key and the address that it is sent to belong
+    together. If the environment sets one of them, the page sets none in that section."""
     if saved.problem:
         note(Problem("「设置」页面保存的内容", saved.problem, used="其他来源的值"))
     editable = {variable(kind.name, key) for kind in layers.kinds for key in kind.editable()}

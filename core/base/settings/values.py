@@ -282,10 +282,7 @@ def noting_problems() -> Iterator[list[Problem]]:
 
 
 def note(problem: Problem) -> None:
-    """Add a problem to those being collected.
-
-    Raise ValueError if nobody collects them: a programmer built the section.
-    """
+    """Add a problem to those being collected. Raise ValueError if nobody collects them: a programmer built the section."""
     problems = _problems.get()
     if problems is None:  # the section was built directly, not loaded: a programmer reads this
         raise ValueError(str(problem))
@@ -311,10 +308,8 @@ def without_user(value: Any, instead: str = "***") -> Any:
 
 
 class Section(BaseModel):
-    """Settings that belong together. Each field has its default, its limits and, as `description`, its purpose.
-
-    An unusable value becomes its default and a SettingProblem, never an exception.
-    """
+    """Settings that belong together. Each field has its default, its limits and, as `description`, its purpose. An
+    unusable value becomes its default and a SettingProblem, never an exception."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
     name: ClassVar[str]

@@ -83,11 +83,9 @@ def import_source(
     on_progress: OnProgress = lambda _: None,
     until: Deadline | None = None,
 ) -> ImportReport:
-    """Add a source to the index in `folder` (`LegalLibrary.folder`).
-
-    `origin` is the address or path where an update will find the source again. With `update`, laws in the same words
-    are left alone, and the index stays in use if nothing would be added.
-    """
+    """Add a source to the index in `folder` (`LegalLibrary.folder`). `origin` is the address or path where an update
+    will find the source again. With `update`, laws in the same words are left alone, and the index stays in use if
+    nothing would be added."""
     started = time.perf_counter()
     until = until or Deadline(float("inf"))
     folder.mkdir(parents=True, exist_ok=True)

@@ -68,10 +68,8 @@ def download(
     on_bytes: OnBytes = lambda _done, _total: None,
     until: Deadline | None = None,
 ) -> Downloaded:
-    """Download the file at an address into `folder`. An interrupted download is resumed.
-
-    `public_only` is for an address that somebody typed into the page.
-    """
+    """Download the file at an address into `folder`. An interrupted download is resumed. `public_only` is for an
+    address that somebody typed into the page."""
     address = direct_address(url)
     until = until or Deadline(float("inf"))
     folder.mkdir(parents=True, exist_ok=True)

@@ -13,10 +13,8 @@ from core.legal.library.index import SHELVES, LegalLibrary
 def embed_library(
     library: LegalLibrary, *, on_progress: OnProgress = lambda _: None, until: Deadline | None = None
 ) -> int | None:
-    """Compute missing vectors. Returns the number of new texts, or None without a model or an index.
-
-    If cancelled, it keeps what is done, and the next import continues from there.
-    """
+    """Compute missing vectors. Returns the number of new texts, or None without a model or an index. If cancelled, it
+    keeps what is done, and the next import continues from there."""
     index, version = library.index(), library.version
     if index is None or version is None:
         return None

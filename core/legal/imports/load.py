@@ -27,10 +27,8 @@ def law_import(
     on_bytes: OnBytes = lambda _done, _total: None,
     until: Deadline | None = None,
 ) -> ImportReport:
-    """Import laws and cases alike, and compute their vectors where an embedding model is configured.
-
-    `update`: only what changed; without a path, from everywhere the library came from. `passing`: the file will be gone.
-    """
+    """Import laws and cases alike, and compute their vectors where an embedding model is configured. `update`: only
+    what changed; without a path, from everywhere the library came from. `passing`: the file will be gone."""
     work = _Import(library, update, public_only, passing, on_progress, on_bytes, until)
     report = work.of(path_or_url, work.known(path_or_url)) if path_or_url else work.of_all()
     try:

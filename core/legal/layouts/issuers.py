@@ -13,10 +13,8 @@ _NAMED = re.compile(
 
 
 def issuer_of(name: str, events: Sequence[str], kind: Kind) -> str | None:
-    """Return the issuer of a law, or None.
-
-    The title of a joint interpretation names several courts. For other laws the title counts, then the last event.
-    """
+    """Return the issuer of a law, or None. The title of a joint interpretation names several courts. For other laws the
+    title counts, then the last event."""
     titled = re.split("关于", name, maxsplit=1)[0]
     if kind is Kind.INTERPRETATION and (courts := _NAMED.findall(titled)):
         return "、".join(dict.fromkeys(courts))

@@ -84,11 +84,9 @@ class ArticleIndex(LawIndex):
         other_wordings: Sequence[str] = (),
         version_filter: VersionFilter | None = None,
     ) -> list[StoredArticle]:
-        """Return the articles that fit the words, best first; of two that fit alike, the statute.
-
-        `semantic_scores` adds those that mean the same in other words; `other_wordings` are the same question in other words.
-        `version_filter` says which versions are searched; without it, the current ones.
-        """
+        """Return the articles that fit the words, best first; of two that fit alike, the statute. `semantic_scores`
+        adds those that mean the same in other words; `other_wordings` are the same question in other words.
+        `version_filter` says which versions are searched; without it, the current ones."""
         pool = limit + (_MARGIN if version_filter is None else _FILTERED_MARGIN)
         wordings = (text, *other_wordings)
         best = ranking.fuse_rankings(

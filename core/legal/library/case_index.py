@@ -53,10 +53,8 @@ class CaseIndex(IndexFiles):
         wanted: CaseFilter | None = None,
         semantic_scores: CaseSemanticScores = lambda *_: {},
     ) -> list[CourtCase]:
-        """Return the cases that fit the words and the filter, best first; without words the newest.
-
-        `semantic_scores` adds those that mean the same in other words.
-        """
+        """Return the cases that fit the words and the filter, best first; without words the newest. `semantic_scores`
+        adds those that mean the same in other words."""
         condition, values = self._wanted(wanted or CaseFilter())
         if not text.strip():
             return self._cases(f"{condition} ORDER BY date DESC LIMIT ?", *values, limit)

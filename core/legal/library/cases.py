@@ -58,11 +58,8 @@ class CaseService:
         loosely: bool = False,
     ) -> CaseResponse:
         """Return cases for a query. A 案号 finds its case in any notation. A filter without a query returns the newest
-        cases.
-
-        `case_type` is a short way to filter by type. With `may_relax_filter`, if no case passes the filter, only the
-        words and the type count.
-        """
+        cases. `case_type` is a short way to filter by type. With `may_relax_filter`, if no case passes the filter, only
+        the words and the type count."""
         started = time.perf_counter()
         query = one_line(keyword)
         wanted = replace(wanted, type=CaseType(case_type)) if case_type else wanted

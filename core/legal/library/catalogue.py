@@ -58,10 +58,8 @@ class Catalogue:
         return self._entries[law.key].fits(chosen)
 
     def counts(self, facet: str, chosen: Chosen) -> dict[str, int]:
-        """Return the number of laws for each value of a facet under the other choices, in display order.
-
-        A field belongs to a kind, so choosing another kind clears it.
-        """
+        """Return the number of laws for each value of a facet under the other choices, in display order. A field
+        belongs to a kind, so choosing another kind clears it."""
         left = {KIND, FIELD} if facet == KIND else {facet}
         others = {name: value for name, value in chosen.items() if name not in left}
         found = Counter(entry.facets[facet] for entry in self.entries(others) if facet in entry.facets)

@@ -72,10 +72,8 @@ class TextIndex:
         return int(self._searcher.num_docs)
 
     def scores(self, weighted: dict[str, float], limit: int) -> dict[int, float]:
-        """Return the best documents and their scores.
-
-        Only a plain union of terms lets tantivy skip most documents, so neither a filter nor a prior is part of it.
-        """
+        """Return the best documents and their scores. Only a plain union of terms lets tantivy skip most documents, so
+        neither a filter nor a prior is part of it."""
         terms = [
             (tantivy.Occur.Should, tantivy.Query.boost_query(_term(name, term), weight * boost))
             for term, weight in weighted.items()

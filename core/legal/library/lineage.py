@@ -28,10 +28,8 @@ class Stage(NamedTuple):
 
 
 def lineage(index: LegalIndex, shown: StoredArticle) -> list[Stage]:
-    """Return the versions of an article, newest first.
-
-    From version to version it is followed by its number if the words are similar, else by its words.
-    """
+    """Return the versions of an article, newest first. From version to version it is followed by its number if the
+    words are similar, else by its words."""
     versions = sorted(index.versions(index.version(shown.law_id).key), key=lambda law: law.begins, reverse=True)
     at = next(place for place, law in enumerate(versions) if law.id == shown.law_id)
     newer = list(_followed(index, shown, versions[:at][::-1]))[::-1]

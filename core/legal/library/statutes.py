@@ -177,11 +177,9 @@ class RegulationService:
         as_of: Period | None = None,
         narrow: Narrow | None = None,
     ) -> RegulationResponse:
-        """Return articles and laws for a query. `origin` says whether the index or the web answered.
-
-        `other_wordings` are the same question in other words, such as the reader's own if a model chose the query.
-        `as_of` searches the law of that time. `law_filter` limits the laws, unless the query names a law.
-        """
+        """Return articles and laws for a query. `origin` says whether the index or the web answered. `other_wordings`
+        are the same question in other words, such as the reader's own if a model chose the query. `as_of` searches the
+        law of that time. `law_filter` limits the laws, unless the query names a law."""
         started = time.perf_counter()
         query = one_line(text)
         if is_blank(query):
@@ -342,10 +340,8 @@ class _Lookup:
         return exact
 
     def _articles(self, law: LawVersion, citation: Citation, then: str | None) -> Iterator[LegalArticle]:
-        """Yield the cited articles as they are in force, then other versions with other words.
-
-        `then` is the remark for the version of a time; other versions are then left out.
-        """
+        """Yield the cited articles as they are in force, then other versions with other words. `then` is the remark for
+        the version of a time; other versions are then left out."""
         others = [other for other in self._index.versions(law.key) if other != law] if then is None else []
         for number in _numbers(citation):
             texts = set()

@@ -202,11 +202,8 @@ class _Alignment:
         return begin, min(clause.stop for clause in self._rule.clauses if clause.stop >= last)
 
     def _tears(self, begin: int, end: int) -> bool:
-        """Return whether the words left out in the middle may have held the rule together.
-
-        Words of two clauses run together may give one clause's subject the other's verb. A condition with a word less
-        is another condition.
-        """
+        """Return whether the words left out in the middle may have held the rule together. Words of two clauses run
+        together may give one clause's subject the other's verb. A condition with a word less is another condition."""
         clause = next(clause for clause in self._rule.clauses if begin < clause.stop)
         if end >= clause.stop or end - begin > _LONGEST_OMISSION:
             return begin < end

@@ -34,11 +34,9 @@ def history(head: Sequence[str]) -> tuple[str, ...]:
 def in_force(
     head: Sequence[str], articles: Sequence[str], published: str | None, recorded: str | None = None
 ) -> str | None:
-    """The date of coming into force, or None.
-
-    The last article is not to be trusted alone: after an amendment (修正) it still names the day on which the first
-    version came into force, so a day before the publication of this version says nothing about this version.
-    """
+    """The date of coming into force, or None. The last article is not to be trusted alone: after an amendment (修正) it
+    still names the day on which the first version came into force, so a day before the publication of this version says
+    nothing about this version."""
     earliest = published or ""
     stated = [day for line in head if _tells_force(line) for day in days_in(line)[:1]]
     if stated and stated[-1] >= earliest:

@@ -24,10 +24,8 @@ class Stretch(NamedTuple):
 
 @lru_cache(maxsize=256)
 def changes(old: str, new: str) -> tuple[Stretch, ...]:
-    """Return the differences between an older and a newer text.
-
-    One or two equal letters between two changes count as part of the change.
-    """
+    """Return the differences between an older and a newer text. One or two equal letters between two changes count as
+    part of the change."""
     if len(old) * len(new) > MOST_PAIRS:
         return (Stretch(old, new),)
     found: list[Stretch] = []

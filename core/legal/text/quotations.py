@@ -37,10 +37,8 @@ class Quotation(NamedTuple):
 
 
 def quotations(text: str, cited: Sequence[CitedTogether]) -> Iterator[Quotation | None]:
-    """Yield the quotation of each citation group, or None.
-
-    It stands after 第…条规定：, in a block below, or right before the citation.
-    """
+    """Yield the quotation of each citation group, or None. It stands after 第…条规定：, in a block below, or right
+    before the citation."""
     for position, one in enumerate(cited):
         until = cited[position + 1].start if position + 1 < len(cited) else len(text)
         begin = cited[position - 1].end if position else 0
@@ -84,10 +82,8 @@ def _before(before: str) -> Quotation | None:
 
 
 def quotes(quote: str, text: str) -> bool:
-    """Return whether the quoted words stand in the text, in order.
-
-    Punctuation, spaces, item marks and ellipses do not matter, nor 六 for 6, nor items that were left out.
-    """
+    """Return whether the quoted words stand in the text, in order. Punctuation, spaces, item marks and ellipses do not
+    matter, nor 六 for 6, nor items that were left out."""
     quote = _OWN_NUMBER.sub("", quote)
     pieces = _ELLIPSIS.split(quote)
     without_marks = [_ITEM_MARK.sub("", piece) for piece in pieces]

@@ -104,10 +104,8 @@ def may_cite(text: str) -> bool:
 
 
 def find_citations(text: str, is_known: IsKnown | None = None, *, in_statute: bool = False) -> list[Citation]:
-    """Return every statute cited in the text, in order.
-
-    `in_statute` is for the text of a law: 第十条 alone, 前条 and 本法 then mean the law itself.
-    """
+    """Return every statute cited in the text, in order. `in_statute` is for the text of a law: 第十条 alone, 前条 and
+    本法 then mean the law itself."""
     simple = plain(text)
     called = {found["short"]: found["full"] for found in _CALLED.finditer(simple)}
     known = (lambda name: name in called or bool(is_known and is_known(name))) if called or is_known else None
@@ -149,10 +147,8 @@ _BEGINS_ANEW = re.compile(
 
 
 def _goes_on(text: str, end: int, references: re.Match[str]) -> bool:
-    """Return whether an article without a law continues the citation before it.
-
-    第二十一条 does, soon after 《刑法》第二十条 in the same paragraph, if nothing else with articles stands between.
-    """
+    """Return whether an article without a law continues the citation before it. 第二十一条 does, soon after
+    《刑法》第二十条 in the same paragraph, if nothing else with articles stands between."""
     between = text[end : references.start()]
     return len(between) <= _FAR and not _SOMETHING_ELSE.search(between) and bool(_BEGINS_ANEW.search(between))
 

@@ -163,10 +163,8 @@ _CAPTCHA = re.compile(r"(ipv4|ipv6|sorry)\.google\.com")
 
 
 def _led_away(host: str) -> EngineError:
-    """Return the error for a redirect, which is not followed.
-
-    Google's walls are known by name and rest an hour, others less.
-    """
+    """Return the error for a redirect, which is not followed. Google's walls are known by name and rest an hour, others
+    less."""
     if _CONSENT.match(host):
         return GoogleConsent()
     if _CAPTCHA.match(host):
@@ -181,10 +179,8 @@ def _led_away(host: str) -> EngineError:
 
 
 def parse_results(html: str, url: str) -> Found:
-    """Return the organic results of a page that was read at `url`; an empty list if Google says there are none.
-
-    Raise GoogleCaptcha, GoogleConsent, GoogleJavaScriptWall or GoogleLayoutChanged if it is another page.
-    """
+    """Return the organic results of a page that was read at `url`; an empty list if Google says there are none. Raise
+    GoogleCaptcha, GoogleConsent, GoogleJavaScriptWall or GoogleLayoutChanged if it is another page."""
     address = urlsplit(url)
     page = _parsed(html)
     # Pages of all kinds carry hidden parts of the walls (a consent dialog, a <noscript> for those without JavaScript):
@@ -262,10 +258,7 @@ _OWN_PATH = re.compile(
 
 
 def _target(href: str, page: SplitResult) -> str | None:
-    """Return the final target of a link; None if it is Google itself.
-
-    `www.google.com/chrome/` is a page like others.
-    """
+    """Return the final target of a link; None if it is Google itself. `www.google.com/chrome/` is a page like others."""
     try:
         parts = urlsplit(urljoin(page.geturl(), href))
         host = parts.hostname or ""
@@ -319,10 +312,8 @@ _CARD = f"*[{_has_class('card-section')}]//p"
 
 
 def _says_nothing_found(page: HtmlElement, address: SplitResult) -> bool:
-    """Return whether the page says that nothing was found.
-
-    The sentence is in the reader's language; only its position is known, or that it quotes the query.
-    """
+    """Return whether the page says that nothing was found. The sentence is in the reader's language; only its position
+    is known, or that it quotes the query."""
     places, links = _PLACES, '//*[@id="search" or @id="rso"]//a'
     if not page.xpath(f"//*[{places}]"):  # without JavaScript
         places, links = '@id="main"', '//*[@id="main"]//a[not(ancestor::footer)]'

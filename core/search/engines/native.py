@@ -51,10 +51,8 @@ class NativeEngine(HttpEngine):
         named: bool = False,
         fetch: Callable[..., Response] = fetch,
     ) -> None:
-        """Create the engine.
-
-        `is_named`: the settings name it in the order of the engines; it is not there only by default.
-        """
+        """Create the engine. `is_named`: the settings name it in the order of the engines; it is not there only by
+        default."""
         super().__init__(fetch=fetch)
         self._base_url = base_url
         self._model = model
@@ -85,11 +83,9 @@ class NativeEngine(HttpEngine):
         )
 
     def for_tools(self, model: ModelChoice) -> Self | None:
-        """Return this engine only if it is named and the agent uses the same model.
-
-        Beside an agent it is a second paid call for each search. Whether another model can search is not known, and a
-        refusal would put this engine to rest for all visitors.
-        """
+        """Return this engine only if it is named and the agent uses the same model. Beside an agent it is a second paid
+        call for each search. Whether another model can search is not known, and a refusal would put this engine to rest
+        for all visitors."""
         return self if self._named and (model.provider, model.name) == ("openai", self._model) else None
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:

@@ -162,10 +162,8 @@ class SearxngServer(HttpEngine):
         return found
 
     def check(self, deadline: Deadline) -> None:
-        """Send a request without a query.
-
-        403 and 429 come before the complaint about the missing query, which is the good answer.
-        """
+        """Send a request without a query. 403 and 429 come before the complaint about the missing query, which is the
+        good answer."""
         try:
             response = self._fetch(
                 Request("GET", self._url, params={"format": "json"}, headers=_HEADERS), deadline=deadline

@@ -38,11 +38,8 @@ def submit(app: App) -> None:
 
 
 def hear(typed: Typed) -> None:
-    """Stash the first input of a new session and rerun.
-
-    A page may outlive its session if the server restarts or another one takes over. Its first input comes before any
-    callback is registered, so the next run handles it.
-    """
+    """Stash the first input of a new session and rerun. A page may outlive its session if the server restarts or
+    another one takes over. Its first input comes before any callback is registered, so the next run handles it."""
     text, _ = attachments.said(typed)  # files went to the session before this one, and with it
     if text and st.session_state[session.FIRST_RUN]:
         st.session_state[session.UNHEARD] = text
@@ -130,9 +127,7 @@ def _answer(question: Question) -> None:
 
 def start_pending(app: App, *, is_shown: bool) -> None:
     """Start the pending question. The script calls this itself, because a run belongs to the script that follows it.
-
-    The first question of Agent mode is shown before it is started: LangChain's agents take seconds to import.
-    """
+    The first question of Agent mode is shown before it is started: LangChain's agents take seconds to import."""
     chat = session.chat()
     agent = session.mode() == session.AGENT
     if chat.pending is None or (agent and app.lazy_agent.built is None and not is_shown):
@@ -276,10 +271,8 @@ def show_older(app: App) -> None:
 
 
 def take_from_address(app: App) -> None:
-    """Fill the box from `/?q=…&mode=agent&search=1`, as a bookmark or a browser's search keyword opens it.
-
-    Nothing is asked, because a link may come from anybody. What it switches counts for this session only.
-    """
+    """Fill the box from `/?q=…&mode=agent&search=1`, as a bookmark or a browser's search keyword opens it. Nothing is
+    asked, because a link may come from anybody. What it switches counts for this session only."""
     asked = {name: st.query_params.pop(name) for name in ("q", "mode", "search") if name in st.query_params}
     if asked.get("mode") in (session.CHAT, session.AGENT):
         st.session_state[session.MODE] = asked["mode"]

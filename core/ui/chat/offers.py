@@ -22,10 +22,8 @@ def first(app: App) -> None:
 
 
 def after(app: App, answer: Message) -> None:
-    """Draw the offer below the first answer of a conversation without sources.
-
-    The embedded model cannot answer without sources, so its answers always get the offer.
-    """
+    """Draw the offer below the first answer of a conversation without sources. The embedded model cannot answer without
+    sources, so its answers always get the offer."""
     unsourced = answer.mode == "chat" and answer.whole and not (answer.searches or answer.found)
     answers = [message for message in session.chat().messages if message.role == "assistant"]
     wanted = app.model.choice.embedded or (answers == [answer] and search_switch.undecided())

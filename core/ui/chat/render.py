@@ -64,11 +64,8 @@ STOPPED = "模型停顿了"
 REVIEWING = "模型正在复核引用…"
 SILENT_SECONDS = 3
 DRAWING_SHARE = 0.04
-"""Share of time that a page spends drawing a growing answer.
-
-Pages that draw as often as they can leave no time to read the models' output, and none for readers still waiting for a
-first word.
-"""
+"""Share of time that a page spends drawing a growing answer. Pages that draw as often as they can leave no time to read
+the models' output, and none for readers still waiting for a first word."""
 LONGEST_REST = 1.0
 READ_ONLY = "这个对话只能阅读。在下面提问时，会先复制为你自己的对话，再继续。"
 

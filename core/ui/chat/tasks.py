@@ -32,10 +32,8 @@ Start = Callable[[Texts, AnswerOptions], Future[T]]
 
 
 def possible(app: App, entry: Message) -> bool:
-    """Return whether a task may start.
-
-    One runs at a time, never with the embedded model, which only quotes, and never on another visitor's answer.
-    """
+    """Return whether a task may start. One runs at a time, never with the embedded model, which only quotes, and never
+    on another visitor's answer."""
     chat = session.chat()
     free = entry.id not in chat.tasks and not chat.read_only
     return free and app.settings.checks.judge != "off" and not app.chat.model_for(_options(app)).choice.embedded

@@ -36,9 +36,7 @@ Colours = dict[str, str]
 
 def timeline(rows: Sequence[Row], colours: Colours, *, span: Span, now: float, unit: str) -> Spec:
     """Return stacked bars over time: `start` in seconds since 1970, `what` the word in the legend, `times` the height.
-
-    Minutes and hours are on the reader's clock, because the browser draws them. The bar of the current span is paler.
-    """
+    Minutes and hours are on the reader's clock, because the browser draws them. The bar of the current span is paler."""
     time_unit, format, in_full = _TIMES[span.grain]
     first, *_, last, _ = span.edges(now)
     rows = [
