@@ -95,9 +95,8 @@ class AgentRunner(AnswerService):
         The model is built, because that tells whether it can call tools, but not asked.
         """
         now, links = self.configured(), addresses_in(question)
-        tools = self.offered(
-            ToolContext(search=now.search_for_tools, legal=self.legal, reader=self.reader, links=links)
-        )
+        search = now.search.for_tools(now.model.choice)
+        tools = self.offered(ToolContext(search=search, legal=self.legal, reader=self.reader, links=links))
         if variant:
             native = variant.endswith(FOR_TOOLS)
         else:

@@ -115,7 +115,7 @@ def test_pages_are_opened_in_the_browser_of_the_chain_as_it_is(app: App, server:
     assert app.chat.reader is app.reader is app.agent.reader
     assert rendered() is None
     browser = RenderingEngine()
-    app.configuration.current = replace(app.configured, chain=Chain((browser,), left_out=()))
+    app.configured = replace(app.configured, chain=Chain((browser,), left_out=()))
     assert rendered() == "rendered http://a"
     app.saved.change({"EXA_API_KEY": KEY})
     assert shared_app().chain.engines[0] is browser, "it holds a browser, and goes on"

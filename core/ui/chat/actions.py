@@ -63,22 +63,22 @@ def _take(app: App, typed: str, files: Sequence[UploadedFile] = ()) -> None:
     elif unread:
         chat.unsent = unread + attachments.WITHOUT * bool(typed.strip())
         st.session_state[session.CHAT_INPUT] = typed
-    elif (typed.strip() or chat.attached) and not ask(app, typed if typed.strip() else attachments.ABOUT_THEM):
-        chat.unsent += IN_THE_BOX
-        st.session_state[session.CHAT_INPUT] = typed
+    elif typed.strip() or chat.attached:
+        ask(app, typed if typed.strip() else attachments.ABOUT_THEM)
+        if chat.unsent:
+            chat.unsent += IN_THE_BOX
+            st.session_state[session.CHAT_INPUT] = typed
 
 
-def ask(app: App, text: str) -> bool:
-    """Replaces what is still being answered. False: it is refused."""
+def ask(app: App, text: str) -> None:
+    """Send a question, which replaces what is still being answered; `unsent` says why it is refused."""
     chat = session.chat()
     files = chat.attached
     question = _accepted(app, text, files=files)
-    if question is None:
-        return False
-    chat.interrupt()
-    chat.attached = ()
-    _say(app, question, files)
-    return True
+    if question is not None:
+        chat.interrupt()
+        chat.attached = ()
+        _say(app, question, files)
 
 
 def _accepted(
@@ -134,7 +134,7 @@ def start_pending(app: App, *, is_shown: bool) -> None:
     """
     chat = session.chat()
     agent = session.mode() == session.AGENT
-    if chat.pending is None or (agent and app.lazy_agent.built is None and not is_shown):
+    if chat.pending is None or (agent and not app.agent_is_built and not is_shown):
         return
     question, chat.pending = chat.pending, None
     if agent and question.options.fresh:
@@ -162,15 +162,6 @@ def fill(app: App, question: str, mode: Mode) -> None:
         search_switch.switch(True)
 
 
-def follow_up(app: App, question: str) -> None:
-    ask(app, question)
-
-
-def go_on(app: App) -> None:
-    """The service cut the last answer off."""
-    ask(app, GO_ON)
-
-
 def search_again(app: App, key: str) -> None:
     """Another answer, from a search for the words in the widget with this key; with none there, for the question's own."""
     asked = session.chat().last_question()
@@ -179,7 +170,7 @@ def search_again(app: App, key: str) -> None:
 
 
 def answer_again(app: App, *, fresh: bool = False, read: tuple[Source, ...] = (), query: str = "") -> None:
-    """Another answer to the last question, in place of the one that is there."""
+    """Answer the last question again, after reading the sources in `read`, in place of the answer that is there."""
     chat = session.chat()
     asked = chat.last_question()
     if asked is None:
@@ -203,11 +194,6 @@ def _searched_before(app: App, asked: Message) -> str:
     searches = [search for answer in messages[messages.index(asked) + 1 :] for search in answer.searches]
     wanted = panel.chosen(app).applied_to(app.settings).chat.standalone_queries
     return next((search.response.query.text for search in searches if search.asked and wanted), "")
-
-
-def read(app: App, source: Source) -> None:
-    """The last question again, answered after reading this source, too."""
-    answer_again(app, read=(source,))
 
 
 def resend(app: App, key: str) -> None:
