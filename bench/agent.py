@@ -175,7 +175,7 @@ def _contenders(app: Any) -> dict[str, Callable[[], Awaitable[Any]]]:
     agent = create_react_agent(app.model.chat(), [tool], prompt.messages, tools_renderer=describe)
     executor = AgentExecutor(agent=agent, tools=[tool], max_iterations=9)
     graph: Any = create_agent(_calling_model(), [tool])
-    runner = AgentRunner(app.configuration.latest, loop=app.loop, tools=[instant_tool])
+    runner = AgentRunner(app.latest_configured, loop=app.loop, tools=[instant_tool])
 
     async def ours() -> Any:
         events = [event async for event in runner.events(runner.question(question))]
@@ -283,4 +283,4 @@ def _wired(url: str, engine: Any, *, strategy: str) -> tuple[Any, Any]:
 
     app = build_app(_settings(OPENAI_BASE_URL=url, LLM_MODEL="openai:reply", AGENT_STRATEGY=strategy), engines=[engine])
     app.model.chat()
-    return app, AgentRunner(app.configuration.latest, loop=app.loop)
+    return app, AgentRunner(app.latest_configured, loop=app.loop)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from core.base.http.networks import trust_fake_addresses
-from core.base.lazy import Lazy
 from core.base.logs import configure_logging, hide_in_logs
 from core.base.redis import RedisLink
 from core.base.settings import (
@@ -33,7 +31,7 @@ from core.metrics import Metrics
 from core.reading import Reader, ReadingSettings
 from core.run.admission import Admission
 from core.run.checking import Checks
-from core.run.configured import Configuration, Configured
+from core.run.configured import Configured
 from core.run.keeper import Keeper
 from core.search.cache import ResultCache
 from core.search.engine import ClosableEngine, SearchEngine
@@ -52,34 +50,70 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
 class App:
-    """Everything a process shares. Thread-safe, and built once: what saved settings change is in `configuration`."""
+    """Everything a process shares. Thread-safe, and built once: what saved settings change is in `configured`."""
 
-    configuration: Configuration
-    loop: LoopThread
-    calls: ModelLimit
-    reader: Reader
-    chat: ChatService
-    lazy_agent: Lazy[AgentRunner]
-    lazy_legal: Lazy[LegalDesk]
-    database: Database
-    store: ConversationStore
-    outbox: Outbox
-    preferences: Preferences
-    read_pages: ReadPages
-    keeper: Keeper
-    checks: Checks
-    metrics: Metrics
-    redis: RedisLink | None = None
+    def __init__(
+        self, loaded: LoadedSettings, *, model: Model | None = None, engines: Sequence[SearchEngine] | None = None
+    ) -> None:
+        self.database = Database.from_settings(loaded.values)
+        self.saved = _saved(loaded.values, self.database)
+        loaded = loaded.with_page(self.saved.read())
+        settings = loaded.values
+        trust_fake_addresses(settings.network.fake_addresses)
+        switch_tuning(on=settings.process.tuning == "on")
+        self.loop = LoopThread()
+        self.redis = RedisLink.from_settings(settings)
+        self.calls = ModelLimit.from_settings(settings, self.redis)
+        self.metrics = Metrics(MetricsStore(self.database), settings.metrics)
+        self._cache = ResultCache.from_settings(settings, self.redis)
+        self._limits = SearchLimits.from_settings(settings, self.redis)
+        self._lock = threading.Lock()
+        self._building = threading.RLock()
+        self._agent: AgentRunner | None = None
+        self._legal: LegalDesk | None = None
+        self.configured = self._configure(loaded, model, None if engines is None else Chain(tuple(engines), ()))
+        self.reader = Reader.from_settings(settings, link=self.redis)
+        self.chat = ChatService(
+            self.latest_configured,
+            loop=self.loop,
+            reader=self.reader,
+            admission=Admission(settings.limits, self.redis),
+            on_answer=self.metrics.answer_ended,
+            look_up=lambda question, meant: self.legal.articles_for(question, meant),  # noqa: PLW0108 (built when first asked)
+        )
+        self.store = ConversationStore(self.database)
+        self.outbox = Outbox(self.store)
+        self.preferences = Preferences(self.database, self.outbox)
+        self.read_pages = ReadPages(self.database)
+        self.keeper = Keeper(
+            self.outbox, self.loop, self.read_pages if settings.section(ReadingSettings).keep else None
+        )
+        self.checks = Checks()
 
-    @property
-    def configured(self) -> Configured:
-        return self.configuration.current
+    def latest_configured(self) -> Configured:
+        """Return the configured parts, replaced first if settings were saved since, here or by another process."""
+        with self._lock:
+            if self.saved.stamp() != self.loaded.saved.stamp:
+                loaded = self.loaded.with_page(self.saved.read())
+                self.configured = self._configure(loaded, chain=build_chain(loaded.values).keeping(self.chain))
+            return self.configured
 
-    @property
-    def saved(self) -> SavedSettings:
-        return self.configuration.saved
+    def _configure(self, loaded: LoadedSettings, model: Model | None = None, chain: Chain | None = None) -> Configured:
+        settings = loaded.values
+        hide_in_logs(settings.secrets())
+        report_problems(loaded.problems)
+        chain = chain or build_chain(settings)
+        search = SearchService(
+            chain.engines,
+            settings=settings.search,
+            cache=self._cache,
+            limits=self._limits,
+            health=Health((engine.name for engine in chain.engines), link=self.redis),
+            prepare=lambda query: effective_query(query, settings),
+            on_end=self.metrics.search_ended,
+        )
+        return Configured(loaded, model or Model(settings, limit=self.calls), chain, search)
 
     @property
     def loaded(self) -> LoadedSettings:
@@ -107,13 +141,36 @@ class App:
         return tuple(dict.fromkeys(filter(None, (*self.search.warnings, self.reader.warning))))
 
     @property
+    def agent_is_built(self) -> bool:
+        return self._agent is not None
+
+    @property
     def agent(self) -> AgentRunner:
         """The agent, built when Agent mode is first used: it imports LangChain's agents."""
-        return self.lazy_agent()
+        with self._building:
+            if self._agent is None:
+                from core.agent.runner import AgentRunner
+
+                exempt_from_garbage_collection()
+                self._agent = AgentRunner(
+                    self.latest_configured,
+                    loop=self.loop,
+                    reader=self.reader,
+                    legal=self.legal,
+                    admission=self.chat.admission,
+                    on_answer=self.metrics.answer_ended,
+                )
+            return self._agent
 
     @property
     def legal(self) -> LegalDesk:
-        return self.lazy_legal()
+        """Built when first asked for, too."""
+        with self._building:
+            if self._legal is None:
+                from core.legal.desk import LegalDesk
+
+                self._legal = LegalDesk(self.settings, lambda: self.search.for_tools(self.model.choice))
+            return self._legal
 
     @cached_property
     def diagnosis(self) -> Diagnosis:
@@ -139,8 +196,8 @@ class App:
 
     def close(self) -> None:
         """Close everything that holds a connection, a file or a thread."""
-        if desk := self.lazy_legal.built:
-            desk.close()
+        if self._legal:
+            self._legal.close()
         for engine in self.chain.engines:
             if isinstance(engine, ClosableEngine):
                 engine.close()
@@ -172,90 +229,7 @@ def build_app(
     loaded = loaded or load_settings(sections=brought_sections())
     level = "ERROR" if quiet and loaded.origins["LOG_LEVEL"] == "default" else loaded.values.log.level
     configure_logging(level=level, secrets=loaded.values.secrets())
-    database = Database.from_settings(loaded.values)
-    saved = _saved(loaded.values, database)
-    loaded = loaded.with_page(saved.read())
-    settings = loaded.values
-    trust_fake_addresses(settings.network.fake_addresses)
-    switch_tuning(on=settings.process.tuning == "on")
-    loop = LoopThread()
-    redis = RedisLink.from_settings(settings)
-    calls = ModelLimit.from_settings(settings, redis)
-    metrics = Metrics(MetricsStore(database), settings.metrics)
-    cache, limits = ResultCache.from_settings(settings, redis), SearchLimits.from_settings(settings, redis)
-
-    def configure(loaded: LoadedSettings, model: Model | None = None, chain: Chain | None = None) -> Configured:
-        settings = loaded.values
-        hide_in_logs(settings.secrets())
-        report_problems(loaded.problems)
-        chain = chain or build_chain(settings)
-        search = SearchService(
-            chain.engines,
-            settings=settings.search,
-            cache=cache,
-            limits=limits,
-            health=Health((engine.name for engine in chain.engines), link=redis),
-            prepare=lambda query: effective_query(query, settings),
-            on_end=metrics.search_ended,
-        )
-        return Configured(loaded, model or Model(settings, limit=calls), chain, search)
-
-    configuration = Configuration(
-        configure(loaded, model, None if engines is None else Chain(tuple(engines), left_out=())),
-        saved,
-        rebuild=lambda loaded, before: configure(loaded, chain=build_chain(loaded.values).keeping(before.chain)),
-    )
-    legal = Lazy(lambda: _legal_desk(configuration))
-    reader = Reader.from_settings(settings, link=redis)
-    chat = ChatService(
-        configuration.latest,
-        loop=loop,
-        reader=reader,
-        admission=Admission(settings.limits, redis),
-        on_answer=metrics.answer_ended,
-        look_up=lambda question, meant: legal().articles_for(question, meant),
-    )
-    store = ConversationStore(database)
-    outbox = Outbox(store)
-    read_pages = ReadPages(database)
-    return App(
-        configuration=configuration,
-        loop=loop,
-        calls=calls,
-        reader=reader,
-        chat=chat,
-        lazy_agent=Lazy(lambda: _agent_runner(chat, legal())),
-        lazy_legal=legal,
-        database=database,
-        store=store,
-        outbox=outbox,
-        preferences=Preferences(database, outbox),
-        read_pages=read_pages,
-        keeper=Keeper(outbox, loop, read_pages if settings.section(ReadingSettings).keep else None),
-        checks=Checks(),
-        metrics=metrics,
-        redis=redis,
-    )
-
-
-def _legal_desk(configuration: Configuration) -> LegalDesk:
-    from core.legal.desk import LegalDesk
-
-    return LegalDesk(configuration.current.settings, lambda: configuration.current.search_for_tools)
-
-
-def _agent_runner(chat: ChatService, legal: LegalDesk) -> AgentRunner:
-    from core.agent.runner import AgentRunner
-
-    exempt_from_garbage_collection()
-    return AgentRunner(
-        chat.configured,
-        loop=chat.loop,
-        reader=chat.reader,
-        legal=legal,
-        admission=chat.admission,
-        on_answer=chat.on_answer,
-    )
+    return App(loaded, model=model, engines=engines)
 
 
 def _saved(settings: Settings, database: Database) -> SavedSettings:
@@ -274,7 +248,7 @@ def shared_app() -> App:
     global _shared
     with _lock:
         app = _shared = _shared or build_app()
-    app.configuration.latest()
+    app.latest_configured()
     return app
 
 

@@ -237,13 +237,12 @@ class Diagnosis:
         self._app = app
         self._clock = clock
         self._lock = threading.Lock()
-        self._last: Findings | None = None
-        self._examined: Configured | None = None
+        self._last: tuple[Configured, Findings] | None = None
 
     @property
     def last(self) -> Findings | None:
         """Return the last findings, as long as the settings are the ones that were examined."""
-        return self._last if self._examined is self._app.configured else None
+        return self._last[1] if self._last and self._last[0] is self._app.configured else None
 
     def run(self, progress: Progress = lambda done, steps, name: None) -> Findings:
         """Return a new diagnosis, or the last one if it is less than half a minute old."""
@@ -251,8 +250,8 @@ class Diagnosis:
             last = self.last
             if last is None or not 0 <= self._age(last) < self.PAUSE_SECONDS:
                 examined = self._app.configured
-                last = self._last = Findings(tuple(diagnose(self._app, progress)), self._clock())
-                self._examined = examined
+                last = Findings(tuple(diagnose(self._app, progress)), self._clock())
+                self._last = examined, last
             return last
 
     def _age(self, findings: Findings) -> float:

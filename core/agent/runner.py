@@ -95,9 +95,8 @@ class AgentRunner(AnswerService):
         """Return the first prompt. `variant`: as in the settings, or with `_tools`; empty: the configured one. The
         model is built, which tells whether it can call tools, but it is not asked."""
         now, links = self.configured(), addresses_in(question)
-        tools = self.offered(
-            ToolContext(search=now.search_for_tools, legal=self.legal, reader=self.reader, links=links)
-        )
+        search = now.search.for_tools(now.model.choice)
+        tools = self.offered(ToolContext(search=search, legal=self.legal, reader=self.reader, links=links))
         if variant or now.model.choice.embedded:
             native = variant.endswith(FOR_TOOLS)
         else:

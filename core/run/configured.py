@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from core.base.http import Deadline
-from core.base.settings import LoadedSettings, SavedSettings, Settings
+from core.base.settings import LoadedSettings, Settings
 from core.llm.model import Model
 from core.search.engine import CheckedEngine
 from core.search.errors import EngineError
@@ -34,10 +33,6 @@ class Configured:
     def settings(self) -> Settings:
         return self.loaded.values
 
-    @property
-    def search_for_tools(self) -> SearchService:
-        return self.search.for_tools(self.model.choice)
-
     def warm_up(self) -> None:
         """Import LangChain and check the engines in the background, once."""
         if not self._warmed.is_set():
@@ -52,23 +47,3 @@ class Configured:
                     engine.check(Deadline(CHECK_SECONDS))
                 except EngineError as error:
                     log.warning("engine %s: %s", engine.name, error)
-
-
-class Configuration:
-    """Holder of the configured parts. Thread-safe."""
-
-    def __init__(
-        self, first: Configured, saved: SavedSettings, rebuild: Callable[[LoadedSettings, Configured], Configured]
-    ) -> None:
-        self.current = first
-        self.saved = saved
-        self._rebuild = rebuild
-        self._lock = threading.Lock()
-
-    def latest(self) -> Configured:
-        """Return the current parts, rebuilt first if settings were saved since, here or by another process."""
-        with self._lock:
-            if self.saved.stamp() != self.current.loaded.saved.stamp:
-                loaded = self.current.loaded.with_page(self.saved.read())
-                self.current = self._rebuild(loaded, self.current)
-            return self.current

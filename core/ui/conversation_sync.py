@@ -39,9 +39,6 @@ def reading_problems_noted(chat: session.ChatState) -> Iterator[None]:
         chat.reading_problem = str(error)
 
 
-# ── Opened ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def open_conversation(id: str) -> None:
     st.query_params.from_dict({ADDRESS: id})
 
@@ -162,9 +159,6 @@ def all_messages_loader(app: App) -> Callable[[], list[Message]]:
     return load
 
 
-# ── Saved ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def save_message(app: App, message: Message) -> None:
     """Send a message on its way to the database, and give the conversation its address with the first one."""
     chat = session.chat()
@@ -243,13 +237,8 @@ def _unsaved_notes(app: App) -> tuple[str, ...]:
 # ── Files and pages that were read ────────────────────────────────────────────────────────────────────────────────
 
 
-def load_read_pages(app: App, message: Message) -> dict[int, KeptPage]:
-    """Return what was read for an answer, as it was saved. Raises a StoreError."""
-    return read_pages_loader(app, message)()
-
-
 def read_pages_loader(app: App, message: Message) -> Callable[[], dict[int, KeptPage]]:
-    """Return `load_read_pages` for a thread that has no session."""
+    """Return a function that loads what was read for an answer, in any thread. It raises a StoreError."""
     chat, who = session.chat(), identity.visitor()
     conversation, share = chat.conversation_id, chat.share
 

@@ -20,7 +20,7 @@ from support.waiting import until
 
 def bundled_runner() -> tuple[Any, AgentRunner]:
     app = build_app(loaded(SEARCH_PROVIDER_PRIORITY="bundled", SEARCH_RATE_LIMIT="1000"))
-    return app, AgentRunner(app.configuration.latest, loop=app.loop)
+    return app, AgentRunner(app.latest_configured, loop=app.loop)
 
 
 def test_a_fresh_clone_answers_from_its_own_manual() -> None:

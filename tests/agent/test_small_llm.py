@@ -34,7 +34,7 @@ def test_it_ends_with_an_answer_in_time(question: str, strategy: str) -> None:
     environ = {"OPENAI_BASE_URL": URL, "OPENAI_API_KEY": "none", "LLM_MODEL": "openai:smollm2"}
     environ |= {"AGENT_STRATEGY": strategy, "AGENT_MAX_EXECUTION_TIME": "45", "AGENT_MAX_ITERATIONS": "3"}
     app = build_app(loaded(**environ), engines=[FakeEngine("fake", results(9))])
-    runner = AgentRunner(app.configuration.latest, loop=app.loop)
+    runner = AgentRunner(app.latest_configured, loop=app.loop)
     app.model.chat()
     started = time.monotonic()
     try:

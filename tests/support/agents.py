@@ -94,9 +94,9 @@ def _runner(app: App, tools: Sequence[ToolFactory], changes: dict[str, Any]) -> 
     """`changes` to the agent's settings pass validation by: a test does not wait for ten seconds."""
     agent = app.settings.agent.model_copy(update=changes)
     changed = replace(app.loaded, values=app.settings.model_copy(update={"agent": agent}))
-    app.configuration.current = replace(app.configured, loaded=changed)
+    app.configured = replace(app.configured, loaded=changed)
     return AgentRunner(
-        app.configuration.latest,
+        app.latest_configured,
         loop=app.loop,
         reader=app.reader,
         legal=app.legal,

@@ -61,22 +61,22 @@ def _take(app: App, typed: str, files: Sequence[UploadedFile] = ()) -> None:
     elif unread:
         chat.unsent = unread + attachments.WITHOUT * bool(typed.strip())
         st.session_state[session.CHAT_INPUT] = typed
-    elif (typed.strip() or chat.attached) and not ask(app, typed if typed.strip() else attachments.ABOUT_THEM):
-        chat.unsent += IN_THE_BOX
-        st.session_state[session.CHAT_INPUT] = typed
+    elif typed.strip() or chat.attached:
+        ask(app, typed if typed.strip() else attachments.ABOUT_THEM)
+        if chat.unsent:
+            chat.unsent += IN_THE_BOX
+            st.session_state[session.CHAT_INPUT] = typed
 
 
-def ask(app: App, text: str) -> bool:
-    """Ask a question instead of the one being answered. Returns False if it is refused."""
+def ask(app: App, text: str) -> None:
+    """Send a question, which replaces what is still being answered; `unsent` says why it is refused."""
     chat = session.chat()
     files = chat.attached
     question = _accepted(app, text, files=files)
-    if question is None:
-        return False
-    chat.interrupt()
-    chat.attached = ()
-    _say(app, question, files)
-    return True
+    if question is not None:
+        chat.interrupt()
+        chat.attached = ()
+        _say(app, question, files)
 
 
 def _accepted(
@@ -130,7 +130,7 @@ def start_pending(app: App, *, is_shown: bool) -> None:
     The first question of Agent mode is shown before it is started: LangChain's agents take seconds to import."""
     chat = session.chat()
     agent = session.mode() == session.AGENT
-    if chat.pending is None or (agent and app.lazy_agent.built is None and not is_shown):
+    if chat.pending is None or (agent and not app.agent_is_built and not is_shown):
         return
     question, chat.pending = chat.pending, None
     if agent and question.options.fresh:
@@ -158,15 +158,6 @@ def fill(app: App, question: str, mode: Mode) -> None:
         search_switch.switch(True)
 
 
-def follow_up(app: App, question: str) -> None:
-    ask(app, question)
-
-
-def go_on(app: App) -> None:
-    """Ask the model to continue an answer that its service cut off."""
-    ask(app, GO_ON)
-
-
 def search_again(app: App, key: str) -> None:
     """Answer again after a search for the words in the widget with this key. If it is empty, the question itself is
     searched."""
@@ -176,7 +167,7 @@ def search_again(app: App, key: str) -> None:
 
 
 def answer_again(app: App, *, fresh: bool = False, read: tuple[Source, ...] = (), query: str = "") -> None:
-    """Replace the answer to the last question with a new one."""
+    """Answer the last question again, after reading the sources in `read`, in place of the answer that is there."""
     chat = session.chat()
     asked = chat.last_question()
     if asked is None:
@@ -200,11 +191,6 @@ def _searched_before(app: App, asked: Message) -> str:
     searches = [search for answer in messages[messages.index(asked) + 1 :] for search in answer.searches]
     wanted = panel.chosen(app).applied_to(app.settings).chat.standalone_queries
     return next((search.response.query.text for search in searches if search.asked and wanted), "")
-
-
-def read(app: App, source: Source) -> None:
-    """Answer the last question again after reading this source."""
-    answer_again(app, read=(source,))
 
 
 def resend(app: App, key: str) -> None:

@@ -3,7 +3,6 @@ answer kept."""
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from functools import partial
 
 import streamlit as st
@@ -14,9 +13,7 @@ from core.answer.claims import tally
 from core.answer.message import Message
 from core.app import App
 from core.base.text import clean
-from core.run.checking import Texts
 from core.run.mending import Mended, has_problems
-from core.run.question import AnswerOptions
 from core.ui import conversation_sync, session
 from core.ui.chat import tasks
 from core.ui.chat.answer import draw_answer
@@ -41,9 +38,7 @@ def _is_last(entry: Message) -> bool:
 
 
 def _begin(app: App, entry: Message, check: AnswerCheck) -> None:
-    def start(texts: Texts, options: AnswerOptions) -> Future[Mended]:
-        return app.chat.mend(entry, check, texts, options)
-
+    start = partial(app.chat.mend, entry, check)
     tasks.begin(app, entry, start, partial(_propose, app), words="模型正在改写…", failed="没有改写成：")
 
 

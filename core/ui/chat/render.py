@@ -125,7 +125,11 @@ def unkept(app: App, entry: Message) -> None:
 def unanswered(app: App) -> None:
     """Draw a note below a question whose answer never began because the server stopped."""
     st.info("这个问题还没有得到回答：回答开始之前程序中断了。", icon=":material/info:")
-    st.button("重新回答", key="answer-unanswered", icon=":material/replay:", on_click=actions.answer_again, args=(app,))
+    _again_button(app, "answer-unanswered")
+
+
+def _again_button(app: App, key: str) -> None:
+    st.button("重新回答", key=key, icon=":material/replay:", on_click=actions.answer_again, args=(app,))
 
 
 def after_answer(app: App, entry: Message, check: AnswerCheck | None, *, is_last: bool) -> None:
@@ -155,9 +159,8 @@ def cut_off_here(app: App, entry: Message, *, is_last: bool) -> None:
         if remark.kind == CUT_OFF:
             st.warning(label(remark.text), icon=":material/content_cut:")
             if is_last:
-                st.button(
-                    "继续", key=f"go-on-{entry.id}", icon=":material/more_horiz:", on_click=actions.go_on, args=(app,)
-                )
+                key, ask = f"go-on-{entry.id}", (app, actions.GO_ON)
+                st.button("继续", key=key, icon=":material/more_horiz:", on_click=actions.ask, args=ask)
 
 
 def failed_search(app: App, entry: Message) -> None:
@@ -197,13 +200,7 @@ def statutes(app: App, entry: Message) -> None:
 def footer(app: App, entry: Message, *, is_last: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if is_last:
-            st.button(
-                "重新回答",
-                key=f"again-{entry.id}",
-                icon=":material/replay:",
-                on_click=actions.answer_again,
-                args=(app,),
-            )
+            _again_button(app, f"again-{entry.id}")
             _edit_question(app, entry)
         source_texts.offer(app, entry, is_last=is_last)
         draw_html(COPY, width="content")
@@ -327,7 +324,7 @@ def follow_ups(app: App, place: DeltaGenerator, chat: session.ChatState) -> None
         with place.container():
             st.caption("接下来可以问：")
             for number, question in enumerate(last.suggestions):
-                st.button(label(question), key=f"follow-up-{number}", on_click=actions.follow_up, args=(app, question))
+                st.button(label(question), key=f"follow-up-{number}", on_click=actions.ask, args=(app, question))
 
 
 class Waiting:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 
 import streamlit as st
@@ -116,13 +117,10 @@ def _try(act: Callable[[], None]) -> None:
 def _offer_undo(app: App) -> None:
     if (gone := conversation_list.last_deleted()) is None:
         return
+    undo = partial(conversation_list.undo_delete, app)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", key="history-undo"):
         st.caption(f"已删除「{label(gone.conversation.title)}」")
-        st.button("撤销", key="undo-deletion", icon=":material/undo:", type="tertiary", on_click=_undo, args=(app,))
-
-
-def _undo(app: App) -> None:
-    _try(lambda: conversation_list.undo_delete(app))
+        st.button("撤销", key="undo-deletion", icon=":material/undo:", type="tertiary", on_click=_try, args=(undo,))
 
 
 def _open_dialog(app: App) -> None:

@@ -47,7 +47,7 @@ def _name(source: Source) -> str:
 
 def _text(app: App, entry: Message, source: Source) -> None:
     try:
-        page = conversation_sync.load_read_pages(app, entry).get(source.number)
+        page = conversation_sync.read_pages_loader(app, entry)().get(source.number)
     except AppError as error:
         st.warning(label(str(error)), icon=":material/error:")
         return
@@ -91,5 +91,5 @@ def _unread(app: App, source: Source, *, is_last: bool) -> None:
     if st.button(
         "阅读", key=f"read-{source.number}", icon=":material/menu_book:", help="打开这个网页，读完后重新回答。"
     ):
-        actions.read(app, source)
+        actions.answer_again(app, read=(source,))
         st.rerun()

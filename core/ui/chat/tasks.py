@@ -53,7 +53,7 @@ def begin(
         app.outbox.flush(
             conversation_sync.FLUSH_SECONDS
         )  # what was read for the answer may be on its way to the database
-        future = start(conversation_sync.load_read_pages(app, entry), _options(app))
+        future = start(conversation_sync.read_pages_loader(app, entry)(), _options(app))
     except TooManyQuestions:
         _say(entry.id, TOO_MANY)
     except AppError as error:

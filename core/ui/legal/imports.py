@@ -4,7 +4,7 @@ button."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
 import streamlit as st
@@ -14,7 +14,7 @@ from core.app import App
 from core.base.errors import AppError
 from core.legal.imports.build import ImportProgress
 from core.legal.imports.download import PUBLIC_CORPORA
-from core.legal.imports.job import DOWNLOAD, ImportJob
+from core.legal.imports.job import DOWNLOAD, Importer, ImportJob
 from core.legal.imports.report import ImportReport
 from core.ui import permission
 from core.ui.escape import draw_html, label
@@ -61,8 +61,8 @@ def draw(app: App) -> None:
             "检查更新",
             icon=":material/sync:",
             help="从以前导入的网址和路径再取一次，只导入有变化的，并列出哪些法规变了。",
-            on_click=_update,
-            args=(app,),
+            on_click=_start,
+            args=(app, Importer.update),
         )
     _draw_sources(app)
 
@@ -113,20 +113,7 @@ def _draw_sources(app: App) -> None:
 
 
 def _import_address(app: App, url: str, title: str = "") -> None:
-    """Start an import. Callbacks check the permission again, because a page drawn earlier may still show the buttons."""
-    try:
-        if may_import(app):
-            app.legal.importer.from_address(url, title)
-    except AppError as error:
-        st.session_state[PROBLEM] = str(error)
-
-
-def _update(app: App) -> None:
-    try:
-        if may_import(app):
-            app.legal.importer.update()
-    except AppError as error:
-        st.session_state[PROBLEM] = str(error)
+    _start(app, lambda importer: importer.from_address(url, title))
 
 
 def _import_typed_address(app: App) -> None:
@@ -137,10 +124,15 @@ def _import_upload(app: App) -> None:
     file = st.session_state[UPLOAD]
     if file is None:
         st.session_state[PROBLEM] = "还没有选择文件。"
-        return
+    else:
+        _start(app, lambda importer: importer.from_upload(file.name, file))
+
+
+def _start(app: App, begin: Callable[[Importer], object]) -> None:
+    """Begin an import, if the reader still may: a page that was drawn earlier may still show the buttons."""
     try:
         if may_import(app):
-            app.legal.importer.from_upload(file.name, file)
+            begin(app.legal.importer)
     except (AppError, OSError) as error:
         st.session_state[PROBLEM] = str(error) if isinstance(error, AppError) else "文件无法保存，请检查磁盘空间。"
 
