@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.base.http import addresses, connections
+from core.base.http import connections, networks
 from core.legal.errors import CorpusError, ImportBusy
 from core.legal.imports import build
 from core.legal.imports.job import FAILED, Importer, ImportJob
@@ -78,7 +78,7 @@ def test_a_second_import_waits_for_the_first_and_a_cancelled_one_changes_nothing
     importer: Importer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     over(upload(importer, tmp_path, LAW))
-    for module in (addresses, connections):
+    for module in (networks, connections):
         monkeypatch.setattr(module, "is_public", lambda _: True)
     with Server(silence) as server:
         job = importer.from_address(f"{server.url}laws.zip")
