@@ -130,7 +130,7 @@ def serving(workers: int, environ: Mapping[str, str]) -> Iterator[Serving]:
     shared = {**environ, "STREAMLIT_SERVER_COOKIE_SECRET": "the same for all", "FORWARDED_ALLOW_IPS": "127.0.0.1"}
     first = free_port()  # on consecutive ports they have different cores
     with ExitStack() as stack:
-        apps = [stack.enter_context(app_server(port=first + number, **shared)) for number in range(workers)]
+        apps = [stack.enter_context(app_server(port=str(first + number), **shared)) for number in range(workers)]
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wenyuan-nginx-")))
         url = stack.enter_context(nginx(folder, apps, tls=False))
         balancer = int((folder / "pid").read_text())

@@ -52,7 +52,7 @@ Start = Callable[[list[str], Mapping[str, str], Path], Process]
 
 
 def app_server(
-    entry: str = "asgi.py", *, secrets: str = "", port: int = 0, **environ: str
+    entry: str = "asgi.py", *, secrets: str = "", port: str = "", **environ: str
 ) -> AbstractContextManager[AppServer]:
     return serving(_start, entry, secrets, environ, port)
 
@@ -64,9 +64,9 @@ def _start(arguments: list[str], environ: Mapping[str, str], log: Path) -> Proce
 
 
 @contextmanager
-def serving(start: Start, entry: str, secrets: str, environ: Mapping[str, str], port: int = 0) -> Iterator[AppServer]:
+def serving(start: Start, entry: str, secrets: str, environ: Mapping[str, str], port: str = "") -> Iterator[AppServer]:
     """`secrets` is the text of a secrets.toml."""
-    port = port or free_port()
+    port = port or str(free_port())
     with tempfile.TemporaryDirectory(prefix="wenyuan-test-") as folder:
         log_path = Path(folder) / "server.log"
         secrets_path = Path(folder) / "secrets.toml"
@@ -75,7 +75,7 @@ def serving(start: Start, entry: str, secrets: str, environ: Mapping[str, str], 
         url = f"http://127.0.0.1:{port}"
         options = {
             "--server.address": "127.0.0.1",
-            "--server.port": str(port),
+            "--server.port": port,
             "--secrets.files": str(secrets_path),  # never the developer's own
         }
         process = start(
