@@ -24,12 +24,7 @@ def to_read(sources: Sequence[Source], count: int) -> tuple[Source, ...]:
 
 
 async def reading(
-    reader: Reader,
-    evidence: Evidence,
-    sources: Sequence[Source],
-    *,
-    within: Deadline | None = None,
-    call_id: str = "",
+    reader: Reader, evidence: Evidence, sources: Sequence[Source], *, within: Deadline | None = None, call_id: str = ""
 ) -> AsyncIterator[RunEvent]:
     """Each page is told as soon as it is there. Whoever stops listening ends the reading."""
     if not sources:
