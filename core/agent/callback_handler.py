@@ -1,8 +1,7 @@
 """The handler that is registered with AgentExecutor: LangChain's callbacks become RunEvents, here and nowhere else.
 
-It is a StreamlitCallbackHandler whose every callback is its own. The one of LangChain draws at once, in the thread of the run,
-stops after about 960 tokens of one turn, shows only the first of several parallel calls and leaves a failed step without its
-reason. This one tells events; the page draws them (`core/ui/chat/steps.py`), the command line prints and the database keeps them.
+It is a StreamlitCallbackHandler with callbacks of its own: LangChain's draw at once, in the thread of the run, stop after about
+960 tokens of a turn, show only the first of parallel calls and no reason of a failure. The page draws events (`core/ui/chat/steps.py`).
 """
 
 from __future__ import annotations

@@ -40,6 +40,8 @@ VERSION = 2
 
 EVENTS: dict[str, type[RunEvent]] = {event.type: event for event in get_args(RunEvent)}
 
+_AskedFor = SearchStarted | SearchFinished | ReadingStarted | PageRead
+
 NO_TEXT = "（这条消息已损坏，无法显示。）"
 
 
@@ -142,29 +144,24 @@ def _with_call_ids(events: Iterable[RunEvent]) -> Iterator[RunEvent]:
     """Yield the events of a document of version 1, each with the open call that most likely asked for it."""
     searching, reading, pages = dict[str, str](), dict[str, str](), dict[int, str]()
     for event in events:
-        match event:
-            case ToolStarted():
-                (reading if event.tool == "read_page" else searching)[event.call_id] = event.input
-                yield event
-            case ToolFinished():
-                searching.pop(event.call_id, None)
-                reading.pop(event.call_id, None)
-                yield event
-            case SearchStarted():
-                yield replace(event, call_id=_first_asking(searching, event.query))
-            case SearchFinished():
-                call_id = _first_asking(searching, event.response.query.text)
-                searching.pop(call_id, None)
-                yield replace(event, call_id=call_id)
-            case ReadingStarted():
-                call_id = next(iter(reading), "")
-                reading.pop(call_id, None)
-                pages |= {source.number: call_id for source in event.sources}
-                yield replace(event, call_id=call_id)
-            case PageRead():
-                yield replace(event, call_id=pages.get(event.source.number, ""))
-            case _:
-                yield event
+        call_id = ""
+        if isinstance(event, ToolStarted):
+            (reading if event.tool == "read_page" else searching)[event.call_id] = event.input
+        elif isinstance(event, ToolFinished):
+            searching.pop(event.call_id, None)
+            reading.pop(event.call_id, None)
+        elif isinstance(event, SearchStarted):
+            call_id = _first_asking(searching, event.query)
+        elif isinstance(event, SearchFinished):
+            call_id = _first_asking(searching, event.response.query.text)
+            searching.pop(call_id, None)
+        elif isinstance(event, ReadingStarted) and reading:
+            call_id = next(iter(reading))
+            del reading[call_id]
+            pages |= {source.number: call_id for source in event.sources}
+        elif isinstance(event, PageRead):
+            call_id = pages.get(event.source.number, "")
+        yield replace(event, call_id=call_id) if isinstance(event, _AskedFor) else event
 
 
 def _first_asking(calls: dict[str, str], query: str) -> str:

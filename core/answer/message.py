@@ -197,11 +197,7 @@ def _thoughts_joined(events: Iterable[RunEvent]) -> Iterator[RunEvent]:
 
 def _amend(events: list[RunEvent], search: SearchFinished) -> None:
     search = replace(search, amends=False)
-    told = [
-        place
-        for place, event in enumerate(events)
-        if isinstance(event, SearchFinished) and event.call_id == search.call_id
-    ]
+    told = [n for n, one in enumerate(events) if isinstance(one, SearchFinished) and one.call_id == search.call_id]
     if told:
         events[told[-1]] = search
     else:

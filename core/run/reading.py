@@ -24,12 +24,7 @@ def to_read(sources: Sequence[Source], count: int) -> tuple[Source, ...]:
 
 
 async def reading(
-    reader: Reader,
-    evidence: Evidence,
-    sources: Sequence[Source],
-    *,
-    within: Deadline | None = None,
-    call_id: str = "",
+    reader: Reader, evidence: Evidence, sources: Sequence[Source], *, within: Deadline | None = None, call_id: str = ""
 ) -> AsyncIterator[RunEvent]:
     """Read the sources' pages and yield an event as soon as each is there. Closing the generator ends the reading."""
     if not sources:
