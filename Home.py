@@ -7,10 +7,10 @@ import streamlit as st
 
 from core.ui import conversation_sync, session
 from core.ui.chat import actions, sidebar
-from core.ui.frame import page_frame, page_title
+from core.ui.frame import draw_page_frame, set_page_title
 
-page_frame()
-app = session.begin()
+draw_page_frame()
+app = session.begin_script_run()
 
 chat = st.Page("pages/chat.py", title="对话", icon=":material/forum:", url_path="chat", default=True)
 others = [
@@ -23,11 +23,11 @@ page = st.navigation([chat, *(other for other in others if other.url_path in app
 sidebar.restore(app)
 if page == chat:
     conversation_sync.open_from_address(app)
-    actions.take_from_address(app)
-    actions.submit_unheard(app)
+    actions.fill_from_address(app)
+    actions.submit_stashed(app)
     actions.start_pending(app, is_shown=False)  # while the model thinks, there is time to draw
 else:
-    session.chat().interrupt()  # the reader has left the chat page
-    page_title(page.title)
+    session.chat().stop_run()  # the reader has left the chat page
+    set_page_title(page.title)
     sidebar.draw(app, on_chat_page=False)
 page.run()

@@ -20,9 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core import VISITOR_COOKIE, __version__
 from core.base import tuning
-from core.base.settings import load_settings, proxies_named
+from core.base.settings import are_proxies_configured, load_settings
 from core.ui.compressed import CompressedFiles
-from core.ui.shell import ROUTES, Shell
+from core.ui.shell import ROUTES, IndexHtml
 from core.ui.uploads import OnlyExpectedUploads
 
 log = logging.getLogger("asgi")
@@ -80,7 +80,7 @@ class SecurityHeaders:
         await self.app(scope, receive, send_with_headers)
 
 
-class BelievedAddresses:
+class TrustedClientAddress:
     """Replace a `client` address that cannot be trusted. Streamlit and the pages know visitors by it.
 
     Uvicorn takes it from X-Forwarded-For if FORWARDED_ALLOW_IPS names the proxy. Without that variable it trusts
@@ -89,11 +89,11 @@ class BelievedAddresses:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.proxies_named = proxies_named()
-        self.warned = False
+        self.are_proxies_configured = are_proxies_configured()
+        self.has_warned = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self.proxies_named and scope.get("client"):
+        if not self.are_proxies_configured and scope.get("client"):
             told = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
             if scope["client"][0] in told:
                 scope["client"] = (UNKNOWN_ADDRESS, 0)
@@ -101,8 +101,8 @@ class BelievedAddresses:
         await self.app(scope, receive, send)
 
     def _warn(self) -> None:
-        if not self.warned:
-            self.warned = True
+        if not self.has_warned:
+            self.has_warned = True
             log.warning(
                 "X-Forwarded-For is not believed: FORWARDED_ALLOW_IPS names no proxy. All who come through it count as "
                 "one address for the limits."
@@ -116,7 +116,7 @@ def _visitor_cookie(*, secure: bool) -> str:
     )
 
 
-EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 (what is compared with)
+ALL_INTERFACES = ("0.0.0.0", "::")  # noqa: S104 (what is compared with)
 CLEAN_EVERY = 60.0
 
 
@@ -124,19 +124,19 @@ async def clean_up_regularly() -> None:
     """Let go of what closed pages have left behind: idle connections, memory, sockets."""
     while True:
         await asyncio.sleep(CLEAN_EVERY)
-        await run_in_threadpool(_let_idle_go)
+        await run_in_threadpool(_close_idle_connections)
         tuning.give_back_memory()
 
 
-def _let_idle_go() -> None:
-    from core.app import let_idle_go
+def _close_idle_connections() -> None:
+    from core.app import close_idle_connections
 
-    let_idle_go()
+    close_idle_connections()
 
 
 def _own_address() -> str:
     host = st.get_option("server.address") or "localhost"
-    return f"http://{'localhost' if host in EVERYWHERE else host}:{st.get_option('server.port')}"
+    return f"http://{'localhost' if host in ALL_INTERFACES else host}:{st.get_option('server.port')}"
 
 
 @asynccontextmanager
@@ -182,10 +182,10 @@ app = st.App(
     lifespan=lifespan,
     middleware=[
         Middleware(SecurityHeaders),
-        Middleware(BelievedAddresses),
+        Middleware(TrustedClientAddress),
         Middleware(OnlyExpectedUploads),
         Middleware(CompressedFiles),
-        Middleware(Shell),
+        Middleware(IndexHtml),
     ],
     routes=[Route("/healthz", healthz), Route("/metrics", metrics), *ROUTES],
     on_script_error=on_script_error,

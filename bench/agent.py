@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.rows import Row
-from core.app import brought_sections
+from core.app import extra_sections
 from core.base.settings import LoadedSettings, load_settings
 from core.search.engine import SearchEngine
 from core.search.types import SearchQuery, SearchResult
@@ -42,9 +42,7 @@ def rows() -> Iterator[Row]:
 
 def _settings(**environ: str) -> LoadedSettings:
     environ |= {"SEARCH_RATE_LIMIT": "100000", "SEARCH_HEDGE_AFTER": "5", "LOG_LEVEL": "WARNING"}
-    return load_settings(
-        ROOT / "settings.yaml", {"DATA_DIR": tempfile.mkdtemp(), **environ}, sections=brought_sections()
-    )
+    return load_settings(ROOT / "settings.yaml", {"DATA_DIR": tempfile.mkdtemp(), **environ}, sections=extra_sections())
 
 
 def _results(count: int) -> list[SearchResult]:
@@ -142,11 +140,11 @@ def _app(chat: Any) -> Any:
 
 def _instant_tool() -> Callable[[Any], Any]:
     """The same for everybody: a text of five sources, at once."""
-    from core.agent.tools import AgentTool, Observation, Result, WebSearchInput
-    from core.run.evidence import Evidence
+    from core.agent.tools import AgentTool, Observation, ToolResult, WebSearchInput
+    from core.run.evidence import RunSources
     from core.search.format import sources_block
 
-    sources = Evidence().number(_results(5))
+    sources = RunSources().add_results(_results(5))
     text = Observation(sources_block(sources, snippet_length=200), ok=True, summary="找到 5 条结果")
 
     class InstantSearch(AgentTool):
@@ -154,7 +152,7 @@ def _instant_tool() -> Callable[[Any], Any]:
         description: str = "搜索互联网"
         args_schema: Any = WebSearchInput
 
-        async def ause(self, query: str, search_type: str | None = None) -> Result:
+        async def ause(self, query: str, search_type: str | None = None) -> ToolResult:
             return text, {}
 
     return lambda context: InstantSearch(context=context)
@@ -164,21 +162,21 @@ def _contenders(app: Any) -> dict[str, Callable[[], Awaitable[Any]]]:
     from langchain.agents import create_agent
     from langchain_classic.agents import AgentExecutor, create_react_agent
 
-    from core.agent.prompt import agent_prompt, describe
+    from core.agent.prompt import build_agent_prompt, describe_tools
     from core.agent.runner import AgentRunner
     from core.agent.tools import ToolContext
 
     instant_tool = _instant_tool()
     tool = instant_tool(ToolContext(search=app.search))
     question = "三个城市的数据"
-    prompt = agent_prompt("auto", strategy="react", question=question, model=app.model.choice, today="2026-01-01")
-    agent = create_react_agent(app.model.chat(), [tool], prompt.messages, tools_renderer=describe)
+    prompt = build_agent_prompt("auto", strategy="react", question=question, model=app.model.choice, today="2026-01-01")
+    agent = create_react_agent(app.model.chat(), [tool], prompt.messages, tools_renderer=describe_tools)
     executor = AgentExecutor(agent=agent, tools=[tool], max_iterations=9)
     graph: Any = create_agent(_calling_model(), [tool])
     runner = AgentRunner(app.latest_configured, loop=app.loop, tools=[instant_tool])
 
     async def ours() -> Any:
-        events = [event async for event in runner.events(runner.question(question))]
+        events = [event async for event in runner.events(runner.accept_question(question))]
         assert events[-2].to_json()["text"] == ANSWER
         return events
 
@@ -282,5 +280,5 @@ def _wired(url: str, engine: Any, *, strategy: str) -> tuple[Any, Any]:
     from core.app import build_app
 
     app = build_app(_settings(OPENAI_BASE_URL=url, LLM_MODEL="openai:reply", AGENT_STRATEGY=strategy), engines=[engine])
-    app.model.chat()
+    app.model.chat_model()
     return app, AgentRunner(app.latest_configured, loop=app.loop)

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, sync_playwright
 from bench.answers import long_answer
 from bench.page import visiting
 from bench.rows import Row
-from core.answer.markdown import Blocks, render_html
+from core.answer.markdown import BlockStream, render_html
 from core.search.types import Source
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
@@ -80,10 +80,10 @@ def median_delay(browser: Browser, url: str, selector: str, sent_at: Callable[[]
 
 def citations() -> Iterator[Row]:
     text = "".join(long_answer(9_000))[:20_000]
-    times, blocks = [], Blocks()
+    times, blocks = [], BlockStream()
     for start in range(0, len(text), 12):
         began = time.perf_counter()
-        for block in (*blocks.feed(text[start : start + 12]), *blocks.open):
+        for block in (*blocks.feed(text[start : start + 12]), *blocks.open_blocks):
             render_html(block.text, SOURCES)
         times.append((time.perf_counter() - began) * 1000)
     anew = []

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from bench.fit_checks import claims, fit, hidden, measured
 from bench.rows import Row
-from core.base.chinese.sentences import plain_text, sentences
-from core.checks import Check, SourceText, Verdict, check_answer, check_statement
-from core.checks.model import Model
+from core.base.chinese.sentences import markdown_to_text, split_sentences
+from core.checks import SourceCheck, SourceText, Verdict, check_answer, check_statement
+from core.checks.model import ScoringModel
 
 NOTE = """### What the checks were tuned on
 
@@ -40,7 +40,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 class Judged(NamedTuple):
     label: int
-    check: Check
+    check: SourceCheck
 
 
 def rows() -> Iterator[Row]:
@@ -78,7 +78,7 @@ def quality(labelled: Sequence[dict[str, Any]]) -> Iterator[Row]:
 
 def models(
     features: Sequence[Sequence[list[float]]], labels: Sequence[int], chance: random.Random
-) -> Iterator[tuple[Model, list[int]]]:
+) -> Iterator[tuple[ScoringModel, list[int]]]:
     """Each with the rows that it has not seen."""
     order = list(range(len(labels)))
     chance.shuffle(order)
@@ -88,7 +88,7 @@ def models(
         yield fit([variant[i] for variant in features for i in seen], [labels[i] for _ in features for i in seen]), held
 
 
-def judged(model: Model, label: int, statement: str, source: str) -> Judged:
+def judged(model: ScoringModel, label: int, statement: str, source: str) -> Judged:
     return Judged(label, check_statement(statement, SourceText(1, source), model))
 
 
@@ -109,7 +109,7 @@ def verdict_rows(name: str, found: Sequence[Judged], *, limited: bool) -> Iterat
     yield row("forced choice right", forced, 0.89, *peer)
 
 
-def accuses(check: Check) -> bool:
+def accuses(check: SourceCheck) -> bool:
     return check.verdict in {Verdict.CONTRADICTED, Verdict.ABSENT}
 
 
@@ -161,8 +161,8 @@ MANUAL = Path(__file__).resolve().parent.parent / "docs" / "manual"
 def written(citations: int, pages: int, page_length: int = 20_000) -> tuple[str, list[SourceText]]:
     """Pages of the manual's sentences with invented figures, and an answer that repeats some of them with their numbers."""
     chance = random.Random(11)
-    manual = "\n".join(plain_text(file.read_text("utf-8")) for file in sorted(MANUAL.glob("*.md")))
-    known = [sentence for sentence in sentences(manual) if 50 < len(sentence) < 90]
+    manual = "\n".join(markdown_to_text(file.read_text("utf-8")) for file in sorted(MANUAL.glob("*.md")))
+    known = [sentence for sentence in split_sentences(manual) if 50 < len(sentence) < 90]
 
     def page() -> list[str]:
         said: list[str] = []

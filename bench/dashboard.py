@@ -28,15 +28,15 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from core.answer.events import RunEvent, TextDelta, Usage  # noqa: E402
 from core.answer.message import Message, message_from_run  # noqa: E402
-from core.app import brought_sections, build_app  # noqa: E402
+from core.app import build_app, extra_sections  # noqa: E402
 from core.base.settings import load_settings  # noqa: E402
-from core.metrics import Metrics  # noqa: E402
+from core.metrics import MetricsRecorder  # noqa: E402
 from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord  # noqa: E402
 from core.metrics.spans import DAY  # noqa: E402
-from core.metrics.writer import write  # noqa: E402
+from core.metrics.writer import write_batch  # noqa: E402
 from core.run.question import AnswerOptions  # noqa: E402
 from core.run.run import Run  # noqa: E402
-from core.search.types import Attempt, Outcome, SearchEnd, SearchQuery, SearchResponse  # noqa: E402
+from core.search.types import Attempt, AttemptOutcome, SearchEnd, SearchQuery, SearchResponse  # noqa: E402
 from core.store import Database, MetricsStore  # noqa: E402
 from core.store.backends import SqliteFile  # noqa: E402
 from support.app_server import app_server  # noqa: E402
@@ -64,17 +64,17 @@ class Ended:
 
 def recording(count: int = 3_000) -> Iterator[Row]:
     """While the writer is writing, a little faster than a busy installation: some hundred events a second."""
-    attempts = tuple(Attempt(engine, Outcome.FAILED, 0.3, "超时", "timeout") for engine in ENGINES[:3])
+    attempts = tuple(Attempt(engine, AttemptOutcome.FAILED, 0.3, "超时", "timeout") for engine in ENGINES[:3])
     query = SearchQuery("民法典 离婚冷静期")
     search = SearchEnd(query, 1.0, SearchResponse(query, provider="google"), attempts=attempts)
     with tempfile.TemporaryDirectory() as folder:
         database = Database(SqliteFile(Path(folder) / DATABASE))
-        metrics = Metrics(MetricsStore(database), gather=0.1)
+        metrics = MetricsRecorder(MetricsStore(database), gather=0.1)
         answer: Run = Ended()  # type: ignore[assignment]
         peer = ("an INSERT committed there", statistics.median(inserts(Path(folder) / "peer.sqlite3", 300)))
         for name, record in (
-            ("a search", partial(metrics.search_ended, search)),
-            ("an answer of 2,000 tokens", partial(metrics.answer_ended, answer)),
+            ("a search", partial(metrics.record_search, search)),
+            ("an answer of 2,000 tokens", partial(metrics.record_answer, answer)),
         ):
             times = []
             for _ in range(count):
@@ -115,7 +115,7 @@ def a_million(folder: Path) -> None:
             replace(dice.choice(samples), at=now - 90 * DAY * (1 - number / EVENTS))
             for number in range(first, first + size)
         ]
-        write(store, batch)
+        write_batch(store, batch)
     database.close()
 
 
@@ -200,7 +200,7 @@ def two_hours(questions: int = 2_400) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         environ = {"DATA_DIR": folder, "SEARCH_PROVIDER_PRIORITY": "bundled", "SEARCH_RATE_LIMIT": "100000"}
         app = core.app._shared = build_app(
-            load_settings(ROOT / "settings.yaml", {**environ, "LOG_LEVEL": "ERROR"}, sections=brought_sections())
+            load_settings(ROOT / "settings.yaml", {**environ, "LOG_LEVEL": "ERROR"}, sections=extra_sections())
         )
         logging.disable(logging.WARNING)
         pages = [

@@ -16,7 +16,7 @@ from typing import Any
 from core.answer.checked import SourceText
 from core.checks.check import compare
 from core.checks.features import FEATURES
-from core.checks.model import Model
+from core.checks.model import ScoringModel
 
 CLAIMS = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "claims" / "dev.jsonl"
 PENALTY = 5.0
@@ -48,7 +48,7 @@ def measured(statements: Sequence[str], sources: Sequence[str]) -> list[Vector]:
     ]
 
 
-def fit(examples: Sequence[Vector], labels: Sequence[int]) -> Model:
+def fit(examples: Sequence[Vector], labels: Sequence[int]) -> ScoringModel:
     """Standardised for fitting; the weights that come back are for the features as they are."""
     size = len(examples[0])
     means = [sum(column) / len(examples) for column in zip(*examples, strict=True)]
@@ -61,7 +61,9 @@ def fit(examples: Sequence[Vector], labels: Sequence[int]) -> Model:
     for _ in range(STEPS):
         weights = [weight - step for weight, step in zip(weights, _newton_step(rows, labels, weights), strict=True)]
     plain = [weight / spread for weight, spread in zip(weights, spreads, strict=False)]
-    return Model(tuple(plain), weights[-1] - sum(weight * mean for weight, mean in zip(plain, means, strict=True)))
+    return ScoringModel(
+        tuple(plain), weights[-1] - sum(weight * mean for weight, mean in zip(plain, means, strict=True))
+    )
 
 
 def _newton_step(rows: Sequence[Vector], labels: Sequence[int], weights: Vector) -> Vector:
@@ -69,7 +71,7 @@ def _newton_step(rows: Sequence[Vector], labels: Sequence[int], weights: Vector)
     gradient = [PENALTY * weight for weight in weights[:-1]] + [0.0]
     curvature = [[PENALTY * (i == j) * (i < size - 1) for j in range(size)] for i in range(size)]
     for row, label in zip(rows, labels, strict=True):
-        chance = Model(tuple(weights), 0.0).probability(row)
+        chance = ScoringModel(tuple(weights), 0.0).probability(row)
         slope = chance * (1 - chance)
         for i, value in enumerate(row):
             gradient[i] += (chance - label) * value

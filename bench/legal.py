@@ -25,7 +25,7 @@ from core.legal.library.statutes import RegulationService
 from core.legal.text import asked_laws
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.text.names import law_key
-from core.legal.text.quotations import quotes
+from core.legal.text.quotations import is_quoted_from
 from core.legal.verify import Verifier
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -118,7 +118,7 @@ def quality(library: LegalLibrary, queries: list[Query]) -> Iterator[Row]:
     def article(query: Query) -> bool:
         found = regulations.search(query["query"]).results
         named = found and (found[0].law_name, found[0].article_number) == (query["lawName"], query["articleNumber"])
-        return bool(named) and any(quotes(query["expectedPrefix"], result.content) for result in found)
+        return bool(named) and any(is_quoted_from(query["expectedPrefix"], result.content) for result in found)
 
     def law(query: Query) -> bool:
         first = regulations.search(query["query"]).results[0]
@@ -183,7 +183,7 @@ def crosswise(open_library: Callable[[], LegalLibrary], queries: Sequence[Query]
     halves = mixed[::2], mixed[1::2]
     for half, other in (halves, halves[::-1]):
         laws = Counter(key for query in other for key in {law_key(gold["lawName"]) for gold in query["gold"]})
-        with patch.dict(asked_laws.TIMES_ASKED, laws, clear=True):
+        with patch.dict(asked_laws.QUESTION_COUNTS, laws, clear=True):
             regulations = RegulationService(open_library())  # a library remembers what a law weighs
             yield from (recall(regulations, query) for query in half)
 

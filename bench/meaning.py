@@ -17,7 +17,7 @@ from bench.legal import DATA, imported, opened, p95, public_questions, questions
 from bench.rows import Row
 from core.legal.imports.embed import embed_library
 from core.legal.library.index import ARTICLES, LegalIndex, LegalLibrary
-from core.legal.library.vectors import Vectors
+from core.legal.library.vectors import VectorFile
 
 FOLDER = Path(__file__).with_name("library")
 SETTING = "LEGAL_EMBEDDING"
@@ -60,13 +60,13 @@ def rows() -> Iterator[Row]:
     yield from speed(library)
 
 
-def cost(index: LegalIndex, vectors: Vectors) -> Iterator[Row]:
+def cost(index: LegalIndex, vectors: VectorFile) -> Iterator[Row]:
     texts = [text for _, text in index.meanings()]
     sample = random.Random(7).sample(texts, SAMPLE)
     with tempfile.TemporaryDirectory() as folder:
-        new = Vectors(Path(folder), vectors.embedder)
+        new = VectorFile(Path(folder), vectors.embedder)
         started = time.process_time()
-        new.add(new.missing(sample), lambda _: None)
+        new.add(new.missing_texts(sample), lambda _: None)
         minutes = (time.process_time() - started) / len(sample) * len(texts) / 60
     yield Row(f"vectors of {len(texts):,} articles, processor time (from {SAMPLE} of them)", minutes, "min", 30)
     yield Row("their size", vectors.records().nbytes / 1e6, "MB", 35)

@@ -32,10 +32,10 @@ from core.app import App, build_app
 from core.base.cache import DiskTtlCache
 from core.base.http import Deadline
 from core.base.visitors import Visitor
-from core.reading import Outcome, Page, Reader, ReadingSettings, passages
+from core.reading import Page, Reader, ReadingSettings, ReadOutcome, select_passages
 from core.reading.cache import PageCache
-from core.reading.decode import decode
-from core.reading.workers import ExtractionWorkers
+from core.reading.decode import decode_body
+from core.reading.workers import WorkerPool
 from core.run.question import AnswerOptions
 from core.search.engine import SearchEngine
 from core.search.types import SearchQuery, SearchResult
@@ -91,7 +91,7 @@ answer without pages; and counts."""
 
 def rows() -> Iterator[Row]:
     body = portal_page(random.Random(7))
-    workers = ExtractionWorkers(1)
+    workers = WorkerPool(1)
     began = time.perf_counter()
     workers.extract(body, "text/html", Deadline(60))
     yield Row("a worker started, first page extracted", time.perf_counter() - began, "s")
@@ -116,7 +116,7 @@ def rows() -> Iterator[Row]:
         yield from from_the_cache(reader, addresses[0])
     yield Row(
         f"passages of {page.length:,} characters",
-        median(lambda: passages(page, QUESTION, around=page.text[900:1100], budget=1_500)) * 1e3,
+        median(lambda: select_passages(page, QUESTION, snippet=page.text[900:1100], budget=1_500)) * 1e3,
         "ms",
     )
     largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
@@ -146,7 +146,7 @@ def from_the_cache(reader: Reader, address: str) -> Iterator[Row]:
 
 
 def kept_and_left() -> Iterator[Row]:
-    workers = ExtractionWorkers(1)
+    workers = WorkerPool(1)
     tools: dict[str, Callable[[bytes], str]] = {
         OURS: lambda body: workers.extract(body, "text/html", Deadline(60)).text,
         "trafilatura's defaults": lambda body: trafilatura.extract(body) or "",
@@ -169,7 +169,7 @@ def average(pages: Sequence[Sample], tool: Callable[[bytes], str], share: Callab
 
 
 def by_readability(body: bytes) -> str:
-    summary: str = Document(html.fromstring(decode(body, ""))).summary()
+    summary: str = Document(html.fromstring(decode_body(body, ""))).summary()
     return str(html.fromstring(summary).text_content())
 
 
@@ -210,7 +210,9 @@ def answering(servers: Sequence[Server], pages: int) -> Iterator[App]:
 def asked(app: App) -> Iterator[RunEvent]:
     """Each by another visitor, in other words: nobody's limit counts, and no search is shared."""
     number = next(_questions)
-    return app.chat.stream(f"{QUESTION}（{number}）", options=AnswerOptions(search=True, user=Visitor(f"访客{number}")))
+    return app.chat.stream(
+        f"{QUESTION}（{number}）", options=AnswerOptions(search=True, visitor=Visitor(f"访客{number}"))
+    )
 
 
 def first_tokens() -> Iterator[Row]:
@@ -263,9 +265,9 @@ def many_at_once() -> Iterator[Row]:
 def three_pages(reader: Reader, addresses: list[str]) -> None:
     """Each is cut as it comes."""
 
-    def cut(_: str, outcome: Outcome) -> None:
+    def cut(_: str, outcome: ReadOutcome) -> None:
         assert isinstance(outcome, Page), outcome
-        passages(outcome, QUESTION, budget=1_500)
+        select_passages(outcome, QUESTION, budget=1_500)
 
     reader.read_all(addresses, deadline=Deadline(60), on_outcome=cut)
 

@@ -35,7 +35,7 @@ from core.search.cache import ResultCache, SessionCache
 from core.search.engine import HttpEngine, RawResult, Request, Response, SearchEngine
 from core.search.errors import AllEnginesFailed, RateLimited
 from core.search.limits import SearchLimits
-from core.search.results import Found
+from core.search.results import EngineResults
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResult, SearchType
 
@@ -117,7 +117,7 @@ def overhead(url: str) -> Iterator[Row]:
 
         wrapper = SearxSearchWrapper(searx_host=url)
     session = requests.Session()
-    limits = SearchLimits(per_user=100_000, per_engine=1_000_000)
+    limits = SearchLimits(per_visitor=100_000, per_engine=1_000_000)
     service = SearchService([PlainEngine(url)], settings=NO_LIMITS, limits=limits)
     bare, ours, peer = medians(
         ROUNDS,
@@ -193,13 +193,13 @@ class Moody(SearchEngine):
         self.name = name
         self.slow = slow
 
-    def search(self, query: SearchQuery, num_results: int, *, deadline: Deadline | None = None) -> Found:
+    def search(self, query: SearchQuery, num_results: int, *, deadline: Deadline | None = None) -> EngineResults:
         assert deadline is not None
         dice = random.Random(query.text)
         end = time.monotonic() + (dice.uniform(4.0, 4.9) if self.slow and dice.random() < 0.2 else 0.02)
         while time.monotonic() < end and not deadline.cancelled:
             time.sleep(0.005)
-        return Found([SearchResult("标题", "https://example.org/", "", "example.org")])
+        return EngineResults([SearchResult("标题", "https://example.org/", "", "example.org")])
 
 
 def sequentially(engines: Sequence[SearchEngine], query: SearchQuery) -> None:
@@ -228,13 +228,13 @@ def tail(searches: int = 100, at_once: int = 10) -> Iterator[Row]:
 
 
 def crowd(url: str, searches: int = 200, users: int = 50, limit: int = 3) -> Iterator[Row]:
-    service = SearchService([PlainEngine(url)], limits=SearchLimits(per_user=limit, per_engine=1_000_000))
+    service = SearchService([PlainEngine(url)], limits=SearchLimits(per_visitor=limit, per_engine=1_000_000))
     before = threading.active_count()
     outcomes: list[str] = []
 
     def search(n: int) -> None:
         try:
-            response = service.search(SearchQuery(f"问题 {n}"), user=Visitor(f"用户 {n % users}"))
+            response = service.search(SearchQuery(f"问题 {n}"), visitor=Visitor(f"用户 {n % users}"))
             outcomes.append("answered" if response.total_results == 10 else "lost")
         except RateLimited:
             outcomes.append("refused")

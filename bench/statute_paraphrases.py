@@ -17,7 +17,7 @@ from core.base.chinese.numerals import to_chinese, to_int
 from core.legal.library.article_index import StoredArticle
 from core.legal.library.index import LegalIndex
 from core.legal.library.law_index import LawVersion
-from core.legal.types import Status
+from core.legal.types import LawStatus
 
 Half = Literal["development", "report"]
 Rule = Callable[[str, str, random.Random], str | None]
@@ -85,7 +85,7 @@ class Restatement:
 
 def restatements(index: LegalIndex, half: Half) -> list[Restatement]:
     chance = random.Random(f"statutes-{half}")
-    laws = [law for law in index.laws() if law.article_count > 12 and index.status(law) is Status.IN_FORCE]
+    laws = [law for law in index.laws() if law.article_count > 12 and index.status(law) is LawStatus.IN_FORCE]
     laws = [law for law in laws if (crc32(law.name.encode()) % 2 == 0) is (half == "development")]
     return [one for kind in (*RIGHT, *WRONG, "swapped article") for one in _of_kind(kind, index, laws, chance)]
 

@@ -13,7 +13,7 @@ from bench.legal import DATA, draft, imported, opened
 from bench.rows import Row
 from bench.statute_paraphrases import Half, Restatement, restatements
 from core.legal.library.index import LegalIndex, LegalLibrary
-from core.legal.verify import Author, Mark, Verifier
+from core.legal.verify import Author, StatuteMark, Verifier
 from support import labelled_citations
 
 NOTE = """### What was tuned on what
@@ -38,7 +38,7 @@ not been changed since the interpretation was published deserves no ≠ and no �
 """
 
 _HALVES: tuple[Half, ...] = ("development", "report")
-_ALARMS = (Mark.DIFFERS, Mark.NOT_IN_FORCE)
+_ALARMS = (StatuteMark.DIFFERS, StatuteMark.NOT_IN_FORCE)
 
 
 def rows() -> Iterator[Row]:
@@ -57,21 +57,21 @@ def rows() -> Iterator[Row]:
 
 
 def quality(verifier: Verifier, examples: Sequence[Restatement], half: Half) -> Iterator[Row]:
-    marks: dict[str, Counter[Mark]] = defaultdict(Counter)
+    marks: dict[str, Counter[StatuteMark]] = defaultdict(Counter)
     for example in examples:
         marks[example.kind][mark(verifier, example)] += 1
-    right = sum((marks[example.kind] for example in _one_of_each(examples, right=True)), Counter[Mark]())
-    wrong = sum((marks[example.kind] for example in _one_of_each(examples, right=False)), Counter[Mark]())
+    right = sum((marks[example.kind] for example in _one_of_each(examples, right=True)), Counter[StatuteMark]())
+    wrong = sum((marks[example.kind] for example in _one_of_each(examples, right=False)), Counter[StatuteMark]())
     most_green, most_alarms = (2, 5) if half == "report" else (None, None)
-    false_green, false_alarms = 100 * wrong[Mark.AGREES] / wrong.total(), 100 * alarms(right) / right.total()
+    false_green, false_alarms = 100 * wrong[StatuteMark.AGREES] / wrong.total(), 100 * alarms(right) / right.total()
     yield Row(f"{half} half, {wrong.total()} wrong: false green", false_green, "%", most_green)
     yield Row(f"{half} half, {right.total()} right: false alarm", false_alarms, "%", most_alarms)
-    decided = right[Mark.AGREES] + alarms(wrong)
+    decided = right[StatuteMark.AGREES] + alarms(wrong)
     yield Row(f"{half} half, decided", 100 * decided / (right.total() + wrong.total()), "%")
     if half == "report":
         for example in _one_of_each(examples):
             found, what = marks[example.kind], "✓" if example.right else "≠"
-            count = found[Mark.AGREES] if example.right else alarms(found)
+            count = found[StatuteMark.AGREES] if example.right else alarms(found)
             yield Row(
                 f"{'right' if example.right else 'wrong'}, {example.kind}: {what}", 100 * count / found.total(), "%"
             )
@@ -81,11 +81,11 @@ def _one_of_each(examples: Sequence[Restatement], *, right: bool | None = None) 
     return [one for one in {one.kind: one for one in examples}.values() if right is None or one.right is right]
 
 
-def alarms(found: Counter[Mark]) -> int:
+def alarms(found: Counter[StatuteMark]) -> int:
     return sum(found[mark] for mark in _ALARMS)
 
 
-def mark(verifier: Verifier, example: Restatement) -> Mark:
+def mark(verifier: Verifier, example: Restatement) -> StatuteMark:
     """Of the article that the restatement is of: its words may cite others."""
     return next(one.mark for one in verifier.verify(example.text) if one.article_number == example.article)
 
@@ -103,7 +103,7 @@ def citations(verifier: Verifier, index: LegalIndex) -> Iterator[Row]:
 def real_prose(verifier: Verifier, index: LegalIndex) -> Iterator[Row]:
     for by in Author:
         found = [verdict.mark for _, verdict in labelled_citations.real_prose(verifier, index, by)]
-        false = 100 * sum(mark in (Mark.DIFFERS, Mark.MISSING) for mark in found) / len(found)
+        false = 100 * sum(mark in (StatuteMark.DIFFERS, StatuteMark.MISSING) for mark in found) / len(found)
         yield Row(
             f"{len(found):,} citations in judicial interpretations, read as a {by.name.lower()}'s: false alarms",
             false,

@@ -165,12 +165,12 @@ def _langchain(url: str, pace: int) -> Layer:
 
 
 def _app(url: str, pace: int) -> Any:
-    from core.app import brought_sections, build_app
+    from core.app import build_app, extra_sections
     from core.base.settings import load_settings
 
     environ = {"DATA_DIR": tempfile.mkdtemp(), "OPENAI_BASE_URL": url, "LLM_MODEL": f"openai:{pace}"}
     environ |= {"OPENAI_API_KEY": "k", "AGENT_STRATEGY": "tools", "LOG_LEVEL": "WARNING"}
-    return build_app(load_settings(ROOT / "settings.yaml", environ, sections=brought_sections()))
+    return build_app(load_settings(ROOT / "settings.yaml", environ, sections=extra_sections()))
 
 
 def _model(app: Any) -> Layer:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from core import __version__
 from core.answer.checked import AnswerCheck
-from core.answer.claims import NOTHING_LOOKED_UP, PROBLEMS, claims, tally
+from core.answer.claims import NO_SOURCES_NOTE, PROBLEM_VERDICTS, citation_verdicts, tally
 from core.answer.events import (
     Answer,
     Checked,
@@ -31,12 +31,12 @@ from core.answer.events import (
     ToolStarted,
     Usage,
 )
-from core.answer.sources import about, how_read
+from core.answer.sources import reading_status, source_details
 from core.base.errors import AppError, InputError
-from core.base.paths import FILES
+from core.base.paths import PROGRAM_DIR
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
-from core.legal.types import LIBRARIES, CaseFilter, CourtCase
+from core.legal.types import LIBRARY_LABELS, CaseFilter, CourtCase
 from core.search.errors import AllEnginesFailed
 from core.search.types import SearchQuery, SearchResponse, SearchType, Source
 
@@ -60,10 +60,10 @@ class Output:
 
     as_json: bool
 
-    def document(self, document: dict[str, Any], text: Callable[[], str]) -> None:
+    def print_document(self, document: dict[str, Any], text: Callable[[], str]) -> None:
         print(json.dumps(document, ensure_ascii=False) if self.as_json else text(), flush=True)
 
-    def failure(self, kind: str, message: str) -> int:
+    def print_failure(self, kind: str, message: str) -> int:
         if self.as_json:
             print(json.dumps({"error": {"kind": kind, "message": message}}, ensure_ascii=False), flush=True)
         else:
@@ -84,13 +84,13 @@ def main(arguments: list[str] | None = None) -> int:
     output = Output(as_json=options.json)
     from core.app import build_app  # imports all services, which --help and misspelled commands do not need
 
-    app = build_app(quiet=True)
-    for problem in app.loaded.problems:
+    app = build_app(errors_only=True)
+    for problem in app.loaded_settings.problems:
         print(f"配置：{problem}", file=sys.stderr, flush=True)
     try:
         status: int = options.command(app, options, output)
     except AppError as error:
-        status = output.failure(error.kind, str(error))
+        status = output.print_failure(error.kind, str(error))
     except BrokenPipeError:
         status = FAILED
     except KeyboardInterrupt:
@@ -109,11 +109,11 @@ ONE_PROCESS = (
 
 def _run(options: argparse.Namespace) -> int:
     """Become the server of the pages."""
-    if not (FILES / "asgi.py").is_file():
+    if not (PROGRAM_DIR / "asgi.py").is_file():
         print(NO_PAGES, file=sys.stderr)
         return FAILED
     if options.workers == 1:
-        os.chdir(FILES)
+        os.chdir(PROGRAM_DIR)
         address = ["--server.address", options.host, "--server.port", str(options.port)]
         os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", "asgi.py", *address])  # noqa: S606 (our own)
     print(ONE_PROCESS, file=sys.stderr)
@@ -184,7 +184,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _each(argument: str) -> Iterator[str]:
+def _input_lines(argument: str) -> Iterator[str]:
     """Yield the argument itself, or each line of standard input that is not blank."""
     if argument != "-":
         yield argument
@@ -194,18 +194,18 @@ def _each(argument: str) -> Iterator[str]:
             yield line.rstrip("\n")
 
 
-def _for_each(argument: str, output: Output, do: Callable[[str], int]) -> int:
+def _run_batch(argument: str, output: Output, run_one: Callable[[str], int]) -> int:
     """Run each query of a batch. It goes on after a failure, so that line n of the output answers line n of the input."""
-    return _all(_each(argument), output, do)
+    return _run_all(_input_lines(argument), output, run_one)
 
 
-def _all(queries: Iterable[str], output: Output, do: Callable[[str], int]) -> int:
+def _run_all(queries: Iterable[str], output: Output, run_one: Callable[[str], int]) -> int:
     worst = OK
     for query in queries:
         try:
-            status = do(query)
+            status = run_one(query)
         except AppError as error:
-            status = output.failure(error.kind, str(error))
+            status = output.print_failure(error.kind, str(error))
         worst = max(worst, status)
     return worst
 
@@ -213,16 +213,16 @@ def _all(queries: Iterable[str], output: Output, do: Callable[[str], int]) -> in
 def _search(app: App, options: argparse.Namespace, output: Output) -> int:
     def one(text: str) -> int:
         query = SearchQuery(text, type=SearchType(options.type), language=app.settings.search.language)
-        response = app.search.search(query, user=None, engine=options.engine)
+        response = app.search.search(query, visitor=None, engine=options.engine)
         document = response.to_json()
         if response.failure:  # results there may be, of the built-in manual
             message = f"{response.failure}{response.cure}"
             print(message, file=sys.stderr, flush=True)
             document["error"] = {"kind": AllEnginesFailed.kind, "message": message}
-        output.document(document, lambda: _results_text(response))
+        output.print_document(document, lambda: _results_text(response))
         return FAILED if response.failure else OK
 
-    return _for_each(options.query, output, one)
+    return _run_batch(options.query, output, one)
 
 
 def _results_text(response: SearchResponse) -> str:
@@ -245,7 +245,7 @@ def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
             status = FAILED if isinstance(event, RunFailed) else status
         return status
 
-    return _for_each(options.question, output, one)
+    return _run_batch(options.question, output, one)
 
 
 def _print_json(event: RunEvent) -> None:
@@ -259,31 +259,31 @@ class _Transcript:
         self._app = app
         self._mode = mode
         self._question = question
-        self._told: list[RunEvent] = []
+        self._events: list[RunEvent] = []
         self._check: AnswerCheck | None = None
 
     def __call__(self, event: RunEvent) -> None:
-        self._told.append(event)
+        self._events.append(event)
         match event:
             case SearchFinished(response=response, amends=False):
-                provider = LIBRARIES.get(response.provider, response.provider)
+                provider = LIBRARY_LABELS.get(response.provider, response.provider)
                 note = f"搜索：{provider or '未成功'} · {len(response.results)} 条"
                 print(f"{note} · {response.search_time:.1f} 秒", file=sys.stderr)
             case ReadingStarted(sources=sources):
                 print(f"正在阅读 {len(sources)} 个网页…", file=sys.stderr)
             case PageRead(source=source):
-                print(f"[{source.number}] {host_of(source.url)} · {how_read(source)}", file=sys.stderr)
+                print(f"[{source.number}] {host_of(source.url)} · {reading_status(source)}", file=sys.stderr)
             case Notice(text=text):
                 print(text, file=sys.stderr)
             case TextDelta(text=text):
                 print(text, end="", flush=True)
             case Answer(text=text, sources=sources):
                 print(flush=True)
-                if self._message.looked_nothing_up:
-                    print(NOTHING_LOOKED_UP, file=sys.stderr)
-                if (checked := self._app.check_statutes(text, self._question)) and checked.indexed:
-                    verdicts = (_verdict_text(verdict.to_json()) for verdict in checked.verdicts)
-                    print("\n法条核验", *verdicts, self._app.legal.holdings, sep="\n")
+                if self._message.is_unsourced:
+                    print(NO_SOURCES_NOTE, file=sys.stderr)
+                if (checked := self._app.check_statutes(text, self._question)) and checked.has_index:
+                    verdicts = (_verdict_text(verdict.to_json()) for verdict in checked.findings)
+                    print("\n法条核验", *verdicts, self._app.legal.library_summary, sep="\n")
                 if self._check is not None:
                     _print_check(self._check)
                 if sources:
@@ -307,18 +307,18 @@ class _Transcript:
     def _message(self) -> Message:
         from core.answer.message import message_from_run
 
-        return message_from_run(self._told, seconds=0.0, model=self._app.model.label, mode=self._mode)
+        return message_from_run(self._events, seconds=0.0, model=self._app.model.label, mode=self._mode)
 
 
 def _print_check(check: AnswerCheck) -> None:
     if counted := tally(check):
-        problems = (str(claim) for claim in claims(check) if claim.verdict in PROBLEMS)
+        problems = (str(claim) for claim in citation_verdicts(check) if claim.verdict in PROBLEM_VERDICTS)
         opinion = (str(check.opinion),) if check.opinion else ()
         print(f"\n依据核对\n{counted}", *problems, *opinion, sep="\n")
 
 
 def _source_text(source: Source) -> str:
-    return "\n    ".join(filter(None, (f"[{source.number}] {source.title}", source.url, about(source))))
+    return "\n    ".join(filter(None, (f"[{source.number}] {source.title}", source.url, source_details(source))))
 
 
 def _import(app: App, options: argparse.Namespace, output: Output) -> int:
@@ -326,14 +326,14 @@ def _import(app: App, options: argparse.Namespace, output: Output) -> int:
 
     if not options.path and not options.update:
         options.usage("请给出路径或网址，或用 --update 更新以前导入的")
-    report = law_import(app.legal.library, options.path, update=options.update, on_progress=_progress())
+    report = law_import(app.legal.library, options.path, update=options.update, on_progress=_progress_printer())
     document, remarks = report.to_json(), [*report.problems, *_skipped_text(report)]
     if options.update:
-        output.document(document, lambda: "\n".join([*_changes_text(report), *remarks]))
+        output.print_document(document, lambda: "\n".join([*_changes_text(report), *remarks]))
     else:
-        output.document(document, lambda: json.dumps(document, ensure_ascii=False, indent=2))
+        output.print_document(document, lambda: json.dumps(document, ensure_ascii=False, indent=2))
         for remark in remarks:
-            _note(remark)
+            _print_note(remark)
     return OK
 
 
@@ -345,15 +345,15 @@ def _skipped_text(report: ImportReport) -> Iterator[str]:
 def _changes_text(report: ImportReport) -> Iterator[str]:
     yield f"有变化的法规：{len(report.changes):,} 部" if report.changes else "法规没有变化。"
     for change in report.changes:
-        days = " → ".join(dict.fromkeys(filter(None, (change.before, change.after))))
-        yield f"{change.what}　《{change.law}》{f'（{days}）' if days else ''}"
+        days = " → ".join(dict.fromkeys(filter(None, (change.published_before, change.published_after))))
+        yield f"{change.kind}　《{change.law}》{f'（{days}）' if days else ''}"
 
 
-def _progress() -> Callable[[ImportProgress], None]:
+def _progress_printer() -> Callable[[ImportProgress], None]:
     """Return a function that prints progress: one line that is overwritten, or in a file one line for each stage."""
     told = set[str]()
 
-    def tell(progress: ImportProgress) -> None:
+    def print_progress(progress: ImportProgress) -> None:
         if sys.stderr.isatty():
             total = f"/{progress.total:,}" if progress.total else ""
             print(f"\r{progress.stage} {progress.done:,}{total}   ", end="", file=sys.stderr, flush=True)
@@ -361,7 +361,7 @@ def _progress() -> Callable[[ImportProgress], None]:
             told.add(progress.stage)
             print(progress.stage, file=sys.stderr, flush=True)
 
-    return tell
+    return print_progress
 
 
 def _period(text: str) -> Period:
@@ -377,10 +377,10 @@ def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:
     def one(text: str) -> int:
         response = app.legal.regulations(None).search(text, as_of=options.as_of)
         found = [*filter(None, [response.note]), *map(_article_text, response.results)]
-        output.document(response.to_json(), lambda: "\n\n".join(found) or "没有找到。")
+        output.print_document(response.to_json(), lambda: "\n\n".join(found) or "没有找到。")
         return OK
 
-    return _for_each(options.query, output, one)
+    return _run_batch(options.query, output, one)
 
 
 def _article_text(article: LegalArticle) -> str:
@@ -395,51 +395,55 @@ def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
     wanted = CaseFilter(cause=options.cause, court=options.court, year=options.year)
 
     def one(text: str) -> int:
-        response = app.legal.cases(None).search(text, options.type, wanted=wanted)
-        output.document(response.to_json(), lambda: "\n\n".join(map(_case_text, response.results)) or "没有找到。")
+        response = app.legal.cases(None).search(text, options.type, case_filter=wanted)
+        output.print_document(
+            response.to_json(), lambda: "\n\n".join(map(_case_text, response.results)) or "没有找到。"
+        )
         return OK
 
-    return _for_each(options.query, output, one)
+    return _run_batch(options.query, output, one)
 
 
 def _case_text(case: CourtCase) -> str:
-    from core.legal.export import facts_of_case
+    from core.legal.export import case_facts
 
     first = shorten(one_line(case.gist or case.summary or case.text), _FIRST_WORDS)
-    return "\n".join(filter(None, (case.name, " · ".join(facts_of_case(case)), first)))
+    return "\n".join(filter(None, (case.name, " · ".join(case_facts(case)), first)))
 
 
 def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.legal.draft import Draft, with_comments
-    from core.legal.verify import Author, report
+    from core.legal.draft import Draft, draft_with_comments
+    from core.legal.verify import Author, findings_report
 
     def one(file: str) -> int:
-        draft = Draft.read(Path(file).name, _bytes(Path(file)), app.reader)
+        draft = Draft.from_file(Path(file).name, _read_bytes(Path(file)), app.reader)
         verdicts = app.legal.verifier.verify(draft.text, Author.PERSON, options.as_of)
-        document = {"file": draft.name, **report(verdicts)}
+        document = {"file": draft.name, **findings_report(verdicts)}
         lines = [draft.name] * (len(options.files) > 1) + [*map(_verdict_text, document["citations"])]
-        output.document(document, lambda: "\n".join(lines if verdicts else [*lines, "没有找到法条引用。"]))
+        output.print_document(document, lambda: "\n".join(lines if verdicts else [*lines, "没有找到法条引用。"]))
         if options.docx:
-            _write(options.docx / f"{Path(draft.name).stem}（批注）.docx", with_comments(draft, verdicts, app.reader))
+            _write_file(
+                options.docx / f"{Path(draft.name).stem}（批注）.docx", draft_with_comments(draft, verdicts, app.reader)
+            )
         return OK
 
-    return _all(options.files, output, one)
+    return _run_all(options.files, output, one)
 
 
-def _bytes(file: Path) -> bytes:
+def _read_bytes(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
         raise InputError(f"无法读取 {file.name}。", cure="请检查路径和权限。") from error
 
 
-def _write(file: Path, content: bytes) -> None:
+def _write_file(file: Path, content: bytes) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
     except OSError as error:
         raise InputError(f"无法写入 {file}。", cure="请检查目录和权限。") from error
-    _note(f"已写入 {file}")
+    _print_note(f"已写入 {file}")
 
 
 def _verdict_text(verdict: dict[str, Any]) -> str:
@@ -452,17 +456,17 @@ def _check(app: App, options: argparse.Namespace, output: Output) -> int:
     if not options.file or not options.sources or options.pairs:
         options.usage("请给出 FILE 和 --sources，或者 --pairs")
     from core.checks import check_answer
-    from core.checks.files import address_sources, folder_sources, read_text
+    from core.checks.files import read_address_sources, read_folder_sources, read_text
 
     text = sys.stdin.read() if options.file == "-" else read_text(Path(options.file))
     folder = Path(options.sources[0])
-    read = folder_sources(folder, app.reader, _note) if folder.is_dir() else None
-    checked = check_answer(text, read or address_sources(options.sources, app.reader, _note))
-    output.document(checked.to_json(), lambda: _checked_text(checked))
+    read = read_folder_sources(folder, app.reader, _print_note) if folder.is_dir() else None
+    checked = check_answer(text, read or read_address_sources(options.sources, app.reader, _print_note))
+    output.print_document(checked.to_json(), lambda: _checked_text(checked))
     return OK
 
 
-def _note(text: str) -> None:
+def _print_note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
@@ -473,11 +477,11 @@ def _check_pairs(file: str, output: Output) -> int:
         check = check_pair(line)
         evidence = " … ".join(evidence.text for evidence in check.evidence)
         document = {"verdict": check.verdict.value, "score": round(check.score, 4), "evidence": evidence}
-        output.document(document, lambda: f"{check.verdict.label} {check.score:.2f} {check.reason}")
+        output.print_document(document, lambda: f"{check.verdict.label} {check.score:.2f} {check.reason}")
         return OK
 
     lines = sys.stdin if file == "-" else read_text(Path(file)).split("\n")
-    return _all(filter(str.strip, lines), output, one)
+    return _run_all(filter(str.strip, lines), output, one)
 
 
 def _checked_text(checked: AnswerCheck) -> str:
@@ -494,7 +498,7 @@ def _doctor(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.doctor import diagnose
 
     checks = diagnose(app)
-    output.document(
+    output.print_document(
         {"ok": all(check.ok for check in checks), "checks": [check.to_json() for check in checks]},
         lambda: "\n".join(map(str, checks)),
     )

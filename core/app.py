@@ -13,39 +13,47 @@ from core.base.logs import configure_logging, hide_in_logs
 from core.base.redis import RedisLink
 from core.base.settings import (
     LoadedSettings,
-    SavedFile,
-    SavedSettings,
+    SavedSettingsFile,
+    SavedSettingsStore,
     Section,
     Settings,
     cookie_secret,
     load_settings,
-    report_problems,
+    log_problems,
 )
 from core.base.threads import LoopThread
 from core.base.tuning import exempt_from_garbage_collection, switch_tuning
 from core.chat.service import ChatService
 from core.legal.text.statute_citations import may_cite
-from core.llm.limits import ModelLimit
+from core.llm.limits import ModelCallLimit
 from core.llm.model import Model
-from core.metrics import Metrics
+from core.metrics import MetricsRecorder
 from core.reading import Reader, ReadingSettings
 from core.run.admission import Admission
-from core.run.checking import Checks
+from core.run.checking import AnswerChecks
 from core.run.configured import Configured
-from core.run.keeper import Keeper
+from core.run.keeper import AnswerSaver
 from core.search.cache import ResultCache
 from core.search.engine import ClosableEngine, SearchEngine
-from core.search.health import Health
+from core.search.health import EngineHealth
 from core.search.limits import SearchLimits
 from core.search.query import effective_query
-from core.search.registry import Chain, build_chain, engine_sections
+from core.search.registry import EngineChain, build_chain, engine_sections
 from core.search.service import SearchService
-from core.store import ConversationStore, Database, MetricsStore, Outbox, Preferences, ReadPages, StoredSettings
+from core.store import (
+    ConversationStore,
+    Database,
+    MetricsStore,
+    Outbox,
+    PreferenceStore,
+    ReadPageStore,
+    SavedSettingsTable,
+)
 
 if TYPE_CHECKING:
     from core.agent.runner import AgentRunner
     from core.doctor import Diagnosis
-    from core.legal.desk import LegalDesk, StatuteCheck
+    from core.legal.desk import LegalServices, StatuteCheck
 
 log = logging.getLogger(__name__)
 
@@ -57,66 +65,70 @@ class App:
         self, loaded: LoadedSettings, *, model: Model | None = None, engines: Sequence[SearchEngine] | None = None
     ) -> None:
         self.database = Database.from_settings(loaded.values)
-        self.saved = _saved(loaded.values, self.database)
-        loaded = loaded.with_page(self.saved.read())
+        self.saved_settings = _saved_settings_store(loaded.values, self.database)
+        loaded = loaded.with_saved(self.saved_settings.read())
         settings = loaded.values
         trust_fake_addresses(settings.network.fake_addresses)
         switch_tuning(on=settings.process.tuning == "on")
         self.loop = LoopThread()
         self.redis = RedisLink.from_settings(settings)
-        self.calls = ModelLimit.from_settings(settings, self.redis)
-        self.metrics = Metrics(MetricsStore(self.database), settings.metrics)
+        self.model_limit = ModelCallLimit.from_settings(settings, self.redis)
+        self.metrics = MetricsRecorder(MetricsStore(self.database), settings.metrics)
         self._cache = ResultCache.from_settings(settings, self.redis)
         self._limits = SearchLimits.from_settings(settings, self.redis)
         self._lock = threading.Lock()
         self._building = threading.RLock()
         self._agent: AgentRunner | None = None
-        self._legal: LegalDesk | None = None
-        self.configured = self._configure(loaded, model, None if engines is None else Chain(tuple(engines), ()))
+        self._legal: LegalServices | None = None
+        self.configured = self._configure(loaded, model, None if engines is None else EngineChain(tuple(engines), ()))
         self.reader = Reader.from_settings(settings, link=self.redis)
         self.chat = ChatService(
             self.latest_configured,
             loop=self.loop,
             reader=self.reader,
             admission=Admission(settings.limits, self.redis),
-            on_answer=self.metrics.answer_ended,
-            look_up=lambda question, meant: self.legal.articles_for(question, meant),  # noqa: PLW0108 (built when first asked)
+            on_run_end=self.metrics.record_answer,
+            article_lookup=lambda question, meant: self.legal.articles_for(question, meant),  # noqa: PLW0108 (built when first asked)
         )
         self.store = ConversationStore(self.database)
         self.outbox = Outbox(self.store)
-        self.preferences = Preferences(self.database, self.outbox)
-        self.read_pages = ReadPages(self.database)
-        self.keeper = Keeper(
+        self.preferences = PreferenceStore(self.database, self.outbox)
+        self.read_pages = ReadPageStore(self.database)
+        self.keeper = AnswerSaver(
             self.outbox, self.loop, self.read_pages if settings.section(ReadingSettings).keep else None
         )
-        self.checks = Checks()
+        self.checks = AnswerChecks()
 
     def latest_configured(self) -> Configured:
         """Return the configured parts, replaced first if settings were saved since, here or by another process."""
         with self._lock:
-            if self.saved.stamp() != self.loaded.saved.stamp:
-                loaded = self.loaded.with_page(self.saved.read())
-                self.configured = self._configure(loaded, chain=build_chain(loaded.values).keeping(self.chain))
+            if self.saved_settings.stamp() != self.loaded_settings.saved.stamp:
+                loaded = self.loaded_settings.with_saved(self.saved_settings.read())
+                self.configured = self._configure(
+                    loaded, chain=build_chain(loaded.values).with_open_engines(self.chain)
+                )
             return self.configured
 
-    def _configure(self, loaded: LoadedSettings, model: Model | None = None, chain: Chain | None = None) -> Configured:
+    def _configure(
+        self, loaded: LoadedSettings, model: Model | None = None, chain: EngineChain | None = None
+    ) -> Configured:
         settings = loaded.values
         hide_in_logs(settings.secrets())
-        report_problems(loaded.problems)
+        log_problems(loaded.problems)
         chain = chain or build_chain(settings)
         search = SearchService(
             chain.engines,
             settings=settings.search,
             cache=self._cache,
             limits=self._limits,
-            health=Health((engine.name for engine in chain.engines), link=self.redis),
+            health=EngineHealth((engine.name for engine in chain.engines), link=self.redis),
             prepare=lambda query: effective_query(query, settings),
-            on_end=self.metrics.search_ended,
+            on_end=self.metrics.record_search,
         )
-        return Configured(loaded, model or Model(settings, limit=self.calls), chain, search)
+        return Configured(loaded, model or Model(settings, limit=self.model_limit), chain, search)
 
     @property
-    def loaded(self) -> LoadedSettings:
+    def loaded_settings(self) -> LoadedSettings:
         return self.configured.loaded
 
     @property
@@ -128,7 +140,7 @@ class App:
         return self.configured.model
 
     @property
-    def chain(self) -> Chain:
+    def chain(self) -> EngineChain:
         return self.configured.chain
 
     @property
@@ -141,7 +153,7 @@ class App:
         return tuple(dict.fromkeys(filter(None, (*self.search.warnings, self.reader.warning))))
 
     @property
-    def agent_is_built(self) -> bool:
+    def is_agent_built(self) -> bool:
         return self._agent is not None
 
     @property
@@ -158,18 +170,18 @@ class App:
                     reader=self.reader,
                     legal=self.legal,
                     admission=self.chat.admission,
-                    on_answer=self.metrics.answer_ended,
+                    on_run_end=self.metrics.record_answer,
                 )
             return self._agent
 
     @property
-    def legal(self) -> LegalDesk:
+    def legal(self) -> LegalServices:
         """Built when first asked for, too."""
         with self._building:
             if self._legal is None:
-                from core.legal.desk import LegalDesk
+                from core.legal.desk import LegalServices
 
-                self._legal = LegalDesk(self.settings, lambda: self.search.for_tools(self.model.choice))
+                self._legal = LegalServices(self.settings, lambda: self.search.for_tools(self.model.choice))
             return self._legal
 
     @cached_property
@@ -212,7 +224,7 @@ class App:
             self.redis.close()
 
 
-def brought_sections() -> tuple[type[Section], ...]:
+def extra_sections() -> tuple[type[Section], ...]:
     """Return the settings sections that are defined beside what they configure, for `load_settings`."""
     return (*engine_sections(), ReadingSettings)
 
@@ -222,21 +234,21 @@ def build_app(
     *,
     model: Model | None = None,
     engines: Sequence[SearchEngine] | None = None,
-    quiet: bool = False,
+    errors_only: bool = False,
 ) -> App:
     """Build the App. `model` and `engines` replace the configured ones, for tests and for programs that have their own.
     `errors_only`: log only errors unless LOG_LEVEL is set, for a program that reports to people itself."""
-    loaded = loaded or load_settings(sections=brought_sections())
-    level = "ERROR" if quiet and loaded.origins["LOG_LEVEL"] == "default" else loaded.values.log.level
+    loaded = loaded or load_settings(sections=extra_sections())
+    level = "ERROR" if errors_only and loaded.origins["LOG_LEVEL"] == "default" else loaded.values.log.level
     configure_logging(level=level, secrets=loaded.values.secrets())
     return App(loaded, model=model, engines=engines)
 
 
-def _saved(settings: Settings, database: Database) -> SavedSettings:
+def _saved_settings_store(settings: Settings, database: Database) -> SavedSettingsStore:
     """Return the store of saved settings. Servers that share a database save there what is valid for all of them."""
     if settings.database.url:
-        return StoredSettings(database, secret=cookie_secret())
-    return SavedFile(settings.data_dir)
+        return SavedSettingsTable(database, secret=cookie_secret())
+    return SavedSettingsFile(settings.data_dir)
 
 
 _lock = threading.Lock()
@@ -252,10 +264,10 @@ def shared_app() -> App:
     return app
 
 
-def let_idle_go() -> None:
+def close_idle_connections() -> None:
     """Close idle file handles of this process's App, if there is one, that many readers at once have left."""
     if app := _shared:
-        app.database.let_idle_go()
+        app.database.close_idle_connections()
 
 
 def close_shared_app() -> None:

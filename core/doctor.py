@@ -16,21 +16,21 @@ from typing import Any
 
 from core.app import App
 from core.base.errors import AppError
-from core.base.paths import FILES
+from core.base.paths import PROGRAM_DIR
 from core.base.text import shorten
 from core.base.visitors import Visitor
 from core.run.configured import Configured
 from core.search.engine import SearchEngine
 from core.search.errors import NoEngine
 from core.search.health import NEEDS_SETTINGS, Rest
-from core.search.registry import EngineOrder, label_of
+from core.search.registry import EngineOrder, engine_label
 from core.search.types import SearchQuery
 
-SEARXNG_SETTINGS = FILES / "deploy" / "searxng" / "settings.yml"
+SEARXNG_SETTINGS = PROGRAM_DIR / "deploy" / "searxng" / "settings.yml"
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class DoctorCheck:
     """The result of one check."""
 
     name: str
@@ -49,13 +49,19 @@ class Check:
         return f"{mark} {self.name}：{self.message}{cure}"
 
 
-Progress = Callable[[int, int, str], object]
+ProgressCallback = Callable[[int, int, str], object]
 """Callback with the number of finished steps, the number of all steps, and the name of the next one."""
 
 
-def diagnose(app: App, progress: Progress = lambda done, steps, name: None) -> list[Check]:
+def diagnose(app: App, progress: ProgressCallback = lambda done, steps, name: None) -> list[DoctorCheck]:
     """Run all checks and return their results."""
-    steps = {"配置": _settings, "数据": _data, "模型": _model, "引擎": _engines, "缓存": _cache}
+    steps = {
+        "配置": _check_settings,
+        "数据": _check_data,
+        "模型": _check_model,
+        "引擎": _check_engines,
+        "缓存": _check_caches,
+    }
     checks = []
     for done, (name, check) in enumerate(steps.items()):
         progress(done, len(steps), name)
@@ -63,106 +69,116 @@ def diagnose(app: App, progress: Progress = lambda done, steps, name: None) -> l
     return checks
 
 
-def _settings(app: App) -> list[Check]:
+def _check_settings(app: App) -> list[DoctorCheck]:
     version = ".".join(map(str, sys.version_info[:3]))
     return [
-        Check("Python", sys.version_info >= (3, 11), version),
+        DoctorCheck("Python", sys.version_info >= (3, 11), version),
         *(
-            Check(f"配置 {problem.key}", False, f"{problem.reason}，已改用 {problem.used}", "请改正后重启。")
-            for problem in app.loaded.problems
+            DoctorCheck(
+                f"配置 {problem.key}", False, f"{problem.reason}，已改用 {problem.used_instead}", "请改正后重启。"
+            )
+            for problem in app.loaded_settings.problems
         ),
-        *([] if app.loaded.problems else [Check("配置", True, "所有值都有效")]),
+        *([] if app.loaded_settings.problems else [DoctorCheck("配置", True, "所有值都有效")]),
     ]
 
 
-def _data(app: App) -> list[Check]:
-    return [_data_dir(app), _database(app), _laws(app)]
+def _check_data(app: App) -> list[DoctorCheck]:
+    return [_check_data_dir(app), _check_database(app), _check_laws(app)]
 
 
-def _data_dir(app: App) -> Check:
+def _check_data_dir(app: App) -> DoctorCheck:
     folder = app.settings.data_dir
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        return Check("数据目录", False, f"{folder} 不可写（{error.strerror}）", "请用 DATA_DIR 指定一个可写的目录。")
-    return Check("数据目录", True, f"{folder} 可写")
+        return DoctorCheck(
+            "数据目录", False, f"{folder} 不可写（{error.strerror}）", "请用 DATA_DIR 指定一个可写的目录。"
+        )
+    return DoctorCheck("数据目录", True, f"{folder} 可写")
 
 
-def _database(app: App) -> Check:
+def _check_database(app: App) -> DoctorCheck:
     kind = "PostgreSQL" if app.settings.database.url else "SQLite"
     try:
         app.store.check()
     except AppError as error:
-        return Check("对话数据库", False, error.message, error.cure)
-    return Check("对话数据库", True, f"{kind} 可用")
+        return DoctorCheck("对话数据库", False, error.message, error.cure)
+    return DoctorCheck("对话数据库", True, f"{kind} 可用")
 
 
-def _laws(app: App) -> Check:
+def _check_laws(app: App) -> DoctorCheck:
     index = app.legal.library.index()
     if index is None:
         cure = "可以在「法规与案例」页导入，或运行 python -m core law import 目录、压缩包或网址。"
-        return Check("法规库", True, "没有导入：查法条只能用网络搜索，法条核验不可用", cure, off=True)
+        return DoctorCheck("法规库", True, "没有导入：查法条只能用网络搜索，法条核验不可用", cure, off=True)
     held = index.counts()
     newest = max((law.published or "" for law in index.laws()), default="") or "日期不详"
     size = f"{held['laws']:,} 部法规、{held['articles']:,} 条、{held['cases']:,} 个案例"
     cure = f"{index.outdated}请用同样的文本再导入一次。" if index.outdated else ""
-    return Check("法规库", True, f"{size}，最近一次导入于 {index.imported()}，最新的法规公布于 {newest}", cure)
+    return DoctorCheck("法规库", True, f"{size}，最近一次导入于 {index.imported()}，最新的法规公布于 {newest}", cure)
 
 
-def _model(app: App) -> list[Check]:
-    if app.model.choice.embedded:
+def _check_model(app: App) -> list[DoctorCheck]:
+    if app.model.choice.is_embedded:
         advice = (
             "要使用语言模型，请在「设置」页面的「模型」里连接，或设置 OPENAI_API_KEY、OPENAI_BASE_URL 和 LLM_MODEL。"
         )
-        return [Check("模型", True, "内置摘录模型：只摘录来源中的原句", advice)]
+        return [DoctorCheck("模型", True, "内置摘录模型：只摘录来源中的原句", advice)]
     try:
         seconds = app.model.probe(app.loop)
     except AppError as error:
-        return [Check("模型", False, f"{app.model.label}：{error.message}", error.cure)]
-    return [Check("模型", True, f"{app.model.label} 在 {seconds:.1f} 秒内作答")]
+        return [DoctorCheck("模型", False, f"{app.model.label}：{error.message}", error.cure)]
+    return [DoctorCheck("模型", True, f"{app.model.label} 在 {seconds:.1f} 秒内作答")]
 
 
-def _engines(app: App) -> list[Check]:
-    left_out = [Check(f"引擎 {entry.name}", True, entry.reason, entry.cure, off=True) for entry in app.chain.left_out]
-    if not app.search.available:
-        return [Check("搜索", False, "没有可用的引擎", NoEngine.advice), *left_out]
+def _check_engines(app: App) -> list[DoctorCheck]:
+    left_out = [
+        DoctorCheck(f"引擎 {entry.name}", True, entry.reason, entry.cure, off=True) for entry in app.chain.unavailable
+    ]
+    if not app.search.has_engines:
+        return [DoctorCheck("搜索", False, "没有可用的引擎", NoEngine.default_cure), *left_out]
     found = dict(try_engines(app, [engine.name for engine in app.chain.engines]))
     checks = [found[engine.name] for engine in app.chain.engines]
     tried = list(zip(checks, app.chain.engines, strict=True))
     if any(
         check.ok and engine.reaches_web for check, engine in tried
     ):  # the built-in manual does not replace a web engine
-        checks = [check if check.ok or engine.set_up else replace(check, ok=True, off=True) for check, engine in tried]
+        checks = [
+            check if check.ok or engine.is_set_up else replace(check, ok=True, off=True) for check, engine in tried
+        ]
     return [*checks, *left_out]
 
 
-def _cache(app: App) -> list[Check]:
-    return [Check("缓存", False, warning) for warning in app.cache_warnings]
+def _check_caches(app: App) -> list[DoctorCheck]:
+    return [DoctorCheck("缓存", False, warning) for warning in app.cache_warnings]
 
 
 # ── One engine ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def try_engines(app: App, names: Collection[str], *, user: Visitor | None = None) -> Iterator[tuple[str, Check]]:
+def try_engines(
+    app: App, names: Collection[str], *, visitor: Visitor | None = None
+) -> Iterator[tuple[str, DoctorCheck]]:
     """Test engines at the same time and yield each result when it is known. Together they take no longer than one
     search."""
     pool = ThreadPoolExecutor(max_workers=len(names), thread_name_prefix="wenyuan-engine-test")
     try:
-        asked = {pool.submit(try_engine, app, name, user=user): name for name in names}
+        asked = {pool.submit(try_engine, app, name, visitor=visitor): name for name in names}
         for ended in as_completed(asked):
             yield asked[ended], ended.result()
     finally:  # the caller may have gone: do not wait for the rest
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def try_engine(app: App, name: str, *, user: Visitor | None = None) -> Check:
+def try_engine(app: App, name: str, *, visitor: Visitor | None = None) -> DoctorCheck:
     """Make a real search with this engine alone."""
     question = next(engine.test_question for engine in app.chain.engines if engine.name == name)
-    check = Check(f"引擎 {name}", ok=False, message="")
+    check = DoctorCheck(f"引擎 {name}", ok=False, message="")
     try:
-        response = app.search.search(SearchQuery(question), engine=name, fresh=True, user=user)
+        response = app.search.search(SearchQuery(question), engine=name, skip_caches=True, visitor=visitor)
     except AppError as error:
         return replace(check, message=error.message, cure=error.cure)
     if response.from_cache:  # the engine failed, and what it found earlier was served instead
@@ -182,30 +198,33 @@ class EngineState:
     """State in Chinese: 就绪 · 休息到 12:03:05 · 缺少密钥 …"""
     reason: str = ""
     cure: str = ""
-    number: int = 0
+    position: int = 0
     """Position in the order in which engines are asked; 0 for one that cannot be used."""
 
     @property
-    def in_use(self) -> bool:
-        return self.number > 0
+    def is_usable(self) -> bool:
+        return self.position > 0
 
 
 def engine_states(app: App, now: datetime) -> list[EngineState]:
     """Return the usable engines in the configured order, then the others. `now` is on the reader's clock."""
     order = {name: place for place, name in enumerate(app.settings.section(EngineOrder).provider_priority)}
-    rests = app.search.states()
+    rests = app.search.engine_rests()
     usable = sorted(app.chain.engines, key=lambda engine: order.get(engine.name, len(order)))
     return [
-        *(replace(_usable(engine, rests[engine.name], now), number=place) for place, engine in enumerate(usable, 1)),
         *(
-            EngineState(entry.name, label_of(entry.name), entry.state, entry.reason, entry.cure)
-            for entry in sorted(app.chain.left_out, key=lambda entry: order.get(entry.name, len(order)))
+            replace(_usable_state(engine, rests[engine.name], now), position=place)
+            for place, engine in enumerate(usable, 1)
+        ),
+        *(
+            EngineState(entry.name, engine_label(entry.name), entry.state, entry.reason, entry.cure)
+            for entry in sorted(app.chain.unavailable, key=lambda entry: order.get(entry.name, len(order)))
         ),
     ]
 
 
-def _usable(engine: SearchEngine, rest: Rest | None, now: datetime) -> EngineState:
-    name, label, lacks = engine.name, label_of(engine.name), engine.lacks
+def _usable_state(engine: SearchEngine, rest: Rest | None, now: datetime) -> EngineState:
+    name, label, lacks = engine.name, engine_label(engine.name), engine.missing_setup
     if rest and rest.kind in NEEDS_SETTINGS:
         return EngineState(name, label, "已停用，请检查设置", rest.reason, rest.cure)
     if rest:
@@ -220,11 +239,11 @@ def _usable(engine: SearchEngine, rest: Rest | None, now: datetime) -> EngineSta
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class DiagnosisResult:
     """The checks of one diagnosis, and its time."""
 
-    checks: tuple[Check, ...]
-    at: datetime
+    checks: tuple[DoctorCheck, ...]
+    checked_at: datetime
 
 
 class Diagnosis:
@@ -237,25 +256,25 @@ class Diagnosis:
         self._app = app
         self._clock = clock
         self._lock = threading.Lock()
-        self._last: tuple[Configured, Findings] | None = None
+        self._last: tuple[Configured, DiagnosisResult] | None = None
 
     @property
-    def last(self) -> Findings | None:
+    def last(self) -> DiagnosisResult | None:
         """Return the last findings, as long as the settings are the ones that were examined."""
         return self._last[1] if self._last and self._last[0] is self._app.configured else None
 
-    def run(self, progress: Progress = lambda done, steps, name: None) -> Findings:
+    def run(self, progress: ProgressCallback = lambda done, steps, name: None) -> DiagnosisResult:
         """Return a new diagnosis, or the last one if it is less than half a minute old."""
         with self._lock:
             last = self.last
             if last is None or not 0 <= self._age(last) < self.PAUSE_SECONDS:
                 examined = self._app.configured
-                last = Findings(tuple(diagnose(self._app, progress)), self._clock())
+                last = DiagnosisResult(tuple(diagnose(self._app, progress)), self._clock())
                 self._last = examined, last
             return last
 
-    def _age(self, findings: Findings) -> float:
-        return (self._clock() - findings.at).total_seconds()
+    def _age(self, findings: DiagnosisResult) -> float:
+        return (self._clock() - findings.checked_at).total_seconds()
 
 
 def searxng_settings() -> str:

@@ -4,15 +4,15 @@ import streamlit as st
 
 from core.ui import conversation_sync, session
 from core.ui.chat import actions, composer, first_screen, render, sidebar
-from core.ui.frame import page_title, warning
+from core.ui.frame import draw_warning, set_page_title
 
-session.through_router()
+session.require_router()
 app = session.app()
 chat = session.chat()
-page_title(chat.title)
+set_page_title(chat.title)
 
 typed, stop_button = composer.draw(app)
-actions.hear(typed)
+actions.stash_first_input(typed)
 conversation_sync.update_address()
 sidebar.draw(app, on_chat_page=True)  # after the input, whose switches must react first
 
@@ -22,19 +22,19 @@ welcome = st.empty()
 if all(message.role == "note" for message in chat.messages):
     first_screen.draw(welcome, app)
 if problem := conversation_sync.storage_problem(app):
-    warning(problem)
-render.history(app, chat)
+    draw_warning(problem)
+render.draw_history(app, chat)
 answer = st.empty()
 suggestions = st.empty()
 if chat.pending is not None:
-    render.prepare(answer)
+    render.draw_preparing(answer)
     actions.start_pending(app, is_shown=True)
 if chat.run is not None:
-    render.live(app, answer, stop_button, chat)
-render.read_only(app, chat)
-render.follow_ups(app, suggestions, chat)
+    render.follow_run(app, answer, stop_button, chat)
+render.draw_read_only_note(app, chat)
+render.draw_follow_ups(app, suggestions, chat)
 
 conversation_sync.watch_unsaved(app)
 app.warm_up()  # the page is painted, so the warm-up delays nobody
 if session.mode() == session.AGENT:
-    render.import_agent()
+    render.start_agent_import()

@@ -3,11 +3,11 @@
 import streamlit as st
 
 from core.ui import session
-from core.ui.frame import page_title
+from core.ui.frame import set_page_title
 from core.ui.legal import asked as asked_laws
 from core.ui.legal import cases, claims, draft, frame, imports, law, laws
 
-session.through_router()
+session.require_router()
 app = session.app()
 asked = st.query_params.to_dict()
 st.query_params.from_dict(
@@ -15,17 +15,17 @@ st.query_params.from_dict(
 )  # a link inside the page sets new parameters; only this call updates the browser's address
 
 if "law" in asked:
-    page_title(asked["law"], asked.get("article", ""))
+    set_page_title(asked["law"], asked.get("article", ""))
     law.draw_law(app.legal, asked["law"], *(asked.get(name, "") for name in ("article", "version", "on")))
-    frame.holdings(app.legal)
+    frame.draw_library_summary(app.legal)
     st.stop()
 if "case" in asked:
-    page_title(asked["case"])
+    set_page_title(asked["case"])
     cases.draw_case(app.legal, asked["case"])
-    frame.holdings(app.legal)
+    frame.draw_library_summary(app.legal)
     st.stop()
 
-if asked_laws.is_asked(asked):
+if asked_laws.has_filters(asked):
     st.session_state[frame.VIEW] = frame.LAWS
 st.header("法规与案例", anchor=False)
 match frame.choose_view():
@@ -39,4 +39,4 @@ match frame.choose_view():
         claims.draw(app)
     case frame.IMPORT:
         imports.draw(app)
-frame.holdings(app.legal)
+frame.draw_library_summary(app.legal)

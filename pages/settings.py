@@ -3,5 +3,5 @@
 from core.ui import session
 from core.ui.settings import page
 
-session.through_router()
+session.require_router()
 page.draw(session.app())

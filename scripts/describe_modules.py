@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.base.paths import FILES
+from core.base.paths import PROGRAM_DIR
 
 DOCUMENT = "docs/architecture.md"
 BEGIN, END = "<!-- modules -->\n", "<!-- /modules -->"
@@ -34,7 +34,7 @@ def tree(folder: Path, depth: int = 0) -> Iterator[str]:
         yield from tree(inner, depth + 1)
 
 
-def main(arguments: list[str], root: Path = FILES) -> int:
+def main(arguments: list[str], root: Path = PROGRAM_DIR) -> int:
     """Write the tree, or compare it with `--check`; return the exit status."""
     document = root / DOCUMENT
     before, _, rest = document.read_text("utf-8").partition(BEGIN)

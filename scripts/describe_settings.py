@@ -14,10 +14,10 @@ from typing import Any
 
 import yaml
 
-from core.app import brought_sections
-from core.base.paths import FILES
+from core.app import extra_sections
+from core.base.paths import PROGRAM_DIR
 from core.base.settings import load_settings
-from core.base.settings.describe import NOT_SET, Entry, entries, shown
+from core.base.settings.describe import NOT_SET, SettingEntry, format_value, list_settings
 
 COMMENT_COLUMN = 33
 LONG_LIST = 4
@@ -28,14 +28,14 @@ class Document:
     path: str
     begins: str
     """What the written part begins with."""
-    lines: Callable[[list[Entry]], Iterator[str]]
+    lines: Callable[[list[SettingEntry]], Iterator[str]]
 
-    def text(self, folder: Path, described: list[Entry]) -> str:
+    def text(self, folder: Path, described: list[SettingEntry]) -> str:
         head = (folder / self.path).read_text("utf-8").partition(self.begins)[0]
         return head + "\n".join((*self.lines(described), ""))
 
 
-def yaml_lines(described: list[Entry]) -> Iterator[str]:
+def yaml_lines(described: list[SettingEntry]) -> Iterator[str]:
     for group, members in groupby(described, key=lambda entry: entry.group):
         yield f"\n# ── {group} ──"
         for section, keys in groupby(members, key=lambda entry: entry.section):
@@ -59,7 +59,7 @@ def _yaml(key: str, value: Any) -> str:
     return f"{key}: {written.splitlines()[0]}"
 
 
-def table_lines(described: list[Entry]) -> Iterator[str]:
+def table_lines(described: list[SettingEntry]) -> Iterator[str]:
     for group, members in groupby(described, key=lambda entry: entry.group):
         yield f"\n## {group}\n\n| 环境变量 | 默认值 | 范围 | 作用 |\n|---|---|---|---|"
         for entry in members:
@@ -69,7 +69,7 @@ def table_lines(described: list[Entry]) -> Iterator[str]:
 def _cell(default: Any) -> str:
     if isinstance(default, tuple) and len(default) > LONG_LIST:
         return f"{default[0]} 到 {default[-1]} 共 {len(default)} 个"
-    text = shown(default)
+    text = format_value(default)
     return text if text == NOT_SET else f"`{text}`"
 
 
@@ -79,10 +79,10 @@ DOCUMENTS = (
 )
 
 
-def main(arguments: list[str], folder: Path = FILES) -> int:
-    loaded = load_settings(folder / "settings.yaml", {}, sections=brought_sections())
-    described, check = entries(loaded), "--check" in arguments
-    if not check and any(entry.changed for entry in described):
+def main(arguments: list[str], folder: Path = PROGRAM_DIR) -> int:
+    loaded = load_settings(folder / "settings.yaml", {}, sections=extra_sections())
+    described, check = list_settings(loaded), "--check" in arguments
+    if not check and any(entry.is_changed for entry in described):
         return _failed("settings.yaml holds values of your own, which would be lost: move them to the environment.")
     for document in DOCUMENTS:
         path, text = folder / document.path, document.text(folder, described)

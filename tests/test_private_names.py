@@ -98,10 +98,10 @@ def test_streamlit_s_index_html_has_what_is_replaced_in_it() -> None:
 def test_streamlit_s_scripts_have_the_names_that_are_loaded_early() -> None:
     from streamlit import file_util
 
-    from core.ui.shell import _SOON
+    from core.ui.shell import _PRELOADED
 
     folder = Path(file_util.get_static_dir()) / "static" / "js"
-    assert [part for part in _SOON if not list(folder.glob(f"{part}.*.js"))] == []
+    assert [part for part in _PRELOADED if not list(folder.glob(f"{part}.*.js"))] == []
 
 
 def test_uvicorn_looks_its_compressor_up_in_its_own_module() -> None:

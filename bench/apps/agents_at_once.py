@@ -22,7 +22,7 @@ from core.app import shared_app
 
 def answer(question: str) -> bool:
     agent = shared_app().agent
-    run = agent.start(agent.question(question))
+    run = agent.start(agent.accept_question(question))
     for _ in run.follow():  # as the page does, in a thread of its own
         pass
     return run.events[-1].type == "usage"

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 from core.answer.message import Message
 from core.ui import session
-from core.ui.frame import page_frame
+from core.ui.frame import draw_page_frame
 
 if "chat" not in st.session_state:
     count = int(os.environ["BENCH_MESSAGES"])
@@ -19,6 +19,6 @@ if "chat" not in st.session_state:
     st.session_state.chat = session.ChatState(
         messages=[Message("user", question) if n % 2 == 0 else Message("assistant", answer) for n in range(count)]
     )
-page_frame()
-session.begin()
+draw_page_frame()
+session.begin_script_run()
 runpy.run_path(str(ROOT / "pages" / "chat.py"))

@@ -16,13 +16,13 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
 
 from core.agent.classic import StreamlitCallbackHandler
-from core.agent.react_stream import Piece, Stream
+from core.agent.react_stream import OutputPiece, OutputStream
 from core.agent.tools import Observation
 from core.answer.events import RunEvent, TextDelta, Thought, ToolFinished, ToolStarted, Usage
 from core.base.text import clean, clean_piece, one_line, shorten
-from core.llm.model import CUT_OFF, reported_usage
+from core.llm.model import CUT_OFF_REASONS, read_reported_usage
 from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
-from core.llm.reasoning import reasoning_in
+from core.llm.reasoning import reasoning_text
 from core.llm.tokens import estimate_tokens
 
 log = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class Turn:
     """One call of the model."""
 
     prompt: list[BaseMessage]
-    stream: Stream
+    stream: OutputStream
     heard: bool = False
     finished: bool = False
     """The server said that this was all of it."""
@@ -92,7 +92,7 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
         self.tool_succeeded = False
         self.cut_off = ""
         """Why the service ended the last call before its end."""
-        self.new_stream: Callable[[], Stream]
+        self.new_stream: Callable[[], OutputStream]
         self.on_token: Callable[[], None] = lambda: None
         self._emit = emit
         self._verbose = verbose
@@ -136,7 +136,7 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
         message = chunk.message if isinstance(chunk, ChatGenerationChunk) else None
         text = clean_piece(token if isinstance(token, str) else str(message.text if message else ""))
         calling = bool(message and getattr(message, "tool_call_chunks", None))
-        thought = clean_piece(reasoning_in(message)) if message else ""
+        thought = clean_piece(reasoning_text(message)) if message else ""
         if not (text or calling or thought):
             return
         if not turn.heard:
@@ -147,7 +147,7 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
             turn.reasoning.append(thought)
             self._tell(turn, [ThoughtPiece(thought)])
         if calling:
-            turn.stream.calls_tool()
+            turn.stream.note_tool_call()
             self._take_back(turn)
         if text:
             turn.text.append(text)
@@ -160,8 +160,8 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
         used = getattr(message, "usage_metadata", None)
         reason = message.response_metadata.get("finish_reason") if message else None
         turn.finished = bool(used or reason)
-        self.cut_off = reason if reason in CUT_OFF else ""
-        self.settle(reported_usage(used))
+        self.cut_off = reason if reason in CUT_OFF_REASONS else ""
+        self.settle(read_reported_usage(used))
 
     def on_llm_error(self, error: BaseException, **kwargs: Any) -> None:
         self.settle()
@@ -181,7 +181,7 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
         share = min(sum(map(len, turn.answer)) / whole, 1.0) if whole else 0.0
         self.tokens.add(usage or _estimate(turn), answer_share=share, tool_results=self._tool_results)
 
-    def _tell(self, turn: Turn, pieces: Iterable[Piece]) -> None:
+    def _tell(self, turn: Turn, pieces: Iterable[OutputPiece]) -> None:
         for piece in pieces:
             if isinstance(piece, TextPiece):
                 turn.answer.append(piece.text)

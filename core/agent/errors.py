@@ -7,20 +7,20 @@ from core.base.errors import AppError
 
 class AgentError(AppError):
     kind = "agent"
-    happened = "智能体没有完成这次任务。"
-    advice = "可以换一种问法，或切换到 Chat 模式。"
+    default_message = "智能体没有完成这次任务。"
+    default_cure = "可以换一种问法，或切换到 Chat 模式。"
 
 
 class AgentOutputError(AgentError):
     kind = "agent_output"
-    happened = "模型没有按约定的格式输出。"
+    default_message = "模型没有按约定的格式输出。"
 
 
 class BudgetExceeded(AgentError):
     kind = "agent_budget"
-    happened = "智能体用完了次数或时间。"
+    default_message = "智能体用完了次数或时间。"
 
 
 class LoopDetected(AgentError):
     kind = "agent_loop"
-    happened = "智能体在重复同样的操作，已停止。"
+    default_message = "智能体在重复同样的操作，已停止。"

@@ -20,42 +20,42 @@ from core.base.chinese.numerals import NUMERAL, to_int
 from core.base.chinese.sentences import key_terms
 from core.base.http import Deadline
 from core.base.settings import LlmSettings
-from core.base.text import fold
-from core.llm.errors import ModelDisconnected, translate, worth_retrying
-from core.llm.retry import logged, retrying
+from core.base.text import normalize
+from core.llm.errors import ModelDisconnected, is_retryable, to_model_error
+from core.llm.retry import log_cause, retry_attempts
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Plan = AgentAction | list[AgentAction] | AgentFinish
 
-MAX_UNREADABLE = 2
+MAX_UNREADABLE_OUTPUTS = 2
 MAX_REPEATS = 2
-SAME_WORDS = 0.8
+SAME_WORDS_SHARE = 0.8
 RESERVE_SHARE, MAX_RESERVE = 0.25, 30.0
 CANCEL_ATTEMPTS, CANCEL_PATIENCE = 5, 0.08
 
 
-def acting_part(whole: Deadline) -> Deadline:
+def acting_deadline(run_deadline: Deadline) -> Deadline:
     """Return the deadline for acting. It ends before the whole run does, because the last answer needs time too."""
-    seconds = whole.remaining()
-    return whole.within(seconds - min(seconds * RESERVE_SHARE, MAX_RESERVE))
+    seconds = run_deadline.remaining()
+    return run_deadline.with_limit(seconds - min(seconds * RESERVE_SHARE, MAX_RESERVE))
 
 
-async def within(work: Coroutine[Any, Any, T], time: Callable[[], Deadline]) -> T:
+async def run_within(work: Coroutine[Any, Any, T], current_deadline: Callable[[], Deadline]) -> T:
     """Return the result of the work, or raise TimeoutError. The deadline may change while the work goes on."""
     task = asyncio.create_task(work)
     try:
-        while not task.done() and (left := time().remaining()) > 0:
+        while not task.done() and (left := current_deadline().remaining()) > 0:
             await asyncio.wait({task}, timeout=left)
         if not task.done():
             raise TimeoutError
         return task.result()
     finally:
-        await let_go(task)
+        await cancel_task(task)
 
 
-async def let_go(task: asyncio.Task[Any]) -> None:
+async def cancel_task(task: asyncio.Task[Any]) -> None:
     """Cancel a task until it is over, for a bounded time. Once is not always enough: `asyncio.wait_for` of Python 3.11
     forgets a cancellation if a result arrives at the same moment, and langchain-openai reads every chunk through it."""
     _keep_cancelling(task, CANCEL_ATTEMPTS)
@@ -80,14 +80,14 @@ class LoopGuard:
     third step, A-B-A-B at its fourth."""
 
     repeats: int = 0
-    _taken: list[_Signature] = field(default_factory=list)
+    _earlier_actions: list[_Signature] = field(default_factory=list)
 
     def check(self, actions: Sequence[AgentAction]) -> None:
         """Raise LoopDetected on too many repeats. Only earlier turns count: the weather of three cities at once is no
         loop."""
         turn = [_signature(action) for action in actions]
-        self.repeats += any(_same(now, before) for now in turn for before in self._taken)
-        self._taken += turn
+        self.repeats += any(_is_repeat(now, before) for now in turn for before in self._earlier_actions)
+        self._earlier_actions += turn
         if self.repeats >= MAX_REPEATS:
             raise LoopDetected
 
@@ -102,14 +102,14 @@ class _Signature(NamedTuple):
 def _signature(action: AgentAction) -> _Signature:
     given = action.tool_input
     values = [given] if isinstance(given, str) else [str(value) for value in given.values() if value is not None]
-    text = fold(" ".join(values))
-    return _Signature(action.tool, text, frozenset(key_terms(_NUMBER.sub(" ", text))), frozenset(_numbers(text)))
+    text = normalize(" ".join(values))
+    return _Signature(action.tool, text, frozenset(key_terms(_NUMBER.sub(" ", text))), frozenset(_numbers_in(text)))
 
 
 _NUMBER = re.compile(rf"第\s*({NUMERAL})\s*条?|({NUMERAL})\s*[条款项号年月]|\d+")
 
 
-def _numbers(text: str) -> Iterator[int]:
+def _numbers_in(text: str) -> Iterator[int]:
     """Yield the numbers in a text: 2024, 第三十八条. Queries that differ in a number are different; 第38条 equals
     第三十八条."""
     for found in _NUMBER.finditer(text):
@@ -117,12 +117,12 @@ def _numbers(text: str) -> Iterator[int]:
             yield to_int(found[1] or found[2] or found[0])
 
 
-def _same(now: _Signature, before: _Signature) -> bool:
+def _is_repeat(action: _Signature, earlier: _Signature) -> bool:
     """Return whether both have the same words in any order, except a filler: `北京 天气` and `北京的天气`, never 2023
     and 2024."""
-    if (now.tool, now.numbers) != (before.tool, before.numbers):
+    if (action.tool, action.numbers) != (earlier.tool, earlier.numbers):
         return False
-    return now.text == before.text or _overlap(now.words, before.words) > SAME_WORDS
+    return action.text == earlier.text or _overlap(action.words, earlier.words) > SAME_WORDS_SHARE
 
 
 def _overlap(some: Collection[str], others: Collection[str]) -> float:
@@ -130,7 +130,7 @@ def _overlap(some: Collection[str], others: Collection[str]) -> float:
     return len(some & others) / len(some | others) if some and others else 0.0
 
 
-class Guard:
+class ModelGuard:
     """Asks the model for the agent, with retries, timeouts and checks of the output."""
 
     def __init__(
@@ -138,26 +138,26 @@ class Guard:
         handler: AgentCallbackHandler,
         limits: LlmSettings,
         *,
-        says_when_done: bool,
-        count: Callable[[], Awaitable[None]],
+        reports_end: bool,
+        count_call: Callable[[], Awaitable[None]],
         sleep: Callable[[float], Awaitable[None]],
     ) -> None:
         self.handler = handler
         self._limits = limits
-        self._says_when_done = says_when_done
-        self._count = count
+        self._reports_end = reports_end
+        self._count_call = count_call
         self._sleep = sleep
         self._loop_guard = LoopGuard()
-        self._unreadable = 0
+        self._unreadable_outputs = 0
 
-    async def ask(self, plan: Callable[[], Awaitable[Plan]]) -> Plan:
+    async def ask_model(self, plan: Callable[[], Awaitable[Plan]]) -> Plan:
         """Ask for the next step. Raises AgentOutputError after repeated unreadable outputs, LoopDetected on repeated
         actions."""
         try:
-            planned = await self._patiently(plan)
+            planned = await self._ask_with_retries(plan)
         except OutputParserException:
-            self._unreadable += 1
-            if self._unreadable >= MAX_UNREADABLE:
+            self._unreadable_outputs += 1
+            if self._unreadable_outputs >= MAX_UNREADABLE_OUTPUTS:
                 raise AgentOutputError from None
             raise  # AgentExecutor tells the model
         if isinstance(planned, AgentAction):
@@ -166,37 +166,39 @@ class Guard:
             self._loop_guard.check(planned)
         return planned
 
-    async def _patiently(self, plan: Callable[[], Awaitable[Plan]]) -> Plan:
+    async def _ask_with_retries(self, plan: Callable[[], Awaitable[Plan]]) -> Plan:
         def silent_so_far(error: BaseException) -> bool:
-            return worth_retrying(error) and not self.handler.heard
+            return is_retryable(error) and not self.handler.heard
 
-        async for attempt in retrying(self._limits, count=self._count, worth_it=silent_so_far, sleep=self._sleep):
+        async for attempt in retry_attempts(
+            self._limits, count_call=self._count_call, should_retry=silent_so_far, sleep=self._sleep
+        ):
             with attempt:
-                return await self._once(plan)
+                return await self._ask_once(plan)
         raise AssertionError("tenacity ends by returning or raising")
 
-    async def _once(self, plan: Callable[[], Awaitable[Plan]]) -> Plan:
+    async def _ask_once(self, plan: Callable[[], Awaitable[Plan]]) -> Plan:
         """Ask once, with a timeout for the first token and for each next one: the HTTP client's timeouts are per read."""
         now = asyncio.get_running_loop().time
         try:
             async with asyncio.timeout(self._limits.first_token_timeout) as patience:
-                self.handler.on_token = lambda: _extend(patience, now() + self._limits.idle_timeout)
+                self.handler.on_token = lambda: _extend_timeout(patience, now() + self._limits.idle_timeout)
                 planned = await plan()
         except OutputParserException:
-            self._refuse_half()
+            self._refuse_incomplete()
             raise
         except Exception as error:
-            raise logged(translate(error, mid_stream=self.handler.heard), error) from None
-        self._refuse_half()
+            raise log_cause(to_model_error(error, mid_stream=self.handler.heard), error) from None
+        self._refuse_incomplete()
         return planned
 
-    def _refuse_half(self) -> None:
+    def _refuse_incomplete(self) -> None:
         turn = self.handler.turn
-        if self._says_when_done and turn is not None and not turn.finished:
+        if self._reports_end and turn is not None and not turn.finished:
             raise ModelDisconnected  # a dropped connection without a length looks like an ordinary end
 
 
-def _extend(patience: asyncio.Timeout, until: float) -> None:
+def _extend_timeout(patience: asyncio.Timeout, until: float) -> None:
     if abs(until - (patience.when() or 0.0)) > 0.5:  # not a new timer for every token
         with suppress(RuntimeError):  # it has expired at this moment
             patience.reschedule(until)

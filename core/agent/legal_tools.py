@@ -16,23 +16,23 @@ from typing import Annotated, Any
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, BeforeValidator, Field
 
-from core.agent.tools import AgentTool, Observation, Result, ToolContext
+from core.agent.tools import AgentTool, Observation, ToolContext, ToolResult
 from core.answer.events import SearchFinished
 from core.base.text import one_line, shorten
-from core.base.web_addresses import canonical, host_of
+from core.base.web_addresses import canonical_url, host_of
 from core.legal.address import case_address
-from core.legal.desk import LegalDesk
-from core.legal.export import parts_of_case
+from core.legal.desk import LegalServices
+from core.legal.export import case_parts
 from core.legal.library.cases import CaseResponse
 from core.legal.library.statutes import LegalArticle, RegulationResponse
-from core.legal.sources import article_source, in_force, mentioned
+from core.legal.sources import article_source, force_note, reference_notes
 from core.legal.text.article_numbers import parse_article_number
-from core.legal.text.as_of import Period, asked_for, parse_period
+from core.legal.text.as_of import Period, parse_period, past_periods
 from core.legal.text.case_numbers import find_case_numbers
-from core.legal.types import CASES, LAWS, LIBRARIES, CaseFilter, CaseType, CourtCase
+from core.legal.types import CASES, LAWS, LIBRARY_LABELS, CaseFilter, CaseType, CourtCase
 from core.search.format import NOTHING_FOUND, sources_block
 from core.search.results import SNIPPET_LENGTH
-from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType
+from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchResult, SearchType
 
 ARTICLE_LENGTH = 1_500
 CASE_LENGTH = 600
@@ -40,7 +40,7 @@ WHOLE_CASE_LENGTH = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LookupResult:
     response: SearchResponse
     details: dict[str, str]
     """The text of each library result for the model, by its address. The reader's list has only its beginning."""
@@ -51,68 +51,70 @@ class Found:
 class LegalTool(AgentTool):
     """Looks up in a thread, because SQLite and the index block. Subclasses build the query and look it up."""
 
-    def asked(self, *args: Any, **given: Any) -> SearchQuery:
+    def build_query(self, *args: Any, **arguments: Any) -> SearchQuery:
         raise NotImplementedError
 
-    def find(self, asked: SearchQuery, *args: Any, **given: Any) -> Found:
+    def look_up(self, search_query: SearchQuery, *args: Any, **arguments: Any) -> LookupResult:
         raise NotImplementedError
 
     @property
-    def desk(self) -> LegalDesk:
+    def desk(self) -> LegalServices:
         assert self.context.legal is not None
         return self.context.legal
 
-    async def use(self, call_id: str, *args: Any, **given: Any) -> Result:
-        asked = self.asked(*args, **given)
-        with self.searching(asked, call_id):
-            found = await asyncio.to_thread(self.find, asked, *args, **given)
-        return self._told(found, call_id)
+    async def use(self, call_id: str, *args: Any, **arguments: Any) -> ToolResult:
+        asked = self.build_query(*args, **arguments)
+        with self.announce_search(asked, call_id):
+            found = await asyncio.to_thread(self.look_up, asked, *args, **arguments)
+        return self._report_result(found, call_id)
 
-    def _told(self, found: Found, call_id: str) -> Result:
-        response, settings = found.response, self.context.settings.search
-        sources = self.context.evidence.number(response.results[: settings.result_count])
-        self.context.emit(SearchFinished(response.told, sources, call_id=call_id))
+    def _report_result(self, lookup: LookupResult, call_id: str) -> ToolResult:
+        response, settings = lookup.response, self.context.settings.search
+        sources = self.context.run_sources.add_results(response.results[: settings.result_count])
+        self.context.emit(SearchFinished(response.without_texts, sources, call_id=call_id))
         if not sources:
-            text = f"（{found.note}不要编造条文或来源。）" if found.note else NOTHING_FOUND
-            return Observation(text, ok=True, summary=found.note or "没有找到结果"), found.document
-        library = LIBRARIES.get(
+            text = f"（{lookup.note}不要编造条文或来源。）" if lookup.note else NOTHING_FOUND
+            return Observation(text, ok=True, summary=lookup.note or "没有找到结果"), lookup.document
+        library = LIBRARY_LABELS.get(
             response.provider, ""
         )  # the library's addresses are long, and the model does not need them
-        by_address = {canonical(result.url): result for result in response.results}
+        by_address = {canonical_url(result.url): result for result in response.results}
         described = [
-            replace(source, url=library, snippet=found.details[result.url])
-            if (result := by_address[canonical(source.url)]).url in found.details
+            replace(source, url=library, snippet=lookup.details[result.url])
+            if (result := by_address[canonical_url(source.url)]).url in lookup.details
             else replace(source, snippet=shorten(result.snippet, settings.snippet_length))
             for source in sources
         ]
-        origin = library if found.details else "网络"
+        origin = library if lookup.details else "网络"
         block = sources_block(described, snippet_length=WHOLE_CASE_LENGTH)
-        text = f"（{found.note}以下来自{origin}。）\n{block}"
-        return Observation(text, ok=True, summary=f"找到 {len(response.results)} 条结果"), found.document
+        text = f"（{lookup.note}以下来自{origin}。）\n{block}"
+        return Observation(text, ok=True, summary=f"找到 {len(response.results)} 条结果"), lookup.document
 
-    def found(
+    def make_result(
         self,
         library: str,
-        asked: SearchQuery,
+        search_query: SearchQuery,
         answer: RegulationResponse | CaseResponse,
-        held: Sequence[tuple[SearchResult, str]],
+        library_results: Sequence[tuple[SearchResult, str]],
         *,
         note: str = "",
         remark: str = "",
-    ) -> Found:
+    ) -> LookupResult:
         """Return the library's results with their details; or the web's results, if the library had none."""
         if answer.web is None:
-            results = tuple({result.url: result for result, _ in held}.values())
-            attempt = Attempt(library, Outcome.OK if results else Outcome.EMPTY, answer.search_time)
-            response = SearchResponse(asked, results, (attempt,), provider=library)
+            results = tuple({result.url: result for result, _ in library_results}.values())
+            attempt = Attempt(library, AttemptOutcome.OK if results else AttemptOutcome.EMPTY, answer.search_time)
+            response = SearchResponse(search_query, results, (attempt,), provider=library)
         else:
-            attempt = Attempt(library, Outcome.EMPTY)
+            attempt = Attempt(library, AttemptOutcome.EMPTY)
             if not self.desk.library.available:
-                attempt = Attempt(library, Outcome.SKIPPED, reason="还没有导入。", cure="可在「法规与案例」页导入。")
-            response = replace(answer.web, query=asked, attempts=(attempt, *answer.web.attempts))
+                attempt = Attempt(
+                    library, AttemptOutcome.SKIPPED, reason="还没有导入。", cure="可在「法规与案例」页导入。"
+                )
+            response = replace(answer.web, query=search_query, attempts=(attempt, *answer.web.attempts))
         remarks = tuple(filter(None, (remark, note)))
         response = replace(response, search_time=answer.search_time, notes=(*response.notes, *remarks))
-        return Found(response, {result.url: words for result, words in held}, answer.to_json(), note)
+        return LookupResult(response, {result.url: words for result, words in library_results}, answer.to_json(), note)
 
 
 # ── Statutes ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -144,43 +146,43 @@ class RegulationSearchTool(LegalTool):
     )
     args_schema: Any = RegulationInput
 
-    def asked(
+    def build_query(
         self, query: str = "", law_name: str | None = None, article: str | None = None, as_of: str | None = None
     ) -> SearchQuery:
         words = one_line(" ".join(filter(None, (law_name, article, query))))
         return SearchQuery(words, type=SearchType.REGULATION, language=self.context.settings.search.language)
 
-    def find(
+    def look_up(
         self,
-        asked: SearchQuery,
+        search_query: SearchQuery,
         query: str = "",
         law_name: str | None = None,
         article: str | None = None,
         as_of: str | None = None,
-    ) -> Found:
+    ) -> LookupResult:
         """Search the statutes, at the time that the model or the question names."""
-        service = self.desk.regulations(self.context.user, self.context.session_cache, self.context.search)
-        period, note = self._time(as_of)
-        wording = _wording(query, law_name or "", article or "")
-        answer = service.search(wording, also=(self.context.question,), as_of=period)
+        service = self.desk.regulations(self.context.visitor, self.context.session_cache, self.context.search)
+        period, note = self._period(as_of)
+        wording = _query_text(query, law_name or "", article or "")
+        answer = service.search(wording, other_wordings=(self.context.question,), as_of=period)
         articles = enumerate(answer.results if answer.origin == "index" else (), 1)
         held = [(article_source(self.desk.public_url, one, rank), _article_details(one)) for rank, one in articles]
-        return self.found(LAWS, asked, answer, held, note=note + answer.note)
+        return self.make_result(LAWS, search_query, answer, held, note=note + answer.note)
 
-    def _time(self, as_of: str | None) -> tuple[Period | None, str]:
+    def _period(self, as_of: str | None) -> tuple[Period | None, str]:
         """Return the time that the model names, else the one that the question is about, and a note on it."""
         if as_of:
             period = parse_period(as_of)
             unread = f"没有按日期查：「{shorten(one_line(as_of), 20)}」不是 2019-05-01 或 2019 这样的日期。"
             return period, f"按 {period.spaced}的法律查找。" if period else unread
-        times = asked_for(self.context.question, date.today())
+        times = past_periods(self.context.question, date.today())
         if len(times) == 1:
-            return times[0], times[0].said
+            return times[0], times[0].search_note
         several = f"问题里有几个时间（{'、'.join(map(str, times))}），按现行法律查找；要查当时的版本请用 as_of。"
         return None, several if times else ""
 
 
-def _wording(query: str, law_name: str, article: str) -> str:
+def _query_text(query: str, law_name: str, article: str) -> str:
     """Return one line as a person would type it. Models often repeat the other arguments in `query`."""
     law = law_name.strip(" 《》")
     if law and law in query:
@@ -192,11 +194,11 @@ def _wording(query: str, law_name: str, article: str) -> str:
 
 
 def _article_details(article: LegalArticle) -> str:
-    parts = [in_force(article)]
+    parts = [force_note(article)]
     if article.excerpt and article.excerpt != article.content:
         parts.append(f"所查的款项：{article.excerpt}全条：")
     parts.append(shorten(one_line(article.content), ARTICLE_LENGTH))
-    return "".join([*parts, *mentioned(article)])
+    return "".join([*parts, *reference_notes(article)])
 
 
 # ── Cases ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -221,15 +223,15 @@ def _year(value: Any) -> int | None:
     return int(found[0]) if found else None
 
 
-_ANYTHING = {"不限", "全部", "所有", "无", "none", "null", "all", "any"}
+_WORDS_FOR_ANY = {"不限", "全部", "所有", "无", "none", "null", "all", "any"}
 
 
-def _part_of_name(value: Any) -> str:
+def _clean_name_part(value: Any) -> str:
     written = one_line(str(value or ""))
-    return "" if written.lower() in _ANYTHING else written
+    return "" if written.lower() in _WORDS_FOR_ANY else written
 
 
-_PartOfName = Annotated[str, BeforeValidator(_part_of_name)]
+_PartOfName = Annotated[str, BeforeValidator(_clean_name_part)]
 
 
 class CaseInput(BaseModel):
@@ -254,7 +256,7 @@ class CaseSearchTool(LegalTool):
     )
     args_schema: Any = CaseInput
 
-    def asked(
+    def build_query(
         self,
         query: str = "",
         case_type: CaseType | None = None,
@@ -265,24 +267,27 @@ class CaseSearchTool(LegalTool):
         words = one_line(" ".join(map(str, filter(None, (query, cause, court, year)))))
         return SearchQuery(words, type=SearchType.CASE, language=self.context.settings.search.language)
 
-    def find(
+    def look_up(
         self,
-        asked: SearchQuery,
+        search_query: SearchQuery,
         query: str = "",
         case_type: CaseType | None = None,
         cause: str = "",
         court: str = "",
         year: int | None = None,
-    ) -> Found:
+    ) -> LookupResult:
         """Search the judgments. A query with a case number gets the whole document."""
-        service = self.desk.cases(self.context.user, self.context.session_cache, self.context.search)
+        service = self.desk.cases(self.context.visitor, self.context.session_cache, self.context.search)
         wanted = CaseFilter(case_type, cause, court, year)
-        answer = service.search(query, wanted=wanted, loosely=True)
+        answer = service.search(query, case_filter=wanted, may_relax_filter=True)
         whole = bool(find_case_numbers(query))
         cases = enumerate(answer.results if answer.origin == "index" else (), 1)
-        held = [(_case_result(self.desk.public_url, one, rank), _case_details(one, whole=whole)) for rank, one in cases]
+        held = [
+            (_case_result(self.desk.public_url, one, rank), _case_details(one, with_full_text=whole))
+            for rank, one in cases
+        ]
         remark = f"只查{wanted}。" if wanted and not answer.note else ""
-        return self.found(CASES, asked, answer, held, note=answer.note, remark=remark)
+        return self.make_result(CASES, search_query, answer, held, note=answer.note, remark=remark)
 
 
 def _case_result(public_url: str, case: CourtCase, rank: int) -> SearchResult:
@@ -301,7 +306,7 @@ def _case_result(public_url: str, case: CourtCase, rank: int) -> SearchResult:
 
 
 def _case_text(case: CourtCase) -> str:
-    known = {**_case_facts(case), **dict(parts_of_case(case)), "全文": case.text}
+    known = {**_case_facts(case), **dict(case_parts(case)), "全文": case.text}
     return "\n".join([case.name, *(f"{name}：{value}" for name, value in known.items() if value)])
 
 
@@ -309,19 +314,19 @@ def _case_facts(case: CourtCase) -> dict[str, str | None]:
     return {"案号": case.number, "法院": case.court, "日期": case.date, "类型": case.type, "案由": case.cause}
 
 
-def _case_details(case: CourtCase, *, whole: bool) -> str:
+def _case_details(case: CourtCase, *, with_full_text: bool) -> str:
     """Return what the source says of a case; with the full text if it was asked for by its number."""
     known = {
         **_case_facts(case),
-        **{title: shorten(one_line(text), CASE_LENGTH) for title, text in parts_of_case(case)},
-        "全文": one_line(case.text) if whole else "",
+        **{title: shorten(one_line(text), CASE_LENGTH) for title, text in case_parts(case)},
+        "全文": one_line(case.text) if with_full_text else "",
     }
     return "；".join(f"{name}：{value}" for name, value in known.items() if value)
 
 
-def regulation_search(context: ToolContext) -> BaseTool | None:
-    return RegulationSearchTool(context=context) if context.legal and context.legal.available else None
+def build_regulation_search(context: ToolContext) -> BaseTool | None:
+    return RegulationSearchTool(context=context) if context.legal and context.legal.is_available else None
 
 
-def case_search(context: ToolContext) -> BaseTool | None:
-    return CaseSearchTool(context=context) if context.legal and context.legal.available else None
+def build_case_search(context: ToolContext) -> BaseTool | None:
+    return CaseSearchTool(context=context) if context.legal and context.legal.is_available else None

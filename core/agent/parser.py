@@ -15,7 +15,7 @@ from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.exceptions import OutputParserException
 
 from core.agent.classic import AgentOutputParser
-from core.base.text import fold
+from core.base.text import normalize
 
 FORMAT_HINT = (
     "（上面的输出无法识别。需要使用工具时，写「Action: 工具名」和「Action Input: 输入」两行；"
@@ -34,7 +34,7 @@ _NAMES = {
 }
 
 
-def label(*names: str) -> re.Pattern[str]:
+def label_pattern(*names: str) -> re.Pattern[str]:
     """Return the pattern of a label at the beginning of a line: `Action:`, also `**Action:**`, `- action :`, `###
     行动：` or `Action 2:`."""
     words = "|".join(f"(?P<{name}>{_NAMES[name]})" for name in names)
@@ -45,12 +45,14 @@ def label(*names: str) -> re.Pattern[str]:
     )
 
 
-_DECISION = label("final", "action")
-_INPUT = label("input")
-_ANY = label("final", "input", "action", "thought", "observation", "question")
+_DECISION = label_pattern("final", "action")
+_INPUT = label_pattern("input")
+_ANY = label_pattern("final", "input", "action", "thought", "observation", "question")
 # Labels that a model invents after its answer. 问题 is not among them: answers have lines that begin with that word.
-AFTER_ANSWER = re.compile(rf"{label('observation').pattern}|^[ \t]*\**question[ \t]*\**:", re.IGNORECASE | re.MULTILINE)
-_PLAIN_ANSWER = label("answer")
+AFTER_ANSWER = re.compile(
+    rf"{label_pattern('observation').pattern}|^[ \t]*\**question[ \t]*\**:", re.IGNORECASE | re.MULTILINE
+)
+_PLAIN_ANSWER = label_pattern("answer")
 
 _THINK = re.compile(r"\A(?:\s*<(think|thinking|thought|reasoning)>.*?(?:</\1>|\Z))+", re.DOTALL | re.IGNORECASE)
 _THINK_END = re.compile(r"\A(?:(?!<think).)*</(?:think|thinking)>", re.DOTALL | re.IGNORECASE)
@@ -60,7 +62,17 @@ _FENCE = re.compile(r"^\s*```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
 _CALL = re.compile(r"([\w \t.-]+?)[ \t]*[(\uff08](.*)[)\uff09][ \t]*;?", re.DOTALL)
 _KEYWORD = re.compile(r"^\s*[A-Za-z_]\w*\s*=\s*(?=[\"'“「])")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "「": "」", "『": "』", "《": "》", "`": "`"}
-_FINISHES = {"final answer", "final_answer", "finalanswer", "finish", "answer", "最终答案", "最终回答", "回答", "结束"}
+_FINISH_NAMES = {
+    "final answer",
+    "final_answer",
+    "finalanswer",
+    "finish",
+    "answer",
+    "最终答案",
+    "最终回答",
+    "回答",
+    "结束",
+}
 
 
 class ReactParser(AgentOutputParser):
@@ -70,70 +82,70 @@ class ReactParser(AgentOutputParser):
     aliases: Mapping[str, Sequence[str]] = {}
 
     def parse(self, text: str) -> AgentAction | AgentFinish:
-        said = _without_thinking(text)
+        said = _strip_thinking(text)
         decision = _DECISION.search(said)
         if decision and decision["final"]:
-            return self._finish(said, said[decision.end() :])
+            return self._build_finish(said, said[decision.end() :])
         if decision:
-            return self._act(said, decision)
+            return self._parse_action(said, decision)
         if blob := _json_decision(said):
-            return self._decide(said, *blob)
+            return self._build_step(said, *blob)
         if answer := _FINAL_INSIDE.search(said) or _PLAIN_ANSWER.search(said):
-            return self._finish(said, said[answer.end() :])
-        raise _unreadable(said)
+            return self._build_finish(said, said[answer.end() :])
+        raise _unreadable_error(said)
 
-    def _act(self, said: str, decision: re.Match[str]) -> AgentAction | AgentFinish:
+    def _parse_action(self, said: str, decision: re.Match[str]) -> AgentAction | AgentFinish:
         end = next((match.start() for match in _ANY.finditer(said, decision.end())), len(said))
         named = said[decision.end() : end].strip()
         if blob := _json_decision(named):
-            return self._decide(said[:end], *blob)
+            return self._build_step(said[:end], *blob)
         given = _INPUT.match(said, end)
         if given:
             end = next((match.start() for match in _ANY.finditer(said, given.end())), len(said))
-            return self._decide(said[:end], _first_line(named), said[given.end() : end])
+            return self._build_step(said[:end], _first_line(named), said[given.end() : end])
         if inside := _INPUT_INSIDE.search(named):  # everything on one line
-            return self._decide(said[:end], named[: inside.start()], named[inside.end() :])
-        call = _CALL.fullmatch(_bare(_first_line(named)))
+            return self._build_step(said[:end], named[: inside.start()], named[inside.end() :])
+        call = _CALL.fullmatch(_strip_decoration(_first_line(named)))
         if call:
-            return self._decide(said[:end], call[1], _KEYWORD.sub("", call[2]))
-        raise _unreadable(said)
+            return self._build_step(said[:end], call[1], _KEYWORD.sub("", call[2]))
+        raise _unreadable_error(said)
 
-    def _decide(self, log: str, name: str, given: Any) -> AgentAction | AgentFinish:
-        tool = self._tool(name)
-        if fold(_bare(name)) in _FINISHES and tool not in self.tools:
-            return self._finish(log, given if isinstance(given, str) else str(given))
-        given = _tool_input(given)
-        if not tool or not given:
-            raise _unreadable(log)
-        return AgentAction(tool=tool, tool_input=given, log=log.strip())
+    def _build_step(self, log: str, name: str, tool_input: Any) -> AgentAction | AgentFinish:
+        tool = self._resolve_tool(name)
+        if normalize(_strip_decoration(name)) in _FINISH_NAMES and tool not in self.tools:
+            return self._build_finish(log, tool_input if isinstance(tool_input, str) else str(tool_input))
+        tool_input = _parse_tool_input(tool_input)
+        if not tool or not tool_input:
+            raise _unreadable_error(log)
+        return AgentAction(tool=tool, tool_input=tool_input, log=log.strip())
 
-    def _finish(self, log: str, answer: str) -> AgentFinish:
+    def _build_finish(self, log: str, answer: str) -> AgentFinish:
         invented = AFTER_ANSWER.search(answer)
         answer = (answer[: invented.start()] if invented else answer).strip()
         if not answer:
-            raise _unreadable(log)
+            raise _unreadable_error(log)
         return AgentFinish({"output": answer}, log=log.strip())
 
-    def _tool(self, written: str) -> str:
+    def _resolve_tool(self, tool_name: str) -> str:
         """Return the offered tool that is meant; else the written name, which the executor will refuse."""
-        written = _bare(written)
-        wanted = fold(written)
-        names = {fold(name): name for name in self.tools}
-        names |= {fold(alias): name for name in self.tools for alias in self.aliases.get(name, ())}
+        tool_name = _strip_decoration(tool_name)
+        wanted = normalize(tool_name)
+        names = {normalize(name): name for name in self.tools}
+        names |= {normalize(alias): name for name in self.tools for alias in self.aliases.get(name, ())}
         if wanted in names:
             return names[wanted]
         if re.fullmatch(r"[\w.-]+", wanted) and wanted.isascii():
-            return written  # a plain name that is not one of our tools
+            return tool_name  # a plain name that is not one of our tools
         inside = [name for name in sorted(names, key=len, reverse=True) if _mentions(wanted, name)]
         return names[inside[0]] if inside else ""
 
 
-def _without_thinking(text: str) -> str:
+def _strip_thinking(text: str) -> str:
     text = _THINK.sub("", text)
     return _THINK_END.sub("", text).strip()  # some servers swallow the opening tag
 
 
-def _unreadable(said: str) -> OutputParserException:
+def _unreadable_error(said: str) -> OutputParserException:
     return OutputParserException(
         "unreadable ReAct output", observation=FORMAT_HINT, llm_output=said[:1000], send_to_llm=True
     )
@@ -145,7 +157,7 @@ def _first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
-def _bare(text: str) -> str:
+def _strip_decoration(text: str) -> str:
     """Return the text without the quotes, brackets and emphasis around it."""
     return text.strip(" \t\r\n`*_\"'“”「」『』[]【】<>{}。.,，;；")
 
@@ -155,21 +167,21 @@ def _mentions(sentence: str, name: str) -> bool:
     return bool(re.search(rf"{edge and '(?<![a-z0-9_])'}{re.escape(name)}{edge}", sentence))
 
 
-def _tool_input(given: Any) -> str | dict[str, Any]:
+def _parse_tool_input(raw_input: Any) -> str | dict[str, Any]:
     """Return the tool's arguments from JSON; anything else is one line of text."""
-    if isinstance(given, str):
-        fenced = _FENCE.match(given)
-        given = (fenced[1] if fenced else given).strip()
-        given = _json_at(given, 0) or _unquoted(_first_line(given))
-    if isinstance(given, dict):
-        texts = [value for value in given.values() if isinstance(value, str)]
-        if "query" not in given and len(given) == 1 and texts:
+    if isinstance(raw_input, str):
+        fenced = _FENCE.match(raw_input)
+        raw_input = (fenced[1] if fenced else raw_input).strip()
+        raw_input = _json_at(raw_input, 0) or _strip_quotes(_first_line(raw_input))
+    if isinstance(raw_input, dict):
+        texts = [value for value in raw_input.values() if isinstance(value, str)]
+        if "query" not in raw_input and len(raw_input) == 1 and texts:
             return texts[0].strip()  # {"q": …}, {"input": …}
-        return given
-    return str(given).strip()
+        return raw_input
+    return str(raw_input).strip()
 
 
-def _unquoted(text: str) -> str:
+def _strip_quotes(text: str) -> str:
     while len(text) > 1 and _QUOTES.get(text[0]) == text[-1]:
         text = text[1:-1].strip()
     return text

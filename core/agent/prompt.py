@@ -19,7 +19,7 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import BaseTool
 
 from core.answer.events import Notice
-from core.base.paths import HOME
+from core.base.paths import USER_DIR
 from core.base.settings import ModelChoice
 from core.base.text import is_chinese
 from core.run.prompts import FOLDER
@@ -37,7 +37,7 @@ NO_WEB = (
 )
 
 VARIANTS = ("chinese", "english", "small")
-FOR_TOOLS = "_tools"
+TOOLS_SUFFIX = "_tools"
 """The suffix of a variant's form for native tool calling."""
 # `$date` is filled in here; the others become LangChain's own variables.
 _VARIABLES = {
@@ -47,11 +47,11 @@ _VARIABLES = {
     "question": "{input}",
     "steps": "{agent_scratchpad}",
 }
-_NEEDED = {"react": {"tools", "tool_names", "question", "steps"}, "tools": set[str]()}
+_REQUIRED_PLACEHOLDERS = {"react": {"tools", "tool_names", "question", "steps"}, "tools": set[str]()}
 _DIVIDER = re.compile(r"^---[ \t]*$", re.MULTILINE)
 
 
-class BadTemplate(Exception):
+class InvalidTemplate(Exception):
     """A template that cannot be used. The message says in Chinese what is wrong with the file."""
 
 
@@ -62,37 +62,37 @@ class AgentPrompt:
     notice: Notice | None = None
 
 
-def agent_prompt(wanted: str, *, strategy: str, question: str, model: ModelChoice, today: str) -> AgentPrompt:
+def build_agent_prompt(variant: str, *, strategy: str, question: str, model: ModelChoice, today: str) -> AgentPrompt:
     """Return the configured template, or the default and a notice if that one cannot be used."""
-    default = _file("small" if model.small else "chinese" if is_chinese(question) else "english", strategy)
-    if wanted in {"auto", *VARIANTS}:
-        path = default if wanted == "auto" else _file(wanted, strategy)
-        return AgentPrompt(path, _built(path, strategy, today))
-    path = HOME / wanted  # an absolute path stays as it is
+    default = _template_path("small" if model.is_small else "chinese" if is_chinese(question) else "english", strategy)
+    if variant in {"auto", *VARIANTS}:
+        path = default if variant == "auto" else _template_path(variant, strategy)
+        return AgentPrompt(path, _load_template(path, strategy, today))
+    path = USER_DIR / variant  # an absolute path stays as it is
     try:
-        return AgentPrompt(path, _built(path, strategy, today))
-    except BadTemplate as error:
+        return AgentPrompt(path, _load_template(path, strategy, today))
+    except InvalidTemplate as error:
         text = f"提示词模板 {path.name} 无法使用：{error}已改用默认模板。"
         log.warning("AGENT_PROMPT: %s", text)
-        return AgentPrompt(default, _built(default, strategy, today), Notice("agent_prompt", text))
+        return AgentPrompt(default, _load_template(default, strategy, today), Notice("agent_prompt", text))
 
 
-def _file(variant: str, strategy: str) -> Path:
-    return FOLDER / f"agent_{variant}{FOR_TOOLS if strategy == 'tools' else ''}.md"
+def _template_path(variant: str, strategy: str) -> Path:
+    return FOLDER / f"agent_{variant}{TOOLS_SUFFIX if strategy == 'tools' else ''}.md"
 
 
-def _built(path: Path, strategy: str, today: str) -> ChatPromptTemplate:
+def _load_template(path: Path, strategy: str, today: str) -> ChatPromptTemplate:
     try:
-        return _build(path, strategy, today, path.stat().st_mtime_ns)
+        return _build_template(path, strategy, today, path.stat().st_mtime_ns)
     except FileNotFoundError:
-        raise BadTemplate("文件不存在，") from None
+        raise InvalidTemplate("文件不存在，") from None
     except (OSError, UnicodeError):
-        raise BadTemplate("文件无法读取（需要 UTF-8 编码），") from None
+        raise InvalidTemplate("文件无法读取（需要 UTF-8 编码），") from None
 
 
 @lru_cache(maxsize=32)  # LangChain takes milliseconds to read a template
-def _build(path: Path, strategy: str, today: str, changed: int) -> ChatPromptTemplate:
-    text = _filled(Template(path.read_text("utf-8-sig")), _NEEDED[strategy], today)
+def _build_template(path: Path, strategy: str, today: str, modified_ns: int) -> ChatPromptTemplate:
+    text = _fill_placeholders(Template(path.read_text("utf-8-sig")), _REQUIRED_PLACEHOLDERS[strategy], today)
     system, *rest = _DIVIDER.split(text, maxsplit=1)
     if strategy == "tools":
         return ChatPromptTemplate.from_messages(
@@ -103,33 +103,33 @@ def _build(path: Path, strategy: str, today: str, changed: int) -> ChatPromptTem
     return ChatPromptTemplate.from_messages([("system", system.strip()), ("human", rest[0].strip())])
 
 
-def _filled(template: Template, needed: set[str], today: str) -> str:
+def _fill_placeholders(template: Template, required: set[str], today: str) -> str:
     if not template.is_valid():
-        raise BadTemplate("有写错的 $ 占位符（要写 $ 本身请写 $$），")
+        raise InvalidTemplate("有写错的 $ 占位符（要写 $ 本身请写 $$），")
     names = set(template.get_identifiers())
-    if missing := needed - names:
-        raise BadTemplate(f"缺少占位符 {_listed(missing)}，")
+    if missing := required - names:
+        raise InvalidTemplate(f"缺少占位符 {_list_placeholders(missing)}，")
     if unknown := names - {"date", *_VARIABLES}:
-        raise BadTemplate(f"有无法识别的占位符 {_listed(unknown)}，")
+        raise InvalidTemplate(f"有无法识别的占位符 {_list_placeholders(unknown)}，")
     marked = template.substitute({name: f"\ue000{name}\ue001" for name in _VARIABLES}, date=today)
     # Braces are LangChain's placeholders, so the braces in the file are escaped.
     escaped = marked.replace("{", "{{").replace("}", "}}")
     return re.sub("\ue000(.*?)\ue001", lambda mark: _VARIABLES[mark[1]], escaped)
 
 
-def _listed(names: set[str]) -> str:
+def _list_placeholders(names: set[str]) -> str:
     return "、".join(f"${name}" for name in sorted(names))
 
 
-def describe(tools: Sequence[BaseTool]) -> str:
+def describe_tools(tools: Sequence[BaseTool]) -> str:
     """Return the tools as the prompt lists them, with the arguments of each."""
     if not tools:
         return NO_TOOLS
-    listed = [f"{tool.name} - {tool.description}\n{_arguments(tool)}" for tool in tools]
+    listed = [f"{tool.name} - {tool.description}\n{_describe_arguments(tool)}" for tool in tools]
     return "\n".join(listed if any(tool.name == "web_search" for tool in tools) else (*listed, NO_WEB))
 
 
-def _arguments(tool: BaseTool) -> str:
+def _describe_arguments(tool: BaseTool) -> str:
     fields = getattr(tool.args_schema, "model_fields", {})
     lines = [f"  {name}：{field.description or ''}" for name, field in fields.items()]
     return "\n".join(("  输入（只有一个时直接写，有几个时写成 JSON）：", *lines))

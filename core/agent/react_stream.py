@@ -10,27 +10,27 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from core.agent.parser import AFTER_ANSWER, label
+from core.agent.parser import AFTER_ANSWER, label_pattern
 from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.reasoning import ThinkSplitter
 
-Piece = TextPiece | ThoughtPiece
+OutputPiece = TextPiece | ThoughtPiece
 
-HELD_FOR_A_LABEL = 24
+LABEL_HOLDBACK = 24
 """Characters of a line that are held back. `**Final Answer:**` and similar labels fit; a longer line has no label."""
-HELD_FOR_A_CALL = 120
+CALL_HOLDBACK = 120
 """Characters that are held back. Models often announce a tool call in a short sentence; an answer is longer."""
 
 
-class Stream(Protocol):
-    def feed(self, text: str) -> Iterator[Piece]: ...
+class OutputStream(Protocol):
+    def feed(self, text: str) -> Iterator[OutputPiece]: ...
 
-    def calls_tool(self) -> None: ...
+    def note_tool_call(self) -> None: ...
 
-    def end(self) -> Iterator[Piece]: ...
+    def end(self) -> Iterator[OutputPiece]: ...
 
 
-_LABEL = label("final", "input", "action", "thought", "observation", "question")
+_LABEL = label_pattern("final", "input", "action", "thought", "observation", "question")
 _COULD_END_ANSWER = re.compile(r"[ \t*]*(?:o\w{0,10}|q\w{0,7}|观察?(?:结果?)?)?[ \t*]*[:\uff1a]?\Z", re.IGNORECASE)
 
 
@@ -45,51 +45,51 @@ class ReactStream:
         self._blanks = ""
         self._written = False
 
-    def feed(self, text: str) -> Iterator[Piece]:
+    def feed(self, text: str) -> Iterator[OutputPiece]:
         for piece in self._think.feed(text):
-            yield from self._take(piece)
+            yield from self._handle_piece(piece)
 
-    def calls_tool(self) -> None:
+    def note_tool_call(self) -> None:
         """Do nothing: ReAct text has no native tool calls."""
 
-    def end(self) -> Iterator[Piece]:
+    def end(self) -> Iterator[OutputPiece]:
         for piece in self._think.end():
-            yield from self._take(piece)
-        yield from self._lines(ended=True)
+            yield from self._handle_piece(piece)
+        yield from self._release_lines(is_end=True)
 
-    def _take(self, piece: Piece) -> Iterator[Piece]:
+    def _handle_piece(self, piece: OutputPiece) -> Iterator[OutputPiece]:
         if isinstance(piece, ThoughtPiece):
             yield piece
         else:
             self._line += piece.text
-            yield from self._lines()
+            yield from self._release_lines()
 
-    def _lines(self, *, ended: bool = False) -> Iterator[Piece]:
+    def _release_lines(self, *, is_end: bool = False) -> Iterator[OutputPiece]:
         """Yield pieces line by line, because a label stands at the beginning of a line. The last line may still be
         growing."""
         while self._line and self._state not in {"silent", "over"}:
             line, newline, rest = self._line.partition("\n")
-            if self._at_line_start and self._undecided(line) and not (newline or ended):
+            if self._at_line_start and self._is_undecided(line) and not (newline or is_end):
                 return
-            found = self._label().match(line) if self._at_line_start else None
+            found = self._label_pattern().match(line) if self._at_line_start else None
             if found:
-                self._enter(found)
+                self._enter_section(found)
                 self._line = line[found.end() :] + newline + rest
                 self._at_line_start = False
                 continue
             self._line, self._at_line_start = rest, bool(newline)
-            yield from self._said(line + newline)
+            yield from self._release_text(line + newline)
 
-    def _undecided(self, line: str) -> bool:
+    def _is_undecided(self, line: str) -> bool:
         if self._state == "answer":
             return bool(_COULD_END_ANSWER.match(line))
         found = _LABEL.match(line)
-        return len(line) - found.end() < 3 if found else len(line) < HELD_FOR_A_LABEL
+        return len(line) - found.end() < 3 if found else len(line) < LABEL_HOLDBACK
 
-    def _label(self) -> re.Pattern[str]:
+    def _label_pattern(self) -> re.Pattern[str]:
         return AFTER_ANSWER if self._state == "answer" else _LABEL
 
-    def _enter(self, found: re.Match[str]) -> None:
+    def _enter_section(self, found: re.Match[str]) -> None:
         if self._state == "answer":
             self._state = "over"
             return
@@ -99,7 +99,7 @@ class ReactStream:
         elif not (names["thought"] or names["question"]):
             self._state = "silent"
 
-    def _said(self, text: str) -> Iterator[Piece]:
+    def _release_text(self, text: str) -> Iterator[OutputPiece]:
         """Yield the text without blanks at either end. They are held back until more text follows."""
         text = self._blanks + text
         if not self._written:
@@ -111,7 +111,7 @@ class ReactStream:
             yield TextPiece(stripped) if self._state == "answer" else ThoughtPiece(stripped)
 
 
-class PlainStream(ReactStream):
+class UnlabelledStream(ReactStream):
     """A stream of an answer requested without a format, from a model that still writes some labels. Text without a
     label is the answer; text after an action, an observation or a question is imagined."""
 
@@ -120,16 +120,16 @@ class PlainStream(ReactStream):
         self._state = "answer"
         self._labelled = False
 
-    def _undecided(self, line: str) -> bool:
+    def _is_undecided(self, line: str) -> bool:
         if self._labelled:
-            return super()._undecided(line)
+            return super()._is_undecided(line)
         found = _LABEL.match(line)
-        return len(line) - found.end() < 3 if found else len(line) < HELD_FOR_A_LABEL
+        return len(line) - found.end() < 3 if found else len(line) < LABEL_HOLDBACK
 
-    def _label(self) -> re.Pattern[str]:
+    def _label_pattern(self) -> re.Pattern[str]:
         return AFTER_ANSWER if self._labelled else _LABEL
 
-    def _enter(self, found: re.Match[str]) -> None:
+    def _enter_section(self, found: re.Match[str]) -> None:
         if self._labelled:
             self._state = "over"
         elif found["final"]:
@@ -143,35 +143,35 @@ class ToolCallStream:
 
     def __init__(self) -> None:
         self._think = ThinkSplitter()
-        self._held = ""
+        self._pending = ""
         self._state = "open"
         self._written = False
 
-    def feed(self, text: str) -> Iterator[Piece]:
-        yield from self._sorted(self._think.feed(text))
+    def feed(self, text: str) -> Iterator[OutputPiece]:
+        yield from self._sort_pieces(self._think.feed(text))
 
-    def calls_tool(self) -> None:
+    def note_tool_call(self) -> None:
         self._state = "calling"
 
-    def end(self) -> Iterator[Piece]:
-        yield from self._sorted(self._think.end())
+    def end(self) -> Iterator[OutputPiece]:
+        yield from self._sort_pieces(self._think.end())
         if self._state == "open":
             self._state = "answer"
         yield from self._release()
 
-    def _sorted(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+    def _sort_pieces(self, pieces: Iterable[OutputPiece]) -> Iterator[OutputPiece]:
         for piece in pieces:
             if isinstance(piece, ThoughtPiece):
                 yield piece
                 continue
-            self._held += piece.text
-            if self._state == "open" and len(self._held) >= HELD_FOR_A_CALL:
+            self._pending += piece.text
+            if self._state == "open" and len(self._pending) >= CALL_HOLDBACK:
                 self._state = "answer"
             if self._state != "open":
                 yield from self._release()
 
-    def _release(self) -> Iterator[Piece]:
-        held, self._held = self._held if self._written else self._held.lstrip(), ""
+    def _release(self) -> Iterator[OutputPiece]:
+        held, self._pending = self._pending if self._written else self._pending.lstrip(), ""
         if held:
             self._written = True
             yield ThoughtPiece(held) if self._state == "calling" else TextPiece(held)

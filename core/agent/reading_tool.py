@@ -16,21 +16,21 @@ from typing import Annotated, Any
 from langchain_core.tools import BaseTool
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, PrivateAttr
 
-from core.agent.tools import AgentTool, Observation, Result, ToolContext, failure
+from core.agent.tools import AgentTool, Observation, ToolContext, ToolResult, failed_observation
 from core.base.text import one_line, shorten
-from core.base.web_addresses import URL_LENGTH, addresses_in, canonical, is_web_address
+from core.base.web_addresses import URL_LENGTH, canonical_url, find_urls, is_web_url
 from core.reading import Reader
-from core.run.evidence import within_budget
-from core.run.prompts import LONGEST_QUERY
-from core.run.reading import reading
+from core.run.evidence import format_within_budget
+from core.run.prompts import MAX_MODEL_QUERY_LENGTH
+from core.run.reading import read_sources
 from core.search.types import Source
 
-AT_ONCE = 3
-INPUT_LENGTH = AT_ONCE * URL_LENGTH
+MAX_PAGES_PER_CALL = 3
+INPUT_LENGTH = MAX_PAGES_PER_CALL * URL_LENGTH
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PageRequest:
     """The pages in a model's input: `[1]`, `1, 3`, `来源 2` or a link, each optionally followed by what to look for."""
 
     pages: tuple[int | str, ...]
@@ -38,15 +38,15 @@ class Wanted:
     focus: str = ""
 
     @classmethod
-    def read_from(cls, written: str, focus: str = "") -> Wanted:
-        written = one_line(written[:INPUT_LENGTH])
+    def parse(cls, text: str, focus: str = "") -> PageRequest:
+        text = one_line(text[:INPUT_LENGTH])
         pages: list[int | str] = []
         end = 0
-        while found := _PAGE.match(written, end):
-            pages += [int(found[1])] if found[1] else addresses_in(found[2])
+        while found := _PAGE.match(text, end):
+            pages += [int(found[1])] if found[1] else find_urls(found[2])
             end = found.end()
         return cls(
-            tuple(dict.fromkeys(pages)), shorten(one_line(focus or written[end:].strip(_BORDERS)), LONGEST_QUERY)
+            tuple(dict.fromkeys(pages)), shorten(one_line(focus or text[end:].strip(_BORDERS)), MAX_MODEL_QUERY_LENGTH)
         )
 
 
@@ -61,7 +61,7 @@ _PAGE = re.compile(
 def _as_text(value: Any) -> Any:
     """Return the input as text. Models write 1, "1", [1, 3] or ["[1]", "https://…"]."""
     if isinstance(value, list):
-        return ", ".join(map(str, value[: AT_ONCE * 2]))
+        return ", ".join(map(str, value[: MAX_PAGES_PER_CALL * 2]))
     return str(value) if isinstance(value, int) else value
 
 
@@ -70,7 +70,7 @@ class ReadPageInput(BaseModel):
         validation_alias=AliasChoices(
             *("sources", "source", "numbers", "number", "ids", "id", "urls", "url", "pages", "page", "编号", "网址")
         ),
-        description=f"要读的来源的编号，如 1 或 1, 3（一次最多 {AT_ONCE} 个）；或用户自己写出的网址",
+        description=f"要读的来源的编号，如 1 或 1, 3（一次最多 {MAX_PAGES_PER_CALL} 个）；或用户自己写出的网址",
         examples=["1", "1, 3"],
     )
     focus: Annotated[str, BeforeValidator(lambda value: str(value or ""))] = Field(
@@ -87,47 +87,49 @@ class ReadPageTool(AgentTool):
         "只能写搜索结果或附件的编号，或用户自己写出的网址。"
     )
     args_schema: Any = ReadPageInput
-    _under_way: dict[int, asyncio.Event] = PrivateAttr(default_factory=dict)
+    _pages_being_read: dict[int, asyncio.Event] = PrivateAttr(default_factory=dict)
 
-    async def use(self, call_id: str, sources: str, focus: str = "") -> Result:
-        wanted = Wanted.read_from(sources, focus)
-        named = [self._named(page) for page in wanted.pages[:AT_ONCE]]
-        allowed = [source for source in named if source is not None and _can_be_read(source)]
+    async def use(self, call_id: str, sources: str, focus: str = "") -> ToolResult:
+        wanted = PageRequest.parse(sources, focus)
+        named = [self._find_source(page) for page in wanted.pages[:MAX_PAGES_PER_CALL]]
+        allowed = [source for source in named if source is not None and _is_readable(source)]
         if not allowed:
-            return failure(self._refusal(named)), None
+            return failed_observation(self._refusal_text(named)), None
         chosen = tuple(dict.fromkeys(allowed))
-        await self._read(chosen, call_id)
-        remark = "" if len(allowed) == len(wanted.pages) else f"其余的没有读。{self._rule()}"
-        return self._told(self.context.evidence.now(chosen), wanted.focus, remark), None
+        await self._read_pages(chosen, call_id)
+        remark = "" if len(allowed) == len(wanted.pages) else f"其余的没有读。{self._allowed_pages_text()}"
+        return self._observation(self.context.run_sources.refreshed(chosen), wanted.focus, remark), None
 
-    def _named(self, page: int | str) -> Source | None:
+    def _find_source(self, page: int | str) -> Source | None:
         """Return a source of this run. A link that the user typed becomes one now; any other address gives None."""
-        evidence = self.context.evidence
+        evidence = self.context.run_sources
         if isinstance(page, int):
             return next((source for source in evidence.sources if source.number == page), None)
-        typed = [link for link in self.context.links if canonical(link) == canonical(page)]
-        return evidence.at(page) or next(iter(evidence.number_links(typed)), None)
+        typed = [link for link in self.context.links if canonical_url(link) == canonical_url(page)]
+        return evidence.find_by_address(page) or next(iter(evidence.add_links(typed)), None)
 
-    async def _read(self, sources: Sequence[Source], call_id: str) -> None:
+    async def _read_pages(self, sources: Sequence[Source], call_id: str) -> None:
         """Read the pages, each only once in a run, also if several calls ask for it at the same time."""
-        under_way = [self._under_way[source.number] for source in sources if source.number in self._under_way]
+        under_way = [
+            self._pages_being_read[source.number] for source in sources if source.number in self._pages_being_read
+        ]
         mine = [
             source
             for source in sources
-            if source.read == "snippet" and not source.unread and source.number not in self._under_way
+            if source.read == "snippet" and not source.unread and source.number not in self._pages_being_read
         ]
         done = asyncio.Event()
-        self._under_way |= {source.number: done for source in mine}
+        self._pages_being_read |= {source.number: done for source in mine}
         try:
             within = self.context.deadline
-            pages = reading(self._reader, self.context.evidence, mine, within=within, call_id=call_id)
+            pages = read_sources(self._reader, self.context.run_sources, mine, outer_deadline=within, call_id=call_id)
             async with aclosing(pages) as events:  # type: ignore[type-var]
                 async for event in events:
                     self.context.emit(event)
         finally:
             done.set()
             for source in mine:
-                del self._under_way[source.number]
+                del self._pages_being_read[source.number]
         for other in under_way:
             await other.wait()
 
@@ -136,45 +138,45 @@ class ReadPageTool(AgentTool):
         assert self.context.reader is not None
         return self.context.reader
 
-    def _told(self, sources: Sequence[Source], focus: str, remark: str) -> Observation:
-        pages = self.context.evidence.pages
+    def _observation(self, sources: Sequence[Source], focus: str, remark: str) -> Observation:
+        pages = self.context.run_sources.pages
         read = [source for source in sources if source.number in pages]
         unread = [source for source in sources if source.number not in pages]
         if focus:  # passages near the snippet would repeat what the model already knows
             read = [replace(source, snippet="") for source in read]
         asked = focus or self.context.question
-        _, block = within_budget([*read, *unread], self.context.settings, pages=pages, question=asked)
-        note = "".join((*_sentences(read, unread), remark))
+        _, block = format_within_budget([*read, *unread], self.context.settings, pages=pages, question=asked)
+        note = "".join((*_status_sentences(read, unread), remark))
         return Observation(f"（{note}）\n{block}", ok=bool(read), summary=_summary(read, unread))
 
-    def _refusal(self, named: Sequence[Source | None]) -> str:
+    def _refusal_text(self, named: Sequence[Source | None]) -> str:
         if any(named):
             return "这些来源不是网页，内容已经在查到的结果里，不需要再读。"
-        return f"没有打开任何网页。{self._rule()}"
+        return f"没有打开任何网页。{self._allowed_pages_text()}"
 
-    def _rule(self) -> str:
-        numbers = "、".join(str(source.number) for source in self.context.evidence.sources if _can_be_read(source))
-        links = "、".join(self.context.links[:AT_ONCE])
+    def _allowed_pages_text(self) -> str:
+        numbers = "、".join(str(source.number) for source in self.context.run_sources.sources if _is_readable(source))
+        links = "、".join(self.context.links[:MAX_PAGES_PER_CALL])
         may = [f"编号 {numbers}"] * bool(numbers) + [f"用户写出的 {links}"] * bool(links)
         if not may:
             return "现在还没有可以读的来源，请先搜索，再写结果里的编号。"
-        return f"可以读的只有：{'；'.join(may)}。一次最多 {AT_ONCE} 个。"
+        return f"可以读的只有：{'；'.join(may)}。一次最多 {MAX_PAGES_PER_CALL} 个。"
 
 
-def _can_be_read(source: Source) -> bool:
+def _is_readable(source: Source) -> bool:
     """Return whether it is a page, or a user's file: a prompt holds only some passages of a file."""
-    return source.read == "file" or (source.read in {"snippet", "page"} and is_web_address(source.url))
+    return source.read == "file" or (source.read in {"snippet", "page"} and is_web_url(source.url))
 
 
-def _sentences(read: Sequence[Source], unread: Sequence[Source]) -> Iterator[str]:
+def _status_sentences(read: Sequence[Source], unread: Sequence[Source]) -> Iterator[str]:
     if read:
-        yield f"已读全文：{_marks(read)}，下面是其中有关的段落；要找别的内容，可以换一个 focus 再读同一个编号。"
+        yield f"已读全文：{_number_list(read)}，下面是其中有关的段落；要找别的内容，可以换一个 focus 再读同一个编号。"
     if unread:
         reasons = "、".join(f"[{source.number}]（{source.unread or '没有等到'}）" for source in unread)
         yield f"没有读到：{reasons}，只能用它的摘要，不要当作读过。"
 
 
-def _marks(sources: Sequence[Source]) -> str:
+def _number_list(sources: Sequence[Source]) -> str:
     return "".join(f"[{source.number}]" for source in sources)
 
 
@@ -184,8 +186,8 @@ def _summary(read: Sequence[Source], unread: Sequence[Source]) -> str:
     return f"读了 {len(read)} 个网页" + (f"，{len(unread)} 个没有读到" if unread else "")
 
 
-def read_page(context: ToolContext) -> BaseTool | None:
+def build_read_page(context: ToolContext) -> BaseTool | None:
     """Return the tool, or None if there can be no page to read."""
-    anything = context.search.available or context.links or context.evidence.sources
-    offered = context.reader is not None and context.reader.pages and anything
+    anything = context.search.has_engines or context.links or context.run_sources.sources
+    offered = context.reader is not None and context.reader.max_pages and anything
     return ReadPageTool(context=context) if offered else None

@@ -14,21 +14,21 @@ from langchain_core.tools import BaseTool
 
 from core.agent.classic import create_react_agent, create_tool_calling_agent
 from core.agent.parser import ReactParser
-from core.agent.prompt import describe
+from core.agent.prompt import describe_tools
 from core.agent.toolbox import ALIASES
 from core.base.settings import ModelChoice
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    tools: bool
-    stop: bool = False
+    uses_tools: bool
+    sends_stop_words: bool = False
     """True if the request names the words at which the model must stop. OpenAI's reasoning models refuse that."""
 
 
-NATIVE = Strategy(tools=True)
-REACT = Strategy(tools=False, stop=True)
-REACT_WITHOUT_STOP = Strategy(tools=False)
+NATIVE = Strategy(uses_tools=True)
+REACT = Strategy(uses_tools=False, sends_stop_words=True)
+REACT_WITHOUT_STOP = Strategy(uses_tools=False)
 
 # LangChain knows the models of its own providers. These are hosted ones that are reached through the OpenAI protocol;
 # a local `qwen3:8b` is not among them: servers that ignore `tools` in silence would leave the agent without a search.
@@ -39,28 +39,28 @@ _HOSTED_WITH_TOOLS = re.compile(
 )
 
 
-class Strategies:
+class StrategyMemory:
     """The strategies for one model, one instance per process. A strategy that the server refused is not tried again."""
 
-    def __init__(self, wanted: str, model: ModelChoice) -> None:
-        self._wanted = wanted
+    def __init__(self, configured: str, model: ModelChoice) -> None:
+        self._configured = configured
         self._model = model
         self._accepted: Strategy | None = None
 
-    def to_try(self, chat: BaseChatModel, *, with_tools: bool) -> list[Strategy]:
+    def candidates(self, chat: BaseChatModel, *, with_tools: bool) -> list[Strategy]:
         """Return the strategies to try, best first. Without tools there is nothing to call, and some servers reject
         `tools: []`."""
-        native = with_tools and self._native(chat)
+        native = with_tools and self._prefers_native(chat)
         ways = [NATIVE, REACT, REACT_WITHOUT_STOP] if native else [REACT, REACT_WITHOUT_STOP]
         return ways[ways.index(self._accepted) :] if self._accepted in ways else ways
 
-    def keep_from(self, accepted: Strategy) -> None:
+    def remember_accepted(self, accepted: Strategy) -> None:
         """Remember that the server accepted this one. Those before it were refused and are not tried again."""
         self._accepted = accepted
 
-    def _native(self, chat: BaseChatModel) -> bool:
-        if self._wanted != "auto":
-            return self._wanted == "tools"
+    def _prefers_native(self, chat: BaseChatModel) -> bool:
+        if self._configured != "auto":
+            return self._configured == "tools"
         profile = chat.profile or {}
         return bool(profile.get("tool_calling")) or bool(_HOSTED_WITH_TOOLS.match(self._model.name))
 
@@ -69,7 +69,7 @@ STOP_WORDS = ["\nObservation", "\n观察"]
 MAX_AGENTS = 32
 
 
-class Agents:
+class AgentCache:
     """A cache of LangChain's agents, each built once. They know the descriptions of the tools, but hold no tool."""
 
     def __init__(self) -> None:
@@ -82,29 +82,29 @@ class Agents:
     ) -> Runnable[Any, Any]:
         key = (
             strategy,
-            describe(tools),
+            describe_tools(tools),
             id(chat),
             id(prompt),
         )  # chat and prompt are kept in the entry, so that their ids stay unique
         if key not in self._built:
             if len(self._built) >= MAX_AGENTS:  # a new prompt every day
                 self._built.clear()
-            self._built[key] = _build(chat, strategy, prompt, tools), chat, prompt
+            self._built[key] = _build_agent(chat, strategy, prompt, tools), chat, prompt
         return self._built[key][0]
 
 
-def _build(
+def _build_agent(
     chat: BaseChatModel, strategy: Strategy, prompt: ChatPromptTemplate, tools: Sequence[BaseTool]
 ) -> Runnable[Any, Any]:
     names = tuple(tool.name for tool in tools)
-    if strategy.tools:
-        shown = prompt.partial(tools=describe(tools), tool_names=", ".join(names))
+    if strategy.uses_tools:
+        shown = prompt.partial(tools=describe_tools(tools), tool_names=", ".join(names))
         return create_tool_calling_agent(chat, tools, shown)
     return create_react_agent(
         chat,
         tools,
         prompt,
         output_parser=ReactParser(tools=names, aliases=ALIASES),
-        tools_renderer=describe,
-        stop_sequence=STOP_WORDS if strategy.stop else False,
+        tools_renderer=describe_tools,
+        stop_sequence=STOP_WORDS if strategy.sends_stop_words else False,
     )

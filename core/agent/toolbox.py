@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.agent.legal_tools import case_search, regulation_search
-from core.agent.reading_tool import read_page
-from core.agent.tools import ToolFactory, web_search
+from core.agent.legal_tools import build_case_search, build_regulation_search
+from core.agent.reading_tool import build_read_page
+from core.agent.tools import ToolFactory, build_web_search
 
-TOOLS: Sequence[ToolFactory] = (web_search, regulation_search, case_search, read_page)
+TOOLS: Sequence[ToolFactory] = (build_web_search, build_regulation_search, build_case_search, build_read_page)
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "web_search": (

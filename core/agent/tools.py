@@ -23,13 +23,13 @@ from core.base.http import Deadline
 from core.base.settings import Settings
 from core.base.text import one_line
 from core.base.visitors import COMMAND_LINE, Visitor
-from core.legal.desk import LegalDesk
+from core.legal.desk import LegalServices
 from core.reading import Reader
-from core.run.evidence import Evidence, described
-from core.run.prompts import LONGEST_QUERY, quotes_instructions
+from core.run.evidence import RunSources, format_sources
+from core.run.prompts import MAX_MODEL_QUERY_LENGTH, contains_instructions
 from core.search.cache import SessionCache
 from core.search.errors import AllEnginesFailed, QueryError
-from core.search.format import NOTHING_FOUND, without_web
+from core.search.format import NOTHING_FOUND, web_failure_note
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse, SearchType, TimeRange
 
@@ -41,12 +41,12 @@ class ToolContext:
     """The objects of one run that its tools may use."""
 
     search: SearchService
-    evidence: Evidence = field(default_factory=Evidence)
-    user: Visitor | None = COMMAND_LINE
+    run_sources: RunSources = field(default_factory=RunSources)
+    visitor: Visitor | None = COMMAND_LINE
     session_cache: SessionCache | None = None
     settings: Settings = field(default_factory=Settings)
     time_range: TimeRange | None = None
-    legal: LegalDesk | None = None
+    legal: LegalServices | None = None
     reader: Reader | None = None
     question: str = ""
     links: Sequence[str] = ()
@@ -72,11 +72,11 @@ class Observation(str):
         return self
 
 
-Result = tuple[Observation, dict[str, Any] | None]
+ToolResult = tuple[Observation, dict[str, Any] | None]
 """LangChain's content and artifact."""
 
 
-def failure(sentence: str, *, advice: str = "") -> Observation:
+def failed_observation(sentence: str, *, advice: str = "") -> Observation:
     return Observation(f"（工具没有成功：{sentence}{advice}）", ok=False, summary=sentence)
 
 
@@ -85,52 +85,54 @@ class AgentTool(BaseTool):
 
     context: ToolContext = Field(exclude=True, repr=False)
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
-    handle_validation_error: Any = lambda error: failure(
+    handle_validation_error: Any = lambda error: failed_observation(
         "工具的输入不符合要求。", advice="请按工具说明中的参数重新填写。"
     )
 
-    async def use(self, call_id: str, *args: Any, **kwargs: Any) -> Result:
+    async def use(self, call_id: str, *args: Any, **kwargs: Any) -> ToolResult:
         raise NotImplementedError
 
-    def _run(self, *args: Any, run_manager: Any = None, **kwargs: Any) -> Result:
+    def _run(self, *args: Any, run_manager: Any = None, **kwargs: Any) -> ToolResult:
         return asyncio.run(self._arun(*args, run_manager=run_manager, **kwargs))
 
-    async def _arun(self, *args: Any, run_manager: Any = None, **kwargs: Any) -> Result:
+    async def _arun(self, *args: Any, run_manager: Any = None, **kwargs: Any) -> ToolResult:
         try:
             return await self.use(str(run_manager.run_id) if run_manager else "", *args, **kwargs)
         except Exception as error:
-            return self._failed(error)
+            return self._failure_result(error)
 
     @contextmanager
-    def searching(self, asked: SearchQuery, call_id: str) -> Iterator[None]:
+    def announce_search(self, query: SearchQuery, call_id: str) -> Iterator[None]:
         """Emit SearchStarted and, if the search fails, SearchFinished. The caller emits SearchFinished on success."""
-        _refuse_what_nobody_searches_for(asked.text)
-        self.context.emit(SearchStarted(asked.text, call_id=call_id))
+        _refuse_leaking_query(query.text)
+        self.context.emit(SearchStarted(query.text, call_id=call_id))
         try:
             yield
         except AppError as error:
             attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
-            failed = SearchResponse(asked, attempts=attempts, failure=error.message, cure=error.cure)
+            failed = SearchResponse(query, attempts=attempts, failure=error.message, cure=error.cure)
             self.context.emit(SearchFinished(failed, call_id=call_id))
             raise
 
-    def _failed(self, error: Exception) -> Result:
+    def _failure_result(self, error: Exception) -> ToolResult:
         if isinstance(error, AppError):
             log.warning("tool %s: %s", self.name, error)
-            return failure(str(error), advice="可以换一个搜索词再试，或根据已有的内容回答；不要编造来源。"), None
+            return failed_observation(
+                str(error), advice="可以换一个搜索词再试，或根据已有的内容回答；不要编造来源。"
+            ), None
         log.error("tool %s failed with a bug", self.name, exc_info=error)
-        return failure("工具内部出错。", advice="请根据已有的内容回答；不要编造来源。"), None
+        return failed_observation("工具内部出错。", advice="请根据已有的内容回答；不要编造来源。"), None
 
 
-def _refuse_what_nobody_searches_for(query: str) -> None:
+def _refuse_leaking_query(query: str) -> None:
     """Raise QueryError on a query that may leak data: a page can tell the model to carry its instructions out in a
     query."""
-    if len(query) > LONGEST_QUERY:
+    if len(query) > MAX_MODEL_QUERY_LENGTH:
         raise QueryError(
-            f"搜索词有 {len(query):,} 个字符，超过了 {LONGEST_QUERY} 个字符的上限，没有执行搜索。",
+            f"搜索词有 {len(query):,} 个字符，超过了 {MAX_MODEL_QUERY_LENGTH} 个字符的上限，没有执行搜索。",
             cure="请只写几个关键词。",
         )
-    if quotes_instructions(query):
+    if contains_instructions(query):
         raise QueryError("搜索词重复了给模型的指令，没有执行搜索。", cure="请只写与问题有关的关键词。")
 
 
@@ -159,15 +161,15 @@ class WebSearchTool(AgentTool):
     description: str = "搜索互联网获取实时信息。当需要了解最新事件、实时数据、当前新闻或验证信息时使用此工具。"
     args_schema: Any = WebSearchInput
 
-    async def use(self, call_id: str, query: str, search_type: str | None = None) -> Result:
-        asked = self._asked(query, search_type)
-        with self.searching(asked, call_id):
+    async def use(self, call_id: str, query: str, search_type: str | None = None) -> ToolResult:
+        asked = self._build_query(query, search_type)
+        with self.announce_search(asked, call_id):
             found = await self.context.search.asearch(
-                asked, user=self.context.user, session_cache=self.context.session_cache
+                asked, visitor=self.context.visitor, session_cache=self.context.session_cache
             )
-        return self._told(found, call_id)
+        return self._report_result(found, call_id)
 
-    def _asked(self, query: str, search_type: str | None) -> SearchQuery:
+    def _build_query(self, query: str, search_type: str | None) -> SearchQuery:
         return SearchQuery(
             one_line(query),
             type=SearchType(search_type or "general"),
@@ -175,19 +177,19 @@ class WebSearchTool(AgentTool):
             time_range=self.context.time_range,
         )
 
-    def _told(self, found: SearchResponse, call_id: str) -> Result:
-        sources = self.context.evidence.number(found.results[: self.context.settings.search.result_count])
-        self.context.emit(SearchFinished(found.told, sources, call_id=call_id))
+    def _report_result(self, response: SearchResponse, call_id: str) -> ToolResult:
+        sources = self.context.run_sources.add_results(response.results[: self.context.settings.search.result_count])
+        self.context.emit(SearchFinished(response.without_texts, sources, call_id=call_id))
         text = NOTHING_FOUND
         if sources:
-            pages, asked = self.context.evidence.pages, found.query.text
-            text = described(sources, self.context.settings, pages=pages, question=asked)
-        if found.failure:
-            text = f"{without_web(found.failure, inside=True)}\n{text}"
-            return Observation(text, ok=False, summary=f"{found.failure}{found.cure}"), found.to_json()
-        summary = f"找到 {len(found.results)} 条结果" if sources else "没有找到结果"
-        return Observation(text, ok=True, summary=summary), found.to_json()
+            pages, asked = self.context.run_sources.pages, response.query.text
+            text = format_sources(sources, self.context.settings, pages=pages, question=asked)
+        if response.failure:
+            text = f"{web_failure_note(response.failure, has_local_results=True)}\n{text}"
+            return Observation(text, ok=False, summary=f"{response.failure}{response.cure}"), response.to_json()
+        summary = f"找到 {len(response.results)} 条结果" if sources else "没有找到结果"
+        return Observation(text, ok=True, summary=summary), response.to_json()
 
 
-def web_search(context: ToolContext) -> BaseTool | None:
-    return WebSearchTool(context=context) if context.search.available else None
+def build_web_search(context: ToolContext) -> BaseTool | None:
+    return WebSearchTool(context=context) if context.search.has_engines else None

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from core.base.chinese.script import simplified
+from core.base.chinese.script import to_simplified
 from core.base.chinese.sentences import key_phrases
-from core.base.text import fold, is_chinese
+from core.base.text import is_chinese, normalize
 from core.run.excerpts import are_related, in_script_of, is_small_talk
 from core.search.types import Source
 
@@ -69,7 +69,7 @@ _LEGAL_TOOLS = {
 def _choose_tool(question: str, tools: Sequence[str], *, first: bool) -> str:
     names = [name for name in tools if name != "read_page"]  # it takes numbers, and here are only words
     fitting = [
-        tool for tool, asks in _LEGAL_TOOLS.items() if first and tool in names and asks.search(simplified(question))
+        tool for tool, asks in _LEGAL_TOOLS.items() if first and tool in names and asks.search(to_simplified(question))
     ]
     return next(iter([*fitting, *(name for name in names if name == "web_search"), *names]), "")
 
@@ -79,9 +79,9 @@ def _next_query(question: str, tried: Sequence[str]) -> str:
     phrases = key_phrases(question) or re.findall(r"\w+", question)
     more = "介绍" if is_chinese(question) else "overview"
     queries = [" ".join(phrases), *_broader(phrases), " ".join((*phrases, more))]
-    known = {fold(query) for query in tried}
+    known = {normalize(query) for query in tried}
     usable = (_capped(query) for query in queries if query and phrases)
-    return next((query for query in usable if fold(query) not in known), "")
+    return next((query for query in usable if normalize(query) not in known), "")
 
 
 def _broader(phrases: Sequence[str]) -> Iterator[str]:

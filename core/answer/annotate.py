@@ -9,32 +9,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.answer.checked import AnswerCheck
-from core.answer.claims import Claim, claims, worst
+from core.answer.claims import CitationVerdict, citation_verdicts, worst_verdict
 from core.base.text import clean
 
 NOTE, END_OF_NOTE, NO_SOURCE = "\ufff0", "\ufff1", "\ufff2"
 
-Notes = Mapping[int, Claim]
+Notes = Mapping[int, CitationVerdict]
 """The verdicts on one bracket, by the number of the source."""
 
 
 @dataclass(frozen=True, slots=True)
-class Annotated:
+class AnnotatedText:
     text: str
     notes: Sequence[Notes] = ()
 
 
-def annotate(text: str, check: AnswerCheck | None) -> Annotated:
+def annotate(text: str, check: AnswerCheck | None) -> AnnotatedText:
     text = clean(text)
     if check is None:
-        return Annotated(text)
-    by_bracket: dict[int, dict[int, list[Claim]]] = {}
-    for claim in claims(check):
+        return AnnotatedText(text)
+    by_bracket: dict[int, dict[int, list[CitationVerdict]]] = {}
+    for claim in citation_verdicts(check):
         by_bracket.setdefault(claim.end, {}).setdefault(claim.number, []).append(claim)
-    notes = [{number: worst(said) for number, said in numbers.items()} for numbers in by_bracket.values()]
+    notes = [{number: worst_verdict(said) for number, said in numbers.items()} for numbers in by_bracket.values()]
     marks = [(end, f"{NOTE}{place}{END_OF_NOTE}") for place, end in enumerate(by_bracket)]
     marks += [(statement.end, NO_SOURCE) for statement in check.uncited]
-    return Annotated(_with_marks(text, sorted(marks)), notes)
+    return AnnotatedText(_with_marks(text, sorted(marks)), notes)
 
 
 def _with_marks(text: str, marks: Sequence[tuple[int, str]]) -> str:

@@ -38,33 +38,33 @@ log = logging.getLogger(__name__)
 VERSION = 2
 """1: a search, a reading and a page did not tell which tool call had asked for it."""
 
-EVENTS: dict[str, type[RunEvent]] = {event.type: event for event in get_args(RunEvent)}
+EVENT_TYPES: dict[str, type[RunEvent]] = {event.type: event for event in get_args(RunEvent)}
 
 _AskedFor = SearchStarted | SearchFinished | ReadingStarted | PageRead
 
-NO_TEXT = "（这条消息已损坏，无法显示。）"
+DAMAGED_TEXT = "（这条消息已损坏，无法显示。）"
 
 
-def encode(message: Message) -> str:
+def encode_message(message: Message) -> str:
     """Return the JSON of a message, without id, role, text and time: the database has columns for these."""
     document = {
         "version": VERSION,
-        "cited": _plain(message.cited),
+        "cited": _to_plain(message.cited),
         "seconds": message.seconds,
         "model": clean(message.model),
         "mode": message.mode,
     }
     document |= {"before": clean(message.before)} if message.before else {}
-    document |= {"suggestions": _plain(message.suggestions)} if message.suggestions else {}
-    document |= {"files": _plain(message.files)} if message.files else {}
-    return f'{_json(document)[:-1]},"events":[{",".join(map(_event, message.events))}]}}'
+    document |= {"suggestions": _to_plain(message.suggestions)} if message.suggestions else {}
+    document |= {"files": _to_plain(message.files)} if message.files else {}
+    return f'{_json(document)[:-1]},"events":[{",".join(map(_encode_event, message.events))}]}}'
 
 
 def _json(document: Any) -> str:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
-class _Told:
+class _EventIdentity:
     """An event compared by identity: comparing its content would cost as much as encoding it."""
 
     def __init__(self, event: RunEvent) -> None:
@@ -74,24 +74,26 @@ class _Told:
         return id(self.event)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Told) and self.event is other.event
+        return isinstance(other, _EventIdentity) and self.event is other.event
 
 
-def _event(event: RunEvent) -> str:
-    return _written(event) if isinstance(event, Answer | Checked | Usage) else _found(_Told(event))
+def _encode_event(event: RunEvent) -> str:
+    return (
+        _event_json(event) if isinstance(event, Answer | Checked | Usage) else _encode_event_once(_EventIdentity(event))
+    )
 
 
 @lru_cache(maxsize=256)
-def _found(told: _Told) -> str:
+def _encode_event_once(identity: _EventIdentity) -> str:
     """Encode an event once. A growing answer is saved every second, and its earlier events do not change."""
-    return _written(told.event)
+    return _event_json(identity.event)
 
 
-def _written(event: RunEvent) -> str:
-    return _json({"type": event.type, **_plain(event)})
+def _event_json(event: RunEvent) -> str:
+    return _json({"type": event.type, **_to_plain(event)})
 
 
-def decode(document: object, *, id: str, role: str, text: object, created: object) -> Message:
+def decode_message(document: object, *, id: str, role: str, text: object, created: object) -> Message:
     """Return the stored message. Arguments are `object`, because a column may hold anything after a disk error."""
     events: tuple[RunEvent, ...] = ()
     cited: tuple[Source, ...] = ()
@@ -101,38 +103,38 @@ def decode(document: object, *, id: str, role: str, text: object, created: objec
     shown = text if isinstance(text, str) else ""
     time = float(created) if isinstance(created, int | float) else 0.0
     try:
-        found = json.loads(_text(document))
-        events = _events(found["events"])
+        found = json.loads(_require_text(document))
+        events = _decode_events(found["events"])
         events = tuple(_with_call_ids(events)) if found.get("version") == 1 else events
         seconds, model, mode = float(found["seconds"]), str(found["model"]), str(found.get("mode", ""))
         before = str(found.get("before", ""))
-        suggestions = tuple(map(_text, found.get("suggestions", ())))
-        files = tuple(map(_text, found.get("files", ())))
-        cited = tuple(_readers()["source"].validate_python(source) for source in found["cited"])
+        suggestions = tuple(map(_require_text, found.get("suggestions", ())))
+        files = tuple(map(_require_text, found.get("files", ())))
+        cited = tuple(_type_adapters()["source"].validate_python(source) for source in found["cited"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         log.warning("a stored message is damaged; what is left of it is shown")
         events = (*(event for event in events if not is_damaged(event)), DAMAGED)
-        shown = shown or NO_TEXT
+        shown = shown or DAMAGED_TEXT
     known: Role = "user" if role == "user" else "note" if role == "note" else "assistant"
-    by: Mode = "agent" if mode == "agent" or (not mode and _told_by_agent(events)) else "chat"
+    by: Mode = "agent" if mode == "agent" or (not mode and _is_from_agent(events)) else "chat"
     return Message(known, shown, events, cited, seconds, str(id), model, by, time, before, suggestions, files)
 
 
-def _told_by_agent(events: Iterable[RunEvent]) -> bool:
+def _is_from_agent(events: Iterable[RunEvent]) -> bool:
     """Return whether the agent wrote the answer, for documents without a mode: only the agent has tools and usage
     parts."""
     return any(isinstance(event, ToolStarted) or (isinstance(event, Usage) and event.parts) for event in events)
 
 
-def _events(stored: list[dict[str, Any]]) -> tuple[RunEvent, ...]:
+def _decode_events(stored: list[dict[str, Any]]) -> tuple[RunEvent, ...]:
     """Decode the stored events. Unknown fields and types of event are left out; a missing field gets its default."""
     events: list[RunEvent] = []
     for entry in stored:
-        if entry["type"] not in EVENTS:
+        if entry["type"] not in EVENT_TYPES:
             log.info("a stored event of type %.40r is unknown to this version", entry["type"])
             continue
         try:
-            events.append(_readers()[entry["type"]].validate_python(entry))
+            events.append(_type_adapters()[entry["type"]].validate_python(entry))
         except ValueError:
             log.warning("a stored %s event is damaged and is left out", entry["type"])
             if not any(map(is_damaged, events)):
@@ -170,26 +172,26 @@ def _first_asking(calls: dict[str, str], query: str) -> str:
 
 
 @cache
-def _readers() -> dict[str, TypeAdapter[Any]]:
+def _type_adapters() -> dict[str, TypeAdapter[Any]]:
     """Return the pydantic adapters, built on first use: this takes a tenth of a second."""
-    return {"source": TypeAdapter(Source)} | {name: TypeAdapter(kind) for name, kind in EVENTS.items()}
+    return {"source": TypeAdapter(Source)} | {name: TypeAdapter(kind) for name, kind in EVENT_TYPES.items()}
 
 
-def _text(value: object) -> str:
+def _require_text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("not text")
     return value
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     """Return the value as JSON types, without characters that a database refuses."""
     match value:
         case str():
             return clean(value)
         case dict():
-            return {clean(key): _plain(inner) for key, inner in value.items()}
+            return {clean(key): _to_plain(inner) for key, inner in value.items()}
         case list() | tuple():
-            return [_plain(inner) for inner in value]
+            return [_to_plain(inner) for inner in value]
     if is_dataclass(value):
-        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+        return {name: _to_plain(getattr(value, name)) for name in value.__dataclass_fields__}
     return value

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 _SENTENCE = re.compile(r"[^。！？!?\n]*[。！？!?\n]+|[^。！？!?\n]+")
 
 
-def changes_html(before: str, after: str) -> Markup:
+def revision_diff_html(before: str, after: str) -> Markup:
     return Markup('<div class="wy-diff wy-rewriting">%s</div>') % Markup().join(_changes(before, after))
 
 

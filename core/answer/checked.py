@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import product
 from typing import Any, Literal
 
-VERSION = 1
+CHECKER_VERSION = 1
 """The version of the checker. Results of another version are computed again."""
 
 
@@ -31,7 +31,7 @@ _LABELS = {
 }
 
 
-BY_MODEL = "模型复核"
+BY_MODEL_LABEL = "模型复核"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class SourceText:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class QuotedPassage:
     """The passage that was compared: `source.text[start:end]`."""
 
     source: int
@@ -73,7 +73,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class SourceCheck:
     """The result for one statement against one source, or against several together."""
 
     verdict: Verdict
@@ -81,7 +81,7 @@ class Check:
     """The probability, 0 to 1, that the source says so."""
     reason: str
     """A short explanation for the reader."""
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[QuotedPassage, ...] = ()
     """The compared passages, best first."""
     differences: tuple[Difference, ...] = ()
     by: Literal["rules", "model"] = "rules"
@@ -90,7 +90,7 @@ class Check:
     @property
     def label(self) -> str:
         """The verdict in words; it says so if a model gave it."""
-        return self.verdict.label if self.by == "rules" else f"{self.verdict.label}（{BY_MODEL}）"
+        return self.verdict.label if self.by == "rules" else f"{self.verdict.label}（{BY_MODEL_LABEL}）"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -110,7 +110,7 @@ class CitationCheck:
     start: int
     end: int
     """`start` and `end` of the bracket in the answer."""
-    check: Check
+    check: SourceCheck
 
     def to_json(self) -> dict[str, Any]:
         return {"number": self.number, "start": self.start, "end": self.end, **self.check.to_json()}
@@ -123,7 +123,7 @@ class StatementCheck:
     """`start` and `end` in the cleaned answer (`core.base.text.clean`), brackets included."""
     text: str
     """The text as a reader sees it, without brackets and Markdown."""
-    check: Check
+    check: SourceCheck
     """The result against all its sources together."""
     citations: tuple[CitationCheck, ...]
     shares_citation: bool = False
@@ -141,7 +141,7 @@ class StatementCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class Uncited:
+class UncitedStatement:
     """A statement without a number that needs a source."""
 
     start: int
@@ -167,7 +167,7 @@ class SecondOpinion:
 
     def __str__(self) -> str:
         spent = f"{self.input + self.output:,} tokens{'（估算）' if self.estimated else ''}"
-        return f"{BY_MODEL}：{self.model} 看了 {self.asked} 处，采纳 {self.accepted} 处，用了 {spent}。"
+        return f"{BY_MODEL_LABEL}：{self.model} 看了 {self.asked} 处，采纳 {self.accepted} 处，用了 {spent}。"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -182,8 +182,8 @@ class SecondOpinion:
 @dataclass(frozen=True, slots=True)
 class AnswerCheck:
     statements: tuple[StatementCheck, ...] = ()
-    uncited: tuple[Uncited, ...] = ()
-    version: int = field(default=VERSION)
+    uncited: tuple[UncitedStatement, ...] = ()
+    version: int = field(default=CHECKER_VERSION)
     opinion: SecondOpinion | None = None
 
     @property

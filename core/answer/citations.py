@@ -22,7 +22,7 @@ from core.search.types import Source
 
 InlineRule = Callable[[StateInline, bool], bool]
 
-LONGEST = 32
+MAX_CITATION_LENGTH = 32
 """The length of the longest citation: `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]` fits. A growing text is held back up to this
 length."""
 
@@ -35,7 +35,7 @@ _ITEM = f"{_LABEL}{_NUMBER}(?: ?[-–—－~～] ?{_LABEL}{_NUMBER})?"
 _INSIDE = rf"\^{_NUMBER}\^|\[{_NUMBER}\]|{_ITEM}(?: ?[,，、;；] ?{_ITEM})*(?:†[^\[\]【】［］\n]*)?"
 # `[1](https://…)` is a link and `a[1] = 2` an assignment, but in `[1](2024 年)` the parenthesis is part of the sentence.
 _NOT_AFTER = r"(?!\(\s*<?(?:[A-Za-z]+:|[/#?.@]|[A-Za-z0-9-]+\.[A-Za-z])| ?=)"
-_BRACKET = rf"(?=.[^\n]{{1,{LONGEST - 2}}}?[\]】］])[\[【［](?:{_INSIDE})[\]】］]{_NOT_AFTER}"
+_BRACKET = rf"(?=.[^\n]{{1,{MAX_CITATION_LENGTH - 2}}}?[\]】］])[\[【［](?:{_INSIDE})[\]】］]{_NOT_AFTER}"
 _CITATIONS = re.compile(rf"{_BRACKET}(?: ?[,，、]? ?{_BRACKET})*", re.IGNORECASE)
 _RANGE = re.compile(rf"({_NUMBER})(?: ?[-–—－~～] ?{_LABEL}({_NUMBER}))?", re.IGNORECASE)
 _REMARK = re.compile(r"†[^\]】］]*")
@@ -67,14 +67,14 @@ _UNSETTLED = re.compile(
 )
 
 
-def holdback(text: str) -> int:
+def unsettled_length(text: str) -> int:
     """Return the number of characters at the end of a growing text that must not be drawn yet."""
-    tail = text[-LONGEST:]
+    tail = text[-MAX_CITATION_LENGTH:]
     unsettled = _UNSETTLED.search(tail)
-    return max(len(tail) - unsettled.start() if unsettled else 0, _open_formula(text))
+    return max(len(tail) - unsettled.start() if unsettled else 0, _open_formula_length(text))
 
 
-def _open_formula(text: str) -> int:
+def _open_formula_length(text: str) -> int:
     """Return the length of the formula that has begun on the last line and not ended."""
     line = text[text.rfind("\n") + 1 :][-_LINE_LENGTH:]
     if "$" not in line and "\\(" not in line:
@@ -86,7 +86,7 @@ def _open_formula(text: str) -> int:
 def cited_numbers(markdown: str, sources: Iterable[Source]) -> tuple[int, ...]:
     """Return the numbers of the sources that the text cites, in the order of first citation."""
     known = {source.number for source in sources}
-    cited = (number for token in _citations(parse(markdown)) for number in token.meta["numbers"])
+    cited = (number for token in _citation_tokens(parse_markdown(markdown)) for number in token.meta["numbers"])
     return tuple(dict.fromkeys(number for number in cited if number in known))
 
 
@@ -96,12 +96,12 @@ def cited_sources(markdown: str, sources: Sequence[Source]) -> tuple[Source, ...
     return tuple(by_number[number] for number in sorted(cited_numbers(markdown, sources)))
 
 
-def parse(markdown: str) -> list[Token]:
+def parse_markdown(markdown: str) -> list[Token]:
     """Parse the text into Markdown tokens, among them `citation`, `math_inline` and `math_block`."""
-    return parse_clean(clean(markdown))
+    return parse_clean_markdown(clean(markdown))
 
 
-def parse_clean(text: str) -> list[Token]:
+def parse_clean_markdown(text: str) -> list[Token]:
     """Parse a text that is clean already. An annotated text also has tokens `uncited`, and citations with a `note`."""
     tokens = parse_blocks(text)
     for token in tokens:
@@ -124,12 +124,12 @@ def _parse_inline(text: str) -> list[Token]:
     return tokens
 
 
-def _citations(tokens: Iterable[Token]) -> Iterator[Token]:
+def _citation_tokens(tokens: Iterable[Token]) -> Iterator[Token]:
     for token in tokens:
         yield from (child for child in token.children or () if child.type == "citation")
 
 
-def _numbers(brackets: str) -> tuple[int, ...]:
+def _numbers_in(brackets: str) -> tuple[int, ...]:
     """Return the numbers in the brackets: `[1, 3-5][2]` gives 1 3 4 5 2. A range that runs backwards makes it empty."""
     numbers: list[int] = []
     for first, last in _RANGE.findall(_REMARK.sub("", unicodedata.normalize("NFKC", brackets))):
@@ -145,7 +145,7 @@ def _citation_rule(state: StateInline, silent: bool) -> bool:
     if silent or state.linkLevel or state.src[state.pos] not in "[【［":
         return False
     found = _CITATIONS.match(state.src, state.pos, state.posMax)
-    numbers = _numbers(found[0]) if found else ()
+    numbers = _numbers_in(found[0]) if found else ()
     if not found or not numbers:
         return False
     before = state.src[max(0, state.pos - _CONTEXT) : state.pos]
@@ -268,7 +268,7 @@ def _only_before_target(rule: InlineRule) -> InlineRule:
     return lambda state, silent: state.src.find("](", state.pos, state.pos + 300) >= 0 and rule(state, silent)
 
 
-def _build() -> MarkdownIt:
+def _build_parser() -> MarkdownIt:
     parser = _Parser("js-default", {"html": False, "linkify": False})
     # A line of dashes under a paragraph is meant as a rule, not as a heading; and one definition at the end of a text
     # must not change what was drawn before. Inline text is parsed by `parse_clean_markdown`.
@@ -288,6 +288,6 @@ def _build() -> MarkdownIt:
     return parser
 
 
-_PARSER = _build()
+_PARSER = _build_parser()
 # markdown-it compiles its rules on first use, and two sessions that do it at once may see half of them.
-parse("compile")
+parse_markdown("compile")

@@ -9,16 +9,16 @@ from core.answer.checked import AnswerCheck, CitationCheck, Difference, Statemen
 
 MARKS = {Verdict.SUPPORTED: "✓", Verdict.CONTRADICTED: "✗", Verdict.ABSENT: "○", Verdict.UNCHECKED: "·"}
 """The sign of each verdict. Readers who see no colours tell them apart by shape."""
-OF_A_MODEL = "◇"
+MODEL_MARK = "◇"
 """The sign before a model's verdict, so that its tick is not taken for ours."""
-BAD_FIRST = (Verdict.CONTRADICTED, Verdict.ABSENT, Verdict.UNCHECKED, Verdict.SUPPORTED)
-PROBLEMS = {Verdict.CONTRADICTED, Verdict.ABSENT}
+VERDICTS_WORST_FIRST = (Verdict.CONTRADICTED, Verdict.ABSENT, Verdict.UNCHECKED, Verdict.SUPPORTED)
+PROBLEM_VERDICTS = {Verdict.CONTRADICTED, Verdict.ABSENT}
 UNCITED = "无出处"
-NOTHING_LOOKED_UP = "没有查找资料：这个回答没有来源，内容没有核对过。"
+NO_SOURCES_NOTE = "没有查找资料：这个回答没有来源，内容没有核对过。"
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class CitationVerdict:
     """The verdict on one number behind one statement."""
 
     number: int
@@ -40,20 +40,20 @@ class Claim:
 
     @property
     def mark(self) -> str:
-        return f"{OF_A_MODEL if self.by_model else ''}{MARKS[self.verdict]}"
+        return f"{MODEL_MARK if self.by_model else ''}{MARKS[self.verdict]}"
 
     @property
-    def kind(self) -> str:
+    def css_class(self) -> str:
         """The class for the style sheet. A model's verdict has no colour."""
         return "model" if self.by_model else self.verdict.value
 
     @property
-    def badness(self) -> tuple[int, bool]:
+    def severity_key(self) -> tuple[int, bool]:
         """The key for sorting: the smaller, the more urgently a reader should look at it."""
-        return BAD_FIRST.index(self.verdict), not self.by_model
+        return VERDICTS_WORST_FIRST.index(self.verdict), not self.by_model
 
     @classmethod
-    def of(cls, statement: StatementCheck, citation: CitationCheck) -> Claim:
+    def from_citation(cls, statement: StatementCheck, citation: CitationCheck) -> CitationVerdict:
         """Build the verdict from a checked statement and one of its citations."""
         check = citation.check
         passage = next((evidence.text for evidence in check.evidence if evidence.source == citation.number), "")
@@ -74,14 +74,18 @@ class Claim:
         return f"{self.mark} {self.label} [{self.number}] {self.statement}{differences}"
 
 
-def claims(check: AnswerCheck) -> Iterator[Claim]:
+def citation_verdicts(check: AnswerCheck) -> Iterator[CitationVerdict]:
     """Yield the verdicts on all citations, in the order of the text."""
-    return (Claim.of(statement, citation) for statement in check.statements for citation in statement.citations)
+    return (
+        CitationVerdict.from_citation(statement, citation)
+        for statement in check.statements
+        for citation in statement.citations
+    )
 
 
-def worst(of: Sequence[Claim]) -> Claim:
+def worst_verdict(verdicts: Sequence[CitationVerdict]) -> CitationVerdict:
     """Return the worst verdict. A bracket that stands for several statements shows only this one."""
-    return min(of, key=lambda claim: claim.badness)
+    return min(verdicts, key=lambda claim: claim.severity_key)
 
 
 def tally(check: AnswerCheck) -> str:

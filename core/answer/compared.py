@@ -7,63 +7,67 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from core.answer.checked import AnswerCheck, Evidence
-from core.answer.claims import BAD_FIRST, MARKS, Claim
+from core.answer.checked import AnswerCheck, QuotedPassage
+from core.answer.claims import MARKS, VERDICTS_WORST_FIRST, CitationVerdict
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TextSpan:
     start: int
     end: int
-    claim: Claim
+    citation_verdict: CitationVerdict
 
 
-def places(check: AnswerCheck, number: int, text: str) -> list[Place]:
+def compared_spans(check: AnswerCheck, number: int, text: str) -> list[TextSpan]:
     """Return the compared spans in the order of the text, without overlaps. If two begin together, the worse verdict
     wins."""
-    found = [place for claim, evidence in _compared(check, number) if (place := _place(claim, evidence, text))]
-    found.sort(key=lambda place: (place.start, BAD_FIRST.index(place.claim.verdict)))
-    apart: list[Place] = []
+    found = [
+        place
+        for claim, evidence in _compared_passages(check, number)
+        if (place := _locate_passage(claim, evidence, text))
+    ]
+    found.sort(key=lambda place: (place.start, VERDICTS_WORST_FIRST.index(place.citation_verdict.verdict)))
+    apart: list[TextSpan] = []
     for place in found:
         start = max(place.start, apart[-1].end) if apart else place.start
         if start < place.end:
-            apart.append(Place(start, place.end, place.claim))
+            apart.append(TextSpan(start, place.end, place.citation_verdict))
     return apart
 
 
-def _compared(check: AnswerCheck, number: int) -> Iterator[tuple[Claim, Evidence]]:
+def _compared_passages(check: AnswerCheck, number: int) -> Iterator[tuple[CitationVerdict, QuotedPassage]]:
     for statement in check.statements:
         for citation in statement.citations:
             for evidence in citation.check.evidence:
                 if citation.number == number == evidence.source:
-                    yield Claim.of(statement, citation), evidence
+                    yield CitationVerdict.from_citation(statement, citation), evidence
 
 
-def _place(claim: Claim, evidence: Evidence, text: str) -> Place | None:
+def _locate_passage(citation_verdict: CitationVerdict, passage: QuotedPassage, text: str) -> TextSpan | None:
     """Find the passage by its words, because the text may have changed since the check."""
-    wanted = evidence.text.rstrip()
-    fits = evidence.start >= 0 and text.startswith(wanted, evidence.start)
-    start = evidence.start if fits else text.find(wanted)
-    return Place(start, start + len(wanted), claim) if wanted and start >= 0 else None
+    wanted = passage.text.rstrip()
+    fits = passage.start >= 0 and text.startswith(wanted, passage.start)
+    start = passage.start if fits else text.find(wanted)
+    return TextSpan(start, start + len(wanted), citation_verdict) if wanted and start >= 0 else None
 
 
-def marked_html(text: str, marked: Sequence[Place], *, anchor: str) -> Markup:
+def marked_html(text: str, spans: Sequence[TextSpan], *, anchor: str) -> Markup:
     """Return the text as HTML with the spans marked. The first span can be reached as `#anchor`."""
     pieces, begin = [], 0
-    for place in marked:
+    for place in spans:
         identity = Markup("") if begin else Markup(' id="%s"') % anchor
-        pieces += [escape(text[begin : place.start]), _mark(text, place, identity)]
+        pieces += [escape(text[begin : place.start]), _mark_html(text, place, identity)]
         begin = place.end
     return Markup().join([*pieces, escape(text[begin:])])
 
 
-def _mark(text: str, place: Place, identity: Markup) -> Markup:
-    verdict = place.claim.verdict
-    said = f"{verdict.label}：{place.claim.statement}"
+def _mark_html(text: str, span: TextSpan, identity: Markup) -> Markup:
+    verdict = span.citation_verdict.verdict
+    said = f"{verdict.label}：{span.citation_verdict.statement}"
     return Markup('<mark class="%s"%s title="%s">%s<i aria-hidden="true">%s</i></mark>') % (
         verdict,
         identity,
         said,
-        text[place.start : place.end],
+        text[span.start : span.end],
         MARKS[verdict],
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from core.answer.checked import AnswerCheck
-from core.base.web_addresses import canonical
+from core.base.web_addresses import canonical_url
 from core.search.types import SearchResponse, SearchResult, Source
 
 
@@ -52,10 +52,10 @@ class SearchFinished(_Event):
     call_id: str = ""
 
     @property
-    def not_handed_over(self) -> tuple[SearchResult, ...]:
+    def unnumbered_results(self) -> tuple[SearchResult, ...]:
         """The results that the model was not shown. They have no number."""
-        shown = {canonical(source.url) for source in self.sources}
-        return tuple(result for result in self.response.results if canonical(result.url) not in shown)
+        shown = {canonical_url(source.url) for source in self.sources}
+        return tuple(result for result in self.response.results if canonical_url(result.url) not in shown)
 
     def to_json(self) -> dict[str, Any]:
         found = self.response.to_json()
@@ -153,7 +153,7 @@ class Notice(_Event):
     text: str
 
 
-CUT_OFF = "cut_off"
+CUT_OFF_KIND = "cut_off"
 """The kind of the notice on an answer that the service ended early."""
 DAMAGED = Notice("damaged", "这条消息保存的搜索记录或来源已损坏，只能显示其余部分。")
 
@@ -162,15 +162,15 @@ def is_damaged(event: _Event) -> bool:
     return isinstance(event, Notice) and event.kind == DAMAGED.kind
 
 
-_CUT_OFF = {
+_CUT_OFF_TEXTS = {
     "length": "回答达到了模型输出长度的上限，没有写完。",
     "content_filter": "模型服务的内容过滤中断了回答，没有写完。",
 }
 
 
-def cut_off(reason: str) -> tuple[Notice, ...]:
+def cut_off_notices(reason: str) -> tuple[Notice, ...]:
     """Return the notice for this `finish_reason`; none if the answer is complete."""
-    return (Notice(CUT_OFF, _CUT_OFF[reason]),) if reason in _CUT_OFF else ()
+    return (Notice(CUT_OFF_KIND, _CUT_OFF_TEXTS[reason]),) if reason in _CUT_OFF_TEXTS else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,9 @@ _SENTENCE = re.compile("[，。；！？、]")
 _DELIMITERS = re.compile(r"\A(?:\$\$?|\\\(|\\\[)|(?:\$\$?|\\\)|\\\])\Z")
 
 
-def tex_of(written: str) -> str:
+def strip_delimiters(formula: str) -> str:
     """Return the TeX without the delimiters around it."""
-    return _DELIMITERS.sub("", written.strip()).strip()
+    return _DELIMITERS.sub("", formula.strip()).strip()
 
 
 @lru_cache(maxsize=2048)
@@ -39,14 +39,14 @@ def mathml(tex: str, *, display: bool = False) -> Markup | None:
     if _SENTENCE.search(_TEXT.sub("", tex)):  # ordinary text between two dollar signs
         return None
     try:
-        return _written(convert_to_element(tex, display="block" if display else "inline"))
+        return _serialize(convert_to_element(tex, display="block" if display else "inline"))
     except Exception:  # the parser fails in many ways on text that is no formula
         log.debug("a formula cannot be read", exc_info=True)
         return None
 
 
-def _written(element: Element) -> Markup:
-    inside = Markup().join([Markup.escape(unescape(element.text or "")), *map(_written, element)])
+def _serialize(element: Element) -> Markup:
+    inside = Markup().join([Markup.escape(unescape(element.text or "")), *map(_serialize, element)])
     if not _TAGS.fullmatch(element.tag):
         return inside
     attributes = Markup().join(

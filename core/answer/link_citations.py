@@ -13,9 +13,9 @@ from core.answer.citations import cited_numbers
 from core.base.web_addresses import host_of
 from core.search.types import Source
 
-HOLD = 2_400
+MAX_HELD_LENGTH = 2_400
 """The length of the longest link. No more than this is held back for a link that has not ended."""
-PATIENCE = 80
+UNKNOWN_LINK_WAIT = 80
 """Characters that a link to an unknown page waits for: services report a citation some characters after its text."""
 
 _LABEL = r"\[(?:[^\[\]\n]|\[[^\[\]\n]{0,40}\]){0,200}\]"
@@ -53,12 +53,12 @@ class LinkCitations:
         self._number_of = number_of
         self._code = 0
         """The number of backticks that opened the code around the current position; 0 outside of code."""
-        self.held = ""
+        self.pending = ""
 
     def feed(self, text: str) -> str:
         """Take the next text and return the part that can be shown now. An empty text looks again: a page may be known
         now."""
-        self.held += text
+        self.pending += text
         return self._release(ended=False)
 
     def end(self) -> str:
@@ -66,7 +66,7 @@ class LinkCitations:
 
     def _release(self, *, ended: bool) -> str:
         shown: list[str] = []
-        text, position = self.held, 0
+        text, position = self.pending, 0
         while True:
             begin, unfinished, token = self._grammar()
             start = begin.search(text, position)
@@ -76,54 +76,54 @@ class LinkCitations:
                 break
             shown.append(text[position : start.start()])
             position = start.start()
-            if not ended and len(text) - position < HOLD and unfinished.fullmatch(text, position):
+            if not ended and len(text) - position < MAX_HELD_LENGTH and unfinished.fullmatch(text, position):
                 break
             found = token.match(text, position)
             assert found is not None
-            if not ended and len(text) - found.end() < PATIENCE and self._waits(found):
+            if not ended and len(text) - found.end() < UNKNOWN_LINK_WAIT and self._should_wait(found):
                 break
-            written = self._rewritten(found)
+            written = self._rewrite_token(found)
             shown.append(text[position] if written is None else written)
             position = position + 1 if written is None else found.end()
-        self.held = text[position:]
+        self.pending = text[position:]
         return "".join(shown)
 
     def _grammar(self) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
         return (_CODE_START, _CODE_UNFINISHED, _CODE_TOKEN) if self._code else (_START, _UNFINISHED, _TOKEN)
 
-    def _waits(self, found: re.Match[str]) -> bool:
+    def _should_wait(self, found: re.Match[str]) -> bool:
         return found.lastgroup in {"cite", "link"} and None in self._numbers(found[0])
 
     def _numbers(self, links: str) -> list[int | None]:
         return list(dict.fromkeys(self._number_of(url) for _, url in _PARTS.findall(links)))
 
-    def _rewritten(self, found: re.Match[str]) -> str | None:
+    def _rewrite_token(self, found: re.Match[str]) -> str | None:
         """Return the text for a token. None: its first character is shown as it is, and reading goes on behind it."""
         token = found[0]
         match found.lastgroup:
-            case "cite" | "link" if len(token) > HOLD:
+            case "cite" | "link" if len(token) > MAX_HELD_LENGTH:
                 return None
             case "cite":
                 numbers = self._numbers(token)
                 return None if None in numbers else "".join(f"[{number}]" for number in numbers)
             case "link":
-                return self._link(token)
+                return self._rewrite_link(token)
             case "bracket":
-                return _apart(found)
+                return _defuse_bracket(found)
             case "ticks":
-                self._tick(len(token))
+                self._toggle_code(len(token))
             case "blank" if self._code < 3:  # code within a line ends with its paragraph at the latest
                 self._code = 0
         return token
 
-    def _link(self, link: str) -> str:
+    def _rewrite_link(self, link: str) -> str:
         [(label, url)] = _PARTS.findall(link)
         number = self._number_of(url)
         if number is None:
             return link
-        return f"[{number}]" if _only_points(label, url) else f"{_BRACKETS.sub(_apart, label)}[{number}]"
+        return f"[{number}]" if _is_bare_label(label, url) else f"{_BRACKETS.sub(_defuse_bracket, label)}[{number}]"
 
-    def _tick(self, count: int) -> None:
+    def _toggle_code(self, count: int) -> None:
         if not self._code:
             self._code = count
         elif count == self._code or count > self._code >= 3:
@@ -133,14 +133,14 @@ class LinkCitations:
 _BRACKETS = re.compile(_BRACKET)
 
 
-def _apart(found: re.Match[str]) -> str:
+def _defuse_bracket(found: re.Match[str]) -> str:
     """Put a blank into a bracketed number. A number that the model made up must not cite a source that happens to have
     it."""
     bracket = found[0]
     return f"{bracket[0]} {bracket[1:]}" if cited_numbers(bracket, _ANY_SOURCE) else bracket
 
 
-def _only_points(label: str, url: str) -> bool:
+def _is_bare_label(label: str, url: str) -> bool:
     """Return whether the label says only where the link leads: a host, an address, a number."""
     label = label.strip(" []").lower().removeprefix("www.")
     return not label or label.isdecimal() or label.startswith(("http://", "https://", host_of(url)))

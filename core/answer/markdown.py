@@ -15,20 +15,20 @@ from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 from core.answer.annotate import Notes
-from core.answer.citations import holdback, parse, parse_blocks, parse_clean
+from core.answer.citations import parse_blocks, parse_clean_markdown, parse_markdown, unsettled_length
 from core.answer.claims import UNCITED
-from core.answer.formula import mathml, tex_of
+from core.answer.formula import mathml, strip_delimiters
 from core.answer.source_html import canonical_target, chip_html, link_attributes, link_target, number_html
 from core.base.text import clean, one_line, shorten
 from core.base.web_addresses import host_of
 from core.search.types import Source
 
-Kind = Literal["paragraph", "heading", "list", "table", "quote", "code", "rule", "math"]
+BlockKind = Literal["paragraph", "heading", "list", "table", "quote", "code", "rule", "math"]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    kind: Kind
+    kind: BlockKind
     text: str
     """The Markdown source, for `render_html`."""
     body: str = ""
@@ -36,7 +36,7 @@ class Block:
     language: str = ""
 
 
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, BlockKind] = {
     "paragraph_open": "paragraph",
     "heading_open": "heading",
     "bullet_list_open": "list",
@@ -52,15 +52,15 @@ _LANGUAGE = re.compile(r"\s*([A-Za-z0-9_+#.-]{1,32})")
 
 
 def split_blocks(markdown: str) -> list[Block]:
-    return split_clean(clean(markdown))
+    return split_clean_blocks(clean(markdown))
 
 
-def split_clean(text: str) -> list[Block]:
+def split_clean_blocks(text: str) -> list[Block]:
     """Split a text that is clean already, or annotated, into blocks."""
-    return [block for _, block in _split(text)]
+    return [block for _, block in _split_with_lines(text)]
 
 
-def _split(text: str) -> list[tuple[int, Block]]:
+def _split_with_lines(text: str) -> list[tuple[int, Block]]:
     """Return every block with the number of the line it starts in."""
     lines = text.split("\n")
     blocks = []
@@ -81,7 +81,7 @@ def _block(token: Token, source: str) -> Block:
     return Block(kind, source.rstrip("\n"))
 
 
-class Blocks:
+class BlockStream:
     """Splits a growing text into blocks that will not change any more and an open end that still may. A block is final
     once another one has begun on a line that is complete: the next characters may turn `***` from a rule into bold text
     that belongs to the paragraph above."""
@@ -96,7 +96,7 @@ class Blocks:
         if not newline:
             return []
         self._lines += clean(lines + newline)
-        blocks = _split(self._lines)
+        blocks = _split_with_lines(self._lines)
         if len(blocks) < 2:
             return []
         open_from = blocks[-1][0]
@@ -104,10 +104,10 @@ class Blocks:
         return [block for _, block in blocks[:-1]]
 
     @property
-    def open(self) -> list[Block]:
+    def open_blocks(self) -> list[Block]:
         """The blocks to draw below the final ones for now, without an end that may still change its meaning."""
         text = self._lines + clean(self._unfinished_line)
-        blocks = split_blocks(text[: len(text) - holdback(text)].rstrip("\n"))
+        blocks = split_blocks(text[: len(text) - unsettled_length(text)].rstrip("\n"))
         begun = blocks and blocks[-1].kind == "paragraph" and blocks[-1].text.lstrip().startswith(("$$", "\\["))
         return blocks[:-1] if begun else blocks
 
@@ -120,19 +120,19 @@ class Blocks:
 
 def render_html(markdown: str, sources: Iterable[Source], *, anchor: str = "", app_url: str = "") -> Markup:
     """Return the answer as HTML. With an `anchor`, references can link to the first citation of each source."""
-    return _Renderer(sources, anchor, app_url).render(parse(markdown))
+    return _Renderer(sources, anchor, app_url).render(parse_markdown(markdown))
 
 
 def render_standalone(markdown: str, sources: Iterable[Source], *, anchor: str) -> Markup:
     """Return the answer as HTML for a page without our scripts and styles: formulas as MathML, numbers in brackets."""
-    return _Standalone(sources, anchor, "").render(parse(markdown))
+    return _StandaloneRenderer(sources, anchor, "").render(parse_markdown(markdown))
 
 
 def render_annotated(
     markdown: str, notes: Sequence[Notes], sources: Iterable[Source], *, anchor: str = "", app_url: str = ""
 ) -> Markup:
     """Return a complete answer, or a part of it, as HTML: each number has its card and the verdict of the check."""
-    return _Annotating(sources, anchor, app_url, notes).render(parse_clean(markdown))
+    return _AnnotatedRenderer(sources, anchor, app_url, notes).render(parse_clean_markdown(markdown))
 
 
 _NOTHING = Markup()
@@ -204,14 +204,14 @@ class _Renderer:
                 return self._after_link
         return escape(token.content)
 
-    def _formula(self, written: str, *, display: bool) -> Markup:
+    def _formula(self, formula: str, *, display: bool) -> Markup:
         """Return a formula. Streamlit strips MathML from HTML, so it travels in an attribute and a script of the page
         inserts it."""
-        drawn = mathml(tex_of(written), display=display)
+        drawn = mathml(strip_delimiters(formula), display=display)
         return (
-            Markup('<span class="wy-math" data-math="%s">%s</span>') % (str(drawn), written)
+            Markup('<span class="wy-math" data-math="%s">%s</span>') % (str(drawn), formula)
             if drawn
-            else escape(written)
+            else escape(formula)
         )
 
     @cached_property
@@ -249,7 +249,7 @@ class _Renderer:
         return Markup(' id="%s-cite-%s"') % (self._anchor, number) if self._anchor else _NOTHING
 
 
-class _Annotating(_Renderer):
+class _AnnotatedRenderer(_Renderer):
     def __init__(self, sources: Iterable[Source], anchor: str, app_url: str, notes: Sequence[Notes]) -> None:
         super().__init__(sources, anchor, app_url)
         self._notes = notes
@@ -258,17 +258,17 @@ class _Annotating(_Renderer):
         identity = _NOTHING if number in self._cited_before else self._identity(number)
         self._cited_before[number] = identity
         said = self._notes[note].get(number) if note is not None else None
-        return chip_html(self._sources[number], self._app_url, identity=identity, claim=said)
+        return chip_html(self._sources[number], self._app_url, identity=identity, verdict=said)
 
 
-class _Standalone(_Renderer):
+class _StandaloneRenderer(_Renderer):
     def _chip(self, number: int, note: int | None) -> Markup:
         identity = _NOTHING if number in self._cited_before else self._identity(number)
         self._cited_before[number] = identity
         return Markup('<sup class="cite"%s>[%s]</sup>') % (identity, number_html(self._sources[number], self._app_url))
 
-    def _formula(self, written: str, *, display: bool) -> Markup:
-        return mathml(tex_of(written), display=display) or escape(written)
+    def _formula(self, formula: str, *, display: bool) -> Markup:
+        return mathml(strip_delimiters(formula), display=display) or escape(formula)
 
 
 def _tag(token: Token) -> Markup:

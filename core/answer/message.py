@@ -63,7 +63,7 @@ class Message:
     """The names of the files attached to a question."""
 
     @property
-    def found(self) -> tuple[Source, ...]:
+    def sources(self) -> tuple[Source, ...]:
         return sources_in(self.events)
 
     @property
@@ -71,11 +71,11 @@ class Message:
         return tuple(event for event in self.events if isinstance(event, SearchFinished))
 
     @property
-    def looked_nothing_up(self) -> bool:
+    def is_unsourced(self) -> bool:
         """True if the answer has no sources at all, only a model's own words. The agent says so itself, the embedded
         model has no words of its own, and a damaged record does not count."""
         alone = self.role == "assistant" and self.mode == "chat" and self.model != EMBEDDED_LABEL
-        told_of = self.searches or self.found or any(map(is_damaged, self.events))
+        told_of = self.searches or self.sources or any(map(is_damaged, self.events))
         return alone and bool(self.text.strip()) and not told_of
 
     @property
@@ -83,7 +83,7 @@ class Message:
         return sum(isinstance(event, ToolStarted) for event in self.events)
 
     @property
-    def whole(self) -> bool:
+    def is_whole(self) -> bool:
         """True if no part is missing. An agent that was stopped by a limit still wrote its answer."""
         ending = self.ending
         return ending is None or (isinstance(ending, RunStopped) and ending.reason != "user")
@@ -106,21 +106,21 @@ class Message:
         """The result of 依据核对, computed when the answer was complete."""
         return next((event.check for event in reversed(self.events) if isinstance(event, Checked)), None)
 
-    def rechecked(self, check: AnswerCheck | None) -> Message:
+    def with_check(self, check: AnswerCheck | None) -> Message:
         """Return the message with this check instead of its own."""
         others = (event for event in self.events if not isinstance(event, Checked))
         return replace(self, events=(*others, *([Checked(check)] if check else [])))
 
-    def costing(self, input: int, output: int, *, estimated: bool) -> Message:
+    def with_added_usage(self, input: int, output: int, *, estimated: bool) -> Message:
         """Return the message with the tokens of a further model call added."""
         others = (event for event in self.events if not isinstance(event, Usage))
         return replace(self, events=(*others, (self.usage or Usage(0, 0)).plus(input, output, estimated=estimated)))
 
-    def rewritten(self, text: str, *, before: str) -> Message:
+    def with_text(self, text: str, *, before: str) -> Message:
         """Return the message with another text and the sources it cites. The new text is not checked yet."""
-        cited = cited_sources(text, self.found)
+        cited = cited_sources(text, self.sources)
         events = (Answer(text, cited) if isinstance(event, Answer) else event for event in self.events)
-        return replace(self, text=text, cited=cited, events=tuple(events), before=before).rechecked(None)
+        return replace(self, text=text, cited=cited, events=tuple(events), before=before).with_check(None)
 
     @property
     def ending(self) -> RunFailed | RunStopped | None:
@@ -128,7 +128,7 @@ class Message:
         return next((event for event in self.events if isinstance(event, RunFailed | RunStopped)), None)
 
     @property
-    def stopped(self) -> str:
+    def stop_note(self) -> str:
         """The sentence on an answer that its reader stopped. An answer stopped by a limit has a notice instead."""
         match self.ending:
             case RunStopped(reason="user"):
@@ -136,7 +136,7 @@ class Message:
         return ""
 
 
-def questions_of(messages: Iterable[Message]) -> dict[str, str]:
+def questions_by_answer(messages: Iterable[Message]) -> dict[str, str]:
     """Return the question of each answer, by the answer's id."""
     found, asked = {}, ""
     for message in messages:
@@ -154,7 +154,7 @@ def message_from_run(
     id: str = "",
     model: str = "",
     mode: Mode = "chat",
-    growing: bool = False,
+    is_growing: bool = False,
 ) -> Message:
     """Return the assistant's message: the whole answer if there is one, else the text so far. The citations of a
     growing answer are not resolved: parsing all of it every second would cost more and more."""
@@ -166,7 +166,7 @@ def message_from_run(
             case TextDelta(text=text):
                 written.append(text)
             case SearchFinished(amends=True):
-                _amend(kept, event)
+                _replace_last_search(kept, event)
             case ToolStarted():
                 kept.append(event)
                 written.clear()  # the text before a tool call is shown as a thought
@@ -179,14 +179,14 @@ def message_from_run(
                 kept.append(event)
             case _:
                 assert_never(event)
-    kept = list(_thoughts_joined(kept))
+    kept = list(_join_thoughts(kept))
     found = sources_in(kept)
     text = answer.text if answer else "".join(written)
-    cited = answer.sources if answer else () if growing else cited_sources(text, found)
+    cited = answer.sources if answer else () if is_growing else cited_sources(text, found)
     return Message("assistant", text, tuple(kept), cited, seconds, id or new_id(), model, mode)
 
 
-def _thoughts_joined(events: Iterable[RunEvent]) -> Iterator[RunEvent]:
+def _join_thoughts(events: Iterable[RunEvent]) -> Iterator[RunEvent]:
     for kind, group in groupby(events, key=type):
         if kind is Thought:
             thoughts = [event for event in group if isinstance(event, Thought)]
@@ -195,7 +195,7 @@ def _thoughts_joined(events: Iterable[RunEvent]) -> Iterator[RunEvent]:
             yield from group
 
 
-def _amend(events: list[RunEvent], search: SearchFinished) -> None:
+def _replace_last_search(events: list[RunEvent], search: SearchFinished) -> None:
     search = replace(search, amends=False)
     told = [n for n, one in enumerate(events) if isinstance(one, SearchFinished) and one.call_id == search.call_id]
     if told:

@@ -13,8 +13,8 @@ from urllib.parse import quote, unquote, urlsplit
 from markupsafe import Markup, escape
 
 from core.answer.checked import Difference
-from core.answer.claims import Claim
-from core.answer.sources import CITED, NOT_CITED, OFFICIAL, about, is_official
+from core.answer.claims import CitationVerdict
+from core.answer.sources import CITED, NOT_CITED, OFFICIAL, is_official, source_details
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
 from core.search.types import SearchResult, Source
@@ -31,18 +31,18 @@ def references_html(sources: Iterable[Source], *, anchor: str = "", app_url: str
     return Markup('<ol class="wy-refs">%s</ol>') % rows
 
 
-def results_html(results: Iterable[SearchResult], *, app_url: str = "", whole: bool = False) -> Markup:
+def results_html(results: Iterable[SearchResult], *, app_url: str = "", full_snippets: bool = False) -> Markup:
     """Return search results as HTML. They have no numbers, because the text cannot cite them."""
-    length = _WHOLE_SNIPPET if whole else _SUMMARY_LENGTH
+    length = _WHOLE_SNIPPET if full_snippets else _SUMMARY_LENGTH
     entries = (
         _entry(result.title, result.url, result.snippet, app_url, about=result.published or "", summary_length=length)
         for result in results
     )
     rows = Markup().join(Markup("<li>%s</li>") % entry for entry in entries)
-    return Markup('<ul class="wy-refs%s">%s</ul>') % (" whole" if whole else "", rows)
+    return Markup('<ul class="wy-refs%s">%s</ul>') % (" whole" if full_snippets else "", rows)
 
 
-def panel_html(
+def source_panel_html(
     sources: Iterable[Source], *, cited: Collection[int] | None, official: Iterable[str], app_url: str = ""
 ) -> Markup:
     """Return the sources with all details. `cited`: the cited numbers; None while they are not known."""
@@ -53,7 +53,7 @@ def panel_html(
 def _panel_row(source: Source, cited: Collection[int] | None, official: Iterable[str], app_url: str) -> Markup:
     mark = Markup(' <span class="wy-badge">%s</span>') % OFFICIAL if is_official(source.url, official) else _NOTHING
     state = "" if cited is None else CITED if source.number in cited else NOT_CITED
-    known = " · ".join(filter(None, (state, about(source))))
+    known = " · ".join(filter(None, (state, source_details(source))))
     entry = _entry(source.title, source.url, source.snippet, app_url, mark, known, summary_length=_WHOLE_SNIPPET)
     kind = "cited" if state == CITED else "other"
     return Markup('<li value="%s" class="%s">%s</li>') % (source.number, kind, entry)
@@ -64,7 +64,7 @@ def _reference(source: Source, anchor: str, app_url: str, accessed: str) -> Mark
     if anchor:
         identity = Markup(' id="%s-ref-%s"') % (anchor, source.number)
         back = Markup(' <a class="back" href="#%s-cite-%s" title="回到正文">↩</a>') % (anchor, source.number)
-    entry = _entry(source.title, source.url, source.snippet, app_url, back, about(source, accessed=accessed))
+    entry = _entry(source.title, source.url, source.snippet, app_url, back, source_details(source, accessed=accessed))
     return Markup('<li value="%s"%s>%s</li>') % (source.number, identity, entry)
 
 
@@ -81,7 +81,7 @@ def _entry(
     title = shorten(one_line(title), _TITLE_LENGTH) or "（无标题）"
     href = link_target(url, app_url)
     entry = Markup("<a %s>%s</a>") % (link_attributes(href), title) if href else Markup("<span>%s</span>") % title
-    if domain := place_name(url, app_url):
+    if domain := site_name(url, app_url):
         entry += Markup(' <span class="domain">%s</span>') % domain
     entry += after_domain
     if about:
@@ -99,19 +99,19 @@ _OWN_PAGES = {"/help?article=": "内置手册", "/legal?law=": "本地法规库"
 def link_target(url: str, app_url: str) -> str:
     """Return the address for an href: a web address or a page of this app; else an empty string."""
     own = url.removeprefix(app_url)
-    return own if _own_place(own) else web_address(url)
+    return own if _own_page_name(own) else safe_web_address(url)
 
 
-def web_address(url: str) -> str:
+def safe_web_address(url: str) -> str:
     return url if _WEB_ADDRESS.fullmatch(url) and host_of(url) else ""
 
 
-def _own_place(path: str) -> str:
+def _own_page_name(path: str) -> str:
     return next((name for start, name in _OWN_PAGES.items() if path.startswith(start)), "")
 
 
-def place_name(url: str, app_url: str) -> str:
-    return _own_place(link_target(url, app_url)) or host_of(url)
+def site_name(url: str, app_url: str) -> str:
+    return _own_page_name(link_target(url, app_url)) or host_of(url)
 
 
 def link_attributes(href: str) -> Markup:
@@ -143,45 +143,49 @@ def number_html(source: Source, app_url: str) -> Markup:
     target = link_target(source.url, app_url)
     if not target:
         return escape(source.number)
-    title = f"{one_line(source.title)} — {place_name(source.url, app_url)}"
+    title = f"{one_line(source.title)} — {site_name(source.url, app_url)}"
     return Markup('<a %s title="%s">%s</a>') % (link_attributes(target), title, source.number)
 
 
-def chip_html(source: Source, app_url: str, *, identity: Markup = _NOTHING, claim: Claim | None = None) -> Markup:
+def chip_html(
+    source: Source, app_url: str, *, identity: Markup = _NOTHING, verdict: CitationVerdict | None = None
+) -> Markup:
     """Return the number, the sign of its verdict, and a card that opens over it. A tap gives it the focus, which opens
     the card."""
     target = link_target(source.url, app_url)
-    says = f"来源 {source.number}，{claim.label}" if claim else f"来源 {source.number}"
+    says = f"来源 {source.number}，{verdict.label}" if verdict else f"来源 {source.number}"
     number = (
         Markup('<a %s aria-label="%s">%s</a>') % (link_attributes(target), says, source.number)
         if target
         else Markup("<span>%s</span>") % source.number
     )
-    mark = Markup('<i aria-hidden="true">%s</i>') % claim.mark if claim and claim.is_decided else _NOTHING
-    kind = f"cite {claim.kind}" if claim else "cite"
-    inside = number + mark + _card(source, app_url, claim)
+    mark = Markup('<i aria-hidden="true">%s</i>') % verdict.mark if verdict and verdict.is_decided else _NOTHING
+    kind = f"cite {verdict.css_class}" if verdict else "cite"
+    inside = number + mark + _card_html(source, app_url, verdict)
     return Markup('<sup class="%s"%s tabindex="-1">%s</sup>') % (kind, identity, inside)
 
 
-def _card(source: Source, app_url: str, claim: Claim | None) -> Markup:
+def _card_html(source: Source, app_url: str, verdict: CitationVerdict | None) -> Markup:
     title = shorten(one_line(source.title), _TITLE_LENGTH) or "（无标题）"
-    known = " · ".join(filter(None, (place_name(source.url, app_url), about(source))))
+    known = " · ".join(filter(None, (site_name(source.url, app_url), source_details(source))))
     inside = Markup("<b>%s</b><span>%s</span>") % (title, known)
-    if claim is not None:
-        inside += claim_html(claim, source, app_url)
+    if verdict is not None:
+        inside += verdict_html(verdict, source, app_url)
     else:
-        inside += _quoted(escape(shorten(one_line(source.snippet), _SUMMARY_LENGTH)))
-        inside += _way_there(source, app_url, "", "打开来源")
+        inside += _quote_html(escape(shorten(one_line(source.snippet), _SUMMARY_LENGTH)))
+        inside += _source_link(source, app_url, "", "打开来源")
     return Markup('<span class="wy-card" role="note">%s</span>') % inside
 
 
-def claim_html(claim: Claim, source: Source | None, app_url: str) -> Markup:
+def verdict_html(verdict: CitationVerdict, source: Source | None, app_url: str) -> Markup:
     """Return the verdict, the passage of the source, and a link to it."""
-    said = f"{claim.mark} {claim.label} [{claim.number}]：{claim.reason}"
-    inside = Markup('<span class="wy-verdict %s">%s</span>') % (claim.kind, said)
-    inside += Markup().join(_difference_html(one) for one in claim.differences if one.stated not in claim.reason)
-    inside += _quoted(Markup().join(_marked(shorten(one_line(claim.passage), _PASSAGE_LENGTH), claim.statement)))
-    return inside + (_way_there(source, app_url, claim.passage, "在原文中查看") if source else _NOTHING)
+    said = f"{verdict.mark} {verdict.label} [{verdict.number}]：{verdict.reason}"
+    inside = Markup('<span class="wy-verdict %s">%s</span>') % (verdict.css_class, said)
+    inside += Markup().join(_difference_html(one) for one in verdict.differences if one.stated not in verdict.reason)
+    inside += _quote_html(
+        Markup().join(_mark_shared(shorten(one_line(verdict.passage), _PASSAGE_LENGTH), verdict.statement))
+    )
+    return inside + (_source_link(source, app_url, verdict.passage, "在原文中查看") if source else _NOTHING)
 
 
 def _difference_html(difference: Difference) -> Markup:
@@ -189,24 +193,24 @@ def _difference_html(difference: Difference) -> Markup:
     return Markup("<span>回答：<del>%s</del>　来源：<ins>%s</ins></span>") % (difference.stated, found)
 
 
-def _quoted(passage: Markup) -> Markup:
+def _quote_html(passage: Markup) -> Markup:
     return Markup("<q>%s</q>") % passage if passage else _NOTHING
 
 
-def _way_there(source: Source, app_url: str, passage: str, words: str) -> Markup:
+def _source_link(source: Source, app_url: str, passage: str, words: str) -> Markup:
     target = link_target(source.url, app_url)
-    return Markup("<a %s>%s</a>") % (link_attributes(fragment(target, passage)), words) if target else _NOTHING
+    return Markup("<a %s>%s</a>") % (link_attributes(passage_link(target, passage)), words) if target else _NOTHING
 
 
-SHORTEST_SHARED = 3
+MIN_SHARED_LENGTH = 3
 
 
-def _marked(passage: str, statement: str) -> Iterator[Markup]:
+def _mark_shared(passage: str, statement: str) -> Iterator[Markup]:
     """Yield the passage with the runs of characters marked that also stand in the statement."""
     at = 0
     while at < len(passage):
-        length = _shared(passage, at, statement)
-        if length >= SHORTEST_SHARED:
+        length = _shared_length(passage, at, statement)
+        if length >= MIN_SHARED_LENGTH:
             yield Markup("<mark>%s</mark>") % passage[at : at + length]
             at += length
         else:
@@ -214,14 +218,14 @@ def _marked(passage: str, statement: str) -> Iterator[Markup]:
             at += 1
 
 
-def _shared(passage: str, at: int, statement: str) -> int:
+def _shared_length(passage: str, start: int, statement: str) -> int:
     length = 0
-    while at + length < len(passage) and passage[at : at + length + 1] in statement:
+    while start + length < len(passage) and passage[start : start + length + 1] in statement:
         length += 1
     return length
 
 
-def fragment(address: str, passage: str) -> str:
+def passage_link(address: str, passage: str) -> str:
     """Return the address of a passage within a page, as a text fragment: browsers scroll to it and highlight it."""
     passage = one_line(passage)
     if not passage or not _WEB_ADDRESS.fullmatch(address):

@@ -10,11 +10,11 @@ from core.search.types import Source
 OFFICIAL, CITED, NOT_CITED = "官方", "已引用", "未引用"
 NO_DATE = "日期不详"
 ATTACHED = "附件"
-_UNDATED = frozenset({"library", "file"})
+_KINDS_WITHOUT_DATE = frozenset({"library", "file"})
 """Kinds of sources without a shown date. The library gives the version elsewhere; only the reader knows a file's day."""
 
 
-def how_read(source: Source) -> str:
+def reading_status(source: Source) -> str:
     match source.read:
         case "page":
             return f"已读全文 · {source.characters:,} 字"
@@ -26,15 +26,15 @@ def how_read(source: Source) -> str:
             return ""
 
 
-def about(source: Source, *, accessed: str = "") -> str:
+def source_details(source: Source, *, accessed: str = "") -> str:
     """Return the details on one line. `accessed`: the day of access, for exports."""
-    visited = f"访问日期 {accessed}" if accessed and source.read not in _UNDATED else ""
-    return " · ".join(filter(None, (when(source), how_read(source), visited)))
+    visited = f"访问日期 {accessed}" if accessed and source.read not in _KINDS_WITHOUT_DATE else ""
+    return " · ".join(filter(None, (publication_day(source), reading_status(source), visited)))
 
 
-def when(source: Source) -> str:
+def publication_day(source: Source) -> str:
     """Return the day of publication, or that it is unknown."""
-    return source.published or ("" if source.read in _UNDATED else NO_DATE)
+    return source.published or ("" if source.read in _KINDS_WITHOUT_DATE else NO_DATE)
 
 
 def is_official(url: str, domains: Iterable[str]) -> bool:

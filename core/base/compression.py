@@ -5,21 +5,21 @@ from __future__ import annotations
 import base64
 import zlib
 
-MOST_BYTES = 8_000_000
+MAX_BYTES = 8_000_000
 """Limit for one decompressed text. Whoever can write to the database could store a text that expands without end."""
 
 
-def pack(text: str) -> str:
+def compress_text(text: str) -> str:
     return base64.b64encode(zlib.compress(text.encode())).decode("ascii")
 
 
-def unpack(packed: str) -> str:
+def decompress_text(compressed: str) -> str:
     """Return the original text. Raise ValueError for anything that `compress_text` did not produce."""
-    if len(packed) > MOST_BYTES:
+    if len(compressed) > MAX_BYTES:
         raise ValueError("longer than anything that was packed")
     unfolding = zlib.decompressobj()
     try:
-        data = unfolding.decompress(base64.b64decode(packed, validate=True), MOST_BYTES)
+        data = unfolding.decompress(base64.b64decode(compressed, validate=True), MAX_BYTES)
     except zlib.error as error:
         raise ValueError("not packed") from error
     if not unfolding.eof:

@@ -13,12 +13,12 @@ class AppError(Exception):
     """Base class of every error that the program expects. `message` says what happened, `cure` what to do about it."""
 
     kind: ClassVar[str] = "error"
-    happened: ClassVar[str] = "程序遇到了没有预料到的问题。"
-    advice: ClassVar[str] = ""
+    default_message: ClassVar[str] = "程序遇到了没有预料到的问题。"
+    default_cure: ClassVar[str] = ""
 
     def __init__(self, message: str = "", *, cure: str = "") -> None:
-        self.message = message or self.happened
-        self.cure = cure or self.advice
+        self.message = message or self.default_message
+        self.cure = cure or self.default_cure
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -27,4 +27,4 @@ class AppError(Exception):
 
 class InputError(AppError):
     kind = "input"
-    happened = "这条消息没有发送。"
+    default_message = "这条消息没有发送。"

@@ -19,12 +19,12 @@ _ADDRESS = r"(?<=/)\\?/|(?<=www)\\?\.|\\?@|&#?\w+;"
 _BROKEN = "\u2060\\g<0>\u2060"
 
 
-def plain_line(text: str) -> str:
+def escape_line(text: str) -> str:
     """Return untrusted text on one line, with every character escaped that Markdown would interpret."""
     return _SPECIAL.sub(r"\\\g<0>", re.sub(_ADDRESS, _BROKEN, one_line(text), flags=re.IGNORECASE))
 
 
-def link_address(url: str) -> str:
+def link_target(url: str) -> str:
     """Return the URL as it may stand between the parentheses of a link; empty if it is not a web address."""
     url = clean(url)
     if not re.fullmatch(r"https?://[^\s/?#\\]\S*", url, re.IGNORECASE):
@@ -46,7 +46,7 @@ _OUTSIDE_CODE = re.compile(f"(?P<address>{_ADDRESS})|{_ESCAPED}|(?P<live>{_LIVE}
 _OUTSIDE_SPANS = re.compile(f"(?P<address>{_ADDRESS})|{_ESCAPED}|{_CODE_SPAN}|`+|(?P<live>{_LIVE})", re.IGNORECASE)
 
 
-def disarm(markdown: str) -> str:
+def make_inert(markdown: str) -> str:
     r"""Return an answer as Markdown for other programs, in which no link works and nothing is loaded.
 
     The text stays as it was written, except for a backslash in `[text]\(target)`, `[1]\: target` and `\<tag>`, and an

@@ -33,24 +33,24 @@ class MinuteCounter:
     def warning(self) -> str:
         return self._link.warning if self._link else ""
 
-    def hit(self, amount: int, *what: str) -> bool:
+    def hit(self, amount: int, *key: str) -> bool:
         """Count one more use and return True, or return False if there were `amount` already."""
         item = _per_minute(amount)
         if self._link is None or self._shared is None:
-            return self._local.hit(item, *what)
+            return self._local.hit(item, *key)
         shared = self._shared
-        return self._link.call(lambda _: shared.hit(item, *what), lambda: self._local.hit(item, *what))
+        return self._link.call(lambda _: shared.hit(item, *key), lambda: self._local.hit(item, *key))
 
-    def wait(self, amount: int, *what: str) -> float:
+    def seconds_until_free(self, amount: int, *key: str) -> float:
         """Return the seconds until the oldest use leaves the window."""
         item, local = _per_minute(amount), self._local
         if self._link is None or self._shared is None:
-            reset = local.get_window_stats(item, *what).reset_time
+            reset = local.get_window_stats(item, *key).reset_time
         else:
             shared = self._shared
             reset = self._link.call(
-                lambda _: shared.get_window_stats(item, *what).reset_time,
-                lambda: local.get_window_stats(item, *what).reset_time,
+                lambda _: shared.get_window_stats(item, *key).reset_time,
+                lambda: local.get_window_stats(item, *key).reset_time,
             )
         return min(max(0.0, reset - time.time()), item.get_expiry())
 
@@ -58,20 +58,20 @@ class MinuteCounter:
 class VisitorLimit:
     """The uses per minute of one visitor, and of all visitors at one address, who may be the same person."""
 
-    def __init__(self, counter: MinuteCounter, what: str, amount: int, *, visitors_per_address: int) -> None:
+    def __init__(self, counter: MinuteCounter, name: str, amount: int, *, visitors_per_address: int) -> None:
         self._counter = counter
-        self._what = what
+        self._name = name
         self._amount = amount
-        self._of_address = amount * visitors_per_address
+        self._amount_per_address = amount * visitors_per_address
 
-    def wait(self, visitor: Visitor) -> float | None:
+    def count_or_wait(self, visitor: Visitor) -> float | None:
         """Count one use and return None, or return the seconds until there is room again."""
-        parts = [(self._amount, self._what, visitor.name)]
+        parts = [(self._amount, self._name, visitor.name)]
         if visitor.address:
-            parts.append((self._of_address, f"{self._what}-address", visitor.address))
+            parts.append((self._amount_per_address, f"{self._name}-address", visitor.address))
         for part in parts:
             if not self._counter.hit(*part):
-                return self._counter.wait(*part)
+                return self._counter.seconds_until_free(*part)
         return None
 
 

@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 
 HIDDEN = "***"
-MOST_TYPED = 500
+MAX_TYPED_KEYS = 500
 _LIKE_A_KEY = re.compile(r"(?=.*\d)(?=.*[a-zA-Z])[!-~]{16,}")
 
 _KEY_SHAPES = re.compile(
@@ -35,7 +35,7 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
 _FORGES = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 
 
-def one_record(message: str) -> str:
+def escape_control_characters(message: str) -> str:
     """Return the message on one line. A foreign line break could forge a record, an escape code could hide one."""
     return _FORGES.sub(lambda found: repr(found[0])[1:-1], message)
 
@@ -46,7 +46,7 @@ class RedactingFilter(logging.Filter):
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         super().__init__()
         self.secrets: list[str] = []
-        self.typed: deque[str] = deque(maxlen=MOST_TYPED)
+        self.typed_keys: deque[str] = deque(maxlen=MAX_TYPED_KEYS)
         self.hide(secrets)
 
     def hide(self, secrets: Iterable[str]) -> None:
@@ -63,8 +63,8 @@ class RedactingFilter(logging.Filter):
             message = f"{record.msg} (unprintable arguments)"
         if record.exc_info and not record.exc_text:
             record.exc_text = logging.Formatter().formatException(record.exc_info)
-        secrets = [*self.secrets, *self.typed]
-        record.msg, record.args = one_record(redact(message, secrets)), None
+        secrets = [*self.secrets, *self.typed_keys]
+        record.msg, record.args = escape_control_characters(redact(message, secrets)), None
         if record.exc_text:
             record.exc_text = redact(record.exc_text, secrets)
         record.exc_info = None
@@ -74,9 +74,9 @@ class RedactingFilter(logging.Filter):
 class RepetitionFilter(logging.Filter):
     """Drop records that repeat too often: a fault that occurs thousands of times a second must not fill the disk."""
 
-    def __init__(self, *, most: int = 50, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, *, limit: int = 50, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
-        self._most = most
+        self._limit = limit
         self._seconds = seconds
         self._clock = clock
         self._begun = clock()
@@ -88,26 +88,26 @@ class RepetitionFilter(logging.Filter):
             self._counts.clear()
         kind = (record.name, record.lineno, str(record.msg)[:60])
         self._counts[kind] += 1
-        if self._counts[kind] == self._most:
+        if self._counts[kind] == self._limit:
             record.msg = f"{record.msg} (further records of this kind are left out for up to {self._seconds:.0f} s)"
-        return self._counts[kind] <= self._most
+        return self._counts[kind] <= self._limit
 
 
 def hide_in_logs(secrets: Iterable[str]) -> None:
     """Hide these secrets from now on, also after logging was configured. They stay hidden: an old key is still a key."""
-    for known in _redacting():
+    for known in _redacting_filters():
         known.hide(secrets)
 
 
-def hide_typed_in_logs(key: str) -> None:
+def hide_typed_key_in_logs(key: str) -> None:
     """Hide a key that somebody types into a form. Only text that looks like a key is hidden, or any visitor could blank
     out words of the log. Only the newest keys are remembered, or any visitor could fill the memory."""
-    for known in _redacting():
-        if _LIKE_A_KEY.fullmatch(key) and key not in known.typed:
-            known.typed.append(key)
+    for known in _redacting_filters():
+        if _LIKE_A_KEY.fullmatch(key) and key not in known.typed_keys:
+            known.typed_keys.append(key)
 
 
-def _redacting() -> Iterator[RedactingFilter]:
+def _redacting_filters() -> Iterator[RedactingFilter]:
     for handler in logging.getLogger().handlers:
         yield from (known for known in handler.filters if isinstance(known, RedactingFilter))
 

@@ -12,8 +12,8 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 _INSTALLED = _PACKAGE / "files"
 """Folder that only the wheel has (pyproject.toml)."""
 
-FILES = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent
+PROGRAM_DIR = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent
 """Folder of the files that come with the program: docs/manual, deploy/searxng."""
 
-HOME = Path.home() / ".wenyuan" if _INSTALLED.is_dir() else _PACKAGE.parent
+USER_DIR = Path.home() / ".wenyuan" if _INSTALLED.is_dir() else _PACKAGE.parent
 """Folder of the user's files: settings.yaml, and all paths in the settings that are relative."""

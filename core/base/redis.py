@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CALL_SECONDS = 0.25
-LOOK_AGAIN_SECONDS = 5.0
+RECHECK_SECONDS = 5.0
 MAX_CONNECTIONS = 1_000
 
 
@@ -62,15 +62,15 @@ class RedisLink:
             "连接不上 CACHE_URL 指向的 Redis，暂时只用本机的缓存、限流和引擎状态。请确认 Redis 已启动、CACHE_URL 正确。"
         )
 
-    def call(self, do: Callable[[Redis], T], otherwise: Callable[[], T]) -> T:
+    def call(self, operation: Callable[[Redis], T], fallback: Callable[[], T]) -> T:
         """Return the result of `operation` with Redis, or of `fallback` while Redis is away."""
         if not self._worth_trying():
-            return otherwise()
+            return fallback()
         try:
-            result = do(self._client)
+            result = operation(self._client)
         except self._failures as error:
             self._note_away(error)
-            return otherwise()
+            return fallback()
         if self._away:
             self._note_back()
         return result
@@ -82,13 +82,13 @@ class RedisLink:
             now = self._clock()
             if now < self._look_again:
                 return False
-            self._look_again = now + LOOK_AGAIN_SECONDS  # one caller tries; the others do not wait for the outcome
+            self._look_again = now + RECHECK_SECONDS  # one caller tries; the others do not wait for the outcome
             return True
 
     def _note_away(self, error: Exception) -> None:
         with self._lock:
             first, self._away = not self._away, True
-            self._look_again = self._clock() + LOOK_AGAIN_SECONDS
+            self._look_again = self._clock() + RECHECK_SECONDS
         if first:
             log.warning("Redis is away (%s): cache, limits and engine health are local for now", type(error).__name__)
 

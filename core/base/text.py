@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from core.base.chinese.script import simplified
+from core.base.chinese.script import to_simplified
 
 # Characters that are invisible, or that make text read differently from how it is stored: controls, bidirectional
 # overrides, zero-width and filler characters, interlinear annotation marks, "tag" characters (used to hide
@@ -54,7 +54,7 @@ def shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: max(limit - 1, 0)].rstrip() + ELLIPSIS
 
 
-def fold(text: str) -> str:
+def normalize(text: str) -> str:
     """Return the form in which two spellings of the same words are equal: NFKC, lower case, single blanks."""
     return one_line(unicodedata.normalize("NFKC", text)).lower()
 
@@ -67,7 +67,7 @@ _HAN_RUN = re.compile(f"[{HAN}]+")
 
 def terms(text: str) -> list[str]:
     """Return index terms: ASCII words as they are, Chinese as overlapping pairs of simplified characters."""
-    folded = simplified(fold(text))
+    folded = to_simplified(normalize(text))
     found = _WORD.findall(folded)
     for run in _HAN_RUN.findall(folded):
         found.extend([run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)])
@@ -80,7 +80,7 @@ def is_chinese(text: str) -> bool:
     return han > 0 and han >= len(re.findall(r"[A-Za-z]+", text))
 
 
-def ago(seconds: float) -> str:
+def time_ago(seconds: float) -> str:
     """Return a duration in Chinese: 12 分钟前."""
     for size, unit in ((86400, "天"), (3600, "小时"), (60, "分钟")):
         if seconds >= size:

@@ -14,16 +14,16 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 Job = Callable[[], object]
 
-MAX_WORKERS = 512
+MAX_THREADS = 512
 LINGER_SECONDS = 1.0
 
 
-class Workers:
+class ThreadPool:
     """Run jobs in threads of which there are never more than `limit`. A job must not raise. A pool that keeps its
     threads would stay as large as its worst moment, and starting a thread for every request costs about as much as
     everything else that a search adds to it. So a thread waits a second for more work, then ends."""
 
-    def __init__(self, limit: int = MAX_WORKERS, *, linger: float = LINGER_SECONDS) -> None:
+    def __init__(self, limit: int = MAX_THREADS, *, linger: float = LINGER_SECONDS) -> None:
         self._places = threading.BoundedSemaphore(limit)
         self._linger = linger
         self._jobs: SimpleQueue[Job] = SimpleQueue()
@@ -31,9 +31,9 @@ class Workers:
         self._idle = 0
         """Number of threads that wait for a job and have not been promised one."""
 
-    def start(self, job: Job, *, patience: float = 0.0) -> bool:
+    def start(self, job: Job, *, timeout: float = 0.0) -> bool:
         """Return whether a thread was free within `timeout` seconds and now runs the job."""
-        if not self._places.acquire(timeout=patience):
+        if not self._places.acquire(timeout=timeout):
             return False
         with self._lock:
             promised = self._idle > 0
@@ -70,14 +70,14 @@ class Workers:
             # A job was promised at the last moment. It comes, unless a thread that has just become idle takes it.
 
 
-async def in_a_thread(do: Callable[[], T], *, name: str) -> T:
+async def run_in_thread(function: Callable[[], T], *, name: str) -> T:
     """Run the function in a new thread. asyncio's own pool is small on a small machine, and searches would queue there."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
     def work() -> None:
         try:
-            result = do()
+            result = function()
         except BaseException as error:
             tell(partial(future.set_exception, error))
         else:

@@ -21,7 +21,7 @@ class Visitor:
 COMMAND_LINE = Visitor("local")
 
 
-def neighbourhood(address: str) -> str:
+def address_group(address: str) -> str:
     """Return the address range of one network customer: an IPv4 address, or 2⁶⁴ IPv6 addresses, which count as one.
     Some proxies add a port, which is removed."""
     if told := re.fullmatch(r"\[(.+)\](?::\d+)?|([^:]+):\d+", address):

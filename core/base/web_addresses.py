@@ -39,7 +39,7 @@ def _recognisable(label: str) -> str:
     return f"xn--{label.encode('punycode').decode('ascii')}"
 
 
-def is_web_address(url: str) -> bool:
+def is_web_url(url: str) -> bool:
     """Return whether a result may have this address."""
     clean = url == without_user(one_line(url).replace(" ", "%20")) and len(url) <= URL_LENGTH
     return clean and host_of(url) != "" and urlsplit(url).scheme in {"http", "https"}
@@ -60,14 +60,14 @@ _WRITTEN = re.compile(
 )
 
 
-def addresses_in(text: str) -> tuple[str, ...]:
+def find_urls(text: str) -> tuple[str, ...]:
     """Return the web addresses in a text, each page once. Chinese that follows without a blank continues the sentence,
     except after a joining mark: `/wiki/水表`."""
-    written = map(_without_punctuation, _WRITTEN.findall(text))
-    return tuple({canonical(url): url for url in reversed([*filter(is_web_address, written)])}.values())[::-1]
+    written = map(_strip_punctuation, _WRITTEN.findall(text))
+    return tuple({canonical_url(url): url for url in reversed([*filter(is_web_url, written)])}.values())[::-1]
 
 
-def _without_punctuation(url: str) -> str:
+def _strip_punctuation(url: str) -> str:
     """Remove the punctuation of the sentence from the end, but keep names like `Mercury_(planet)`."""
     if url.count(")") > url.count("("):
         url = url[: url.rindex(")")]
@@ -81,7 +81,7 @@ _OWN_PORT = re.compile(r":(?!80$|443$)\d+$")
 
 
 @lru_cache(maxsize=4096)
-def canonical(url: str) -> str:
+def canonical_url(url: str) -> str:
     """Return a form that is equal for all addresses of one page: no scheme, usual port, `www.`, fragment, tracking or
     last slash."""
     parts = urlsplit(url)

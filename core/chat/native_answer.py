@@ -20,15 +20,15 @@ from core.answer.events import (
     TextDelta,
     Thought,
     Usage,
-    cut_off,
+    cut_off_notices,
 )
 from core.answer.link_citations import LinkCitations
 from core.base.text import one_line, shorten
-from core.base.web_addresses import canonical, host_of
+from core.base.web_addresses import canonical_url, host_of
 from core.llm.pieces import CitationPiece, SearchingPiece, SearchPiece, TextPiece, ThoughtPiece
-from core.search.engines.native import NativeEngine, plain_url
+from core.search.engines.native import NativeEngine, strip_service_marks
 from core.search.results import RawResult, clean_results
-from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, Source
+from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchResult, Source
 
 NATIVE = NativeEngine.name
 _QUERY_LENGTH = 200
@@ -54,110 +54,119 @@ class NativeAnswer:
     """Turns the pieces of the stream into the events of the run."""
 
     def __init__(
-        self, query: SearchQuery, held: tuple[Source, ...] = (), *, clock: Callable[[], float] = time.monotonic
+        self, query: SearchQuery, given_sources: tuple[Source, ...] = (), *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """`given_sources`: numbered sources that the model was given; its own pages are numbered after them."""
         self._query = query
-        self._held = held
+        self._given_sources = given_sources
         self._clock = clock
-        self._begun = clock()
+        self._started_at = clock()
         self._seconds = 0.0
         self._text = ""
         self._links = LinkCitations(self._number_of)
         self._pages: dict[str, SearchResult] = {}
         self._searches: list[SearchPiece] = []
-        self._told: SearchFinished | None = None
+        self._last_search: SearchFinished | None = None
 
-    def take(self, piece: SearchingPiece) -> Iterator[RunEvent]:
+    def events_for(self, piece: SearchingPiece) -> Iterator[RunEvent]:
         """Yield the events of one piece. The usage, as the last piece, brings the answer."""
         match piece:
             case TextPiece(text=text):
-                yield from self._say(self._links.feed(text))
+                yield from self._text_events(self._links.feed(text))
             case ThoughtPiece(text=text):
                 yield Thought(text)
             case SearchPiece():
-                yield from self._searched(piece)
+                yield from self._on_search(piece)
             case CitationPiece():
-                yield from self._cited(piece)
+                yield from self._on_citation(piece)
             case _:
-                yield from self.broken_off()
-                yield from self._remarks()
-                yield from cut_off(piece.cut_off)
-                yield Answer(self._text, cited_sources(self._text, (*self._held, *self._sources())))
+                yield from self.closing_events()
+                yield from self._notices()
+                yield from cut_off_notices(piece.cut_off)
+                yield Answer(self._text, cited_sources(self._text, (*self._given_sources, *self._sources())))
                 yield Usage(piece.input, piece.output, piece.estimated, reasoning=piece.reasoning)
 
-    def broken_off(self) -> Iterator[RunEvent]:
+    def closing_events(self) -> Iterator[RunEvent]:
         """Yield the events that are left when the stream ends, with or without an error."""
-        yield from self._say(self._links.end())
-        if self._searches and self._finished() != self._told:
-            yield from self._tell()
+        yield from self._text_events(self._links.end())
+        if self._searches and self._search_finished() != self._last_search:
+            yield from self._search_events()
 
     @property
     def response(self) -> SearchResponse | None:
         """All queries and results so far; None if the model did not search."""
-        return self._finished().response if self._searches else None
+        return self._search_finished().response if self._searches else None
 
     # ── Pages ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _searched(self, search: SearchPiece) -> Iterator[RunEvent]:
+    def _on_search(self, search: SearchPiece) -> Iterator[RunEvent]:
         if not self._searches:
-            yield SearchStarted(_words(search.queries) or self._query.text)
+            yield SearchStarted(_join_queries(search.queries) or self._query.text)
         self._searches.append(search)
-        self._add(RawResult(None, url) for url in search.urls)
+        self._add_pages(RawResult(None, url) for url in search.urls)
 
-    def _cited(self, citation: CitationPiece) -> Iterator[RunEvent]:
+    def _on_citation(self, citation: CitationPiece) -> Iterator[RunEvent]:
         if not self._searches:  # some services report only the citations
-            yield from self._searched(SearchPiece((), ()))
-        self._add([RawResult(citation.title, citation.url)])
-        yield from self._say(self._links.feed(""))
+            yield from self._on_search(SearchPiece((), ()))
+        self._add_pages([RawResult(citation.title, citation.url)])
+        yield from self._text_events(self._links.feed(""))
         number = self._number_of(citation.url)
         # Without a link in the text a number can be added where the text ends, and nowhere before.
-        if number and citation.here and not self._links.held and not self._text.rstrip().endswith(f"[{number}]"):
-            yield from self._say(f"[{number}]")
+        if (
+            number
+            and citation.is_at_end
+            and not self._links.pending
+            and not self._text.rstrip().endswith(f"[{number}]")
+        ):
+            yield from self._text_events(f"[{number}]")
 
-    def _add(self, pages: Iterable[RawResult]) -> None:
+    def _add_pages(self, pages: Iterable[RawResult]) -> None:
         for page in pages:
             for result in clean_results([page], engine=NATIVE, limit=1):
-                key = canonical(result.url)
-                known = self._pages.setdefault(key, replace(result, rank=len(self._held) + len(self._pages) + 1))
+                key = canonical_url(result.url)
+                known = self._pages.setdefault(
+                    key, replace(result, rank=len(self._given_sources) + len(self._pages) + 1)
+                )
                 if known.title == known.source:  # a page without a title has its host as the title
                     self._pages[key] = replace(known, title=result.title)
 
     def _number_of(self, url: str) -> int | None:
-        url = plain_url(url)
+        url = strip_service_marks(url)
         if url.startswith(ARTICLE_LINK):
-            return next((source.number for source in self._held if url == f"{ARTICLE_LINK}{source.number}"), None)
-        page = self._pages.get(canonical(url)) if host_of(url) else None
+            return next(
+                (source.number for source in self._given_sources if url == f"{ARTICLE_LINK}{source.number}"), None
+            )
+        page = self._pages.get(canonical_url(url)) if host_of(url) else None
         return page.rank if page else None
 
     def _sources(self) -> tuple[Source, ...]:
-        return tuple(Source.of(page, number=page.rank) for page in self._pages.values())
+        return tuple(Source.from_result(page, number=page.rank) for page in self._pages.values())
 
     # ── Events ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _say(self, text: str) -> Iterator[RunEvent]:
+    def _text_events(self, text: str) -> Iterator[RunEvent]:
         if not text:
             return
-        told = len(self._told.sources) if self._told else -1
+        told = len(self._last_search.sources) if self._last_search else -1
         if self._searches and len(self._pages) > told:
-            yield from self._tell()
+            yield from self._search_events()
         self._text += text
         yield TextDelta(text)
 
-    def _tell(self) -> Iterator[RunEvent]:
-        self._seconds = self._seconds or self._clock() - self._begun
-        finished = self._finished()
-        yield replace(finished, amends=self._told is not None)
-        self._told = finished
+    def _search_events(self) -> Iterator[RunEvent]:
+        self._seconds = self._seconds or self._clock() - self._started_at
+        finished = self._search_finished()
+        yield replace(finished, amends=self._last_search is not None)
+        self._last_search = finished
 
-    def _finished(self) -> SearchFinished:
+    def _search_finished(self) -> SearchFinished:
         results = tuple(self._pages.values())
         failed = not results and all(search.failed for search in self._searches)
-        outcome = Outcome.FAILED if failed else Outcome.OK if results else Outcome.EMPTY
+        outcome = AttemptOutcome.FAILED if failed else AttemptOutcome.OK if results else AttemptOutcome.EMPTY
         reason = "模型服务没有完成这次搜索。" if failed else ""
         queries = dict.fromkeys(query for search in self._searches for query in search.queries)
         response = SearchResponse(
-            replace(self._query, text=_words(queries) or self._query.text),
+            replace(self._query, text=_join_queries(queries) or self._query.text),
             results,
             attempts=(Attempt(NATIVE, outcome, self._seconds, reason),),
             provider="" if failed else NATIVE,
@@ -165,11 +174,11 @@ class NativeAnswer:
         )
         return SearchFinished(response, self._sources())
 
-    def _remarks(self) -> Iterator[RunEvent]:
-        rests_on = citable(self._held)
+    def _notices(self) -> Iterator[RunEvent]:
+        rests_on = citable(self._given_sources)
         if not self._searches:
             notice = Notice("not_searched", f"模型认为这个问题不需要搜索，没有联网，{rests_on or NO_SOURCES}")
-            skipped = Attempt(NATIVE, Outcome.SKIPPED, reason=notice.text)
+            skipped = Attempt(NATIVE, AttemptOutcome.SKIPPED, reason=notice.text)
             yield SearchFinished(SearchResponse(self._query, attempts=(skipped,)))
             yield notice
         elif not self._pages and all(search.failed for search in self._searches):
@@ -179,5 +188,5 @@ class NativeAnswer:
             yield Notice("empty", f"模型搜索过网页，但没有给出来源，{rests_on or NO_SOURCES}")
 
 
-def _words(queries: Iterable[str]) -> str:
+def _join_queries(queries: Iterable[str]) -> str:
     return "；".join(shorten(one_line(query), _QUERY_LENGTH) for query in queries)

@@ -5,31 +5,31 @@
 """
 
 from core.answer.checked import (
-    VERSION,
+    CHECKER_VERSION,
     AnswerCheck,
-    Check,
     CitationCheck,
     Difference,
-    Evidence,
+    QuotedPassage,
+    SourceCheck,
     SourceText,
     StatementCheck,
-    Uncited,
+    UncitedStatement,
     Verdict,
 )
-from core.checks.check import check_answer, check_statement, objection
+from core.checks.check import check_answer, check_statement, find_objection
 
 __all__ = [
-    "VERSION",
+    "CHECKER_VERSION",
     "AnswerCheck",
-    "Check",
     "CitationCheck",
     "Difference",
-    "Evidence",
+    "QuotedPassage",
+    "SourceCheck",
     "SourceText",
     "StatementCheck",
-    "Uncited",
+    "UncitedStatement",
     "Verdict",
     "check_answer",
     "check_statement",
-    "objection",
+    "find_objection",
 ]

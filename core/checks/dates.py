@@ -8,33 +8,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.base.chinese.calendar import WrittenDate, dates_in
-from core.base.chinese.script import folded
+from core.base.chinese.script import comparison_form
 
 
-def days(text: str, published: str | None = None) -> list[WrittenDate]:
+def find_dates(text: str, published: str | None = None) -> list[WrittenDate]:
     """Return the dates of a text but for 2024.5, which is as often a number. `published` is the day of the text."""
     year = int(published[:4]) if published and published[:4].isdigit() else None
     return [one for one in dates_in(text, year) if one.day or not one.text[-1].isdigit()]
 
 
-def is_told(stated: WrittenDate, source: Sequence[WrittenDate]) -> bool:
+def source_has_date(stated: WrittenDate, source: Sequence[WrittenDate]) -> bool:
     """Return whether the source gives this date, in one place or its year in one and its day in another. A source that
     names the day and no year at all is believed."""
     years = {real.year for real in source if real.year is not None}
-    if stated.side and stated.year is not None and any(_lies_beside(stated, year) for year in years):
+    if stated.side and stated.year is not None and any(_is_on_stated_side(stated, year) for year in years):
         return True
     if stated.year is not None and years and stated.year not in years:
         return False
     if stated.months is None:
         return stated.year is None or stated.year in years
-    return any(_agrees(stated, real) for real in source if real.year in {None, stated.year} or stated.year is None)
+    return any(_covers(stated, real) for real in source if real.year in {None, stated.year} or stated.year is None)
 
 
-def _lies_beside(stated: WrittenDate, year: int) -> bool:
+def _is_on_stated_side(stated: WrittenDate, year: int) -> bool:
     return stated.year is not None and (year <= stated.year if stated.side == "前" else year >= stated.year)
 
 
-def _agrees(stated: WrittenDate, real: WrittenDate) -> bool:
+def _covers(stated: WrittenDate, real: WrittenDate) -> bool:
     """Return whether the source is as exact as the statement. A month is confirmed by one of its days."""
     if stated.months is None or real.months is None:
         return False
@@ -42,14 +42,14 @@ def _agrees(stated: WrittenDate, real: WrittenDate) -> bool:
     return within and stated.day in {None, real.day}
 
 
-def same_day(stated: WrittenDate, source: Sequence[WrittenDate]) -> str:
+def date_spelling_in_source(stated: WrittenDate, source: Sequence[WrittenDate]) -> str:
     """Return the source's spelling of exactly this date; empty if the source also writes it as stated."""
     told = (stated.year, stated.months, stated.day)
     same = [real.text for real in source if (real.year, real.months, real.day) == told]
-    return same[0] if same and folded(stated.text) not in map(folded, same) else ""
+    return same[0] if same and comparison_form(stated.text) not in map(comparison_form, same) else ""
 
 
-def other_than(stated: WrittenDate, source: Sequence[WrittenDate]) -> WrittenDate | None:
+def differing_date(stated: WrittenDate, source: Sequence[WrittenDate]) -> WrittenDate | None:
     """Return the source's date of the same kind, if it is a different one."""
     same_kind = [real for real in source if (real.months is None) == (stated.months is None) or real.year is not None]
-    return next((real for real in same_kind if not is_told(stated, [real])), None)
+    return next((real for real in same_kind if not source_has_date(stated, [real])), None)

@@ -10,12 +10,12 @@ from functools import cached_property
 from operator import add
 
 from core.answer.checked import Difference
-from core.base.chinese.script import folded
+from core.base.chinese.script import comparison_form
 from core.base.text import is_chinese
-from core.checks.facts import Facts, differences
-from core.checks.numbers import Agreement, best_agreement
-from core.checks.passages import Context, pair_code
-from core.checks.wording import Conflict, asks, compact, conflicts, without_glosses
+from core.checks.facts import Facts, find_differences
+from core.checks.numbers import QuantityMatch, best_match
+from core.checks.passages import PassageContext, pair_code
+from core.checks.wording import Conflict, compact, find_conflicts, is_question, remove_glosses
 
 _CLAUSE_END = re.compile(r"[，,；;：:。]")
 _PART_END = re.compile(r"[；;。！？!?\n]")
@@ -28,24 +28,24 @@ LONGEST_STATEMENT = 600
 
 
 @dataclass(frozen=True)
-class Claim:
+class ParsedStatement:
     """A statement, split into pairs, clauses and facts once for all its sources."""
 
     text: str
 
     @cached_property
-    def bare(self) -> str:
+    def text_without_glosses(self) -> str:
         """The text without foreign names behind a Chinese one: a Chinese source need not repeat them."""
-        return without_glosses(self.text[: 2 * LONGEST_STATEMENT])
+        return remove_glosses(self.text[: 2 * LONGEST_STATEMENT])
 
     @cached_property
-    def compact(self) -> str:
-        return compact(self.bare)[:LONGEST_STATEMENT]
+    def compact_text(self) -> str:
+        return compact(self.text_without_glosses)[:LONGEST_STATEMENT]
 
     @cached_property
     def pairs(self) -> list[str]:
         """The pairs of neighbouring characters, none across a comma, each once, in their order."""
-        runs = _RUN.findall(folded(self.bare))
+        runs = _RUN.findall(comparison_form(self.text_without_glosses))
         return list(dict.fromkeys(pair for run in runs for pair in map(add, run, run[1:])))
 
     @cached_property
@@ -53,53 +53,55 @@ class Claim:
         return is_chinese(self.text)
 
     @cached_property
-    def codes(self) -> list[int]:
+    def pair_codes(self) -> list[int]:
         """The pairs in the form by which sources are indexed."""
         return list(map(pair_code, self.pairs))
 
     @cached_property
     def clauses(self) -> list[str]:
-        parts = (compact(part) for part in _CLAUSE_END.split(self.bare))
-        return [part for part in parts if len(part) >= _SHORT_CLAUSE] or [self.compact]
+        parts = (compact(part) for part in _CLAUSE_END.split(self.text_without_glosses))
+        return [part for part in parts if len(part) >= _SHORT_CLAUSE] or [self.compact_text]
 
     @cached_property
     def facts(self) -> Facts:
-        return Facts.of(self.text[: 2 * LONGEST_STATEMENT])
+        return Facts.from_text(self.text[: 2 * LONGEST_STATEMENT])
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SourceComparison:
     """A statement beside the best passages of its sources."""
 
-    claim: Claim
-    context: Context
+    statement: ParsedStatement
+    context: PassageContext
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
         """The facts that differ. Only if there are any, the nearest clause is searched for what the source says
         instead."""
-        stated, source = self.claim.facts, self.context.facts
-        if not stated or not any(differences(stated, source, self.context.nearest)):
+        stated, source = self.statement.facts, self.context.facts
+        if not stated or not any(find_differences(stated, source, self.context.best_window_facts)):
             return ()
-        return tuple(differences(stated, source, Facts.joined([self.nearest_clause, self.context.nearest])))
+        return tuple(
+            find_differences(stated, source, Facts.merge([self.nearest_clause_facts, self.context.best_window_facts]))
+        )
 
     @cached_property
     def coverage(self) -> float:
         """The share of the statement's pairs that the passages have."""
-        return self.covered_by(len(self.context.covered))
+        return self.coverage_by(len(self.context.covered_pairs))
 
-    def covered_by(self, windows: int) -> float:
-        covered = self.context.covered[:windows]
-        return covered[-1].bit_count() / len(self.claim.pairs) if covered and self.claim.pairs else 0.0
+    def coverage_by(self, window_count: int) -> float:
+        covered = self.context.covered_pairs[:window_count]
+        return covered[-1].bit_count() / len(self.statement.pairs) if covered and self.statement.pairs else 0.0
 
     @cached_property
-    def asked(self) -> bool:
+    def is_question(self) -> bool:
         """True if the best passage asks instead of stating."""
         if not self.context.windows:
             return False
         window = self.context.windows[0]
         start, end = window.source.spans[self.best_sentence]
-        return asks(window.source.text[start:end])
+        return is_question(window.source.text[start:end])
 
     @cached_property
     def best_sentence(self) -> int:
@@ -108,69 +110,71 @@ class Comparison:
         return max((window.first, window.last), key=self._pairs_in)
 
     def _pairs_in(self, sentence: int) -> int:
-        there = self.context.windows[0].source.compact(sentence)
-        return sum(pair in there for pair in self.claim.pairs)
+        there = self.context.windows[0].source.compact_sentence(sentence)
+        return sum(pair in there for pair in self.statement.pairs)
 
     @cached_property
-    def best_in_order(self) -> int:
+    def best_common_length(self) -> int:
         """The number of characters of the statement that the best sentence has in the same order."""
-        return self._common(self.best_sentence) if self.context.windows else 0
+        return self._common_length(self.best_sentence) if self.context.windows else 0
 
-    def _common(self, sentence: int) -> int:
-        return common_subsequence(self.claim.compact, self.context.windows[0].source.compact(sentence))
+    def _common_length(self, sentence: int) -> int:
+        return common_subsequence_length(
+            self.statement.compact_text, self.context.windows[0].source.compact_sentence(sentence)
+        )
 
     @cached_property
     def conflicts(self) -> list[Conflict]:
-        return conflicts(self.claim.compact, self.context.compact)
+        return find_conflicts(self.statement.compact_text, self.context.compact_text)
 
     @cached_property
-    def nearest_clause(self) -> Facts:
+    def nearest_clause_facts(self) -> Facts:
         """The facts of the clause, between two semicolons, that has most of the statement."""
         windows = self.context.windows
-        texts = (window.source.evidence(window.first, window.last).text for window in windows)
+        texts = (window.source.quoted_passage(window.first, window.last).text for window in windows)
         parts = [part for text in texts for part in _PART_END.split(text)]
-        return Facts.of(max(parts, key=self._shares, default=""))
+        return Facts.from_text(max(parts, key=self._overlap_score, default=""))
 
-    def _shares(self, part: str) -> int:
-        there, told = folded(part), Facts.of(part).quantities
-        numbers = sum(best_agreement(one, told) is Agreement.SAME for one in self.claim.facts.quantities)
-        return sum(pair in there for pair in self.claim.pairs) + 2 * numbers
+    def _overlap_score(self, part: str) -> int:
+        there, told = comparison_form(part), Facts.from_text(part).quantities
+        numbers = sum(best_match(one, told) is QuantityMatch.SAME for one in self.statement.facts.quantities)
+        return sum(pair in there for pair in self.statement.pairs) + 2 * numbers
 
     def features(self) -> tuple[float, ...]:
-        measured = _Measured(self)
+        measured = _Measurements(self)
         return tuple(measure(measured) for measure in FEATURES.values())
 
 
-class _Measured:
-    def __init__(self, comparison: Comparison) -> None:
+class _Measurements:
+    def __init__(self, comparison: SourceComparison) -> None:
         self.comparison = comparison
-        self.statement = comparison.claim.compact
+        self.statement = comparison.statement.compact_text
         self.length = max(1, len(self.statement))
-        self.passages = comparison.context.compact
+        self.passages = comparison.context.compact_text
         self.pairs = set(map(add, self.passages, self.passages[1:]))
-        self.pieces, self.uncovered = _pieces(self.statement, self.passages)
-        self.clauses = [_share(clause, self.pairs) for clause in comparison.claim.clauses]
+        self.pieces, self.uncovered = _split_into_pieces(self.statement, self.passages)
+        self.clauses = [_pair_share(clause, self.pairs) for clause in comparison.statement.clauses]
 
-    def in_pieces(self, length: int) -> float:
-        return sum(piece for piece in self.pieces if piece >= length) / self.length
+    def share_in_pieces(self, min_length: int) -> float:
+        return sum(piece for piece in self.pieces if piece >= min_length) / self.length
 
 
-FEATURES: dict[str, Callable[[_Measured], float]] = {
-    "two windows": lambda m: m.comparison.covered_by(2),
-    "in order": lambda m: common_subsequence(m.statement, m.passages) / m.length,
-    "in order, one sentence": lambda m: m.comparison.best_in_order / m.length,
-    "in long pieces": lambda m: m.in_pieces(10),
+FEATURES: dict[str, Callable[[_Measurements], float]] = {
+    "two windows": lambda m: m.comparison.coverage_by(2),
+    "in order": lambda m: common_subsequence_length(m.statement, m.passages) / m.length,
+    "in order, one sentence": lambda m: m.comparison.best_common_length / m.length,
+    "in long pieces": lambda m: m.share_in_pieces(10),
     "first clause": lambda m: m.clauses[0],
     "last clause": lambda m: m.clauses[-1],
     "left over": lambda m: math.log1p(sum(character not in _EMPTY for character in m.uncovered)),
     "differences": lambda m: min(2.0, len(m.comparison.differences)),
-    "asked": lambda m: float(m.comparison.asked),
-    "points back": lambda m: float(bool(_POINTS_BACK.search(m.comparison.claim.text))),
+    "asked": lambda m: float(m.comparison.is_question),
+    "points back": lambda m: float(bool(_POINTS_BACK.search(m.comparison.statement.text))),
 }  # fmt: skip
 """The features, by the names under which `scoring.WEIGHTS` has their weights."""
 
 
-def _pieces(statement: str, passages: str) -> tuple[list[int], list[str]]:
+def _split_into_pieces(statement: str, passages: str) -> tuple[list[int], list[str]]:
     """Split the statement into the longest pieces that stand in the passages. Return their lengths and the characters
     left over."""
     pieces: list[int] = []
@@ -190,11 +194,11 @@ def _pieces(statement: str, passages: str) -> tuple[list[int], list[str]]:
     return pieces, uncovered
 
 
-def _share(text: str, pairs: set[str]) -> float:
+def _pair_share(text: str, pairs: set[str]) -> float:
     return sum(text[place : place + 2] in pairs for place in range(len(text) - 1)) / max(1, len(text) - 1)
 
 
-def common_subsequence(one: str, other: str) -> int:
+def common_subsequence_length(one: str, other: str) -> int:
     """Return the length of the longest common subsequence. Each row of the table is the bits of one number."""
     wanted = set(one)
     places: dict[str, int] = {}

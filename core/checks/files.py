@@ -7,42 +7,44 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from core.answer.checked import Check, SourceText
+from core.answer.checked import SourceCheck, SourceText
 from core.base.http import Deadline
 from core.checks.check import check_statement
 from core.checks.errors import CheckInputError
-from core.reading.decode import decode
+from core.reading.decode import decode_body
 from core.reading.errors import ReadingError
 from core.reading.reader import Reader
 
 _NUMBER = re.compile(r"(\d{1,3})(?!\d)")
-_MOST = 999
+_MAX_FILES = 999
 _FILE_SECONDS = 20.0
 
-Tell = Callable[[str], None]
+ReportProblem = Callable[[str], None]
 
 
 def read_text(file: Path) -> str:
     """Return the text of a file in any encoding."""
-    return decode(_bytes(file), "text/plain")
+    return decode_body(_read_bytes(file), "text/plain")
 
 
-def folder_sources(folder: Path, reader: Reader, tell: Tell) -> list[SourceText]:
+def read_folder_sources(folder: Path, reader: Reader, report_problem: ReportProblem) -> list[SourceText]:
     """Read the files of a folder. Each has the number that its name begins with, else its place in the order of names."""
-    files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))[:_MOST]
+    files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))[:_MAX_FILES]
     numbers = [int(found[1]) if (found := _NUMBER.match(path.name)) else 0 for path in files]
     if not all(numbers) or len(set(numbers)) < len(numbers):
         numbers = list(range(1, len(files) + 1))
     if not files:
         raise CheckInputError(f"{folder.name} 里没有文件。")
-    return [_file_source(number, path, reader, tell) for number, path in zip(numbers, files, strict=True)]
+    return [
+        _read_file_source(number, path, reader, report_problem) for number, path in zip(numbers, files, strict=True)
+    ]
 
 
-def _file_source(number: int, path: Path, reader: Reader, tell: Tell) -> SourceText:
+def _read_file_source(number: int, path: Path, reader: Reader, report_problem: ReportProblem) -> SourceText:
     try:
-        found = reader.read_bytes(_bytes(path), _content_type(path), deadline=Deadline(_FILE_SECONDS))
+        found = reader.read_bytes(_read_bytes(path), _content_type(path), deadline=Deadline(_FILE_SECONDS))
     except ReadingError as error:
-        tell(f"[{number}] {path.name}：{error.mark}")
+        report_problem(f"[{number}] {path.name}：{error.short_reason}")
         return SourceText(number, "", is_full=False)
     return SourceText(number, found.text, is_full=not found.is_cut, published=found.published)
 
@@ -51,20 +53,20 @@ def _content_type(path: Path) -> str:
     return "text/html" if path.suffix.lower() in {".html", ".htm", ".xhtml"} else "text/plain"
 
 
-def address_sources(addresses: Sequence[str], reader: Reader, tell: Tell) -> list[SourceText]:
+def read_address_sources(addresses: Sequence[str], reader: Reader, report_problem: ReportProblem) -> list[SourceText]:
     """Read the pages at these addresses. The first address is [1]."""
     sources = []
     outcomes = reader.read_all(addresses, deadline=Deadline(reader.timeout * max(1, len(addresses) // 4)))
     for number, outcome in enumerate(outcomes, 1):
         if isinstance(outcome, ReadingError):
-            tell(f"[{number}] {outcome}")
+            report_problem(f"[{number}] {outcome}")
             sources.append(SourceText(number, "", is_full=False))
         else:
             sources.append(SourceText(number, outcome.text, not outcome.is_cut, outcome.published))
     return sources
 
 
-def check_pair(line: str) -> Check:
+def check_pair(line: str) -> SourceCheck:
     """Check one line of a file of pairs. The source counts as read in full."""
     try:
         pair = json.loads(line)
@@ -76,7 +78,7 @@ def check_pair(line: str) -> Check:
     return check_statement(statement, SourceText(1, source))
 
 
-def _bytes(file: Path) -> bytes:
+def _read_bytes(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:

@@ -31,7 +31,7 @@ ABSENT_UP_TO = 0.11
 
 
 @dataclass(frozen=True)
-class Model:
+class ScoringModel:
     """The weights, in the order of FEATURES, and the bias."""
 
     weights: tuple[float, ...]
@@ -42,4 +42,4 @@ class Model:
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
 
 
-MODEL = Model(tuple(WEIGHTS[name] for name in FEATURES), BIAS)
+SCORING_MODEL = ScoringModel(tuple(WEIGHTS[name] for name in FEATURES), BIAS)

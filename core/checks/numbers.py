@@ -12,7 +12,7 @@ from core.base.chinese.quantities import Quantity, is_just_below
 _OPPOSITE = {(one, other) for above in "≥>" for below in "≤<" for one, other in ((above, below), (below, above))}
 
 
-class Agreement(IntEnum):
+class QuantityMatch(IntEnum):
     """The match of a stated quantity with one of the source, best last."""
 
     OTHER = 0
@@ -22,25 +22,25 @@ class Agreement(IntEnum):
     SAME = 2
 
 
-def agreement(stated: Quantity, real: Quantity) -> Agreement:
+def match_quantity(stated: Quantity, real: Quantity) -> QuantityMatch:
     """Return how well the source's quantity matches the stated one."""
     if not is_comparable(stated, real) or (stated.sign, real.sign) in _OPPOSITE:
-        return Agreement.OTHER
+        return QuantityMatch.OTHER
     if stated.unit != real.unit:
-        return Agreement.NEAR if _same_number(stated, real) else Agreement.OTHER
+        return QuantityMatch.NEAR if _same_number(stated, real) else QuantityMatch.OTHER
     is_within = real.low >= stated.low and real.high <= stated.high
     if _same_number(stated, real):
         same_bound = stated.sign == real.sign
-        return Agreement.SAME if same_bound or (is_within and not real.sign) else Agreement.NEAR
+        return QuantityMatch.SAME if same_bound or (is_within and not real.sign) else QuantityMatch.NEAR
     if real.sign in {"≤", "≥"}:  # a limit is exact: 不超过二个月 is not 不超过三个月
-        return Agreement.OTHER
+        return QuantityMatch.OTHER
     if stated.bound and is_within and _is_close(stated, real, 0.5):
-        return Agreement.SAME if _is_close(stated, real, 0.0) and not real.sign else Agreement.NEAR
-    return Agreement.NEAR if _is_rounded(stated, real) else Agreement.OTHER
+        return QuantityMatch.SAME if _is_close(stated, real, 0.0) and not real.sign else QuantityMatch.NEAR
+    return QuantityMatch.NEAR if _is_rounded(stated, real) else QuantityMatch.OTHER
 
 
-def best_agreement(stated: Quantity, source: Iterable[Quantity]) -> Agreement:
-    return max((agreement(stated, real) for real in source), default=Agreement.OTHER)
+def best_match(stated: Quantity, source: Iterable[Quantity]) -> QuantityMatch:
+    return max((match_quantity(stated, real) for real in source), default=QuantityMatch.OTHER)
 
 
 def is_comparable(one: Quantity, other: Quantity) -> bool:

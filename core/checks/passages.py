@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from core.answer.checked import Evidence, SourceText
-from core.base.chinese.script import folded
+from core.answer.checked import QuotedPassage, SourceText
+from core.base.chinese.script import comparison_form
 from core.base.text import is_chinese
 from core.checks.facts import Facts
 
 LONGEST_SOURCE = 400_000
 """Characters of a source that are searched. A longer source counts as not read in full."""
 LONGEST_SENTENCE = 160
-MOST_PLACES = 1_000
+MAX_SENTENCES_PER_PAIR = 1_000
 """The number of sentences that are searched for one pair. A more frequent pair is of no use."""
-WINDOWS = 4
+MAX_WINDOWS = 4
 """The number of windows for one statement. With more, any long page would seem to say anything."""
 _SENTENCE = re.compile(r"[^。!?\n;]+(?:[。!?\n;]+[\"”」』)]*)?")
 _MARKS = re.compile(r"[\W_]+")
@@ -28,8 +28,8 @@ _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _LANGUAGE_SAMPLE = 4_000
 _REPLACED = "\ufffd"
 # The number of a document stands before its text, the number of a footnote within it.
-_DOCUMENT = re.compile(r"(?<!\S)\[\d{1,3}\](?=\s)")
-_FOOTNOTE = re.compile(r"\[\d{1,3}\]")
+_DOCUMENT_NUMBER = re.compile(r"(?<!\S)\[\d{1,3}\](?=\s)")
+_FOOTNOTE_NUMBER = re.compile(r"\[\d{1,3}\]")
 
 
 class IndexedSource:
@@ -40,7 +40,7 @@ class IndexedSource:
         self.text = source.text[:LONGEST_SOURCE]
         self.is_full = source.is_full and len(source.text) <= LONGEST_SOURCE
         self.published = source.published
-        self.folded = _without_numbers(folded(self.text))
+        self.folded = _blank_out_citation_numbers(comparison_form(self.text))
         self.spans = _sentence_spans(self.folded)
         self._compacts: dict[int, str] = {}
         self._places: dict[int, list[int]] = {}
@@ -57,16 +57,16 @@ class IndexedSource:
             return
         places: dict[int, list[int]] = {pair: [] for pair in wanted}
         self._places |= places
-        even, odd = _codes(self.folded)
+        even, odd = _pair_codes(self.folded)
         for sentence, (start, end) in enumerate(self.spans):
             here = chain(even[(start + 1) // 2 : end // 2], odd[start // 2 : (end - 1) // 2])
             for pair in wanted.intersection(here):
                 places[pair].append(sentence)
 
-    def places(self, pair: int) -> Sequence[int]:
-        return self._places.get(pair, [])[:MOST_PLACES]
+    def sentences_with(self, pair: int) -> Sequence[int]:
+        return self._places.get(pair, [])[:MAX_SENTENCES_PER_PAIR]
 
-    def compact(self, sentence: int) -> str:
+    def compact_sentence(self, sentence: int) -> str:
         """Return a sentence without punctuation and blanks."""
         if sentence not in self._compacts:
             start, end = self.spans[sentence]
@@ -76,15 +76,15 @@ class IndexedSource:
     def facts(self, sentence: int) -> Facts:
         if sentence not in self._facts:
             start, end = self.spans[sentence]
-            self._facts[sentence] = Facts.of(self.folded[start:end], self.published)
+            self._facts[sentence] = Facts.from_text(self.folded[start:end], self.published)
         return self._facts[sentence]
 
-    def evidence(self, first: int, last: int) -> Evidence:
+    def quoted_passage(self, first: int, last: int) -> QuotedPassage:
         start, end = self.spans[first][0], self.spans[last][1]
-        return Evidence(self.number, start, end, self.text[start:end])
+        return QuotedPassage(self.number, start, end, self.text[start:end])
 
 
-def _codes(text: str) -> tuple[memoryview, memoryview]:
+def _pair_codes(text: str) -> tuple[memoryview, memoryview]:
     """Return every pair of neighbours as one number: those at even positions, and those at odd ones. Reading numbers
     that are already in memory takes less than half the time of cutting out pairs."""
     units = _ASTRAL.sub(_REPLACED, text).encode(f"utf-16-{sys.byteorder[0]}e", "surrogatepass")
@@ -98,11 +98,11 @@ def pair_code(pair: str) -> int:
     return first | second << 16 if sys.byteorder == "little" else first << 16 | second
 
 
-def _without_numbers(text: str) -> str:
+def _blank_out_citation_numbers(text: str) -> str:
     if "[" not in text:
         return text
-    text = _DOCUMENT.sub(lambda mark: "\n" * len(mark[0]), text)
-    return _FOOTNOTE.sub(lambda mark: " " * len(mark[0]), text)
+    text = _DOCUMENT_NUMBER.sub(lambda mark: "\n" * len(mark[0]), text)
+    return _FOOTNOTE_NUMBER.sub(lambda mark: " " * len(mark[0]), text)
 
 
 def _sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -126,11 +126,11 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Context:
+class PassageContext:
     """The windows that together have most of a statement, best first, each adding something."""
 
     windows: tuple[Window, ...]
-    covered: tuple[int, ...]
+    covered_pairs: tuple[int, ...]
     """The pairs of the first window, of the first two, and so on."""
 
     @cached_property
@@ -144,14 +144,14 @@ class Context:
         return [(source, place) for (_, place), source in sorted(chosen.items(), key=lambda entry: entry[0])]
 
     @cached_property
-    def compact(self) -> str:
+    def compact_text(self) -> str:
         """The sentences without punctuation and blanks. A line break separates sentences that are not neighbours."""
         pieces: list[str] = []
         before: tuple[IndexedSource, int] | None = None
         for source, place in self.sentences:
             if before and before != (source, place - 1):
                 pieces.append("\n")
-            pieces.append(source.compact(place))
+            pieces.append(source.compact_sentence(place))
             before = (source, place)
         return "".join(pieces)
 
@@ -166,14 +166,14 @@ class Context:
                 for place in beside
                 if 0 <= place < len(window.source.spans)
             }
-        return Facts.joined(
+        return Facts.merge(
             source.facts(place) for (_, place), source in sorted(around.items(), key=lambda entry: entry[0])
         )
 
     @cached_property
-    def nearest(self) -> Facts:
+    def best_window_facts(self) -> Facts:
         """The facts of the best window alone."""
-        return Facts.joined(
+        return Facts.merge(
             window.source.facts(place) for window in self.windows[:1] for place in (window.first, window.last)
         )
 
@@ -184,13 +184,13 @@ class Context:
         return window.source.folded[start:end]
 
 
-def find_context(pairs: Sequence[int], sources: Sequence[IndexedSource]) -> Context:
+def find_context(pairs: Sequence[int], sources: Sequence[IndexedSource]) -> PassageContext:
     """Return the best windows for a statement's pairs. Each pair comes once and must have been indexed."""
     candidates = [(source, *candidate) for source in sources for candidate in _candidates(pairs, source)]
     chosen: list[Window] = []
     covered: list[int] = []
     together = 0
-    while len(chosen) < WINDOWS:
+    while len(chosen) < MAX_WINDOWS:
         new = [(mask & ~together).bit_count() for _, _, mask in candidates]
         if not any(new):
             break
@@ -198,7 +198,7 @@ def find_context(pairs: Sequence[int], sources: Sequence[IndexedSource]) -> Cont
         chosen.append(Window(source, place, min(place + 1, len(source.spans) - 1), mask))
         together |= mask
         covered.append(together)
-    return Context(tuple(chosen), tuple(covered))
+    return PassageContext(tuple(chosen), tuple(covered))
 
 
 def _candidates(pairs: Sequence[int], source: IndexedSource) -> list[tuple[int, int]]:
@@ -206,6 +206,6 @@ def _candidates(pairs: Sequence[int], source: IndexedSource) -> list[tuple[int, 
     having: defaultdict[int, int] = defaultdict(int)
     for bit, pair in enumerate(pairs):
         mask = 1 << bit
-        for place in source.places(pair):
+        for place in source.sentences_with(pair):
             having[place] |= mask
     return [(place, mask | having.get(place + 1, 0)) for place, mask in having.items()]

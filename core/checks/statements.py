@@ -15,11 +15,11 @@ from functools import cached_property
 
 from markdown_it.token import Token
 
-from core.answer.citations import parse
+from core.answer.citations import parse_markdown
 from core.base.chinese.sentences import sentence_spans
 from core.base.text import clean
-from core.checks.facts import Facts, is_weak
-from core.checks.wording import compact, titles
+from core.checks.facts import Facts, is_incidental_count
+from core.checks.wording import compact, find_titles
 
 LONGEST_ANSWER = 100_000
 """Characters of an answer that are checked."""
@@ -38,7 +38,7 @@ _LEGAL_EFFECT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class CitationMark:
     """One number of one bracket."""
 
     number: int
@@ -54,33 +54,33 @@ class Statement:
     """`start` and `end` in the cleaned answer, with its brackets."""
     text: str
     """The text as a reader sees it, without brackets and Markdown."""
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[CitationMark, ...] = ()
     shares_marks: bool = False
     """True if the numbers stand behind another sentence, or before the list."""
-    about: str = ""
+    table_heads: str = ""
     """The head of its row and of its column, for a cell of a table."""
 
     @property
-    def claim(self) -> str:
+    def compared_text(self) -> str:
         """The text that is compared with the sources."""
-        return f"{self.about}，{self.text}" if self.about else self.text
+        return f"{self.table_heads}，{self.text}" if self.table_heads else self.text
 
     @property
-    def is_claim(self) -> bool:
+    def is_checkable(self) -> bool:
         """True if there is anything to check. Questions, introductions and courtesies state nothing."""
-        text = self.claim.strip()
+        text = self.compared_text.strip()
         if len(compact(text[:50])) < 4 or text[-1:] in "：:":
             return False
         return not _QUESTION.search(text[-20:]) and not _NO_CLAIM.search(text)
 
     @property
-    def wants_source(self) -> bool:
+    def needs_source(self) -> bool:
         """True if a reader would ask for a source: figures, dates, titles and legal effect."""
-        if not self.is_claim or _HEDGED.search(self.text):
+        if not self.is_checkable or _HEDGED.search(self.text):
             return False
-        facts = Facts.of(self.text[:1_000])
-        told = facts.days or any(not is_weak(quantity) for quantity in facts.quantities)
-        return bool(told or titles(self.text) or _LEGAL_EFFECT.search(self.text))
+        facts = Facts.from_text(self.text[:1_000])
+        told = facts.dates or any(not is_incidental_count(quantity) for quantity in facts.quantities)
+        return bool(told or find_titles(self.text) or _LEGAL_EFFECT.search(self.text))
 
 
 @dataclass
@@ -89,7 +89,7 @@ class _Block:
 
     pieces: list[str] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
-    marks: list[tuple[int, Mark]] = field(default_factory=list)
+    marks: list[tuple[int, CitationMark]] = field(default_factory=list)
     """The marks, each with the number of characters before it."""
     end: int = 0
 
@@ -98,24 +98,24 @@ class _Block:
         return "".join(self.pieces)
 
 
-def statements(markdown: str) -> list[Statement]:
+def find_statements(markdown: str) -> list[Statement]:
     """Return the statements of an answer in their order, without headings, code and formulas."""
     answer = clean(markdown)[:LONGEST_ANSWER]
-    return list(_Reader(answer).statements())
+    return list(_StatementReader(answer).statements())
 
 
-class _Reader:
+class _StatementReader:
     def __init__(self, answer: str) -> None:
         self._answer = answer
         self._lines = [0, *(match.end() for match in re.finditer("\n", answer))]
         self._cursor = 0
-        self._introductions: list[tuple[Mark, ...]] = []
+        self._introductions: list[tuple[CitationMark, ...]] = []
         """The numbers of each open list's introduction. They stand for items without their own."""
         self._last: list[Statement] = []
 
     def statements(self) -> Iterator[Statement]:
         """Yield the statements of the answer."""
-        tokens = parse(self._answer)
+        tokens = parse_markdown(self._answer)
         position = 0
         while position < len(tokens):
             token = tokens[position]
@@ -132,7 +132,7 @@ class _Reader:
                 yield from self._last
             position += 1
 
-    def _introduction(self) -> tuple[Mark, ...]:
+    def _introduction(self) -> tuple[CitationMark, ...]:
         """Return the numbers of `三个阶段[1]：` or `三个阶段：[1]` before a list."""
         last = self._last[-1] if self._last else None
         if last and last.marks and last.text.endswith(("：", ":")):
@@ -142,7 +142,7 @@ class _Reader:
     def _paragraph(self, block: _Block) -> list[Statement]:
         found = list(_sentences(block))
         inherited = self._introductions[-1] if self._introductions else ()
-        behind: tuple[Mark, ...] = ()
+        behind: tuple[CitationMark, ...] = ()
         for place in range(len(found) - 1, -1, -1):
             if found[place].marks:
                 behind = found[place].marks
@@ -161,7 +161,7 @@ class _Reader:
             elif token.type == "thead_close":
                 heads = [cell.text for cell in row]
             elif token.type == "tr_close" and heads:
-                yield from _row(row, heads)
+                yield from _row_statements(row, heads)
 
     def _block(self, token: Token) -> _Block:
         block = _Block()
@@ -171,7 +171,9 @@ class _Reader:
             if child.type == "citation":
                 start = self._find(child.content)
                 end = start + len(child.content)
-                block.marks += ((len(block.places), Mark(number, start, end)) for number in child.meta["numbers"])
+                block.marks += (
+                    (len(block.places), CitationMark(number, start, end)) for number in child.meta["numbers"]
+                )
                 self._cursor = block.end = end
             elif child.type in {"softbreak", "hardbreak"}:
                 block.pieces.append("\n")
@@ -193,18 +195,20 @@ class _Reader:
 def _sentences(block: _Block) -> Iterator[Statement]:
     spans = sentence_spans(block.text)
     starts = [start for start, _ in spans]
-    marks: list[list[tuple[int, Mark]]] = [[] for _ in spans]
+    marks: list[list[tuple[int, CitationMark]]] = [[] for _ in spans]
     for place, mark in block.marks:
         if spans:  # a number right after a full stop belongs to the sentence before it
             marks[max(0, bisect_left(starts, place) - 1)].append((place, mark))
     for span, own in zip(spans, marks, strict=True):
-        yield from _parts(block, span, own)
+        yield from _split_at_numbers(block, span, own)
 
 
-def _parts(block: _Block, span: tuple[int, int], marks: Sequence[tuple[int, Mark]]) -> Iterator[Statement]:
+def _split_at_numbers(
+    block: _Block, span: tuple[int, int], marks: Sequence[tuple[int, CitationMark]]
+) -> Iterator[Statement]:
     """Yield the parts of a sentence: it is cut after a number if a comma and a part with its own number follow."""
     start, end = span
-    pending: list[Mark] = []
+    pending: list[CitationMark] = []
     last = marks[-1][0] if marks else 0
     for place, mark in marks:
         pending.append(mark)
@@ -220,14 +224,14 @@ def _is_short(text: str, start: int, end: int) -> bool:
     return len(compact(text[start : min(end, start + 50)])) < _SHORT_PART
 
 
-def _statement(block: _Block, start: int, end: int, marks: Sequence[Mark]) -> Statement:
+def _statement(block: _Block, start: int, end: int, marks: Sequence[CitationMark]) -> Statement:
     first = block.places[start] if start < len(block.places) else block.end
     last = block.places[end - 1] + 1 if end else block.end
     last = max([last, *(mark.end for mark in marks)])
     return Statement(min([first, *(mark.start for mark in marks)]), last, block.text[start:end].strip(), tuple(marks))
 
 
-def _row(cells: Sequence[_Block], heads: Sequence[str]) -> Iterator[Statement]:
+def _row_statements(cells: Sequence[_Block], heads: Sequence[str]) -> Iterator[Statement]:
     """Yield one statement per row, or one per cell if several cells have numbers of their own."""
     cited = [place for place, cell in enumerate(cells) if cell.marks]
     if len(cited) <= 1:
@@ -241,4 +245,4 @@ def _row(cells: Sequence[_Block], heads: Sequence[str]) -> Iterator[Statement]:
         cell = cells[place]
         about = [head.strip() for head in (cells[0].text if place else "", heads[place] if place < len(heads) else "")]
         whole = _statement(cell, 0, len(cell.text), [mark for _, mark in cell.marks])
-        yield replace(whole, about="，".join(filter(None, about)))
+        yield replace(whole, table_heads="，".join(filter(None, about)))

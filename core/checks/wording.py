@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from core.base.chinese.script import folded
+from core.base.chinese.script import comparison_form
 
 _MARKS = re.compile(r"[\W_]+")
 
-AXES: dict[str, tuple[tuple[str, ...], ...]] = {
+OPPOSITE_WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "情态": (
         ("不得", "禁止", "严禁", "不准", "不许", "不可以", "不能", "不允许", "无权"),
         ("可以", "有权", "允许", "准许", "可"),
@@ -56,7 +56,7 @@ _ASKED = re.compile(
     r"[?？]|[（(]\s*[)）]|\[\s*\]|(?:单|多)选题|(?<![A-Za-z])A[.、．]?[^A-Za-z\n]{1,20}B[.、．]?[^A-Za-z\n]{1,20}C"
 )
 _GLOSS = re.compile(r"(?<=[\u3400-\u9fff])[（(]([A-Za-z][A-Za-z .,·'’&-]{1,60})[）)]")
-LONG_QUOTE = 6
+MIN_QUOTE_LENGTH = 6
 """Characters. Shorter words in quotation marks are terms, not a quotation."""
 
 
@@ -72,52 +72,54 @@ class Conflict:
 
 
 def compact(text: str) -> str:
-    return _MARKS.sub("", folded(text))
+    return _MARKS.sub("", comparison_form(text))
 
 
-def conflicts(statement: str, passage: str) -> list[Conflict]:
+def find_conflicts(statement: str, passage: str) -> list[Conflict]:
     """Return the places where the passage has the same words around another modal, direction or negation. Both texts
     are compact."""
-    found = list(_turned(statement, passage))
-    return found or list(_negated(statement, passage))
+    found = list(_opposite_word_conflicts(statement, passage))
+    return found or list(_negation_conflicts(statement, passage))
 
 
 @cache
-def _words() -> tuple[re.Pattern[str], dict[str, tuple[str, int]]]:
+def _word_pattern() -> tuple[re.Pattern[str], dict[str, tuple[str, int]]]:
     classes: dict[str, tuple[str, int]] = {}
-    for axis, groups in AXES.items():
+    for axis, groups in OPPOSITE_WORDS.items():
         for number, words in enumerate(groups):
             classes |= dict.fromkeys(words, (axis, number))
     longest_first = sorted(classes, key=len, reverse=True)
     return re.compile("|".join(longest_first)), classes
 
 
-def _turned(statement: str, passage: str) -> Iterator[Conflict]:
-    pattern, classes = _words()
+def _opposite_word_conflicts(statement: str, passage: str) -> Iterator[Conflict]:
+    pattern, classes = _word_pattern()
     for match in pattern.finditer(statement):
         axis, own = classes[match[0]]
         before, after = statement[max(0, match.start() - 3) : match.start()], statement[match.end() : match.end() + 3]
-        if any(_stands(word, before, after, passage, 2) for word in AXES[axis][own]):
+        if any(_has_in_context(word, before, after, passage, 2) for word in OPPOSITE_WORDS[axis][own]):
             continue
-        for number, words in enumerate(AXES[axis]):
-            other = next((word for word in words if number != own and _stands(word, before, after, passage, 3)), None)
+        for number, words in enumerate(OPPOSITE_WORDS[axis]):
+            other = next(
+                (word for word in words if number != own and _has_in_context(word, before, after, passage, 3)), None
+            )
             if other and other not in statement:
-                real = _around(other, before, after, passage)
+                real = _text_around(other, before, after, passage)
                 yield Conflict(axis, f"{before}{match[0]}{after}", real, (axis, {own, number}) != _DEGREES)
                 break
 
 
-def _stands(word: str, before: str, after: str, passage: str, context: int) -> bool:
+def _has_in_context(word: str, before: str, after: str, passage: str, context_length: int) -> bool:
     """Return whether the passage has the word with its neighbours on one side, or with fewer of them on both."""
-    left, right = before[-context:], after[:context]
+    left, right = before[-context_length:], after[:context_length]
     return bool(
-        (len(left) == context and left + word in passage)
-        or (len(right) == context and word + right in passage)
-        or (context > 2 and len(before) >= 2 and len(after) >= 2 and before[-2:] + word + after[:2] in passage)
+        (len(left) == context_length and left + word in passage)
+        or (len(right) == context_length and word + right in passage)
+        or (context_length > 2 and len(before) >= 2 and len(after) >= 2 and before[-2:] + word + after[:2] in passage)
     )
 
 
-def _around(word: str, before: str, after: str, passage: str) -> str:
+def _text_around(word: str, before: str, after: str, passage: str) -> str:
     for size in (3, 2):
         for wanted, offset in ((before[-size:] + word, len(before[-size:])), (word + after[:size], 0)):
             if (place := passage.find(wanted)) >= 0 and wanted != word:
@@ -126,7 +128,7 @@ def _around(word: str, before: str, after: str, passage: str) -> str:
     return word
 
 
-def _negated(statement: str, passage: str) -> Iterator[Conflict]:
+def _negation_conflicts(statement: str, passage: str) -> Iterator[Conflict]:
     """Yield conflicts where one text has 不 and the other has the same five characters without it."""
     for negative, positive, is_stated in ((statement, passage, True), (passage, statement, False)):
         for match in _NEGATION.finditer(negative):
@@ -139,28 +141,28 @@ def _negated(statement: str, passage: str) -> Iterator[Conflict]:
             yield Conflict("否定", *(pair if is_stated else pair[::-1]))
 
 
-def quoted(text: str) -> list[str]:
+def find_quotations(text: str) -> list[str]:
     """Return the words that the text quotes. An ellipsis splits a quotation."""
     pieces: list[str] = []
     for groups in _QUOTES.findall(text):
-        pieces += (piece for piece in _ELLIPSIS.split("".join(groups)) if len(compact(piece)) >= LONG_QUOTE)
+        pieces += (piece for piece in _ELLIPSIS.split("".join(groups)) if len(compact(piece)) >= MIN_QUOTE_LENGTH)
     return pieces
 
 
-def titles(text: str) -> list[str]:
+def find_titles(text: str) -> list[str]:
     return _TITLES.findall(text)
 
 
-def glosses(text: str) -> list[str]:
+def find_glosses(text: str) -> list[str]:
     """Return names in letters behind a Chinese one: Donald Trump of 特朗普（Donald Trump）."""
     return _GLOSS.findall(text)
 
 
-def without_glosses(text: str) -> str:
+def remove_glosses(text: str) -> str:
     return _GLOSS.sub("", text)
 
 
-def nearest(quote: str, passage: str) -> str | None:
+def nearest_wording(quote: str, passage: str) -> str | None:
     """Return the passage's words if they differ from the quotation in only a character or two. Both texts are compact."""
     allowed = max(1, len(quote) // 12)
     for head in (quote[: len(quote) // 2], quote[len(quote) // 2 :]):
@@ -169,20 +171,20 @@ def nearest(quote: str, passage: str) -> str | None:
             continue
         start = place if quote.startswith(head) else place - (len(quote) - len(head))
         candidate = passage[max(0, start) : start + len(quote)]
-        if start >= 0 and len(candidate) == len(quote) and 0 < _differing(quote, candidate) <= allowed:
+        if start >= 0 and len(candidate) == len(quote) and 0 < _count_differing(quote, candidate) <= allowed:
             return candidate
     return None
 
 
-def _differing(one: Sequence[str], other: Sequence[str]) -> int:
+def _count_differing(one: Sequence[str], other: Sequence[str]) -> int:
     return sum(left != right for left, right in zip(one, other, strict=True))
 
 
-def refutes(text: str) -> bool:
+def is_refutation(text: str) -> bool:
     """Return whether the text says that something is not true: 网传…不实."""
     return _REFUTED.search(text) is not None
 
 
-def asks(text: str) -> bool:
+def is_question(text: str) -> bool:
     """Return whether the text asks, or offers answers to choose from."""
     return _ASKED.search(text) is not None

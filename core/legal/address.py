@@ -11,11 +11,11 @@ _ASCII = re.compile(r"[\x00-\x7f]")
 
 
 def law_query(
-    name: str, article: str | None = None, version: str | None = None, on: str | None = None
+    name: str, article: str | None = None, version: str | None = None, as_of: str | None = None
 ) -> dict[str, str]:
     """Return the query parameters that show a law, or one article of it. `article` is an `articleNumber` (第三十八条),
     `version` a `publishDate`, `as_of` a `Period.iso`. Without version and day the page shows the version in force."""
-    values = {"law": name, "article": article, "version": version, "on": on}
+    values = {"law": name, "article": article, "version": version, "on": as_of}
     return {key: value for key, value in values.items() if value}
 
 

@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.base.text import clean, shorten
-from core.legal.verify import BAD_FIRST, Verdict
+from core.legal.verify import WORST_FIRST, StatuteFinding
 from core.reading import FileError, Reader
-from core.reading.extracted import Remark
+from core.reading.extracted import DocumentComment
 
 PROGRAM = "问源"
-PASTED = "粘贴的文稿"
-MOST_COMMENTS = 1_000
+PASTED_DRAFT_NAME = "粘贴的文稿"
+MAX_COMMENTS = 1_000
 """Limit that takes about a second. Twice as many take four times as long, and nobody reads them."""
-NOT_ALL = f"引用太多，只批注了 {MOST_COMMENTS:,} 处，有问题的在先；其余的在表格里。"
-NOT_IN_PLACE = "原来的文件无法加批注，这里只有它的文字，没有保留格式。"
+TOO_MANY_CITATIONS = f"引用太多，只批注了 {MAX_COMMENTS:,} 处，有问题的在先；其余的在表格里。"
+FORMATTING_LOST = "原来的文件无法加批注，这里只有它的文字，没有保留格式。"
 _ARTICLE_LENGTH = 800
 _FONT = "宋体"
 
@@ -27,61 +27,61 @@ class Draft:
 
     name: str
     text: str
-    word: bytes = b""
+    docx: bytes = b""
     """The uploaded file if it is a Word document, else empty."""
     is_cut: bool = False
     """True if `text` is only the beginning of the document."""
 
     @classmethod
-    def pasted(cls, text: str) -> Draft:
-        return cls(PASTED, clean(text).strip())
+    def from_text(cls, text: str) -> Draft:
+        return cls(PASTED_DRAFT_NAME, clean(text).strip())
 
     @classmethod
-    def read(cls, name: str, body: bytes, reader: Reader) -> Draft:
+    def from_file(cls, name: str, body: bytes, reader: Reader) -> Draft:
         """Read an uploaded file. Raises FileError."""
         page = reader.read_file(name, body)
         return cls(page.title, page.text, body if page.kind == "docx" else b"", page.is_cut)
 
 
-def with_comments(draft: Draft, verdicts: Iterable[Verdict], reader: Reader) -> bytes:
+def draft_with_comments(draft: Draft, findings: Iterable[StatuteFinding], reader: Reader) -> bytes:
     """Return the draft as a Word document with a comment for each finding. Raises FileError. A Word document keeps its
     formatting. Any other draft becomes a plain document."""
-    worst_first = sorted(verdicts, key=lambda one: BAD_FIRST.index(one.mark))
-    remarks = list(_remarks(worst_first[:MOST_COMMENTS]))
-    if len(worst_first) > MOST_COMMENTS:
-        remarks.append(Remark(0, 1, NOT_ALL))
-    if draft.word:
+    worst_first = sorted(findings, key=lambda one: WORST_FIRST.index(one.mark))
+    remarks = list(_remarks(worst_first[:MAX_COMMENTS]))
+    if len(worst_first) > MAX_COMMENTS:
+        remarks.append(DocumentComment(0, 1, TOO_MANY_CITATIONS))
+    if draft.docx:
         try:
-            return reader.with_comments(draft.name, draft.word, remarks, PROGRAM)
+            return reader.add_comments(draft.name, draft.docx, remarks, PROGRAM)
         except FileError:
-            remarks.append(Remark(0, 1, NOT_IN_PLACE))
-    return reader.with_comments(draft.name, _plain(draft.text), remarks, PROGRAM)
+            remarks.append(DocumentComment(0, 1, FORMATTING_LOST))
+    return reader.add_comments(draft.name, _plain_docx(draft.text), remarks, PROGRAM)
 
 
-def _remarks(verdicts: Iterable[Verdict]) -> Iterable[Remark]:
+def _remarks(findings: Iterable[StatuteFinding]) -> Iterable[DocumentComment]:
     """Yield one remark per place in the text. Findings that overlap share one, because a run of words can be cut only
     once."""
-    open_: Remark | None = None
-    for verdict in sorted(verdicts, key=lambda one: one.start):
+    open_: DocumentComment | None = None
+    for verdict in sorted(findings, key=lambda one: one.start):
         if open_ and verdict.start < open_.end:
-            open_ = Remark(open_.start, max(open_.end, verdict.end), f"{open_.words}\n{_words(verdict)}")
+            open_ = DocumentComment(open_.start, max(open_.end, verdict.end), f"{open_.text}\n{_comment_text(verdict)}")
             continue
         if open_:
             yield open_
-        open_ = Remark(verdict.start, verdict.end, _words(verdict))
+        open_ = DocumentComment(verdict.start, verdict.end, _comment_text(verdict))
     if open_:
         yield open_
 
 
-def _words(verdict: Verdict) -> str:
-    said = f"{verdict.mark} {verdict.meaning}。{verdict.note}"
-    if not verdict.text:
+def _comment_text(finding: StatuteFinding) -> str:
+    said = f"{finding.mark} {finding.meaning}。{finding.note}"
+    if not finding.text:
         return said
-    force = f"（{verdict.effective_date} 起施行）" if verdict.effective_date else ""
-    return f"{said}\n《{verdict.law_name}》{verdict.article_number}{force}：{shorten(verdict.text, _ARTICLE_LENGTH)}"
+    force = f"（{finding.effective_date} 起施行）" if finding.effective_date else ""
+    return f"{said}\n《{finding.law_name}》{finding.article_number}{force}：{shorten(finding.text, _ARTICLE_LENGTH)}"
 
 
-def _plain(text: str) -> bytes:
+def _plain_docx(text: str) -> bytes:
     import docx
     from docx.oxml.ns import qn
 

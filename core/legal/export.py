@@ -10,17 +10,17 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from core.base.inert_markdown import disarm, link_address, plain_line
-from core.base.spreadsheet import as_csv
+from core.base.inert_markdown import escape_line, link_target, make_inert
+from core.base.spreadsheet import to_csv
 from core.legal.library.article_index import StoredArticle
 from core.legal.library.cases import CaseResponse
 from core.legal.library.catalogue import source_name
 from core.legal.library.law_index import LawVersion
 from core.legal.library.statutes import LegalArticle, RegulationResponse
-from core.legal.types import CourtCase, Status
-from core.legal.verify import Verdict, report
+from core.legal.types import CourtCase, LawStatus
+from core.legal.verify import StatuteFinding, findings_report
 
-Checked = tuple[str, Sequence[Verdict]]
+CheckedDraft = tuple[str, Sequence[StatuteFinding]]
 """Name of a draft, and the findings in it."""
 
 
@@ -29,12 +29,12 @@ def citation_with_text(article: LegalArticle) -> str:
     return f"{article.citation()}规定：“{article.excerpt or article.content}”"
 
 
-def facts_of_article(article: LegalArticle) -> list[str]:
+def article_facts(article: LegalArticle) -> list[str]:
     """Return the known facts of an article: 效力级别, status, issuer and dates."""
     return _facts(article.kind, article.status, article.published, article.effective_date, article.issuer)
 
 
-def facts_of_law(law: LawVersion, status: Status) -> list[str]:
+def law_facts(law: LawVersion, status: LawStatus) -> list[str]:
     return _facts(law.kind, status, law.published, law.effective, law.issuer)
 
 
@@ -45,12 +45,12 @@ def _facts(
     return [str(fact) for fact in (kind, status, issuer, *days) if fact]
 
 
-def facts_of_case(case: CourtCase) -> list[str]:
+def case_facts(case: CourtCase) -> list[str]:
     """Return the known facts of a case: number, court, date, type and cause."""
     return [str(fact) for fact in (case.number, case.court, case.date, case.type, case.cause) if fact]
 
 
-def parts_of_case(case: CourtCase) -> list[tuple[str, str]]:
+def case_parts(case: CourtCase) -> list[tuple[str, str]]:
     """Return titled parts of a case, in the order readers want them: the rule drawn from it, its result, the facts."""
     parts = (("裁判要旨", case.gist), ("裁判结果", case.verdict), ("案情", case.summary))
     return [(title, text) for title, text in parts if text]
@@ -60,33 +60,33 @@ def parts_of_case(case: CourtCase) -> list[tuple[str, str]]:
 
 
 def article_markdown(article: LegalArticle) -> str:
-    return _page(f"# {plain_line(article.citation())}", *_article_body(article))
+    return _page(f"# {escape_line(article.citation())}", *_article_body(article))
 
 
 def _article_body(article: LegalArticle) -> Iterable[str]:
     if not article.url:
-        yield f"*{plain_line(' · '.join([*facts_of_article(article), source_name(article.source)]))}*"
+        yield f"*{escape_line(' · '.join([*article_facts(article), source_name(article.source)]))}*"
     yield _paragraphs(article.content)
     if article.references:
         targets = (
             f"《{found.law_name}》{found.article_number}：{found.content or '库中没有'}" for found in article.references
         )
-        yield "\n".join(f"- {plain_line(target)}" for target in targets)
+        yield "\n".join(f"- {escape_line(target)}" for target in targets)
     if article.url:
-        yield f"<{link_address(article.url)}>"
+        yield f"<{link_target(article.url)}>"
 
 
-def law_markdown(law: LawVersion, status: Status, articles: Sequence[StoredArticle]) -> str:
+def law_markdown(law: LawVersion, status: LawStatus, articles: Sequence[StoredArticle]) -> str:
     """Return a whole law as Markdown, with its headings."""
     parts = [
-        f"# {plain_line(law.name)}",
-        f"*{plain_line(' · '.join([*facts_of_law(law, status), source_name(law.source)]))}*",
+        f"# {escape_line(law.name)}",
+        f"*{escape_line(' · '.join([*law_facts(law, status), source_name(law.source)]))}*",
     ]
     path: tuple[str, ...] = ()
     for article in articles:
         for depth, title in enumerate(article.path):
             if article.path[: depth + 1] != path[: depth + 1]:
-                parts.append(f"{'#' * min(depth + 2, 6)} {plain_line(title)}")
+                parts.append(f"{'#' * min(depth + 2, 6)} {escape_line(title)}")
         path = article.path
         number = f"**{article.number}**　" if article.number.number else ""
         parts.append(number + _paragraphs(article.text))
@@ -94,28 +94,28 @@ def law_markdown(law: LawVersion, status: Status, articles: Sequence[StoredArtic
 
 
 def articles_markdown(response: RegulationResponse) -> str:
-    parts = [f"# 查法规：{plain_line(response.query)}"]
+    parts = [f"# 查法规：{escape_line(response.query)}"]
     for article in response.results:
-        parts += [f"## {plain_line(article.law_name if article.url else article.citation())}", *_article_body(article)]
+        parts += [f"## {escape_line(article.law_name if article.url else article.citation())}", *_article_body(article)]
     return _page(*parts)
 
 
 def case_markdown(case: CourtCase) -> str:
-    return _page(f"# {plain_line(case.name)}", *_case_body(case), "## 全文", _paragraphs(case.text))
+    return _page(f"# {escape_line(case.name)}", *_case_body(case), "## 全文", _paragraphs(case.text))
 
 
 def _case_body(case: CourtCase) -> Iterable[str]:
-    yield f"*{plain_line(' · '.join([*facts_of_case(case), source_name(case.source)]))}*"
-    for title, text in parts_of_case(case):
+    yield f"*{escape_line(' · '.join([*case_facts(case), source_name(case.source)]))}*"
+    for title, text in case_parts(case):
         yield f"**{title}**　{_paragraphs(text)}"
     if case.url:
-        yield f"<{link_address(case.url)}>"
+        yield f"<{link_target(case.url)}>"
 
 
 def cases_markdown(response: CaseResponse) -> str:
-    parts = [f"# 查案例：{plain_line(response.query)}"]
+    parts = [f"# 查案例：{escape_line(response.query)}"]
     for case in response.results:
-        parts += [f"## {plain_line(case.name)}", *_case_body(case)]
+        parts += [f"## {escape_line(case.name)}", *_case_body(case)]
     return _page(*parts)
 
 
@@ -124,7 +124,7 @@ def _page(*parts: str) -> str:
 
 
 def _paragraphs(text: str) -> str:
-    return disarm("\n\n".join(line for line in text.splitlines() if line.strip()))
+    return make_inert("\n\n".join(line for line in text.splitlines() if line.strip()))
 
 
 # ── JSON ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -134,7 +134,7 @@ def as_json(document: dict[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def law_jsonl(law: LawVersion, status: Status, articles: Iterable[StoredArticle]) -> str:
+def law_jsonl(law: LawVersion, status: LawStatus, articles: Iterable[StoredArticle]) -> str:
     """Return a law as one line of the importable JSONL."""
     return _record(
         {
@@ -162,15 +162,15 @@ def _record(document: dict[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False) + "\n"
 
 
-def verdicts_json(drafts: Sequence[Checked]) -> str:
+def findings_json(drafts: Sequence[CheckedDraft]) -> str:
     """Return the findings as JSON. One draft is a plain report; several are listed under `drafts`, each with its name."""
-    reports = [{"file": name, **report(verdicts)} for name, verdicts in drafts]
+    reports = [{"file": name, **findings_report(verdicts)} for name, verdicts in drafts]
     return as_json(reports[0] if len(reports) == 1 else {"drafts": reports})
 
 
 # ── CSV ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_COLUMNS: dict[str, Callable[[Verdict], str | None]] = {
+_COLUMNS: dict[str, Callable[[StatuteFinding], str | None]] = {
     "标记": lambda verdict: verdict.mark.value,
     "结论": lambda verdict: verdict.meaning,
     "引用": lambda verdict: verdict.cited,
@@ -184,6 +184,6 @@ _COLUMNS: dict[str, Callable[[Verdict], str | None]] = {
 }
 
 
-def verdicts_csv(drafts: Iterable[Checked]) -> str:
+def findings_csv(drafts: Iterable[CheckedDraft]) -> str:
     rows = ([name, *(value(one) for value in _COLUMNS.values())] for name, verdicts in drafts for one in verdicts)
-    return as_csv(["文稿", *_COLUMNS], rows)
+    return to_csv(["文稿", *_COLUMNS], rows)

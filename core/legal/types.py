@@ -9,11 +9,11 @@ from typing import Any
 from core.legal.text.article_numbers import ArticleNumber
 
 LAWS, CASES = "laws", "cases"
-LIBRARIES = {LAWS: "本地法规库", CASES: "本地案例库"}
+LIBRARY_LABELS = {LAWS: "本地法规库", CASES: "本地案例库"}
 """Names of the two libraries as sources of results, and what readers call them."""
 
 
-class Kind(StrEnum):
+class LawKind(StrEnum):
     CONSTITUTION = "宪法"
     STATUTE = "法律"
     INTERPRETATION = "司法解释"
@@ -28,14 +28,14 @@ class Kind(StrEnum):
         return _WEIGHTS.get(self, 0.0)
 
 
-_WEIGHTS = {Kind.CONSTITUTION: 1.0, Kind.STATUTE: 1.0, Kind.INTERPRETATION: 0.5}
+_WEIGHTS = {LawKind.CONSTITUTION: 1.0, LawKind.STATUTE: 1.0, LawKind.INTERPRETATION: 0.5}
 
 
-class Status(StrEnum):
+class LawStatus(StrEnum):
     """Validity, in the words of the national database (flk.npc.gov.cn)."""
 
     IN_FORCE = "有效"
-    NOT_YET = "尚未生效"
+    NOT_YET_IN_FORCE = "尚未生效"
     AMENDED = "已修改"
     REPEALED = "已废止"
 
@@ -53,7 +53,7 @@ class Law:
     """One version of one law, as one source has it. Dates are ISO strings, None if unknown."""
 
     name: str
-    kind: Kind
+    kind: LawKind
     articles: tuple[Article, ...]
     source: str
     issuer: str | None = None

@@ -11,10 +11,10 @@ from collections.abc import AsyncIterator
 from typing import TypeVar
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.08, 0.3
-STREAMS_READ_AT_THE_SHORTEST = 12
+STREAMS_AT_SHORTEST_PAUSE = 12
 """The number of streams that are read at the shortest pause. With more, each is read less often, to spare the
 processor."""
-LAST_LOOK = 0.002
+LAST_LOOK_SECONDS = 0.002
 """Seconds to wait after a pause, so that all bytes that arrived during the pause have been read."""
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ _streams = 0
 
 
 def _pause() -> float:
-    return min(SHORTEST_PAUSE * max(1.0, _streams / STREAMS_READ_AT_THE_SHORTEST), LONGEST_PAUSE)
+    return min(SHORTEST_PAUSE * max(1.0, _streams / STREAMS_AT_SHORTEST_PAUSE), LONGEST_PAUSE)
 
 
 async def in_bursts(items: AsyncIterator[T]) -> AsyncIterator[list[T]]:
@@ -41,7 +41,7 @@ async def in_bursts(items: AsyncIterator[T]) -> AsyncIterator[list[T]]:
             if all_taken:
                 all_taken = False
                 await asyncio.sleep(_pause())
-                last_look = asyncio.get_running_loop().call_later(LAST_LOOK, news.set)
+                last_look = asyncio.get_running_loop().call_later(LAST_LOOK_SECONDS, news.set)
             else:
                 news.set()
 

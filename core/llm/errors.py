@@ -14,73 +14,73 @@ _CONNECTIONS = {"APIConnectionError", "TransportError", "ConnectionError", "OSEr
 
 
 TRY_AGAIN = "可以点「重新回答」再试一次。"
-KEPT = f"已写出的内容已保留，{TRY_AGAIN}"
+TEXT_KEPT = f"已写出的内容已保留，{TRY_AGAIN}"
 
 
 class ModelError(AppError):
     kind = "model"
-    happened = "模型没有给出回答。"
-    advice = "请稍后重试。"
+    default_message = "模型没有给出回答。"
+    default_cure = "请稍后重试。"
 
 
 class ModelAuthError(ModelError):
     kind = "model_auth"
-    happened = "模型服务拒绝了当前的密钥。"
-    advice = (
+    default_message = "模型服务拒绝了当前的密钥。"
+    default_cure = (
         "请检查密钥是否正确、是否属于所连的服务：在「设置」页面的「模型」里，或 OPENAI_API_KEY 和 OPENAI_BASE_URL。"
     )
 
 
 class ModelNotFound(ModelError):
     kind = "model_not_found"
-    happened = "模型服务中没有这个模型。"
-    advice = (
+    default_message = "模型服务中没有这个模型。"
+    default_cure = (
         "请在「设置」页面的「模型」里从列表中选一个，或检查 LLM_MODEL 的写法（如 openai:模型名）和 OPENAI_BASE_URL。"
     )
 
 
 class ModelCannotSearch(ModelError):
     kind = "model_cannot_search"
-    happened = "当前的模型或其服务没有自带的联网搜索。"
+    default_message = "当前的模型或其服务没有自带的联网搜索。"
 
 
 class ModelTimeout(ModelError):
     kind = "model_timeout"
-    happened = "模型在规定时间内没有继续输出。"
-    advice = TRY_AGAIN
+    default_message = "模型在规定时间内没有继续输出。"
+    default_cure = TRY_AGAIN
 
 
 class ModelUnavailable(ModelError):
     kind = "model_unavailable"
-    happened = "连接不上模型服务。"
-    advice = "请检查网络、代理和模型服务的地址（OPENAI_BASE_URL）；本机服务请确认已启动。"
+    default_message = "连接不上模型服务。"
+    default_cure = "请检查网络、代理和模型服务的地址（OPENAI_BASE_URL）；本机服务请确认已启动。"
 
 
 class ModelOverloaded(ModelError):
     kind = "model_overloaded"
-    happened = "模型服务正忙。"
-    advice = "已自动重试仍未成功，请过一会儿再问。"
+    default_message = "模型服务正忙。"
+    default_cure = "已自动重试仍未成功，请过一会儿再问。"
 
 
 class ModelQuotaExceeded(ModelError):
     kind = "model_quota"
-    happened = "模型服务的额度已用完。"
-    advice = "请到模型服务商处充值，或在设置中改用其他模型。"
+    default_message = "模型服务的额度已用完。"
+    default_cure = "请到模型服务商处充值，或在设置中改用其他模型。"
 
 
 class ModelRedirected(ModelError):
     """A redirect that was not followed: the question and the key were meant for the configured address."""
 
     kind = "model_redirected"
-    happened = "模型服务要求转到另一个地址，没有跟随，问题没有发出。"
-    advice = "请把模型服务的地址（OPENAI_BASE_URL）改为最终的地址。"
+    default_message = "模型服务要求转到另一个地址，没有跟随，问题没有发出。"
+    default_cure = "请把模型服务的地址（OPENAI_BASE_URL）改为最终的地址。"
 
 
 class TooManyCalls(ModelError):
     """The installation's own limit on model calls, counted for all visitors together."""
 
     kind = "too_many_calls"
-    happened = "所有人合计的模型调用已达到每分钟的上限。"
+    default_message = "所有人合计的模型调用已达到每分钟的上限。"
 
     def __init__(self, *, retry_after: float) -> None:
         super().__init__(cure=f"请在 {max(1, round(retry_after))} 秒后重试。")
@@ -90,38 +90,38 @@ class ModelRefused(ModelError):
     """The service understood the request and refuses it: too long, an unknown parameter, a filter."""
 
     kind = "model_refused"
-    happened = "模型服务拒绝了这次请求。"
-    advice = "可能是内容过长或触发了服务商的限制，请缩短问题或新建对话后再试。"
+    default_message = "模型服务拒绝了这次请求。"
+    default_cure = "可能是内容过长或触发了服务商的限制，请缩短问题或新建对话后再试。"
 
 
 class ModelEmptyAnswer(ModelError):
     kind = "model_empty"
-    happened = "模型返回了空的回答。"
-    advice = "请换一种问法，或点「重新回答」。"
+    default_message = "模型返回了空的回答。"
+    default_cure = "请换一种问法，或点「重新回答」。"
 
 
 class ModelDisconnected(ModelError):
     kind = "model_disconnected"
-    happened = "与模型服务的连接在回答途中断开。"
-    advice = TRY_AGAIN
+    default_message = "与模型服务的连接在回答途中断开。"
+    default_cure = TRY_AGAIN
 
 
-def translate(error: BaseException, *, mid_stream: bool = False, searching: bool = False) -> ModelError:
+def to_model_error(error: BaseException, *, mid_stream: bool = False, searching: bool = False) -> ModelError:
     """Return the ModelError for an exception of a model client. `searching`: the call asked for the model's own web
     search."""
     if isinstance(error, ModelError):
         return error
     names = {cls.__name__ for cls in type(error).__mro__}
     if names & _TIMEOUTS:
-        return ModelTimeout(cure=KEPT if mid_stream else "")
+        return ModelTimeout(cure=TEXT_KEPT if mid_stream else "")
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         body = str(getattr(error, "body", "") or "")
         if searching and lacks_search(status, body):
             return ModelCannotSearch()
-        return _by_status(status, str(getattr(error, "code", "") or ""), body)
+        return _error_for_status(status, str(getattr(error, "code", "") or ""), body)
     if mid_stream:
-        return ModelDisconnected(cure=KEPT)
+        return ModelDisconnected(cure=TEXT_KEPT)
     if names & _CONNECTIONS:
         return ModelUnavailable()
     if searching and isinstance(
@@ -131,7 +131,7 @@ def translate(error: BaseException, *, mid_stream: bool = False, searching: bool
     return ModelError(f"模型服务返回了无法识别的内容（{type(error).__name__}）。")
 
 
-def _by_status(status: int, code: str, body: str) -> ModelError:
+def _error_for_status(status: int, code: str, body: str) -> ModelError:
     if 300 <= status < 400:
         return ModelRedirected()
     if status == 401:
@@ -149,6 +149,6 @@ def _by_status(status: int, code: str, body: str) -> ModelError:
     return ModelRefused(f"模型服务拒绝了这次请求（{status}）。")
 
 
-def worth_retrying(error: BaseException) -> bool:
+def is_retryable(error: BaseException) -> bool:
     """Return whether the error is temporary: the same request may succeed in a moment."""
     return isinstance(error, ModelOverloaded | ModelUnavailable)

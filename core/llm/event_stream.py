@@ -28,12 +28,12 @@ class EventReader:
         self._line = bytearray(text[end:])
         for line in text[:end].decode().replace("\r\n", "\n").replace("\r", "\n").split("\n")[:-1]:
             if line:
-                self._field(line)
+                self._read_field(line)
             elif self._data:
                 yield "\n".join(self._data)
                 self._data.clear()
 
-    def _field(self, line: str) -> None:
+    def _read_field(self, line: str) -> None:
         name, _, value = line.partition(":")
         if name == "data":
             self._data.append(value.removeprefix(" "))

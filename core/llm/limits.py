@@ -10,13 +10,13 @@ from core.base.settings import Settings
 from core.llm.errors import TooManyCalls
 
 
-class ModelLimit:
+class ModelCallLimit:
     def __init__(self, per_minute: int, link: RedisLink | None = None) -> None:
         self._per_minute = per_minute
         self._counter = MinuteCounter(link)
 
     @classmethod
-    def from_settings(cls, settings: Settings, link: RedisLink | None = None) -> ModelLimit:
+    def from_settings(cls, settings: Settings, link: RedisLink | None = None) -> ModelCallLimit:
         return cls(settings.limits.model_calls_per_minute, link)
 
     async def count(self) -> None:
@@ -25,4 +25,4 @@ class ModelLimit:
 
     def _count(self) -> None:
         if not self._counter.hit(self._per_minute, "model"):
-            raise TooManyCalls(retry_after=self._counter.wait(self._per_minute, "model"))
+            raise TooManyCalls(retry_after=self._counter.seconds_until_free(self._per_minute, "model"))

@@ -19,13 +19,13 @@ from core.base.settings import LlmSettings, Settings, choose_model
 from core.base.text import clean_piece
 from core.base.threads import LoopThread
 from core.base.tuning import exempt_from_garbage_collection, short_switch_interval
-from core.llm.errors import KEPT, ModelDisconnected, ModelEmptyAnswer, ModelError, translate, worth_retrying
-from core.llm.limits import ModelLimit
+from core.llm.errors import TEXT_KEPT, ModelDisconnected, ModelEmptyAnswer, ModelError, is_retryable, to_model_error
+from core.llm.limits import ModelCallLimit
 from core.llm.pieces import Piece, SearchingPiece, TextPiece, ThoughtPiece, TokenUsage
-from core.llm.reasoning import ThinkSplitter, reasoning_in
-from core.llm.retry import logged, retrying
+from core.llm.reasoning import ThinkSplitter, reasoning_text
+from core.llm.retry import log_cause, retry_attempts
 from core.llm.tokens import estimate_tokens
-from core.llm.web_search import NativeReader, Part, with_search
+from core.llm.web_search import ChunkPart, NativeChunkReader, bind_web_search
 from core.search.types import SearchQuery
 
 if TYPE_CHECKING:
@@ -38,17 +38,17 @@ log = logging.getLogger(__name__)
 Prompt = Sequence[tuple[str, str]]
 """(role, text) pairs, which LangChain reads as messages: system, human, ai."""
 
-CUT_OFF = ("length", "content_filter")
+CUT_OFF_REASONS = ("length", "content_filter")
 """The values of `finish_reason` by which a service says that it ended the answer early."""
 IDLE_CONNECTIONS = 5
-MAX_OTHERS = 64
+MAX_OTHER_MODELS = 64
 """The number of models, chosen by readers, that are kept at once. Each keeps connections open."""
 
 
 def build_chat_model(settings: Settings) -> BaseChatModel:
     """Build LangChain's chat model for the settings. Raises a ModelError where they cannot be used."""
     choice = choose_model(settings)
-    if choice.embedded:
+    if choice.is_embedded:
         raise ModelError(f"{choice.label}只摘录来源，不能写作。", cure="请在「设置」页面的「模型」里连接一个模型。")
     from langchain.chat_models import init_chat_model
 
@@ -61,7 +61,7 @@ def build_chat_model(settings: Settings) -> BaseChatModel:
     if settings.llm.temperature is not None:
         options["temperature"] = settings.llm.temperature
     if choice.provider == "openai":
-        return _openai_chat(choice.name, settings, options)
+        return _build_openai_chat(choice.name, settings, options)
     try:
         model: BaseChatModel = init_chat_model(choice.name, model_provider=choice.provider, **options)
     except ImportError:
@@ -77,9 +77,9 @@ def build_chat_model(settings: Settings) -> BaseChatModel:
     return model
 
 
-def _openai_chat(name: str, settings: Settings, options: dict[str, Any]) -> BaseChatModel:
+def _build_openai_chat(name: str, settings: Settings, options: dict[str, Any]) -> BaseChatModel:
     from core.llm.openai_chat import OpenAIChat
-    from core.llm.plain_chunks import PlainChunks
+    from core.llm.plain_chunks import PlainChunksClient
 
     key = settings.openai.api_key
     if settings.openai.base_url:
@@ -91,13 +91,13 @@ def _openai_chat(name: str, settings: Settings, options: dict[str, Any]) -> Base
         stream_chunk_timeout=None,
         stream_usage=True,  # LangChain leaves the usage out for custom addresses unless this is set
         **options,
-        **_clients(),
+        **_http_clients(),
     )
-    chat.async_client = PlainChunks(chat.async_client)
+    chat.async_client = PlainChunksClient(chat.async_client)
     return chat
 
 
-def _clients() -> dict[str, Any]:
+def _http_clients() -> dict[str, Any]:
     """Return HTTP clients that follow no redirects and keep few idle connections. openai follows redirects by default,
     so that the question would travel to a host that nobody has configured. It also keeps a hundred unused connections
     open, each of them a file handle."""
@@ -120,7 +120,7 @@ class Model:
         *,
         build: Callable[[Settings], BaseChatModel] = build_chat_model,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        limit: ModelLimit | None = None,
+        limit: ModelCallLimit | None = None,
     ) -> None:
         self.choice = choose_model(settings)
         self.settings = settings
@@ -137,12 +137,12 @@ class Model:
     def label(self) -> str:
         return self.choice.label
 
-    def under(self, settings: Settings) -> Model:
+    def for_settings(self, settings: Settings) -> Model:
         """Return the model for these settings: this one, or another that is kept for the next reader who chooses it."""
         mine, wanted = self.settings.llm, settings.llm
         if (wanted.model, wanted.temperature) == (mine.model, mine.temperature):
             return self
-        if len(self._others) >= MAX_OTHERS:
+        if len(self._others) >= MAX_OTHER_MODELS:
             self._others.clear()
         # No lock here: `_lock` may be held for seconds while the model is built.
         return self._others.setdefault(
@@ -150,45 +150,45 @@ class Model:
             Model(settings, build=self._build, sleep=self._sleep, limit=self._limit),
         )
 
-    def chat(self) -> BaseChatModel:
+    def chat_model(self) -> BaseChatModel:
         with self._lock:
             if self._chat is None:
                 self._chat = self._build(self.settings)
                 exempt_from_garbage_collection()
             return self._chat
 
-    async def achat(self) -> BaseChatModel:
+    async def achat_model(self) -> BaseChatModel:
         """Return the chat model, built in a thread if it is not there yet: the imports take seconds."""
-        return await asyncio.to_thread(self.chat) if self._chat is None else self._chat
+        return await asyncio.to_thread(self.chat_model) if self._chat is None else self._chat
 
     async def count_call(self) -> None:
         """Count one request to the model. Must be awaited before every request. Raises TooManyCalls."""
-        if self._limit is not None and not self.choice.embedded:
+        if self._limit is not None and not self.choice.is_embedded:
             await self._limit.count()
 
     def warm_up(self) -> None:
         """Import LangChain and build the model in the background; excerpts need neither."""
-        if not self.choice.embedded:
+        if not self.choice.is_embedded:
             threading.Thread(target=self._build_early, name="wenyuan-warm-up", daemon=True).start()
 
     def _build_early(self) -> None:
         try:
             with short_switch_interval():
-                self.chat()
+                self.chat_model()
         except ModelError as error:
             log.warning("%s", error)
 
     def stream(self, prompt: Prompt) -> AsyncIterator[Piece]:
         """Stream the answer piece by piece; the usage comes last. Raises a ModelError, also in mid-stream."""
-        return cast("AsyncIterator[Piece]", self._stream(prompt, _Answer(_plain_text), _asked))
+        return cast("AsyncIterator[Piece]", self._stream(prompt, _StreamedAnswer(_read_plain_chunk), _ask_plainly))
 
-    def stream_short(self, prompt: Prompt, *, tokens: int) -> AsyncIterator[Piece]:
+    def stream_short(self, prompt: Prompt, *, max_tokens: int) -> AsyncIterator[Piece]:
         """Stream an answer of at most `max_tokens` tokens, tried only once: an auxiliary call, not the answer to the
         reader."""
-        ask = partial(_asked, max_tokens=tokens)
-        return cast("AsyncIterator[Piece]", self._stream(prompt, _Answer(_plain_text), ask, attempts=1))
+        ask = partial(_ask_plainly, max_tokens=max_tokens)
+        return cast("AsyncIterator[Piece]", self._stream(prompt, _StreamedAnswer(_read_plain_chunk), ask, attempts=1))
 
-    def stream_searching(
+    def stream_with_search(
         self, prompt: Prompt, query: SearchQuery, *, required: bool = False
     ) -> AsyncIterator[SearchingPiece]:
         """Stream an answer for which the model searches the web itself. Raises ModelCannotSearch, before any piece, if
@@ -196,14 +196,14 @@ class Model:
         base_url = self.settings.openai.base_url
 
         def ask(chat: BaseChatModel, prompt: list[tuple[str, str]]) -> AsyncIterator[Any]:
-            return with_search(chat, query, base_url=base_url, required=required).astream(prompt)
+            return bind_web_search(chat, query, base_url=base_url, required=required).astream(prompt)
 
-        return self._stream(prompt, _Answer(NativeReader().read), ask, searching=True)
+        return self._stream(prompt, _StreamedAnswer(NativeChunkReader().read), ask, searching=True)
 
     async def _stream(
         self,
         prompt: Prompt,
-        answer: _Answer,
+        answer: _StreamedAnswer,
         ask: Callable[[BaseChatModel, list[tuple[str, str]]], AsyncIterator[Any]],
         *,
         searching: bool = False,
@@ -212,28 +212,28 @@ class Model:
         limits = self.settings.llm
         if attempts is not None:
             limits = limits.model_copy(update={"attempts": attempts})
-        chat = await self.achat()
+        chat = await self.achat_model()
         try:
             async with asyncio.timeout(limits.total_timeout):
-                chunks, first = await self._open(lambda: ask(chat, list(prompt)), limits, searching=searching)
+                chunks, first = await self._open_stream(lambda: ask(chat, list(prompt)), limits, searching=searching)
                 async with aclosing(chunks):
                     chunk = first
                     while chunk is not None:
-                        for piece in answer.take(chunk):
+                        for piece in answer.add_chunk(chunk):
                             yield piece
                         # Before its first thought or word, and while it searches, a model may be silent for longer.
-                        longest = 0.0 if answer.begun else limits.first_token_timeout
-                        chunk = await _next(chunks, max(longest, limits.idle_timeout))
+                        longest = 0.0 if answer.has_begun else limits.first_token_timeout
+                        chunk = await _next_chunk(chunks, max(longest, limits.idle_timeout))
         except Exception as error:
-            told = translate(error, mid_stream=bool(answer.written), searching=searching)
-            raise logged(told, error) from None
-        for piece in answer.end():
+            told = to_model_error(error, mid_stream=bool(answer.written), searching=searching)
+            raise log_cause(told, error) from None
+        for piece in answer.finish():
             yield piece
-        if self.choice.provider == "openai" and not answer.finished:
+        if self.choice.provider == "openai" and not answer.is_finished:
             raise ModelDisconnected(
-                cure="" if answer.blank else KEPT
+                cure="" if answer.is_blank else TEXT_KEPT
             )  # a dropped connection without a length looks like an ordinary end
-        if answer.blank:
+        if answer.is_blank:
             raise ModelEmptyAnswer
         yield answer.usage(prompt)
 
@@ -248,11 +248,13 @@ class Model:
         loop.submit(first_piece()).result()
         return time.monotonic() - started
 
-    async def _open(
+    async def _open_stream(
         self, ask: Callable[[], AsyncIterator[Any]], limits: LlmSettings, *, searching: bool
     ) -> tuple[Any, Any]:
         """Return the stream and its first chunk. Until that chunk a failed request is tried again."""
-        async for attempt in retrying(limits, count=self.count_call, worth_it=worth_retrying, sleep=self._sleep):
+        async for attempt in retry_attempts(
+            limits, count_call=self.count_call, should_retry=is_retryable, sleep=self._sleep
+        ):
             with attempt:
                 chunks = ask()
                 try:
@@ -260,11 +262,11 @@ class Model:
                         return chunks, await anext(chunks, None)
                 except Exception as error:
                     await chunks.aclose()  # type: ignore[attr-defined]
-                    raise logged(translate(error, searching=searching), error) from None
+                    raise log_cause(to_model_error(error, searching=searching), error) from None
         raise AssertionError("tenacity ends by returning or raising")
 
 
-def _asked(chat: BaseChatModel, prompt: list[tuple[str, str]], **options: Any) -> AsyncIterator[Any]:
+def _ask_plainly(chat: BaseChatModel, prompt: list[tuple[str, str]], **options: Any) -> AsyncIterator[Any]:
     """Open a stream. OpenAI's protocol is read directly: LangChain's message around every few words is only for the
     agent."""
     if getattr(chat, "completes", False):
@@ -272,61 +274,61 @@ def _asked(chat: BaseChatModel, prompt: list[tuple[str, str]], **options: Any) -
     return chat.bind(**options).astream(prompt)
 
 
-MOST_TOKENS = 1_000_000_000
+MAX_REPORTED_TOKENS = 1_000_000_000
 
 
-def reported_usage(usage: Any) -> TokenUsage | None:
+def read_reported_usage(usage: Any) -> TokenUsage | None:
     """Return LangChain's `usage_metadata` as TokenUsage, or None if it is missing or not credible. The output includes
     the reasoning, where the service counts it. An absurd figure would spoil the sums of all users."""
     if not usage:
         return None
     read, written = usage["input_tokens"], usage["output_tokens"]
     reasoning = (usage.get("output_token_details") or {}).get("reasoning") or 0
-    if min(read, written, reasoning) < 0 or not 0 < read + written <= MOST_TOKENS or reasoning > written:
+    if min(read, written, reasoning) < 0 or not 0 < read + written <= MAX_REPORTED_TOKENS or reasoning > written:
         return None
     return TokenUsage(read, written, estimated=False, reasoning=reasoning)
 
 
-async def _next(chunks: Any, seconds: float) -> Any:
+async def _next_chunk(chunks: Any, seconds: float) -> Any:
     async with asyncio.timeout(seconds):
         return await anext(chunks, None)
 
 
-def _plain_text(chunk: Any) -> Iterator[Part]:
-    if thought := reasoning_in(chunk):
+def _read_plain_chunk(chunk: Any) -> Iterator[ChunkPart]:
+    if thought := reasoning_text(chunk):
         yield ThoughtPiece(thought)
     yield str(chunk.text)
 
 
-class _Answer:
+class _StreamedAnswer:
     """The state of one streamed answer. `read` splits a chunk into its parts."""
 
-    def __init__(self, read: Callable[[Any], Iterator[Part]]) -> None:
+    def __init__(self, read: Callable[[Any], Iterator[ChunkPart]]) -> None:
         self._read = read
         self.written = ""
         self.thought = ""
-        self.blank = True
+        self.is_blank = True
         self._splitter = ThinkSplitter()
-        self.finished = False
+        self.is_finished = False
         """True once the server has said that the answer is complete."""
         self._reported: TokenUsage | None = None
         self._cut_off = ""
 
     @property
-    def begun(self) -> bool:
+    def has_begun(self) -> bool:
         """True once the model has begun to think or to write."""
         return bool(self.thought or self.written)
 
-    def take(self, heard: Any) -> Iterator[SearchingPiece]:
+    def add_chunk(self, chunk: Any) -> Iterator[SearchingPiece]:
         """Yield the pieces of a chunk: a LangChain message, or plain text or thought."""
-        plain = isinstance(heard, str | ThoughtPiece)
+        plain = isinstance(chunk, str | ThoughtPiece)
         if not plain:
-            self._note_ending(heard)
-        for part in (heard,) if plain else self._read(heard):
+            self._note_ending(chunk)
+        for part in (chunk,) if plain else self._read(chunk):
             if isinstance(part, str):
                 text = clean_piece(part)
                 self.written += text
-                yield from self._note(self._splitter.feed(text))
+                yield from self._note_text(self._splitter.feed(text))
             elif isinstance(part, ThoughtPiece):
                 thought = ThoughtPiece(clean_piece(part.text))
                 self.thought += thought.text
@@ -336,19 +338,19 @@ class _Answer:
 
     def _note_ending(self, message: Any) -> None:
         usage = getattr(message, "usage_metadata", None)
-        self._reported = reported_usage(usage) or self._reported
+        self._reported = read_reported_usage(usage) or self._reported
         ending = message.response_metadata.get("finish_reason") or message.response_metadata.get("status")
-        self.finished |= bool(usage or ending)
-        if ending in CUT_OFF:
+        self.is_finished |= bool(usage or ending)
+        if ending in CUT_OFF_REASONS:
             self._cut_off = ending
 
-    def end(self) -> Iterator[Piece]:
-        yield from self._note(self._splitter.end())
+    def finish(self) -> Iterator[Piece]:
+        yield from self._note_text(self._splitter.end())
 
-    def _note(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+    def _note_text(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         for piece in pieces:
             if isinstance(piece, TextPiece) and piece.text.strip():
-                self.blank = False
+                self.is_blank = False
             yield piece
 
     def usage(self, prompt: Prompt) -> TokenUsage:

@@ -11,21 +11,24 @@ from core.llm.model import Model
 from core.llm.pieces import TextPiece, TokenUsage
 
 
-class Said(NamedTuple):
+class ShortAnswer(NamedTuple):
     text: str
     usage: TokenUsage
 
 
-async def ask_once(model: Model, prompt: str, *, tokens: int, seconds: float) -> Said:
+async def ask_once(model: Model, prompt: str, *, max_tokens: int, seconds: float) -> ShortAnswer:
     """Return what the model said; raise a ModelError, also when it took too long."""
     written = ""
     try:
-        async with asyncio.timeout(seconds), aclosing(model.stream_short([("human", prompt)], tokens=tokens)) as pieces:  # type: ignore[type-var]
+        async with (
+            asyncio.timeout(seconds),
+            aclosing(model.stream_short([("human", prompt)], max_tokens=max_tokens)) as pieces,  # type: ignore[type-var]
+        ):
             async for piece in pieces:
                 if isinstance(piece, TextPiece):
                     written += piece.text
                 elif isinstance(piece, TokenUsage):
-                    return Said(written, piece)
+                    return ShortAnswer(written, piece)
     except TimeoutError:
         raise ModelTimeout from None
     raise ModelEmptyAnswer

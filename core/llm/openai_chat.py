@@ -15,10 +15,10 @@ from langchain_core.outputs import ChatGenerationChunk
 from langchain_openai import ChatOpenAI
 
 from core.llm.pieces import ThoughtPiece
-from core.llm.plain_chunks import kind_of_text
+from core.llm.plain_chunks import text_field
 from core.llm.reasoning import REASONING_FIELDS, reasoning_field
 
-Heard = str | ThoughtPiece | BaseMessage
+StreamedPart = str | ThoughtPiece | BaseMessage
 
 
 class OpenAIChat(ChatOpenAI):
@@ -26,11 +26,11 @@ class OpenAIChat(ChatOpenAI):
     so."""
 
     @property
-    def completes(self) -> bool:
+    def uses_chat_completions(self) -> bool:
         """True if requests without tools go to chat completions. Some models of OpenAI are only in the Responses API."""
         return not self._use_responses_api(self.model_kwargs)
 
-    async def stream_pieces(self, prompt: LanguageModelInput, **options: Any) -> AsyncIterator[Heard]:
+    async def stream_pieces(self, prompt: LanguageModelInput, **options: Any) -> AsyncIterator[StreamedPart]:
         """Stream as `astream` does, without callbacks: text as plain pieces, a LangChain message only for anything
         else."""
         options["stream_options"] = {"include_usage": True}
@@ -38,13 +38,13 @@ class OpenAIChat(ChatOpenAI):
         chunk = None
         async with await self.async_client.create(**payload) as chunks:
             async for chunk in chunks:
-                heard = _text(chunk) or self._message(chunk)
+                heard = _text_piece(chunk) or self._to_message(chunk)
                 if heard is not None:
                     yield heard
         if chunk is None:
             raise ValueError("the stream has ended without a word")
 
-    def _message(self, chunk: dict[str, Any]) -> BaseMessage | None:
+    def _to_message(self, chunk: dict[str, Any]) -> BaseMessage | None:
         made = self._convert_chunk_to_generation_chunk(chunk, AIMessageChunk, None)
         if made is None:
             return None
@@ -70,8 +70,8 @@ class OpenAIChat(ChatOpenAI):
         return payload
 
 
-def _text(chunk: dict[str, Any]) -> str | ThoughtPiece | None:
-    kind = kind_of_text(chunk)
+def _text_piece(chunk: dict[str, Any]) -> str | ThoughtPiece | None:
+    kind = text_field(chunk)
     if kind != "content" and kind not in REASONING_FIELDS:
         return None
     text: str = chunk["choices"][0]["delta"][kind]

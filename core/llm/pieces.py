@@ -55,7 +55,7 @@ class CitationPiece:
 
     url: str
     title: str
-    here: bool
+    is_at_end: bool
     """True if the citation belongs to the end of the text so far."""
 
 

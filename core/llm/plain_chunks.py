@@ -21,14 +21,14 @@ from core.llm.bursts import in_bursts
 from core.llm.errors import ModelError
 from core.llm.event_stream import EventReader
 
-MOST_ARGUMENTS = 4_000
+MAX_ARGUMENTS_LENGTH = 4_000
 """Characters of a tool call's arguments. LangChain parses broken JSON again and again, each time one character shorter:
 a hundred thousand characters block all answers for minutes."""
 LAST_BYTES_SECONDS = 0.1
 """Seconds to read on after the last event: a connection is reused only if no bytes are left in it."""
 
 
-class PlainChunks:
+class PlainChunksClient:
     """A replacement for the `async_client` of LangChain's ChatOpenAI."""
 
     def __init__(self, completions: AsyncCompletions) -> None:
@@ -40,10 +40,10 @@ class PlainChunks:
     async def create(self, **payload: Any) -> Any:
         if not payload.get("stream"):
             return await self._completions.create(**payload)
-        return PlainStream((await self._completions.with_raw_response.create(**payload)).http_response)
+        return JoinedChunks((await self._completions.with_raw_response.create(**payload)).http_response)
 
 
-class PlainStream:
+class JoinedChunks:
     """The chunks of one answer. Neighbours with text of the same kind are joined."""
 
     def __init__(self, response: Response) -> None:
@@ -52,7 +52,7 @@ class PlainStream:
         self._ended = False
         self._arguments = 0
 
-    async def __aenter__(self) -> PlainStream:
+    async def __aenter__(self) -> JoinedChunks:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -62,8 +62,8 @@ class PlainStream:
         async with aclosing(self._response.aiter_bytes()) as received, aclosing(in_bursts(received)) as bursts:  # type: ignore[type-var]
             first = True
             async for burst in bursts:
-                chunks, failure = self._chunks(b"".join(burst))
-                for chunk in chunks if first else joined(chunks):
+                chunks, failure = self._read_chunks(b"".join(burst))
+                for chunk in chunks if first else join_chunks(chunks):
                     yield chunk
                 if failure is not None:
                     raise failure
@@ -75,7 +75,7 @@ class PlainStream:
                     async for _ in bursts:
                         pass
 
-    def _chunks(self, received: bytes) -> tuple[list[Any], Exception | None]:
+    def _read_chunks(self, received: bytes) -> tuple[list[Any], Exception | None]:
         """Return the chunks in the bytes, and the exception that came after them, if any."""
         chunks: list[Any] = []
         try:
@@ -83,26 +83,26 @@ class PlainStream:
                 if data.startswith("[DONE]"):
                     self._ended = True
                     break
-                chunks.append(self._checked(json.loads(data)))
+                chunks.append(self._check_chunk(json.loads(data)))
         except Exception as failure:
             return chunks, failure
         return chunks, None
 
-    def _checked(self, chunk: Any) -> Any:
+    def _check_chunk(self, chunk: Any) -> Any:
         if error := chunk.get("error"):
             told = error.get("message") if isinstance(error, dict) else None
             raise APIError(str(told or "the stream tells of an error"), request=self._response.request, body=error)
-        for call in _calls(chunk):
+        for call in _tool_calls(chunk):
             call.setdefault("index", None)
             self._arguments += len(str((call.get("function") or {}).get("arguments") or ""))
-        if self._arguments > MOST_ARGUMENTS:
+        if self._arguments > MAX_ARGUMENTS_LENGTH:
             raise ModelError("模型要交给工具的内容太长，没有执行。")
         return chunk
 
 
-def joined(chunks: Iterable[Any]) -> Iterator[Any]:
+def join_chunks(chunks: Iterable[Any]) -> Iterator[Any]:
     """Yield the chunks, with neighbours joined that hold only text of the same kind."""
-    for kind, group in itertools.groupby(chunks, key=kind_of_text):
+    for kind, group in itertools.groupby(chunks, key=text_field):
         if not kind:
             yield from group
             continue
@@ -112,7 +112,7 @@ def joined(chunks: Iterable[Any]) -> Iterator[Any]:
         yield first
 
 
-def kind_of_text(chunk: Any) -> str:
+def text_field(chunk: Any) -> str:
     """Return the name of the only field that a chunk fills. Empty if it fills several, no text, or reports the end or
     the usage."""
     match chunk:
@@ -123,7 +123,7 @@ def kind_of_text(chunk: Any) -> str:
     return ""
 
 
-def _calls(chunk: Any) -> Iterator[dict[str, Any]]:
+def _tool_calls(chunk: Any) -> Iterator[dict[str, Any]]:
     """Yield the tool calls of a chunk. Adds the fields that some servers leave out and LangChain expects."""
     for choice in chunk.get("choices") or ():
         delta = choice.setdefault("delta", None) or {}

@@ -20,7 +20,7 @@ def reasoning_field(fields: Any) -> dict[str, str]:
     return {}
 
 
-def reasoning_in(message: Any) -> str:
+def reasoning_text(message: Any) -> str:
     """Return the reasoning in a LangChain message or message chunk."""
     return "".join(reasoning_field(message.additional_kwargs).values())
 
@@ -45,7 +45,7 @@ class ThinkSplitter:
             else:
                 return
         if self._state == "thinking":
-            yield from self._thought()
+            yield from self._release_thought()
         if self._state == "thought":  # blanks before the first word are no part of the answer
             self._held = self._held.lstrip()
             self._state = "answering" if self._held else "thought"
@@ -59,7 +59,7 @@ class ThinkSplitter:
         if held:
             yield ThoughtPiece(held) if self._state == "thinking" else TextPiece(held)
 
-    def _thought(self) -> Iterator[ThoughtPiece]:
+    def _release_thought(self) -> Iterator[ThoughtPiece]:
         thought, closed, rest = self._held.partition(_CLOSE)
         if closed:
             self._state, self._held = "thought", rest
@@ -70,7 +70,7 @@ class ThinkSplitter:
             yield ThoughtPiece(thought)
 
 
-def without_thinking(text: str) -> str:
+def strip_thinking(text: str) -> str:
     """Return a whole text without its `<think>` block."""
     splitter = ThinkSplitter()
     pieces = [*splitter.feed(text), *splitter.end()]

@@ -13,29 +13,29 @@ from core.llm.errors import ModelError
 log = logging.getLogger(__name__)
 
 
-def retrying(
+def retry_attempts(
     limits: LlmSettings,
     *,
-    count: Callable[[], Awaitable[None]],
-    worth_it: Callable[[BaseException], bool],
+    count_call: Callable[[], Awaitable[None]],
+    should_retry: Callable[[BaseException], bool],
     sleep: Callable[[float], Awaitable[None]],
 ) -> AsyncRetrying:
     """Return tenacity's attempts for the settings. `count_call` is awaited before each attempt and may refuse it."""
 
     async def before(_: RetryCallState) -> None:
-        await count()
+        await count_call()
 
     return AsyncRetrying(
         before=before,
         stop=stop_after_attempt(limits.attempts),
         wait=wait_exponential_jitter(multiplier=0.5, max=8),
-        retry=retry_if_exception(worth_it),
+        retry=retry_if_exception(should_retry),
         sleep=sleep,
         reraise=True,
     )
 
 
-def logged(error: ModelError, cause: BaseException) -> ModelError:
+def log_cause(error: ModelError, cause: BaseException) -> ModelError:
     """Log the client's own error text, which readers never see, and return the ModelError."""
     if error is not cause:
         log.warning("model: %s (%s: %s)", error.kind, type(cause).__name__, cause)

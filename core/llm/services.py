@@ -19,14 +19,14 @@ from core.base.text import one_line
 from core.llm.errors import ModelAuthError, ModelError, ModelOverloaded, ModelRedirected, ModelTimeout, ModelUnavailable
 
 LIST_SECONDS = 8.0
-LOOK_SECONDS = 1.0
-LOOK_AGAIN_SECONDS = 15.0
-MOST_MODELS = 1_000
-LONGEST_NAME = 200
+LOCAL_LIST_SECONDS = 1.0
+LOCAL_REFRESH_SECONDS = 15.0
+MAX_MODELS = 1_000
+MAX_NAME_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class ModelService:
     id: str
     label: str
     """The name that readers know."""
@@ -34,7 +34,7 @@ class Service:
     """The address of the API. Empty if only the user knows it."""
     key_page: str = ""
     needs_key: bool = True
-    own_address: bool = False
+    is_self_hosted: bool = False
     """True if the user runs the service, at an address of their choice."""
     list_params: Mapping[str, str] = field(default_factory=dict)
     """Parameters that limit the list to models that answer questions."""
@@ -47,33 +47,33 @@ class Service:
 
 
 SERVICES = (
-    Service("deepseek", "DeepSeek", "https://api.deepseek.com", "https://platform.deepseek.com/api_keys", thinks=True, calls_tools=True, searches=True),
-    Service("qwen", "通义千问", "https://dashscope.aliyuncs.com/compatible-mode/v1", "https://bailian.console.aliyun.com/?tab=model#/api-key", thinks=True, calls_tools=True),
-    Service("kimi", "Kimi", "https://api.moonshot.cn/v1", "https://platform.moonshot.cn/console/api-keys", thinks=True, calls_tools=True, searches=False),
-    Service("glm", "智谱 GLM", "https://open.bigmodel.cn/api/paas/v4", "https://bigmodel.cn/usercenter/proj-mgmt/apikeys", thinks=True, calls_tools=True),
-    Service("doubao", "豆包", "https://ark.cn-beijing.volces.com/api/v3", "https://console.volcengine.com/ark/region:ark+cn-beijing/apiKey", thinks=True, calls_tools=True),
-    Service("minimax", "MiniMax", "https://api.minimaxi.com/v1", "https://platform.minimaxi.com/user-center/basic-information/interface-key", thinks=True, calls_tools=True),
-    Service("siliconflow", "硅基流动", "https://api.siliconflow.cn/v1", "https://cloud.siliconflow.cn/account/ak", list_params={"sub_type": "chat"}),
-    Service("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "https://openrouter.ai/keys"),
-    Service("openai", "OpenAI", "https://api.openai.com/v1", "https://platform.openai.com/api-keys", thinks=False, calls_tools=True, searches=True),
-    Service("ollama", "Ollama", "http://127.0.0.1:11434/v1", needs_key=False, own_address=True, searches=False),
-    Service("lmstudio", "LM Studio", "http://127.0.0.1:1234/v1", needs_key=False, own_address=True, searches=False),
-    Service("vllm", "vLLM", "http://127.0.0.1:8000/v1", needs_key=False, own_address=True, searches=False),
-    Service("other", "其他 OpenAI 兼容地址", needs_key=False, own_address=True),
+    ModelService("deepseek", "DeepSeek", "https://api.deepseek.com", "https://platform.deepseek.com/api_keys", thinks=True, calls_tools=True, searches=True),
+    ModelService("qwen", "通义千问", "https://dashscope.aliyuncs.com/compatible-mode/v1", "https://bailian.console.aliyun.com/?tab=model#/api-key", thinks=True, calls_tools=True),
+    ModelService("kimi", "Kimi", "https://api.moonshot.cn/v1", "https://platform.moonshot.cn/console/api-keys", thinks=True, calls_tools=True, searches=False),
+    ModelService("glm", "智谱 GLM", "https://open.bigmodel.cn/api/paas/v4", "https://bigmodel.cn/usercenter/proj-mgmt/apikeys", thinks=True, calls_tools=True),
+    ModelService("doubao", "豆包", "https://ark.cn-beijing.volces.com/api/v3", "https://console.volcengine.com/ark/region:ark+cn-beijing/apiKey", thinks=True, calls_tools=True),
+    ModelService("minimax", "MiniMax", "https://api.minimaxi.com/v1", "https://platform.minimaxi.com/user-center/basic-information/interface-key", thinks=True, calls_tools=True),
+    ModelService("siliconflow", "硅基流动", "https://api.siliconflow.cn/v1", "https://cloud.siliconflow.cn/account/ak", list_params={"sub_type": "chat"}),
+    ModelService("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "https://openrouter.ai/keys"),
+    ModelService("openai", "OpenAI", "https://api.openai.com/v1", "https://platform.openai.com/api-keys", thinks=False, calls_tools=True, searches=True),
+    ModelService("ollama", "Ollama", "http://127.0.0.1:11434/v1", needs_key=False, is_self_hosted=True, searches=False),
+    ModelService("lmstudio", "LM Studio", "http://127.0.0.1:1234/v1", needs_key=False, is_self_hosted=True, searches=False),
+    ModelService("vllm", "vLLM", "http://127.0.0.1:8000/v1", needs_key=False, is_self_hosted=True, searches=False),
+    ModelService("other", "其他 OpenAI 兼容地址", needs_key=False, is_self_hosted=True),
 )  # fmt: skip
-OTHER = SERVICES[-1]
-FOUND_BY_THEMSELVES = ("ollama", "lmstudio")
+OTHER_SERVICE = SERVICES[-1]
+DETECTED_SERVICES = ("ollama", "lmstudio")
 """The services looked for on this machine. vLLM is not among them: many other programs use its port."""
 
 
-def service_at(base_url: str | None) -> Service:
+def service_for_address(base_url: str | None) -> ModelService:
     """Return the service with this address. Without an address it is OpenAI."""
-    wanted = base_url or service("openai").base_url
-    return next((entry for entry in SERVICES if entry.base_url == wanted), OTHER)
+    wanted = base_url or find_service("openai").base_url
+    return next((entry for entry in SERVICES if entry.base_url == wanted), OTHER_SERVICE)
 
 
-def service(id: str) -> Service:
-    return next((entry for entry in SERVICES if entry.id == id), OTHER)
+def find_service(id: str) -> ModelService:
+    return next((entry for entry in SERVICES if entry.id == id), OTHER_SERVICE)
 
 
 # ── Lists of models ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -88,8 +88,8 @@ class ListedModel:
 
 class NoModelList(ModelError):
     kind = "no_model_list"
-    happened = "这个地址没有给出模型列表。"
-    advice = "请检查地址，通常以 /v1 结尾；有的服务没有列表，那就直接写模型名。"
+    default_message = "这个地址没有给出模型列表。"
+    default_cure = "请检查地址，通常以 /v1 结尾；有的服务没有列表，那就直接写模型名。"
 
 
 def list_models(
@@ -106,14 +106,14 @@ def list_models(
     try:
         response = fetch(request, deadline=deadline or Deadline(LIST_SECONDS))
         _check_status(response.status)
-        return _models(response.json())
+        return _parse_models(response.json())
     except HttpInvalidJson:
         raise NoModelList from None
     except HttpError as error:
-        raise _UNREACHED.get(type(error), ModelError)(error.message, cure=error.cure) from None
+        raise _ERRORS_BY_HTTP_ERROR.get(type(error), ModelError)(error.message, cure=error.cure) from None
 
 
-_UNREACHED: dict[type[HttpError], type[ModelError]] = {
+_ERRORS_BY_HTTP_ERROR: dict[type[HttpError], type[ModelError]] = {
     HttpConnectError: ModelUnavailable,
     HttpTimeout: ModelTimeout,
     HttpRedirect: ModelRedirected,
@@ -132,37 +132,37 @@ def _check_status(status: int) -> None:
 
 
 # Parts of names that belong to models which do not answer questions.
-_OTHER_TRADES = (
+_OTHER_PURPOSES = (
     *("embed", "bge-", "rerank", "whisper", "tts", "asr", "dall-e", "image", "moderation", "speech", "audio", "realtime"),
     *("transcribe", "video", "sora", "wanx", "wan2", "cogview", "cogvideo", "seedream", "seedance", "stable-diffusion"),
 )  # fmt: skip
 
 
-def _models(document: Any) -> tuple[ListedModel, ...]:
+def _parse_models(document: Any) -> tuple[ListedModel, ...]:
     """Parse `{"data": [{"id": …}]}`. Some servers send the bare list."""
     entries = document.get("data") if isinstance(document, dict) else document
     if not isinstance(entries, list):
         raise NoModelList
-    found = sorted(_entries(entries), key=lambda entry: (-entry[0], entry[1].name.lower()))
+    found = sorted(_parse_entries(entries), key=lambda entry: (-entry[0], entry[1].name.lower()))
     models = {model.name: model for _, model in found}
     if not models:
         raise NoModelList("模型服务给出的列表里没有可用的模型。", cure="请先在服务里准备好模型，或直接写模型名。")
-    return tuple(models.values())[:MOST_MODELS]
+    return tuple(models.values())[:MAX_MODELS]
 
 
-def _entries(entries: list[Any]) -> Iterator[tuple[float, ListedModel]]:
+def _parse_entries(entries: list[Any]) -> Iterator[tuple[float, ListedModel]]:
     """Yield each usable model with the time of its creation; 0 if unknown."""
     for entry in entries:
         name = entry.get("id") if isinstance(entry, dict) else None
-        if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or one_line(name) != name:
+        if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_LENGTH or one_line(name) != name:
             continue
-        if entry.get("status") == "Shutdown" or any(trade in name.lower() for trade in _OTHER_TRADES):
+        if entry.get("status") == "Shutdown" or any(trade in name.lower() for trade in _OTHER_PURPOSES):
             continue
         made = entry.get("created")
-        yield made if isinstance(made, int) and 0 < made < 1e11 else 0, ListedModel(name, _context(entry))
+        yield made if isinstance(made, int) and 0 < made < 1e11 else 0, ListedModel(name, _context_length(entry))
 
 
-def _context(entry: dict[str, Any]) -> int | None:
+def _context_length(entry: dict[str, Any]) -> int | None:
     """Return the context length, as OpenRouter and Kimi, vLLM, or Ark report it."""
     limits = entry.get("token_limits")
     told = (
@@ -178,7 +178,7 @@ def _context(entry: dict[str, Any]) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class LocalService:
-    service: Service
+    service: ModelService
     models: tuple[ListedModel, ...]
 
 
@@ -192,20 +192,20 @@ class LocalServices:
         self._done = threading.Event()
         self._found: tuple[LocalService, ...] = ()
 
-    def found(self, *, patience: float = 0.3) -> tuple[LocalService, ...]:
+    def find(self, *, wait_seconds: float = 0.3) -> tuple[LocalService, ...]:
         with self._lock:
-            if self._clock() - self._looked > LOOK_AGAIN_SECONDS:
+            if self._clock() - self._looked > LOCAL_REFRESH_SECONDS:
                 self._looked = self._clock()
                 self._done.clear()
                 threading.Thread(target=self._look, name="wenyuan-local-models", daemon=True).start()
-        self._done.wait(patience)
+        self._done.wait(wait_seconds)
         return self._found
 
     def _look(self) -> None:
         found = []
-        for entry in map(service, FOUND_BY_THEMSELVES):
+        for entry in map(find_service, DETECTED_SERVICES):
             with suppress(ModelError):  # it does not run here, or has no model yet
-                found.append(LocalService(entry, list_models(entry.base_url, deadline=Deadline(LOOK_SECONDS))))
+                found.append(LocalService(entry, list_models(entry.base_url, deadline=Deadline(LOCAL_LIST_SECONDS))))
         self._found = tuple(found)
         self._done.set()
 

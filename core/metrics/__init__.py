@@ -1,5 +1,5 @@
 """Metrics of the running installation: recorded in the background, read by the dashboard and by Prometheus."""
 
-from core.metrics.writer import Metrics
+from core.metrics.writer import MetricsRecorder
 
-__all__ = ["Metrics"]
+__all__ = ["MetricsRecorder"]

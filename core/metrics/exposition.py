@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from core.metrics.records import OK, Record, SearchRecord
-from core.search.types import Outcome
+from core.search.types import AttemptOutcome
 
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30, 60, 120, 300)
 
 
-class Exposition:
+class PrometheusExposition:
     """Prometheus counters. It is built only if it is switched on: prometheus_client is imported nowhere else."""
 
     CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-    def __init__(self, dropped: Callable[[], float]) -> None:
+    def __init__(self, count_dropped: Callable[[], float]) -> None:
         """Register the counters. `count_dropped` returns the number of records that were lost."""
         from prometheus_client import CollectorRegistry, Counter, Histogram
         from prometheus_client.core import CounterMetricFamily
@@ -67,12 +67,12 @@ class Exposition:
             registry=self._registry,
         )
 
-        class Dropped:
+        class DroppedCollector:
             def collect(self) -> list[CounterMetricFamily]:
                 text = "Records that never reached the database"
-                return [CounterMetricFamily("wenyuan_metrics_dropped", text, value=dropped())]
+                return [CounterMetricFamily("wenyuan_metrics_dropped", text, value=count_dropped())]
 
-        self._registry.register(Dropped())
+        self._registry.register(DroppedCollector())
 
     def count(self, record: Record) -> None:
         """Add one record to the counters."""
@@ -80,7 +80,7 @@ class Exposition:
             self._searches.labels(record.type, record.engine, record.outcome, record.cache, record.kind).inc()
             for attempt in record.attempts:
                 self._attempts.labels(attempt.engine, attempt.outcome, attempt.kind).inc()
-                if attempt.outcome in (Outcome.OK, Outcome.EMPTY):
+                if attempt.outcome in (AttemptOutcome.OK, AttemptOutcome.EMPTY):
                     self._engine_seconds.labels(attempt.engine).observe(attempt.seconds)
             return
         self._answers.labels(record.mode, record.model, record.ending, record.kind).inc()

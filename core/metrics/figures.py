@@ -11,16 +11,16 @@ from typing import TypeVar
 
 from core.base.settings import EMBEDDED_LABEL, MetricsSettings
 from core.metrics.records import CANCELLED, FAILED, REFUSED, STOPPED
-from core.metrics.spans import DAY, Span
+from core.metrics.spans import DAY, TimeSpan
 from core.search.errors import RateLimited
-from core.search.types import CacheLayer, Outcome
+from core.search.types import AttemptOutcome, CacheLayer
 from core.store.metrics import AnswerCount, AttemptCount, Counts, MetricsStore, SearchCount
 
 Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class OutcomeCount:
     """Number of searches or answers that ended in one way, in one minute, hour or day."""
 
     start: int
@@ -29,12 +29,12 @@ class Moment:
 
 
 @dataclass(slots=True)
-class Seconds:
+class SecondsHistogram:
     """How often something took how long, to within 5 %."""
 
     steps: Counter[float] = field(default_factory=Counter)
 
-    def at(self, share: float) -> float | None:
+    def percentile(self, share: float) -> float | None:
         """So many seconds or less did this share of them take."""
         wanted, seen = share * self.steps.total(), 0
         for seconds in sorted(self.steps):
@@ -45,7 +45,7 @@ class Seconds:
 
 
 @dataclass(slots=True)
-class EngineFigures:
+class EngineStats:
     """Statistics of one search engine."""
 
     engine: str
@@ -58,27 +58,27 @@ class EngineFigures:
     """Times that it was not asked because it had failed before."""
     limited: int = 0
     """Times that it was not asked because of our own quota."""
-    relieved: int = 0
+    fallback_answers: int = 0
     """Times that it answered after others could not."""
-    seconds: Seconds = field(default_factory=Seconds)
+    seconds: SecondsHistogram = field(default_factory=SecondsHistogram)
 
     @property
-    def asked(self) -> int:
+    def times_asked(self) -> int:
         return self.ok + self.empty + self.failed + self.overtaken
 
     @property
-    def success(self) -> float | None:
+    def success_rate(self) -> float | None:
         """Share of its answers that were not failures. Being overtaken counts as neither."""
-        return share(self.ok + self.empty, self.ok + self.empty + self.failed)
+        return ratio(self.ok + self.empty, self.ok + self.empty + self.failed)
 
     @property
-    def handed_on(self) -> float | None:
+    def handover_rate(self) -> float | None:
         """Share of its requests after which another engine had to be asked too."""
-        return share(self.asked - self.ok, self.asked)
+        return ratio(self.times_asked - self.ok, self.times_asked)
 
 
 @dataclass(slots=True)
-class CacheFigures:
+class CacheStats:
     """Cache statistics of one type of search."""
 
     type: str
@@ -92,31 +92,31 @@ class CacheFigures:
     @property
     def hit_rate(self) -> float | None:
         """Share of searches that a cache answered. Stale results and joined searches are no hits."""
-        return share(self.layers[CacheLayer.SESSION] + self.layers[CacheLayer.SHARED], self.searches)
+        return ratio(self.layers[CacheLayer.SESSION] + self.layers[CacheLayer.SHARED], self.searches)
 
 
 @dataclass(slots=True)
-class AnswerFigures:
+class AnswerStats:
     """Statistics of the answers in one mode."""
 
     mode: str
     endings: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Number of answers by ending and kind."""
-    seconds: Seconds = field(default_factory=Seconds)
+    seconds: SecondsHistogram = field(default_factory=SecondsHistogram)
 
-    def of(self, ending: str) -> int:
+    def count_ending(self, ending: str) -> int:
         return sum(times for (found, _), times in self.endings.items() if found == ending)
 
 
 @dataclass(slots=True)
-class ModelFigures:
+class ModelStats:
     """Statistics of one model."""
 
     model: str
     answers: int = 0
     input: int = 0
     output: int = 0
-    estimated: bool = False
+    is_estimated: bool = False
     """True if the service did not report some of the tokens."""
     cost: float | None = None
     """Cost; None if no price is set."""
@@ -126,7 +126,7 @@ class ModelFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorFigures:
+class ErrorStats:
     """Number of errors of one kind."""
 
     where: str
@@ -137,20 +137,20 @@ class ErrorFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class SpanStats:
     """Statistics of a time span, or of one minute, hour or day of it."""
 
     search_outcomes: Counter[str]
     answer_outcomes: Counter[str]
     """Number of answers by ending; stopped ones by what stopped them."""
-    engines: list[EngineFigures]
-    caches: list[CacheFigures]
-    modes: list[AnswerFigures]
-    models: list[ModelFigures]
-    errors: list[ErrorFigures]
+    engines: list[EngineStats]
+    caches: list[CacheStats]
+    modes: list[AnswerStats]
+    models: list[ModelStats]
+    errors: list[ErrorStats]
 
     @property
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         return not (self.search_outcomes or self.answer_outcomes)
 
     @property
@@ -162,35 +162,37 @@ class Figures:
         return self.answer_outcomes.total()
 
     @property
-    def settled(self) -> int:
+    def completed_searches(self) -> int:
         """Number of searches whose reader did not leave. A search that was left is neither success nor failure."""
         return self.searches - self.search_outcomes[CANCELLED]
 
     @property
-    def success(self) -> float | None:
+    def success_rate(self) -> float | None:
         """Share of searches with results."""
-        return share(self.search_outcomes[Outcome.OK], self.settled)
+        return ratio(self.search_outcomes[AttemptOutcome.OK], self.completed_searches)
 
     @property
-    def failure(self) -> float | None:
+    def failure_rate(self) -> float | None:
         """Share of searches and answers that ended with an error."""
-        return share(self.search_outcomes[FAILED] + self.answer_outcomes[FAILED], self.settled + self.answers)
+        return ratio(
+            self.search_outcomes[FAILED] + self.answer_outcomes[FAILED], self.completed_searches + self.answers
+        )
 
     @property
     def hit_rate(self) -> float | None:
-        together = CacheFigures("")
+        together = CacheStats("")
         for cache in self.caches:
             together.layers.update(cache.layers)
         return together.hit_rate
 
     @property
-    def refused(self) -> int:
+    def refused_searches(self) -> int:
         return self.search_outcomes[REFUSED]
 
     @property
-    def answer_seconds(self) -> Seconds:
+    def answer_seconds(self) -> SecondsHistogram:
         """Seconds of complete answers, in both modes."""
-        together = Seconds()
+        together = SecondsHistogram()
         for mode in self.modes:
             together.steps.update(mode.seconds.steps)
         return together
@@ -203,37 +205,37 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class DashboardReport:
     """The statistics that the dashboard shows about one time span."""
 
-    whole: Figures
-    parts: list[tuple[int, Figures]]
+    whole: SpanStats
+    parts: list[tuple[int, SpanStats]]
     """Every minute, hour or day with its start, without engines and errors. The last one is not over."""
-    before: Figures | None
+    previous: SpanStats | None
     """Statistics of the span before, of the same length; None if it is empty or not completely known."""
     known_engines: list[str]
     """All engines that were asked in this span, chosen or not."""
 
     @property
-    def searches(self) -> list[Moment]:
+    def searches(self) -> list[OutcomeCount]:
         return [moment for start, part in self.parts for moment in _moments(start, part.search_outcomes)]
 
     @property
-    def answers(self) -> list[Moment]:
+    def answers(self) -> list[OutcomeCount]:
         return [moment for start, part in self.parts for moment in _moments(start, part.answer_outcomes)]
 
 
-def share(part: int, whole: int) -> float | None:
+def ratio(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _moments(start: int, outcomes: Counter[str]) -> list[Moment]:
-    return [Moment(start, outcome, times) for outcome, times in sorted(outcomes.items())]
+def _moments(start: int, outcomes: Counter[str]) -> list[OutcomeCount]:
+    return [OutcomeCount(start, outcome, times) for outcome, times in sorted(outcomes.items())]
 
 
 def read_report(
-    store: MetricsStore, span: Span, *, now: float, settings: MetricsSettings, engines: Collection[str] = ()
-) -> Report:
+    store: MetricsStore, span: TimeSpan, *, now: float, settings: MetricsSettings, engines: Collection[str] = ()
+) -> DashboardReport:
     """Return the report of a span. `engines` restricts it to these engines; answers belong to no engine. Empty: all."""
     edges = span.edges(now)
     counts = _counts(store, edges, now)
@@ -247,10 +249,10 @@ def read_report(
         parts[answer.part].answers.append(answer)
     for seconds in counts.answer_seconds:
         parts[seconds.part].answer_seconds.append(seconds)
-    return Report(
+    return DashboardReport(
         whole=_figures(counts, settings, engines),
         parts=[(start, _figures(part, settings, engines)) for start, part in parts.items()],
-        before=_before(store, span, now, settings, engines),
+        previous=_previous_stats(store, span, now, settings, engines),
         known_engines=[engine for engine, _ in known.most_common()],
     )
 
@@ -271,20 +273,20 @@ def _counts_of_the_past(store: MetricsStore, edges: tuple[int, ...]) -> Counts:
     return store.counts(edges)
 
 
-def _before(
-    store: MetricsStore, span: Span, now: float, settings: MetricsSettings, engines: Collection[str]
-) -> Figures | None:
-    first, oldest = span.since_before(now), store.oldest()
+def _previous_stats(
+    store: MetricsStore, span: TimeSpan, now: float, settings: MetricsSettings, engines: Collection[str]
+) -> SpanStats | None:
+    first, oldest = span.previous_start(now), store.oldest_record_time()
     if oldest is None or oldest > first or first < now - settings.keep_days * DAY:
         return None
-    figures = _figures(_counts_of_the_past(store, (first, span.since(now))), settings, engines)
-    return None if figures.empty else figures
+    figures = _figures(_counts_of_the_past(store, (first, span.start(now))), settings, engines)
+    return None if figures.is_empty else figures
 
 
-def _figures(counts: Counts, settings: MetricsSettings, engines: Collection[str]) -> Figures:
+def _figures(counts: Counts, settings: MetricsSettings, engines: Collection[str]) -> SpanStats:
     searches = [count for count in counts.searches if not engines or count.engine in engines]
     attempts = [count for count in counts.attempts if not engines or count.engine in engines]
-    return Figures(
+    return SpanStats(
         search_outcomes=_times((count.outcome, count.times) for count in searches),
         answer_outcomes=_times(
             (count.kind if count.ending == STOPPED else count.ending, count.times) for count in counts.answers
@@ -304,17 +306,17 @@ def _times(counts: Iterable[tuple[Key, int]]) -> Counter[Key]:
     return together
 
 
-def _engines(attempts: Iterable[AttemptCount]) -> list[EngineFigures]:
-    engines: dict[str, EngineFigures] = {}
+def _engines(attempts: Iterable[AttemptCount]) -> list[EngineStats]:
+    engines: dict[str, EngineStats] = {}
     for count in attempts:
-        engine = engines.setdefault(count.engine, EngineFigures(count.engine))
+        engine = engines.setdefault(count.engine, EngineStats(count.engine))
         match count.outcome, count.kind:
-            case Outcome.OK, _:
+            case AttemptOutcome.OK, _:
                 engine.ok += count.times
-                engine.relieved += count.times if count.place else 0
-            case Outcome.EMPTY, _:
+                engine.fallback_answers += count.times if count.place else 0
+            case AttemptOutcome.EMPTY, _:
                 engine.empty += count.times
-            case Outcome.FAILED, _:
+            case AttemptOutcome.FAILED, _:
                 engine.failed += count.times
             case _, "abandoned":
                 engine.overtaken += count.times
@@ -322,37 +324,37 @@ def _engines(attempts: Iterable[AttemptCount]) -> list[EngineFigures]:
                 engine.limited += count.times
             case _:
                 engine.resting += count.times
-        if count.outcome in (Outcome.OK, Outcome.EMPTY):
+        if count.outcome in (AttemptOutcome.OK, AttemptOutcome.EMPTY):
             engine.seconds.steps[count.seconds] += count.times
-    return sorted(engines.values(), key=lambda engine: (-engine.asked, engine.engine))
+    return sorted(engines.values(), key=lambda engine: (-engine.times_asked, engine.engine))
 
 
-def _caches(searches: Iterable[SearchCount]) -> list[CacheFigures]:
-    types: dict[str, CacheFigures] = {}
+def _caches(searches: Iterable[SearchCount]) -> list[CacheStats]:
+    types: dict[str, CacheStats] = {}
     for count in searches:
         if count.outcome not in (CANCELLED, REFUSED):
-            types.setdefault(count.type, CacheFigures(count.type)).layers[count.cache] += count.times
+            types.setdefault(count.type, CacheStats(count.type)).layers[count.cache] += count.times
     return sorted(types.values(), key=lambda cache: (-cache.searches, cache.type))
 
 
-def _modes(counts: Counts) -> list[AnswerFigures]:
-    modes: dict[str, AnswerFigures] = {}
+def _modes(counts: Counts) -> list[AnswerStats]:
+    modes: dict[str, AnswerStats] = {}
     for answer in counts.answers:
-        mode = modes.setdefault(answer.mode, AnswerFigures(answer.mode))
+        mode = modes.setdefault(answer.mode, AnswerStats(answer.mode))
         mode.endings[answer.ending, answer.kind] += answer.times
     for count in counts.answer_seconds:
         modes[count.mode].seconds.steps[count.seconds] += count.times
     return sorted(modes.values(), key=lambda figures: figures.mode, reverse=True)
 
 
-def _models(answers: Iterable[AnswerCount], settings: MetricsSettings) -> list[ModelFigures]:
-    models: dict[str, ModelFigures] = {}
+def _models(answers: Iterable[AnswerCount], settings: MetricsSettings) -> list[ModelStats]:
+    models: dict[str, ModelStats] = {}
     for count in answers:
-        model = models.setdefault(count.model, ModelFigures(count.model))
+        model = models.setdefault(count.model, ModelStats(count.model))
         model.answers += count.times
         model.input += count.input
         model.output += count.output
-        model.estimated |= count.estimated
+        model.is_estimated |= count.estimated
         if count.iterations:
             model.iterations[count.iterations] += count.times
             model.tool_calls += count.tool_calls
@@ -366,8 +368,8 @@ def _models(answers: Iterable[AnswerCount], settings: MetricsSettings) -> list[M
 
 def _errors(
     attempts: Iterable[AttemptCount], searches: Iterable[SearchCount], answers: Iterable[AnswerCount]
-) -> list[ErrorFigures]:
+) -> list[ErrorStats]:
     failed = [(("engine", count.engine, count.kind), count.times) for count in attempts if count.outcome == FAILED]
     failed += [(("search", "", count.kind), count.times) for count in searches if count.outcome == FAILED]
     failed += [(("answer", "", count.kind), count.times) for count in answers if count.ending == FAILED]
-    return [ErrorFigures(*key, times) for key, times in _times(failed).most_common()]
+    return [ErrorStats(*key, times) for key, times in _times(failed).most_common()]

@@ -12,7 +12,7 @@ from core.base.http import Cancelled
 from core.base.text import clean, one_line, shorten
 from core.run.run import Run
 from core.search.errors import AllEnginesFailed, RateLimited
-from core.search.types import Outcome, SearchEnd
+from core.search.types import AttemptOutcome, SearchEnd
 
 QUERY_LENGTH = 200
 
@@ -48,12 +48,12 @@ class SearchRecord:
     query: str | None = None
 
     @classmethod
-    def of(cls, end: SearchEnd, *, at: float, with_query: bool) -> SearchRecord:
+    def from_search_end(cls, end: SearchEnd, *, timestamp: float, with_query: bool) -> SearchRecord:
         """Return the record of a search. The query is kept only with `with_query`."""
         outcome, kind = _outcome(end)
         found = end.response
         return cls(
-            at=at,
+            at=timestamp,
             type=end.query.type.value,
             engine=found.provider if found else "",
             outcome=outcome,
@@ -79,7 +79,7 @@ class SearchRecord:
 def _outcome(end: SearchEnd) -> tuple[str, str]:
     match end.error:
         case None:
-            return (Outcome.OK if end.response and end.response.results else Outcome.EMPTY).value, ""
+            return (AttemptOutcome.OK if end.response and end.response.results else AttemptOutcome.EMPTY).value, ""
         case RateLimited():
             return REFUSED, end.error.kind
         case Cancelled():
@@ -109,7 +109,7 @@ class AnswerRecord:
     tool_calls: int
 
     @classmethod
-    def of(cls, run: Run, *, at: float) -> AnswerRecord:
+    def from_run(cls, run: Run, *, timestamp: float) -> AnswerRecord:
         """Return the record of an answer."""
         told = [event for event in run.events if type(event) in _COUNTED]  # a long answer has thousands of others
         usage = next((event for event in reversed(told) if isinstance(event, Usage)), None)
@@ -120,7 +120,7 @@ class AnswerRecord:
             elif isinstance(event, RunStopped):
                 ending, kind = STOPPED, event.reason
         return cls(
-            at=at,
+            at=timestamp,
             mode=run.mode,
             model=shorten(clean(run.model), QUERY_LENGTH),
             ending=ending,

@@ -17,16 +17,16 @@ class Grain(StrEnum):
     HOUR = "hour"
     DAY = "day"
 
-    def start(self, at: float) -> int:
+    def start(self, timestamp: float) -> int:
         """Return the start of the minute, the hour, or the day on this machine's calendar."""
         if self is Grain.DAY:
-            return int(datetime.fromtimestamp(at).replace(hour=0, minute=0, second=0, microsecond=0).timestamp())
+            return int(datetime.fromtimestamp(timestamp).replace(hour=0, minute=0, second=0, microsecond=0).timestamp())
         seconds = 60 if self is Grain.MINUTE else HOUR
-        return int(at // seconds * seconds)
+        return int(timestamp // seconds * seconds)
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """A time span that the dashboard can show."""
 
     label: str
@@ -34,12 +34,12 @@ class Span:
     count: int
     """Number of minutes, hours or days, the present one included."""
 
-    def since(self, now: float) -> int:
+    def start(self, now: float) -> int:
         return self.edges(now)[0]
 
-    def since_before(self, now: float) -> int:
+    def previous_start(self, now: float) -> int:
         """Return the start of the span before this one, of the same length."""
-        return self.since(self.since(now) - 1)
+        return self.start(self.start(now) - 1)
 
     def edges(self, now: float) -> list[int]:
         """Return the start of each minute, hour or day, and at last the end of the present one."""
@@ -52,10 +52,10 @@ class Span:
         return [present + n * seconds for n in range(1 - self.count, 2)]
 
 
-SPANS = (
-    Span("1 小时", Grain.MINUTE, 60),
-    Span("24 小时", Grain.HOUR, 24),
-    Span("7 天", Grain.HOUR, 7 * 24),
-    Span("30 天", Grain.DAY, 30),
-    Span("90 天", Grain.DAY, 90),
+TIME_SPANS = (
+    TimeSpan("1 小时", Grain.MINUTE, 60),
+    TimeSpan("24 小时", Grain.HOUR, 24),
+    TimeSpan("7 天", Grain.HOUR, 7 * 24),
+    TimeSpan("30 天", Grain.DAY, 30),
+    TimeSpan("90 天", Grain.DAY, 90),
 )

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 from core.base.settings import MetricsSettings
-from core.metrics.exposition import Exposition
+from core.metrics.exposition import PrometheusExposition
 from core.metrics.records import AnswerRecord, Record, SearchRecord
 from core.metrics.spans import DAY
 from core.run.run import Run
@@ -19,20 +19,20 @@ from core.store.metrics import MetricsStore
 
 log = logging.getLogger(__name__)
 
-QUEUE = 10_000
+MAX_QUEUED = 10_000
 """Records that may wait for the database. Further ones are dropped and counted."""
 BATCH = 500
 GATHER_SECONDS = 1.0
 """Time in which records are gathered for one transaction, which costs more than its content."""
 RETRY_SECONDS = 5.0
-TRIES = 12
+MAX_TRIES = 12
 """Tries of one batch. A database that is away for less than a minute loses nothing; later the batch is dropped."""
-TIDY_SECONDS = 600.0
+CLEANUP_SECONDS = 600.0
 PAUSE_SECONDS = 0.05
 """Pause between two steps of the cleanup, in which others can write."""
 
 
-class Metrics:
+class MetricsRecorder:
     """Records searches and answers. Thread-safe; `record_search` and `record_answer` never raise and never wait."""
 
     def __init__(
@@ -41,20 +41,20 @@ class Metrics:
         settings: MetricsSettings | None = None,
         *,
         clock: Callable[[], float] = time.time,
-        queue: int = QUEUE,
+        queue: int = MAX_QUEUED,
         gather: float = GATHER_SECONDS,
         retry: float = RETRY_SECONDS,
     ) -> None:
         self.store = store
         self.settings = settings or MetricsSettings()
-        self.exposition = Exposition(lambda: self.dropped) if self.settings.prometheus else None
+        self.exposition = PrometheusExposition(lambda: self.dropped) if self.settings.prometheus else None
         self.dropped = 0
         """Number of records that never reached the database, since the start."""
         self._clock = clock
         self._limit = queue
         self._gather = gather
         self._retry = retry
-        self._ended: deque[Callable[[], Record]] = deque()
+        self._queue: deque[Callable[[], Record]] = deque()
         self._records: deque[Record] = deque()
         self._batch: list[Record] = []
         self._tries = 0
@@ -68,22 +68,22 @@ class Metrics:
 
     # ── On the thread of whoever searched or answered ─────────────────────────────────────────────────────────────
 
-    def search_ended(self, end: SearchEnd) -> None:
+    def record_search(self, end: SearchEnd) -> None:
         at = self._clock()
-        self._note(lambda: SearchRecord.of(end, at=at, with_query=self.settings.queries))
+        self._enqueue(lambda: SearchRecord.from_search_end(end, timestamp=at, with_query=self.settings.queries))
 
-    def answer_ended(self, run: Run) -> None:
+    def record_answer(self, run: Run) -> None:
         at = self._clock()
-        self._note(lambda: AnswerRecord.of(run, at=at))
+        self._enqueue(lambda: AnswerRecord.from_run(run, timestamp=at))
 
-    def _note(self, make: Callable[[], Record]) -> None:
+    def _enqueue(self, make_record: Callable[[], Record]) -> None:
         """Queue a function that makes the record. A long answer is evaluated later, by the thread that writes it."""
         if not (self.settings.enabled or self.exposition):
             return
-        if len(self._ended) >= self._limit:
+        if len(self._queue) >= self._limit:
             self._drop(1)
             return
-        self._ended.append(make)
+        self._queue.append(make_record)
         if not self._woken.is_set():
             self._woken.set()
             self.start()
@@ -109,7 +109,7 @@ class Metrics:
     def _work(self) -> None:
         while not self._closing.is_set():
             try:
-                if not self._woken.wait(TIDY_SECONDS if self._tidy_up() else PAUSE_SECONDS):
+                if not self._woken.wait(CLEANUP_SECONDS if self._delete_old_records() else PAUSE_SECONDS):
                     continue
                 self._woken.clear()
                 self._closing.wait(self._gather)
@@ -133,9 +133,9 @@ class Metrics:
     def _make_records(self) -> None:
         """Turn ended searches and answers into records, also without a database: an answer is much larger than its
         record."""
-        while self._ended:
+        while self._queue:
             try:
-                record = self._ended.popleft()()
+                record = self._queue.popleft()()
                 if self.exposition:
                     self.exposition.count(record)
             except Exception:
@@ -151,10 +151,10 @@ class Metrics:
 
     def _write(self) -> bool:
         try:
-            write(self.store, self._batch)
+            write_batch(self.store, self._batch)
         except StoreError as error:
             self._tries += 1
-            if self._tries < TRIES:
+            if self._tries < MAX_TRIES:
                 return False
             log.warning("%d records of searches and answers are dropped: %s", len(self._batch), error)
             self._drop(len(self._batch))
@@ -164,13 +164,13 @@ class Metrics:
         self._batch, self._tries = [], 0
         return True
 
-    def _tidy_up(self) -> bool:
+    def _delete_old_records(self) -> bool:
         """Do one step of the cleanup if it is due. Return whether it is complete."""
         now = self._clock()
-        if now - self._tidied < TIDY_SECONDS:
+        if now - self._tidied < CLEANUP_SECONDS:
             return True
         try:
-            more = self.store.forget(now - self.settings.keep_days * DAY)
+            more = self.store.delete_old(now - self.settings.keep_days * DAY)
         except StoreError as error:
             log.warning("old records of searches and answers could not be deleted: %s", error)
             more = False
@@ -187,11 +187,11 @@ class Metrics:
             self._thread.join(seconds)
         if self._thread is None or not self._thread.is_alive():
             self.flush()
-        if lost := len(self._ended) + len(self._records) + len(self._batch):
+        if lost := len(self._queue) + len(self._records) + len(self._batch):
             log.warning("%d records of searches and answers are lost", lost)
 
 
-def write(store: MetricsStore, records: Iterable[Record]) -> None:
+def write_batch(store: MetricsStore, records: Iterable[Record]) -> None:
     """Write one batch: the records themselves, and their part of the sums."""
     searches: list[SearchRecord] = []
     answers: list[AnswerRecord] = []

@@ -10,18 +10,18 @@ Everything that comes from outside is hostile: the address (download.py), the by
 
 from core.reading.errors import FileError, ReadingError
 from core.reading.page import Page, PageKind
-from core.reading.passages import Passage, passages
-from core.reading.reader import Outcome, Reader
+from core.reading.passages import Passage, select_passages
+from core.reading.reader import Reader, ReadOutcome
 from core.reading.settings import ReadingSettings
 
 __all__ = [
     "FileError",
-    "Outcome",
     "Page",
     "PageKind",
     "Passage",
+    "ReadOutcome",
     "Reader",
     "ReadingError",
     "ReadingSettings",
-    "passages",
+    "select_passages",
 ]

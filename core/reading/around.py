@@ -33,7 +33,7 @@ _NAMES = frozenset(
 )
 _BLOCKS = ("div", "ul", "ol", "p", "section", "table")
 _NAMED = (*_BLOCKS, "span", "li", "header", "font", "h3")
-_HEARTS = frozenset({"h1", "article", "main"})
+_MAIN_TAGS = frozenset({"h1", "article", "main"})
 
 
 def remove_menus(tree: HtmlElement) -> None:
@@ -47,7 +47,7 @@ def remove_menus(tree: HtmlElement) -> None:
             element.drop_tree()
 
 
-def remove_surroundings(tree: HtmlElement) -> None:
+def remove_boilerplate(tree: HtmlElement) -> None:
     """Remove boilerplate, but nothing large and nothing with the heading in it. Lists of links inside the article stay."""
     measures = _measures(tree)
     whole = measures[tree]
@@ -55,10 +55,10 @@ def remove_surroundings(tree: HtmlElement) -> None:
     links_surround = whole.linked <= LINKED_SHARE * whole.text
     for element in list(tree.iter(*_TAGS, *_NAMED)):
         measure = measures[element]
-        if element.getparent() is None or measure.text > most or measure.holds_heart:
+        if element.getparent() is None or measure.text > most or measure.has_main_content:
             continue
         is_list = element.tag in _BLOCKS and 0 < measure.text == measure.linked
-        if _is_called_so(element) or (links_surround and is_list and not _is_inside(element)):
+        if _is_marked_boilerplate(element) or (links_surround and is_list and not _is_inside_article(element)):
             element.drop_tree()
 
 
@@ -68,7 +68,7 @@ class _Measure:
     """Number of characters, without blanks."""
     linked: int
     """Number of these characters that are in links."""
-    holds_heart: bool
+    has_main_content: bool
 
 
 def _measures(tree: HtmlElement) -> dict[HtmlElement, _Measure]:
@@ -78,18 +78,20 @@ def _measures(tree: HtmlElement) -> dict[HtmlElement, _Measure]:
         inside = [found[child] for child in element]
         text = _length(element.text) + sum(part.text for part in inside) + sum(_length(child.tail) for child in element)
         linked = text if element.tag == "a" else sum(part.linked for part in inside)
-        found[element] = _Measure(text, linked, element.tag in _HEARTS or any(part.holds_heart for part in inside))
+        found[element] = _Measure(
+            text, linked, element.tag in _MAIN_TAGS or any(part.has_main_content for part in inside)
+        )
     return found
 
 
-def _is_called_so(element: HtmlElement) -> bool:
+def _is_marked_boilerplate(element: HtmlElement) -> bool:
     if element.tag in _TAGS or element.get("role", "").lower() in _ROLES:
         return True
     names = re.split(r"[^a-z]+", f"{element.get('class', '')} {element.get('id', '')}".lower())
     return not _NAMES.isdisjoint(names)
 
 
-def _is_inside(element: HtmlElement) -> bool:
+def _is_inside_article(element: HtmlElement) -> bool:
     return any(ancestor.tag in {"article", "main", "table"} for ancestor in element.iterancestors())
 
 

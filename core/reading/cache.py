@@ -15,11 +15,11 @@ from typing import Any, get_args
 
 from core.base.cache import DiskTtlCache, RedisTtlCache, TtlCache
 from core.base.chinese.calendar import iso_day
-from core.base.compression import pack, unpack
+from core.base.compression import compress_text, decompress_text
 from core.base.redis import RedisLink
 from core.base.settings import Settings
 from core.base.text import clean, is_blank, one_line, shorten
-from core.base.web_addresses import is_web_address
+from core.base.web_addresses import is_web_url
 from core.reading.page import MAX_TEXT, MAX_TITLE, Page, PageKind
 from core.reading.settings import ReadingSettings
 
@@ -52,7 +52,7 @@ class PageCache:
         if not section.cache_hours or not section.pages:
             return None
         disk = DiskTtlCache(settings.data_dir / "page_cache", name="网页缓存")
-        store = RedisTtlCache(link, otherwise=disk) if link else disk
+        store = RedisTtlCache(link, fallback=disk) if link else disk
         return cls(store, good_for=section.cache_hours * HOUR)
 
     @property
@@ -65,14 +65,14 @@ class PageCache:
         if packed is None:
             return None
         try:
-            cached = _decoded(packed, address)
+            cached = _decode(packed, address)
         except ValueError:
             return None
         age = self._clock() - cached.page.fetched_at.timestamp()
         return cached if -CLOCK_SKEW <= age < self._good_for else None
 
     def put(self, address: str, cached: CachedPage) -> None:
-        self._store.set(_stored_key(address), _encoded(cached, address), self._good_for)
+        self._store.set(_stored_key(address), _encode(cached, address), self._good_for)
 
     def close(self) -> None:
         self._store.close()
@@ -84,7 +84,7 @@ def _stored_key(address: str) -> str:
     return f"wenyuan:page:1:{hashlib.sha256(address.encode()).hexdigest()}"
 
 
-def _encoded(cached: CachedPage, address: str) -> str:
+def _encode(cached: CachedPage, address: str) -> str:
     page = cached.page
     document = {
         "address": address,
@@ -99,15 +99,15 @@ def _encoded(cached: CachedPage, address: str) -> str:
         "is_public": cached.is_public,
     }
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    return pack(text.encode("utf-8", "replace").decode())
+    return compress_text(text.encode("utf-8", "replace").decode())
 
 
-def _decoded(packed: str, address: str) -> CachedPage:
+def _decode(packed: str, address: str) -> CachedPage:
     """Return the page. Raise ValueError for anything that `_encode` did not write for this address."""
     try:
-        document = json.loads(unpack(packed))
+        document = json.loads(decompress_text(packed))
         page = Page(
-            address=_same(document["address"], address),
+            address=_check_address(document["address"], address),
             final_address=_web_address(document["final_address"]),
             title=shorten(one_line(_typed(document["title"], str)), MAX_TITLE),
             text=_text(document["text"]),
@@ -128,14 +128,14 @@ def _typed(value: Any, kind: type) -> Any:
     return value
 
 
-def _same(value: Any, expected: str) -> str:
+def _check_address(value: Any, expected: str) -> str:
     if value != expected:
         raise ValueError("the page of another address")
     return expected
 
 
 def _web_address(value: Any) -> str:
-    if not is_web_address(_typed(value, str)):
+    if not is_web_url(_typed(value, str)):
         raise ValueError("a page that was nowhere")
     return str(value)
 

@@ -19,11 +19,11 @@ _FREQUENT = frozenset(
     "家可下而过過天去能对對小多然于於心学學么麼之都好看起发發当當没沒成只如事把还還用第样樣道想作种種开開，。、：；"
 )
 _IS_CHINESE = 0.08
-_BELIEVED_UP_TO = 0.02
+_MAX_BROKEN_SHARE = 0.02
 """Share of broken characters up to which a declared charset is used: some programs cut pages inside characters."""
 
 
-def decode(body: bytes, content_type: str) -> str:
+def decode_body(body: bytes, content_type: str) -> str:
     """Return the bytes as text, with the codec that the bytes or the declaration suggest."""
     for mark, codec in _MARKS:
         if body.startswith(mark):
@@ -36,25 +36,27 @@ def decode(body: bytes, content_type: str) -> str:
 
 def _codec(body: bytes, content_type: str) -> str:
     sample = body[:_SAMPLE]
-    chinese = max(_CHINESE, key=lambda codec: _plausible(sample, codec))
-    if _plausible(sample, chinese) > _IS_CHINESE:  # whatever was declared: a server's default fits any bytes
+    chinese = max(_CHINESE, key=lambda codec: _chinese_share(sample, codec))
+    if _chinese_share(sample, chinese) > _IS_CHINESE:  # whatever was declared: a server's default fits any bytes
         return chinese
-    declared = (codec for codec in _declared(body, content_type) if _broken(sample, codec) <= _BELIEVED_UP_TO)
+    declared = (
+        codec for codec in _declared_codecs(body, content_type) if _broken_share(sample, codec) <= _MAX_BROKEN_SHARE
+    )
     return next(declared, None) or _guess(sample)
 
 
-def _declared(body: bytes, content_type: str) -> Iterator[str]:
+def _declared_codecs(body: bytes, content_type: str) -> Iterator[str]:
     labels = [charset_label(content_type)]
     labels += [charset_label(found.decode("ascii", "replace")) for found in _META.findall(body[:_META_WITHIN])]
     yield from filter(None, map(web_codec, filter(None, labels)))
 
 
-def _broken(sample: bytes, codec: str) -> float:
+def _broken_share(sample: bytes, codec: str) -> float:
     text = sample.decode(codec, "replace")
     return text.count("\ufffd") / max(len(text), 1)
 
 
-def _plausible(sample: bytes, codec: str) -> float:
+def _chinese_share(sample: bytes, codec: str) -> float:
     """Return the share of frequent Chinese characters among all that are not ASCII."""
     foreign = [character for character in sample.decode(codec, "replace") if not character.isascii()]
     return sum(character in _FREQUENT for character in foreign) / max(len(foreign), 1)

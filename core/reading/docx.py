@@ -22,7 +22,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from core.base.text import clean
-from core.reading.extracted import Extracted, NotReadable, Remark
+from core.reading.extracted import DocumentComment, ExtractedText, NotReadable
 
 MAX_PARTS = 3_000
 MAX_UNPACKED = 100_000_000
@@ -40,7 +40,7 @@ class _Piece(NamedTuple):
     """A piece of the document's text, with the elements that it comes from."""
 
     text: str
-    written: Element | None = None
+    element: Element | None = None
     """Element with these words, if they can be split."""
     run: Element | None = None
     """Run that a comment on these words is attached to."""
@@ -53,30 +53,30 @@ def is_docx(body: bytes) -> bool:
         return False
 
 
-def read_docx(body: bytes) -> Extracted:
+def read_docx(body: bytes) -> ExtractedText:
     """Return paragraphs, table rows and, at the end, footnotes. Text deleted under tracked changes is left out."""
-    archive = _opened(body)
+    archive = _open_archive(body)
     main = next(filter(_MAIN.fullmatch, archive.namelist()))
-    return Extracted("docx", "".join(piece.text for piece in _laid_out(_parsed(archive, main), archive)))
+    return ExtractedText("docx", "".join(piece.text for piece in _all_pieces(_parse_part(archive, main), archive)))
 
 
-def commented(body: bytes, remarks: Iterable[Remark], author: str) -> bytes:
+def add_comments(body: bytes, comments: Iterable[DocumentComment], author: str) -> bytes:
     """Return the document with comments and unchanged formatting. Positions are those of the text that was read."""
-    archive = _opened(body)
+    archive = _open_archive(body)
     document = docx.Document(io.BytesIO(body))
-    pieces = list(_laid_out(document.element, archive))
-    text, places = "".join(piece.text for piece in pieces), _Places(pieces)
+    pieces = list(_all_pieces(document.element, archive))
+    text, places = "".join(piece.text for piece in pieces), _TextPositions(pieces)
     before = len(text) - len(text.lstrip())  # the text that was read starts at its first word
-    _provide_comments(document)
-    for remark in sorted(remarks, reverse=True):  # from the end, so that a split changes no earlier position
+    _ensure_comments_part(document)
+    for remark in sorted(comments, reverse=True):  # from the end, so that a split changes no earlier position
         if runs := places.runs(remark.start + before, remark.end + before):
-            document.add_comment([Run(run, document._body) for run in runs], remark.words, author, author[:1])
+            document.add_comment([Run(run, document._body) for run in runs], remark.text, author, author[:1])
     saved = io.BytesIO()
     document.save(saved)
     return saved.getvalue()
 
 
-def _opened(body: bytes) -> zipfile.ZipFile:
+def _open_archive(body: bytes) -> zipfile.ZipFile:
     """Open the archive and check its size. zipfile reads no more of a part than is declared, so the declared sizes
     hold."""
     archive = zipfile.ZipFile(io.BytesIO(body))
@@ -88,7 +88,7 @@ def _opened(body: bytes) -> zipfile.ZipFile:
     return archive
 
 
-def _parsed(archive: zipfile.ZipFile, name: str) -> Element:
+def _parse_part(archive: zipfile.ZipFile, name: str) -> Element:
     if archive.getinfo(name).file_size > MAX_PART:
         raise NotReadable("large")
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True)
@@ -98,7 +98,7 @@ def _parsed(archive: zipfile.ZipFile, name: str) -> Element:
     return root
 
 
-def _laid_out(root: Element, archive: zipfile.ZipFile) -> Iterator[_Piece]:
+def _all_pieces(root: Element, archive: zipfile.ZipFile) -> Iterator[_Piece]:
     yield from _pieces(root)
     number = 0
     for kind, part in _NOTES.items():
@@ -107,13 +107,13 @@ def _laid_out(root: Element, archive: zipfile.ZipFile) -> Iterator[_Piece]:
             if note := notes.get(_id(reference)):
                 number += 1
                 yield _Piece(f"注 {number}：", run=_run(reference))
-                yield from (piece._replace(written=None, run=_run(reference)) for piece in note)
+                yield from (piece._replace(element=None, run=_run(reference)) for piece in note)
 
 
 def _notes(archive: zipfile.ZipFile, part: str) -> dict[str, list[_Piece]]:
     if part not in archive.namelist():
         return {}
-    return {_id(note): list(_pieces(note)) for note in _parsed(archive, part)}
+    return {_id(note): list(_pieces(note)) for note in _parse_part(archive, part)}
 
 
 def _id(element: Element) -> str:
@@ -155,7 +155,7 @@ def _run(element: Element) -> Element | None:
 # ── Comments ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _provide_comments(document: Any) -> None:
+def _ensure_comments_part(document: Any) -> None:
     """Add an empty comments part. python-docx would read it from a file, which a worker cannot open."""
     part = document.part
     try:
@@ -167,7 +167,7 @@ def _provide_comments(document: Any) -> None:
         part.relate_to(comments, RELATIONSHIP_TYPE.COMMENTS)
 
 
-class _Places:
+class _TextPositions:
     """Positions of the pieces in the text, to find the runs between two characters."""
 
     def __init__(self, pieces: Iterable[_Piece]) -> None:
@@ -182,20 +182,24 @@ class _Places:
         if not anchored:
             return []
         first, last = self._pieces[anchored[0]], self._pieces[anchored[-1]]
-        _cut(last, end - self._starts[anchored[-1]])
-        rest = _cut(first, start - self._starts[anchored[0]])
+        _split_run(last, end - self._starts[anchored[-1]])
+        rest = _split_run(first, start - self._starts[anchored[0]])
         if rest is None:
             return [first.run, last.run]
         return [rest, rest if last is first else last.run]
 
 
-def _cut(piece: _Piece, at: int) -> Element | None:
+def _split_run(piece: _Piece, offset: int) -> Element | None:
     """Split the run and return the part from `offset` on, formatted as before; None if there is nothing to split."""
-    written, run = piece.written, piece.run
-    if written is None or run is None or not 0 < at < len(piece.text):
+    written, run = piece.element, piece.run
+    if written is None or run is None or not 0 < offset < len(piece.text):
         return None
     words = written.text or ""
-    here = at if piece.text.startswith(words) else next(n for n in range(len(words) + 1) if len(clean(words[:n])) >= at)
+    here = (
+        offset
+        if piece.text.startswith(words)
+        else next(n for n in range(len(words) + 1) if len(clean(words[:n])) >= offset)
+    )
     rest = etree.SubElement(run, run.tag, run.attrib)
     run.addnext(rest)
     if (properties := run.find(qn("w:rPr"))) is not None:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
 
-from core.base.http import Cancelled, Deadline, Request, Response, fetch, normal_address
+from core.base.http import Cancelled, Deadline, Request, Response, fetch, normalize_url
 from core.base.http.errors import (
     HttpCancelled,
     HttpError,
@@ -28,7 +28,7 @@ from core.reading.settings import ReadingSettings
 
 MAX_BYTES = 10_000_000
 MAX_REDIRECTS = 3
-AT_ONCE_PER_HOST = 2
+MAX_PER_HOST = 2
 
 _PORTS = {"http": 80, "https": 443}
 _HEADERS = {
@@ -38,7 +38,7 @@ _HEADERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Downloaded:
+class DownloadedPage:
     """The bytes of a page and their origin."""
 
     address: str
@@ -51,7 +51,7 @@ class Downloaded:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FetchTarget:
     """An address that may be read, as it would be sent."""
 
     url: str
@@ -64,25 +64,27 @@ class Downloader:
     def __init__(self, settings: ReadingSettings) -> None:
         self._allowed = frozenset(settings.allow_hosts)
         self._denied = frozenset(settings.deny_hosts)
-        self._turns = _Turns(AT_ONCE_PER_HOST)
+        self._host_slots = _HostSlots(MAX_PER_HOST)
 
-    def download(self, place: Place, deadline: Deadline) -> Downloaded:
+    def download(self, target: FetchTarget, deadline: Deadline) -> DownloadedPage:
         """Fetch the page and follow redirects. Raise ReadingError or Cancelled."""
         for _ in range(MAX_REDIRECTS + 1):
-            answer = self._ask(place, deadline)
+            answer = self._ask(target, deadline)
             if not 300 <= answer.status < 400:
                 content_type = answer.headers.get("Content-Type", "")
-                return Downloaded(place.url, place.host, content_type, _good(answer, place.host), place.public_only)
-            next_place = self.place(_target(place, answer.headers.get("Location", "")))
-            if place.is_secure and not next_place.is_secure:
-                raise ReadingError("insecure", host=place.host)
-            place = next_place
-        raise ReadingError("redirects", host=place.host)
+                return DownloadedPage(
+                    target.url, target.host, content_type, _successful_body(answer, target.host), target.public_only
+                )
+            next_place = self.target_for(_redirect_url(target, answer.headers.get("Location", "")))
+            if target.is_secure and not next_place.is_secure:
+                raise ReadingError("insecure", host=target.host)
+            target = next_place
+        raise ReadingError("redirects", host=target.host)
 
-    def place(self, address: str) -> Place:
+    def target_for(self, address: str) -> FetchTarget:
         """Return the target of the address. Raise ReadingError if it may not be read."""
         try:
-            url = normal_address(address)
+            url = normalize_url(address)
         except HttpInvalidRequest:
             raise ReadingError("address") from None
         parts = urlsplit(url)
@@ -97,27 +99,27 @@ class Downloader:
         allowed = f"{name}:{port}" in self._allowed or (is_usual and name in self._allowed)
         if not is_usual and not allowed:
             raise ReadingError("address")
-        return Place(url, name, parts.scheme == "https", public_only=not allowed)
+        return FetchTarget(url, name, parts.scheme == "https", public_only=not allowed)
 
-    def _ask(self, place: Place, deadline: Deadline) -> Response:
+    def _ask(self, target: FetchTarget, deadline: Deadline) -> Response:
         try:
-            with self._turns.turn(place.host, deadline):
+            with self._host_slots.slot(target.host, deadline):
                 return fetch(
-                    Request("GET", place.url, headers=_HEADERS),
+                    Request("GET", target.url, headers=_HEADERS),
                     deadline=deadline,
                     max_bytes=MAX_BYTES,
-                    public_only=place.public_only,
-                    redirects_are_answers=True,
+                    public_only=target.public_only,
+                    return_redirects=True,
                 )
         except HttpCancelled:
             raise Cancelled from None
         except HttpError as error:
-            raise ReadingError(_reason(error), host=place.host) from None
+            raise ReadingError(_reason(error), host=target.host) from None
 
 
-def _target(place: Place, location: str) -> str:
+def _redirect_url(target: FetchTarget, location: str) -> str:
     try:
-        return urljoin(place.url, location)
+        return urljoin(target.url, location)
     except ValueError:
         raise ReadingError("address") from None
 
@@ -157,13 +159,13 @@ _STATUSES: dict[int, Reason] = {
 }
 
 
-def _good(answer: Response, host: str) -> bytes:
+def _successful_body(answer: Response, host: str) -> bytes:
     if 200 <= answer.status < 300:
         return answer.body
     raise ReadingError(_STATUSES.get(answer.status, "failed"), host=host)
 
 
-class _Turns:
+class _HostSlots:
     """Slots for simultaneous requests to one host: ten readers with the same result must not look like an attack."""
 
     def __init__(self, most: int) -> None:
@@ -172,7 +174,7 @@ class _Turns:
         self._busy: Counter[str] = Counter()
 
     @contextmanager
-    def turn(self, host: str, deadline: Deadline) -> Iterator[None]:
+    def slot(self, host: str, deadline: Deadline) -> Iterator[None]:
         self._take(host, deadline)
         try:
             yield

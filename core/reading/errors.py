@@ -60,7 +60,7 @@ class ReadingError(AppError):
     }
 
     def __init__(self, reason: Reason, *, host: str = "") -> None:
-        self.mark, sentence = self._WORDS[reason]
+        self.short_reason, sentence = self._WORDS[reason]
         super().__init__(sentence.format(host=host))
         self.reason = reason
         self.host = host

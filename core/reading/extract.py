@@ -10,9 +10,9 @@ import re
 from dataclasses import replace
 
 from core.base.text import clean, is_blank, one_line, shorten
-from core.reading.decode import decode
+from core.reading.decode import decode_body
 from core.reading.docx import is_docx, read_docx
-from core.reading.extracted import Extracted, NotReadable
+from core.reading.extracted import ExtractedText, NotReadable
 from core.reading.html import read_html
 from core.reading.instructions import count_instructions
 from core.reading.page import MAX_TEXT, MAX_TITLE
@@ -45,7 +45,7 @@ _MARKUP = re.compile(
 GARBAGE_SHARE = 0.1
 
 
-def extract(body: bytes, content_type: str) -> Extracted:
+def extract_text(body: bytes, content_type: str) -> ExtractedText:
     """Return the text of a PDF, Word document, feed, web page or plain text. Raise NotReadable."""
     if b"%PDF-" in body[:_HEAD]:
         found = read_pdf(body, max_text=MAX_TEXT)
@@ -56,7 +56,7 @@ def extract(body: bytes, content_type: str) -> Extracted:
     elif body.startswith(_NOT_TEXT) or (b"\0" in body[:_HEAD] and not body.startswith(_UTF_16)):
         raise NotReadable("binary")
     else:
-        found = _read_markup_or_text(decode(body, content_type), content_type.lower())
+        found = _read_markup_or_text(decode_body(body, content_type), content_type.lower())
     text = clean(found.text).strip()
     if is_blank(text):
         raise NotReadable("empty")
@@ -69,7 +69,7 @@ def extract(body: bytes, content_type: str) -> Extracted:
     )
 
 
-def _read_markup_or_text(text: str, content_type: str) -> Extracted:
+def _read_markup_or_text(text: str, content_type: str) -> ExtractedText:
     if _is_garbage(text[:_HEAD]):
         raise NotReadable("binary")
     if _FEED.match(text):

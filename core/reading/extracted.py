@@ -10,7 +10,7 @@ from core.reading.page import PageKind
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
+class ExtractedText:
     """The text of a page or file, with its title and day."""
 
     kind: PageKind
@@ -21,12 +21,12 @@ class Extracted:
     is_cut: bool = False
 
 
-class Remark(NamedTuple):
+class DocumentComment(NamedTuple):
     """A comment on a part of a document's text, from `start` to `end`."""
 
     start: int
     end: int
-    words: str
+    text: str
 
 
 class NotReadable(Exception):

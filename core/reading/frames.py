@@ -10,28 +10,30 @@ _LENGTHS = struct.Struct(">II")
 MAX_FRAME = 32_000_000
 
 
-def send(sock: socket.socket, head: bytes, body: bytes = b"") -> None:
+def send_frame(sock: socket.socket, head: bytes, body: bytes = b"") -> None:
     """Send one frame."""
     sock.sendall(_LENGTHS.pack(len(head), len(body)) + head + body)
 
 
-def receive(sock: socket.socket, *, patience: Callable[[], float | None] = lambda: None) -> tuple[bytes, bytes] | None:
+def receive_frame(
+    sock: socket.socket, *, next_timeout: Callable[[], float | None] = lambda: None
+) -> tuple[bytes, bytes] | None:
     """Return one frame as (head, body); None if the other side has gone. `next_timeout` returns the seconds for the
     next wait."""
-    lengths = _exactly(sock, _LENGTHS.size, patience)
+    lengths = _receive_exactly(sock, _LENGTHS.size, next_timeout)
     if lengths is None:
         return None
     head_length, body_length = _LENGTHS.unpack(lengths)
     if head_length + body_length > MAX_FRAME:
         return None
-    head, body = _exactly(sock, head_length, patience), _exactly(sock, body_length, patience)
+    head, body = _receive_exactly(sock, head_length, next_timeout), _receive_exactly(sock, body_length, next_timeout)
     return None if head is None or body is None else (head, body)
 
 
-def _exactly(sock: socket.socket, length: int, patience: Callable[[], float | None]) -> bytes | None:
+def _receive_exactly(sock: socket.socket, length: int, next_timeout: Callable[[], float | None]) -> bytes | None:
     data = bytearray()
     while len(data) < length:
-        sock.settimeout(patience())
+        sock.settimeout(next_timeout())
         piece = sock.recv(min(length - len(data), 1 << 20))
         if not piece:
             return None

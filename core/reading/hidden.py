@@ -47,7 +47,7 @@ _SIMPLE_SELECTOR = re.compile(r"[.#][\w-]+")
 _FOR_SCREEN_READERS = frozenset({".sr-only", ".visually-hidden", ".screen-reader-text"})
 
 
-def is_hiding(style: str) -> bool:
+def is_hiding_style(style: str) -> bool:
     """Return whether an element with this style is invisible."""
     style = _CSS_ESCAPE.sub(lambda found: chr(int(found[1], 16) % 0x10000), _CSS_COMMENT.sub("", style))
     style = re.sub(r"\s+", "", style).lower()
@@ -62,7 +62,7 @@ def hiding_selectors(css: str) -> set[str]:
     css = _CONDITIONAL.sub("", _CSS_COMMENT.sub("", css))
     found: set[str] = set()
     for selectors, style in _RULE.findall(css):
-        if is_hiding(style):
+        if is_hiding_style(style):
             found.update(filter(_SIMPLE_SELECTOR.fullmatch, map(str.strip, selectors.split(","))))
     return found
 
@@ -86,7 +86,7 @@ def _is_unseen(element: HtmlElement, selectors: set[str]) -> bool:
     attributes = element.attrib
     if not attributes:
         return False
-    if "hidden" in attributes or ("style" in attributes and is_hiding(attributes["style"])):
+    if "hidden" in attributes or ("style" in attributes and is_hiding_style(attributes["style"])):
         return True
     named = [f".{name}" for name in attributes.get("class", "").split()] + [f"#{attributes.get('id', '')}"]
     return not selectors.isdisjoint(named)

@@ -18,24 +18,24 @@ from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from core.base.chinese.calendar import iso_day
 from core.base.text import clean, one_line
-from core.reading.around import remove_menus, remove_surroundings
-from core.reading.extracted import Extracted, NotReadable
+from core.reading.around import remove_boilerplate, remove_menus
+from core.reading.extracted import ExtractedText, NotReadable
 from core.reading.hidden import remove_hidden
 
 MAX_TAGS = 150_000
 """Limit for tags before parsing. A page with more is no article."""
 MAX_NODES = 6_000
 """Limit for trafilatura, which needs more than a second for twice as many. Larger pages give their visible text."""
-LITTLE = 200
+MIN_ARTICLE_CHARACTERS = 200
 """Least length of an article. Shorter text is a teaser, a message or a menu."""
-TEASER = 800
+MAX_TEASER_CHARACTERS = 800
 
 
-def read_html(text: str) -> Extracted:
+def read_html(text: str) -> ExtractedText:
     """Return the article of a page. Raise NotReadable for a login page, a challenge, or a page without text."""
     if text.count("<") > 2 * MAX_TAGS:
         raise NotReadable("complex")
-    tree = _parsed(text)
+    tree = _parse_html(text)
     about = _Metadata(tree)
     needs_script = _needs_script(tree)
     remove_hidden(tree)
@@ -43,11 +43,11 @@ def read_html(text: str) -> Extracted:
     article = _article(tree)
     if len(about.article_body) > 2 * len(article):
         article = about.article_body
-    _refuse_stand_ins(article, tree, about, needs_script=needs_script)
-    return Extracted("html", article, title=about.title, published=about.published or _day_in_words(tree))
+    _refuse_placeholder_pages(article, tree, about, needs_script=needs_script)
+    return ExtractedText("html", article, title=about.title, published=about.published or _day_in_words(tree))
 
 
-def _parsed(text: str) -> HtmlElement:
+def _parse_html(text: str) -> HtmlElement:
     parser = HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     try:
         return document_fromstring(text.encode("utf-8", "replace"), parser=parser)
@@ -60,11 +60,11 @@ def _parsed(text: str) -> HtmlElement:
 
 def _article(tree: HtmlElement) -> str:
     if sum(1 for _ in tree.iter()) > MAX_NODES:
-        return _visible(tree)
-    remove_surroundings(tree)
+        return _visible_text(tree)
+    remove_boilerplate(tree)
     _keep_captions(tree)
     found = _extract(tree, fast=True, include_comments=False)
-    if len(found) < LITTLE:  # a forum, a notice in a table, or nothing: the slower mode finds more
+    if len(found) < MIN_ARTICLE_CHARACTERS:  # a forum, a notice in a table, or nothing: the slower mode finds more
         found = max(found, _extract(tree, fast=False, include_comments=True), key=len)
     return found
 
@@ -106,7 +106,7 @@ _BLOCKS = frozenset(
 )
 
 
-def _visible(tree: HtmlElement) -> str:
+def _visible_text(tree: HtmlElement) -> str:
     """Return the visible text outside of menus, one line per block, in time linear in the page."""
     etree.strip_elements(tree, *_AROUND, with_tail=False)
     parts: list[str] = []
@@ -140,22 +140,24 @@ def _needs_script(tree: HtmlElement) -> bool:
         return True
     roots = (element for element in tree.iter("div", "main") if element.get("id") in _APP_ROOTS)
     scripts = sum(1 for _ in tree.iter("script"))
-    return bool(scripts) and (scripts >= 3 or any(len(one_line(root.text_content())) < LITTLE for root in roots))
+    return bool(scripts) and (
+        scripts >= 3 or any(len(one_line(root.text_content())) < MIN_ARTICLE_CHARACTERS for root in roots)
+    )
 
 
-def _refuse_stand_ins(article: str, tree: HtmlElement, about: _Metadata, *, needs_script: bool) -> None:
-    if len(article) >= TEASER:
+def _refuse_placeholder_pages(article: str, tree: HtmlElement, about: _Metadata, *, needs_script: bool) -> None:
+    if len(article) >= MAX_TEASER_CHARACTERS:
         return
     if about.is_paid:
         raise NotReadable("login")
-    if len(article) >= LITTLE:
+    if len(article) >= MIN_ARTICLE_CHARACTERS:
         return
     seen = one_line(tree.text_content())
-    if _CHALLENGE.search(f"{about.title} {seen[:TEASER]}"):
+    if _CHALLENGE.search(f"{about.title} {seen[:MAX_TEASER_CHARACTERS]}"):
         raise NotReadable("refused")
     if tree.xpath("//input[translate(@type, 'PASWORD', 'pasword')='password']") or _ASKS_TO_LOG_IN.search(seen):
         raise NotReadable("login")
-    if needs_script and len(article) < LITTLE / 2:
+    if needs_script and len(article) < MIN_ARTICLE_CHARACTERS / 2:
         raise NotReadable("script")
     if not article:
         raise NotReadable("empty")
@@ -233,12 +235,12 @@ def _linked_data(tree: HtmlElement) -> Iterator[dict[str, Any]]:
             data = json.loads(clean(script.text or ""), strict=False)
         except (ValueError, RecursionError):
             continue
-        for item in _flattened(data):
+        for item in _graph_items(data):
             if isinstance(item, dict) and re.search(r"Article|Posting|Report|WebPage", str(item.get("@type"))):
                 yield item
 
 
-def _flattened(data: Any) -> list[Any]:
+def _graph_items(data: Any) -> list[Any]:
     graph = data.get("@graph") if isinstance(data, dict) else data
     return [data, *graph] if isinstance(graph, list) else [data]
 

@@ -38,7 +38,7 @@ class Page:
     """True if the page is longer: `text` is its beginning."""
 
     @classmethod
-    def sent_along(cls, result: SearchResult) -> Page:
+    def from_search_result(cls, result: SearchResult) -> Page:
         """Return the page that an engine has read for us and sent with its answer."""
         text = clean(result.text)
         return cls(

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from core.base.chinese.sentences import coverage, key_terms, rarity, sentence_spans
+from core.base.chinese.sentences import coverage, idf_weights, key_terms, sentence_spans
 from core.base.text import terms
 from core.reading.page import Page
 
 PASSAGE_CHARS = 300
 """Length of a passage: long enough to say something, short enough for several of them to fit."""
-AROUND_WEIGHT = 0.5
+SNIPPET_WEIGHT = 0.5
 """Weight of the engine's snippet, which was chosen for the query too. The question itself counts more."""
-WORTH = 0.2
+MIN_SCORE_SHARE = 0.2
 """Share of the best score that a passage needs. One with less says nothing more about the question."""
 Span = tuple[int, int]
 _FULL_WIDTH = {code + 0xFEE0: code for code in range(0x21, 0x7F)}
@@ -33,12 +33,12 @@ class Passage:
     """Score from 0 to 1.5: how much of the question and of the engine's snippet the passage has."""
 
 
-def passages(page: Page, question: str, *, around: str = "", budget: int) -> list[Passage]:
+def select_passages(page: Page, question: str, *, snippet: str = "", budget: int) -> list[Passage]:
     """Return whole sentences in page order, at most `budget` characters; the beginning of the page if nothing matches.
     `snippet` is the engine's: its place in the page is about the query. Neighbouring passages are joined."""
     pieces = list(_pieces(page.text, min(PASSAGE_CHARS, budget)))
-    scores = _scores(page.text, pieces, question, around)
-    worth_telling = WORTH * max(scores, default=0.0)
+    scores = _scores(page.text, pieces, question, snippet)
+    worth_telling = MIN_SCORE_SHARE * max(scores, default=0.0)
     nexts = [start for start, _ in pieces[1:]] + [len(page.text)]
     chosen: list[int] = []
     left = budget
@@ -47,7 +47,7 @@ def passages(page: Page, question: str, *, around: str = "", budget: int) -> lis
         if scores[index] >= worth_telling and (length <= left or not chosen):
             chosen.append(index)
             left -= length
-    return list(_joined(page.text, pieces, scores, sorted(chosen)))
+    return list(_join_neighbours(page.text, pieces, scores, sorted(chosen)))
 
 
 def _pieces(text: str, limit: int) -> Iterator[Span]:
@@ -68,16 +68,16 @@ def _sentence_spans(text: str, limit: int) -> Iterator[Span]:
             yield cut, min(cut + limit, end)
 
 
-def _scores(text: str, pieces: Sequence[Span], question: str, around: str) -> list[float]:
-    asked, quoted = set(key_terms(question) or terms(question)), set(terms(around))
+def _scores(text: str, pieces: Sequence[Span], question: str, snippet: str) -> list[float]:
+    asked, quoted = set(key_terms(question) or terms(question)), set(terms(snippet))
     present: list[set[str]] = [set() for _ in pieces]
     starts = [start for start, _ in pieces]
     folded = text.replace("\u0130", "i").translate(_FULL_WIDTH).lower()  # one character stays one character
     for term in asked | quoted:
         for position in _positions(folded, term):
             present[bisect_right(starts, position) - 1].add(term)
-    about_question, about_snippet = rarity(asked, present), rarity(quoted, present)
-    return [coverage(about_question, found) + AROUND_WEIGHT * coverage(about_snippet, found) for found in present]
+    about_question, about_snippet = idf_weights(asked, present), idf_weights(quoted, present)
+    return [coverage(about_question, found) + SNIPPET_WEIGHT * coverage(about_snippet, found) for found in present]
 
 
 def _positions(text: str, term: str) -> Iterator[int]:
@@ -95,7 +95,9 @@ def _is_letter(character: str) -> bool:
     return character.isascii() and character.isalnum()
 
 
-def _joined(text: str, pieces: Sequence[Span], scores: Sequence[float], chosen: Sequence[int]) -> Iterator[Passage]:
+def _join_neighbours(
+    text: str, pieces: Sequence[Span], scores: Sequence[float], chosen: Sequence[int]
+) -> Iterator[Passage]:
     for _, run in groupby(enumerate(chosen), key=lambda entry: entry[1] - entry[0]):
         indexes = [index for _, index in run]
         start, end = pieces[indexes[0]][0], pieces[indexes[-1]][1]

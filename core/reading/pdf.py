@@ -5,13 +5,13 @@ from __future__ import annotations
 import pypdfium2
 
 from core.base.text import clean, is_blank, one_line
-from core.reading.extracted import Extracted, NotReadable
+from core.reading.extracted import ExtractedText, NotReadable
 
 MAX_PAGES = 300
 _LOCKED = 4  # FPDF_ERR_PASSWORD
 
 
-def read_pdf(body: bytes, *, max_text: int) -> Extracted:
+def read_pdf(body: bytes, *, max_text: int) -> ExtractedText:
     """Return the text of the first pages. Raise NotReadable for a locked, scanned or broken file."""
     try:
         document = pypdfium2.PdfDocument(body)
@@ -30,7 +30,7 @@ def read_pdf(body: bytes, *, max_text: int) -> Extracted:
     if not text:
         raise NotReadable("scanned" if read else "broken")
     title = one_line(document.get_metadata_value("Title"))
-    return Extracted(
+    return ExtractedText(
         "pdf", text, title=title, is_cut=read < len(document)
     )  # its CreationDate is the file's, no publication
 

@@ -6,26 +6,26 @@ import re
 
 from core.base.chinese.calendar import iso_day
 from core.base.text import one_line
-from core.reading.extracted import Extracted
+from core.reading.extracted import ExtractedText
 
 _MARKDOWN_TITLE = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 _FIRST_LINES = 40
 
 
-def read_text(text: str) -> Extracted:
+def read_text(text: str) -> ExtractedText:
     """Return plain text or Markdown as it is; the first heading is the title."""
     title = _MARKDOWN_TITLE.search("\n".join(text.split("\n", _FIRST_LINES)[:_FIRST_LINES]))
-    return Extracted("text", text, title=one_line(title[1]) if title else "")
+    return ExtractedText("text", text, title=one_line(title[1]) if title else "")
 
 
-def read_feed(text: str) -> Extracted:
+def read_feed(text: str) -> ExtractedText:
     """Return the entries of an RSS or Atom feed, one paragraph each. The newest day is the feed's."""
     from lxml import etree, html
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, encoding="utf-8")
     root = etree.fromstring(text.encode(), parser)
     if root is None:
-        return Extracted("feed", "")
+        return ExtractedText("feed", "")
 
     def words(element: etree._Element | None) -> str:
         inside = one_line("".join(element.itertext("*"))) if element is not None else ""
@@ -41,7 +41,7 @@ def read_feed(text: str) -> Extracted:
         paragraphs.append("\n".join(filter(None, said)))
         days.append(iso_day(words(child(entry, "pubDate", "published", "updated", "date"))) or "")
     channel = next(root.iter("{*}channel"), root)
-    return Extracted(
+    return ExtractedText(
         "feed",
         "\n\n".join(filter(None, paragraphs)),
         title=words(child(channel, "title")),

@@ -13,22 +13,22 @@ from functools import partial
 from core.base.http import Cancelled, Deadline
 from core.base.redis import RedisLink
 from core.base.settings import Settings
-from core.base.threads import Workers
+from core.base.threads import ThreadPool
 from core.reading.cache import CachedPage, PageCache
-from core.reading.download import Downloader, Place
+from core.reading.download import Downloader, FetchTarget
 from core.reading.errors import FileError, ReadingError
-from core.reading.extracted import Extracted, NotReadable, Remark
-from core.reading.files import accepted_name, file_page
+from core.reading.extracted import DocumentComment, ExtractedText, NotReadable
+from core.reading.files import check_file, file_page
 from core.reading.page import Page
 from core.reading.settings import ReadingSettings
-from core.reading.workers import FILE_SECONDS, ExtractionWorkers
+from core.reading.workers import FILE_SECONDS, WorkerPool
 
 log = logging.getLogger(__name__)
 
-Outcome = Page | ReadingError
+ReadOutcome = Page | ReadingError
 
 MAX_PROCESSES = 4
-FILE_PATIENCE = 20.0
+FILE_TIMEOUT = 20.0
 """Seconds for one file, including the start of a process on a busy machine."""
 
 
@@ -36,17 +36,17 @@ class Reader:
     """Reads pages and files. It is thread-safe, and there is one for the whole process."""
 
     def __init__(self, settings: ReadingSettings, *, cache: PageCache | None = None) -> None:
-        self.pages = settings.pages
+        self.max_pages = settings.pages
         """Number of search results that are read; 0 switches reading off."""
         self.timeout = settings.timeout
-        self.files = settings.files
+        self.max_files = settings.files
         """Number of files that a reader may attach to a question."""
-        self.megabytes = settings.file_megabytes
+        self.max_megabytes = settings.file_megabytes
         """Size limit of each file."""
         self._cache = cache
         self._downloader = Downloader(settings)
-        self._workers = ExtractionWorkers(min(max(os.cpu_count() or 1, 2), MAX_PROCESSES))
-        self._threads = Workers()
+        self._workers = WorkerPool(min(max(os.cpu_count() or 1, 2), MAX_PROCESSES))
+        self._threads = ThreadPool()
         self._lock = threading.Lock()
         self._is_warm = False
 
@@ -65,20 +65,20 @@ class Reader:
     def warm_up(self) -> None:
         """Start the processes that the first page would have to wait for, once, without waiting for them."""
         with self._lock:
-            needed, self._is_warm = self.pages > 0 and not self._is_warm, True
+            needed, self._is_warm = self.max_pages > 0 and not self._is_warm, True
         if needed:
             self._threads.start(self._workers.start)
 
     def read(self, address: str, *, deadline: Deadline) -> Page:
         """Read a page. Raise ReadingError or Cancelled. Only a system resolver that hangs can take longer than the
         deadline."""
-        if not self.pages:
+        if not self.max_pages:
             raise ReadingError("off")
-        place = self._downloader.place(address)
-        page = self._cached(place) or self._fetched(place, deadline)
+        place = self._downloader.target_for(address)
+        page = self._cached_page(place) or self._fetch_page(place, deadline)
         return replace(page, address=address)
 
-    def read_bytes(self, body: bytes, content_type: str, *, deadline: Deadline) -> Extracted:
+    def read_bytes(self, body: bytes, content_type: str, *, deadline: Deadline) -> ExtractedText:
         """Return the text of a file, extracted in a worker like a page. Raise ReadingError."""
         try:
             return self._workers.extract(body, content_type, deadline)
@@ -87,18 +87,18 @@ class Reader:
 
     def read_file(self, name: str, body: bytes) -> Page:
         """Read a file that a reader attached. Raise FileError."""
-        shown = accepted_name(name, len(body), megabytes=self.megabytes)
+        shown = check_file(name, len(body), megabytes=self.max_megabytes)
         try:
             return file_page(
-                shown, self._workers.extract(body, "text/plain", Deadline(FILE_PATIENCE), seconds=FILE_SECONDS)
+                shown, self._workers.extract(body, "text/plain", Deadline(FILE_TIMEOUT), seconds=FILE_SECONDS)
             )
         except NotReadable as error:
             raise FileError(error.reason, name=shown) from None
 
-    def with_comments(self, name: str, body: bytes, remarks: Sequence[Remark], author: str) -> bytes:
+    def add_comments(self, name: str, body: bytes, comments: Sequence[DocumentComment], author: str) -> bytes:
         """Return a Word document with comments at these positions of its text. Raise FileError."""
         try:
-            return self._workers.commented(body, remarks, author, Deadline(FILE_PATIENCE))
+            return self._workers.add_comments(body, comments, author, Deadline(FILE_TIMEOUT))
         except NotReadable as error:
             raise FileError(error.reason, name=name) from None
 
@@ -107,8 +107,8 @@ class Reader:
         addresses: Sequence[str],
         *,
         deadline: Deadline,
-        on_outcome: Callable[[str, Outcome], None] = lambda _address, _outcome: None,
-    ) -> list[Outcome]:
+        on_outcome: Callable[[str, ReadOutcome], None] = lambda _address, _outcome: None,
+    ) -> list[ReadOutcome]:
         """Read all pages at once and return the outcomes in order. Pages that are late at the deadline count as timed
         out.
 
@@ -116,13 +116,13 @@ class Reader:
 
         `on_outcome` is called for each page when it is done, in a thread of its own.
         """
-        outcomes: dict[int, Outcome] = {}
+        outcomes: dict[int, ReadOutcome] = {}
         changed = threading.Event()
 
         def read_one(place: int, address: str) -> None:
             """Read one page and store its outcome."""
             try:
-                outcome: Outcome = self.read(address, deadline=deadline)
+                outcome: ReadOutcome = self.read(address, deadline=deadline)
             except ReadingError as error:
                 outcome = error
             except Cancelled:
@@ -146,25 +146,25 @@ class Reader:
         if self._cache:
             self._cache.close()
 
-    def _cached(self, place: Place) -> Page | None:
+    def _cached_page(self, target: FetchTarget) -> Page | None:
         """Return the page that was read there not long ago, if it may still be read."""
-        cached = self._cache.get(place.url) if self._cache else None
+        cached = self._cache.get(target.url) if self._cache else None
         if cached is None:
             return None
         try:
-            final = self._downloader.place(cached.page.final_address)
+            final = self._downloader.target_for(cached.page.final_address)
         except ReadingError:
             return None
         return cached.page if cached.is_public or not final.public_only else None
 
-    def _fetched(self, place: Place, deadline: Deadline) -> Page:
-        got = self._downloader.download(place, deadline)
+    def _fetch_page(self, target: FetchTarget, deadline: Deadline) -> Page:
+        got = self._downloader.download(target, deadline)
         try:
             found = self._workers.extract(got.body, got.content_type, deadline)
         except NotReadable as error:
             raise ReadingError(error.reason, host=got.host) from None
         page = Page(
-            address=place.url,
+            address=target.url,
             final_address=got.address,
             title=found.title,
             text=found.text,
@@ -175,5 +175,5 @@ class Reader:
             is_cut=found.is_cut,
         )
         if self._cache:
-            self._cache.put(place.url, CachedPage(page, is_public=got.is_public))
+            self._cache.put(target.url, CachedPage(page, is_public=got.is_public))
         return page

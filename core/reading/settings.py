@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from core.base.http import normal_address
+from core.base.http import normalize_url
 from core.base.http.errors import HttpInvalidRequest
-from core.base.settings import Count, Flag, Form, Hours, Names, Seconds, Section
+from core.base.settings import Count, Flag, Hours, Names, Seconds, Section, ValueFormat
 
 
 def _hosts(value: tuple[str, ...]) -> tuple[str, ...]:
@@ -19,7 +19,7 @@ def _hosts(value: tuple[str, ...]) -> tuple[str, ...]:
 def _host(entry: str) -> str:
     """Return the host as it stands in a normalized address: lower case and ASCII."""
     try:
-        address = normal_address(f"http://{entry}/")
+        address = normalize_url(f"http://{entry}/")
     except HttpInvalidRequest:
         address = ""
     found = re.fullmatch(r"http://([^/@?#]+)/", address)
@@ -28,7 +28,7 @@ def _host(entry: str) -> str:
     return found[1].lower()
 
 
-Hosts = Annotated[Names, AfterValidator(_hosts), Form("主机名或主机名:端口，逗号分隔")]
+Hosts = Annotated[Names, AfterValidator(_hosts), ValueFormat("主机名或主机名:端口，逗号分隔")]
 
 
 class ReadingSettings(Section):

@@ -19,10 +19,10 @@ from dataclasses import asdict
 from encodings.aliases import aliases
 from typing import Any
 
-from core.reading.docx import commented
-from core.reading.extract import extract
-from core.reading.extracted import NotReadable, Remark
-from core.reading.frames import receive, send
+from core.reading.docx import add_comments
+from core.reading.extract import extract_text
+from core.reading.extracted import DocumentComment, NotReadable
+from core.reading.frames import receive_frame, send_frame
 
 MEMORY = 1_000_000_000
 """Limit of the address space in bytes. Memory that the libraries map counts too."""
@@ -34,27 +34,27 @@ def main() -> None:
     logging.disable(logging.CRITICAL)
     parent = socket.socket(fileno=0)
     for sample in (_SAMPLE, "<html><body><p>短。</p></body></html>"):  # load now what is otherwise loaded late
-        extract(sample.encode(), "text/html")
-    _decoder_loaded()
-    _give_up_the_world()
-    send(parent, b"ready")
-    while task := receive(parent):
+        extract_text(sample.encode(), "text/html")
+    _load_codecs()
+    _drop_privileges()
+    send_frame(parent, b"ready")
+    while task := receive_frame(parent):
         head, body = task
         wanted = json.loads(head)
         signal.setitimer(signal.ITIMER_PROF, wanted["seconds"])
-        answer, made = _answer(body, wanted)
+        answer, made = _run_task(body, wanted)
         signal.setitimer(signal.ITIMER_PROF, 0)
-        send(parent, json.dumps(answer).encode(), made)
+        send_frame(parent, json.dumps(answer).encode(), made)
 
 
-def _decoder_loaded() -> None:
+def _load_codecs() -> None:
     for codec in {*aliases.values(), "utf_8_sig", "koi8_u"}:  # each codec is a file, and a page may need it
         with suppress(LookupError):  # of another system
             codecs.lookup(codec)
-    extract("Ceci est une phrase accentuée à déceler, évidemment.".encode("cp1252"), "")
+    extract_text("Ceci est une phrase accentuée à déceler, évidemment.".encode("cp1252"), "")
 
 
-def _give_up_the_world() -> None:
+def _drop_privileges() -> None:
     for kind, most in (
         (resource.RLIMIT_AS, MEMORY),
         (resource.RLIMIT_NOFILE, 0),
@@ -66,12 +66,12 @@ def _give_up_the_world() -> None:
             resource.setrlimit(kind, (most, most))
 
 
-def _answer(body: bytes, wanted: dict[str, Any]) -> tuple[dict[str, object], bytes]:
+def _run_task(body: bytes, task: dict[str, Any]) -> tuple[dict[str, object], bytes]:
     """Run one task and return the extracted text, or the bytes of a new document."""
     try:
-        if "remarks" in wanted:
-            return {}, commented(body, (Remark(*remark) for remark in wanted["remarks"]), wanted["author"])
-        return asdict(extract(body, wanted["content_type"])), b""
+        if "remarks" in task:
+            return {}, add_comments(body, (DocumentComment(*remark) for remark in task["remarks"]), task["author"])
+        return asdict(extract_text(body, task["content_type"])), b""
     except NotReadable as error:
         return {"reason": error.reason}, b""
     except (MemoryError, RecursionError):

@@ -15,21 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from core.base.http import Cancelled, Deadline
-from core.base.settings import harmless_environment
-from core.base.tuning import on_all_cores
-from core.reading.extracted import Extracted, NotReadable, Remark
-from core.reading.frames import receive, send
+from core.base.settings import child_environment
+from core.base.tuning import use_all_cores
+from core.reading.extracted import DocumentComment, ExtractedText, NotReadable
+from core.reading.frames import receive_frame, send_frame
 
 PAGE_SECONDS = 1.0
 FILE_SECONDS = 5.0
 """Processor time for a file: a reader waits for one file of their own, and knows its content."""
 Answer = tuple[dict[str, Any], bytes]
-TASKS = 200
+MAX_TASKS = 200
 """Number of tasks after which a worker is replaced, so that memory leaked by its libraries is freed."""
-_WHERE_CORE_IS = Path(__file__).resolve().parents[2]
+_PROJECT_DIR = Path(__file__).resolve().parents[2]
 
 
-class ExtractionWorkers:
+class WorkerPool:
     """Worker processes, started when they are first needed. One that was killed is replaced."""
 
     def __init__(self, count: int) -> None:
@@ -44,29 +44,29 @@ class ExtractionWorkers:
     def start(self) -> None:
         """Start all workers now, rather than with the first page."""
         for worker in [self._idle.get() for _ in range(self._count)]:
-            self._idle.put(worker or self._started())
+            self._idle.put(worker or self._start_worker())
 
     def extract(
         self, body: bytes, content_type: str, deadline: Deadline, *, seconds: float = PAGE_SECONDS
-    ) -> Extracted:
+    ) -> ExtractedText:
         """Return the extracted text. Raise NotReadable. It takes no longer than the deadline, whatever the bytes are."""
-        return Extracted(**self._ask({"content_type": content_type, "seconds": seconds}, body, deadline)[0])
+        return ExtractedText(**self._ask({"content_type": content_type, "seconds": seconds}, body, deadline)[0])
 
-    def commented(self, body: bytes, remarks: Sequence[Remark], author: str, deadline: Deadline) -> bytes:
+    def add_comments(self, body: bytes, comments: Sequence[DocumentComment], author: str, deadline: Deadline) -> bytes:
         """Return a Word document with comments. Raise NotReadable."""
-        wanted = {"remarks": remarks, "author": author, "seconds": FILE_SECONDS}
+        wanted = {"remarks": comments, "author": author, "seconds": FILE_SECONDS}
         return self._ask(wanted, body, deadline)[1]
 
-    def _ask(self, wanted: Mapping[str, Any], body: bytes, deadline: Deadline) -> Answer:
+    def _ask(self, task: Mapping[str, Any], body: bytes, deadline: Deadline) -> Answer:
         try:
-            worker = self._idle.get(timeout=deadline.patience())
+            worker = self._idle.get(timeout=deadline.next_timeout())
         except (queue.Empty, TimeoutError):
-            raise _late(deadline) from None
+            raise _timeout_error(deadline) from None
         try:
-            worker = worker if worker and not self._closed else self._started()
-            return worker.ask(wanted, body, deadline)
+            worker = worker if worker and not self._closed else self._start_worker()
+            return worker.ask(task, body, deadline)
         finally:
-            self._idle.put(self._kept(worker))
+            self._idle.put(self._keep_or_end(worker))
 
     def close(self) -> None:
         with self._lock:
@@ -75,7 +75,7 @@ class ExtractionWorkers:
         for worker in alive:
             worker.end()
 
-    def _started(self) -> _Worker:
+    def _start_worker(self) -> _Worker:
         with self._lock:
             if self._closed:
                 raise Cancelled
@@ -83,8 +83,8 @@ class ExtractionWorkers:
             self._alive.add(worker)
             return worker
 
-    def _kept(self, worker: _Worker | None) -> _Worker | None:
-        if worker is None or (worker.is_usable and worker.tasks < TASKS):
+    def _keep_or_end(self, worker: _Worker | None) -> _Worker | None:
+        if worker is None or (worker.is_usable and worker.tasks < MAX_TASKS):
             return worker
         worker.end()
         with self._lock:
@@ -95,38 +95,38 @@ class ExtractionWorkers:
 class _Worker:
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair()
-        with theirs, on_all_cores():
+        with theirs, use_all_cores():
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "core.reading.worker"],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                cwd=_WHERE_CORE_IS,
-                env=harmless_environment(),
+                cwd=_PROJECT_DIR,
+                env=child_environment(),
             )
         self._lock = threading.Lock()
         self._is_ready = False
         self.is_usable = True
         self.tasks = 0
 
-    def ask(self, wanted: Mapping[str, Any], body: bytes, deadline: Deadline) -> Answer:
+    def ask(self, task: Mapping[str, Any], body: bytes, deadline: Deadline) -> Answer:
         """Send one task and return the answer. Raise NotReadable or Cancelled."""
         self._await_ready(deadline)
         self.tasks += 1
         self.is_usable = False
         try:
-            deadline.hold(self._socket.fileno())
-            self._socket.settimeout(deadline.patience())
-            send(self._socket, json.dumps(wanted).encode(), body)
-            answer = receive(self._socket, patience=deadline.patience)
+            deadline.attach_socket(self._socket.fileno())
+            self._socket.settimeout(deadline.next_timeout())
+            send_frame(self._socket, json.dumps(task).encode(), body)
+            answer = receive_frame(self._socket, next_timeout=deadline.next_timeout)
         except TimeoutError:
-            raise _late(deadline) from None
+            raise _timeout_error(deadline) from None
         except OSError:
             answer = None
         finally:
-            deadline.let_go()
+            deadline.detach_socket()
         if answer is None:
-            raise self._death(deadline)
+            raise self._death_error(deadline)
         self.is_usable = True
         told = json.loads(answer[0])
         if "reason" in told:
@@ -138,14 +138,14 @@ class _Worker:
         if self._is_ready:
             return
         try:
-            self._is_ready = receive(self._socket, patience=deadline.patience) is not None
+            self._is_ready = receive_frame(self._socket, next_timeout=deadline.next_timeout) is not None
         except TimeoutError:
-            raise _late(deadline) from None
+            raise _timeout_error(deadline) from None
         if not self._is_ready:
             self.is_usable = False
             raise NotReadable("broken")
 
-    def _death(self, deadline: Deadline) -> Exception:
+    def _death_error(self, deadline: Deadline) -> Exception:
         if deadline.cancelled:
             return Cancelled()
         out_of_time = self.end() == -signal.SIGPROF
@@ -161,5 +161,5 @@ class _Worker:
             return self._process.wait()
 
 
-def _late(deadline: Deadline) -> Exception:
+def _timeout_error(deadline: Deadline) -> Exception:
     return Cancelled() if deadline.cancelled else NotReadable("timeout")

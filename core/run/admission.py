@@ -21,20 +21,20 @@ from core.base.visitors import COMMAND_LINE, Visitor
 
 class TooManyQuestions(InputError):
     kind = "too_many_questions"
-    happened = "提问次数已达到每分钟的上限，这条消息没有发送。"
+    default_message = "提问次数已达到每分钟的上限，这条消息没有发送。"
 
     def __init__(self, *, retry_after: float) -> None:
         super().__init__(cure=f"请在 {max(1, round(retry_after))} 秒后再发送。")
 
 
-class Place:
+class QueueTicket:
     """The place of one question: in the queue, then among those that are being answered."""
 
     def __init__(self, visitor: Visitor) -> None:
-        self.takes = (visitor.name, f"@{visitor.address}") if visitor.address else (visitor.name,)
-        self.ahead: int | None = None
+        self.limit_keys = (visitor.name, f"@{visitor.address}") if visitor.address else (visitor.name,)
+        self.questions_ahead: int | None = None
         """The number of questions before it in the queue; None while it does not wait."""
-        self.called = asyncio.Event()
+        self.turn_event = asyncio.Event()
 
 
 class Admission:
@@ -42,8 +42,8 @@ class Admission:
     thread."""
 
     def __init__(self, settings: LimitsSettings, link: RedisLink | None = None) -> None:
-        self._at_once = settings.answers_at_once
-        self._at_once_each = settings.answers_at_once_per_visitor
+        self._max_answers = settings.answers_at_once
+        self._max_answers_per_visitor = settings.answers_at_once_per_visitor
         self._visitors_per_address = settings.visitors_per_address
         self._per_minute = VisitorLimit(
             MinuteCounter(link),
@@ -51,59 +51,62 @@ class Admission:
             settings.answers_per_minute,
             visitors_per_address=settings.visitors_per_address,
         )
-        self._line: list[Place] = []
-        self._answered = 0
-        self._taken: Counter[str] = Counter()
+        self._queue: list[QueueTicket] = []
+        self._running_answers = 0
+        self._running_by_key: Counter[str] = Counter()
 
-    def count(self, visitor: Visitor) -> None:
+    def count_question(self, visitor: Visitor) -> None:
         """Count one question, or raise TooManyQuestions. The command line is not limited."""
-        seconds = self._per_minute.wait(visitor) if visitor != COMMAND_LINE else None
+        seconds = self._per_minute.count_or_wait(visitor) if visitor != COMMAND_LINE else None
         if seconds is not None:
             raise TooManyQuestions(retry_after=seconds)
 
     @asynccontextmanager
-    async def turn(self, place: Place) -> AsyncIterator[None]:
+    async def wait_for_turn(self, ticket: QueueTicket) -> AsyncIterator[None]:
         """Wait in the queue until the question's turn comes. Leaving, also while waiting, lets the next ones move up."""
-        self._line.append(place)
+        self._queue.append(ticket)
         try:
             self._move_up()
-            await place.called.wait()
+            await ticket.turn_event.wait()
             yield
         finally:
-            self._leave(place)
+            self._end_turn(ticket)
             self._move_up()
 
     def _move_up(self) -> None:
-        for place in self._in_order():
-            if self._answered < self._at_once and self._load(self._taken, place) < self._at_once_each:
-                self._call(place)
-        for ahead, place in enumerate(self._in_order()):
-            place.ahead = ahead
+        for place in self._fair_order():
+            if (
+                self._running_answers < self._max_answers
+                and self._load(self._running_by_key, place) < self._max_answers_per_visitor
+            ):
+                self._start_turn(place)
+        for ahead, place in enumerate(self._fair_order()):
+            place.questions_ahead = ahead
 
-    def _call(self, place: Place) -> None:
-        self._line.remove(place)
-        self._answered += 1
-        self._taken.update(place.takes)
-        place.ahead = None
-        place.called.set()
+    def _start_turn(self, ticket: QueueTicket) -> None:
+        self._queue.remove(ticket)
+        self._running_answers += 1
+        self._running_by_key.update(ticket.limit_keys)
+        ticket.questions_ahead = None
+        ticket.turn_event.set()
 
-    def _leave(self, place: Place) -> None:
-        if place.called.is_set():
-            self._answered -= 1
-            self._taken.subtract(place.takes)
-            self._taken += Counter()  # drops entries that are zero
+    def _end_turn(self, ticket: QueueTicket) -> None:
+        if ticket.turn_event.is_set():
+            self._running_answers -= 1
+            self._running_by_key.subtract(ticket.limit_keys)
+            self._running_by_key += Counter()  # drops entries that are zero
         else:
-            self._line.remove(place)
+            self._queue.remove(ticket)
 
-    def _in_order(self) -> list[Place]:
-        taken, loads = self._taken.copy(), {}
-        for place in self._line:
+    def _fair_order(self) -> list[QueueTicket]:
+        taken, loads = self._running_by_key.copy(), {}
+        for place in self._queue:
             loads[place] = self._load(taken, place)
-            taken.update(place.takes)
-        return sorted(self._line, key=loads.__getitem__)
+            taken.update(place.limit_keys)
+        return sorted(self._queue, key=loads.__getitem__)
 
-    def _load(self, taken: Counter[str], place: Place) -> int:
+    def _load(self, running_by_key: Counter[str], ticket: QueueTicket) -> int:
         """Return how many answers the visitor has. An address counts one for every `visitors_per_address` answers
         there."""
-        name, *address = place.takes
-        return max([taken[name], *(taken[each] // self._visitors_per_address for each in address)])
+        name, *address = ticket.limit_keys
+        return max([running_by_key[name], *(running_by_key[each] // self._visitors_per_address for each in address)])

@@ -8,34 +8,34 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from typing import Protocol
 
-from core.answer.checked import VERSION, AnswerCheck, SourceText
+from core.answer.checked import CHECKER_VERSION, AnswerCheck, SourceText
 from core.answer.events import Answer, Checked
 from core.answer.message import Message
-from core.base.threads import in_a_thread
+from core.base.threads import run_in_thread
 from core.base.web_addresses import host_of
 from core.checks import check_answer
-from core.run.evidence import Evidence
+from core.run.evidence import RunSources
 from core.search.types import Source
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 0.3
+RECHECK_WAIT_SECONDS = 0.3
 """Seconds that a page waits for a repeated check. A later result is shown at the next rerun."""
-CHECKS_KEPT = 256
+MAX_CACHED_CHECKS = 256
 
 
-class Text(Protocol):
+class HasText(Protocol):
     """A page as it was read, or as it was stored."""
 
     @property
     def text(self) -> str: ...
 
 
-Texts = Mapping[int, Text]
+TextsByNumber = Mapping[int, HasText]
 """The texts of sources, by the number of the source."""
 
 
-def check(text: str, sources: Sequence[Source], texts: Texts) -> AnswerCheck | None:
+def check_text(text: str, sources: Sequence[Source], texts: TextsByNumber) -> AnswerCheck | None:
     """Return the check of a text. None if there are no sources, or if the check failed: no answer may break because of
     it."""
     if not sources:
@@ -47,11 +47,11 @@ def check(text: str, sources: Sequence[Source], texts: Texts) -> AnswerCheck | N
         return None
 
 
-def source_texts(sources: Sequence[Source], texts: Texts) -> list[SourceText]:
+def source_texts(sources: Sequence[Source], texts: TextsByNumber) -> list[SourceText]:
     return [_source_text(source, texts.get(source.number)) for source in sources]
 
 
-def _source_text(source: Source, page: Text | None) -> SourceText:
+def _source_text(source: Source, page: HasText | None) -> SourceText:
     if page is None:
         named = source.title != host_of(source.url)  # a title that is only the host name says nothing about the page
         words = f"{source.title}\n{source.snippet}" if named else source.snippet
@@ -60,52 +60,52 @@ def _source_text(source: Source, page: Text | None) -> SourceText:
     return SourceText(source.number, page.text, is_full=is_full, published=source.published)
 
 
-async def checked(answer: Answer, evidence: Evidence) -> Checked | None:
+async def check_run_answer(answer: Answer, run_sources: RunSources) -> Checked | None:
     """Check a complete answer in a thread, because other answers are being written meanwhile."""
-    sources, texts = known(answer.sources, evidence.sources), dict(evidence.pages)
-    found = await in_a_thread(lambda: check(answer.text, sources, texts), name="wenyuan-checks")
+    sources, texts = merge_sources(answer.sources, run_sources.sources), dict(run_sources.pages)
+    found = await run_in_thread(lambda: check_text(answer.text, sources, texts), name="wenyuan-checks")
     return Checked(found) if found is not None else None
 
 
-def known(cited: Sequence[Source], found: Sequence[Source]) -> Sequence[Source]:
+def merge_sources(cited_sources: Sequence[Source], found_sources: Sequence[Source]) -> Sequence[Source]:
     """Return all sources, cited or not. Uncited ones show that a sentence could have had a source."""
-    return tuple({source.number: source for source in (*found, *cited)}.values())
+    return tuple({source.number: source for source in (*found_sources, *cited_sources)}.values())
 
 
-class Checks:
+class AnswerChecks:
     """Checks for answers that are shown later: the stored check, or a new one if the checker's version has changed."""
 
-    def __init__(self, *, patience: float = PATIENCE) -> None:
+    def __init__(self, *, patience: float = RECHECK_WAIT_SECONDS) -> None:
         self._patience = patience
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="wenyuan-checks")
-        self._again = lru_cache(maxsize=CHECKS_KEPT)(self._begin)
+        self._repeat = lru_cache(maxsize=MAX_CACHED_CHECKS)(self._start_check)
 
-    def of(self, message: Message, load: Callable[[], Texts]) -> AnswerCheck | None:
+    def check_for(self, message: Message, load_texts: Callable[[], TextsByNumber]) -> AnswerCheck | None:
         made = message.check
-        if (made is not None and made.version == VERSION) or not message.found:
+        if (made is not None and made.version == CHECKER_VERSION) or not message.sources:
             return made
         try:
-            return self._again(_Repeated(message, load)).result(self._patience)
+            return self._repeat(_RepeatedCheck(message, load_texts)).result(self._patience)
         except TimeoutError:
             return made
 
-    def _begin(self, wanted: _Repeated) -> Future[AnswerCheck | None]:
-        return self._worker.submit(wanted.check)
+    def _start_check(self, repeated_check: _RepeatedCheck) -> Future[AnswerCheck | None]:
+        return self._worker.submit(repeated_check.check)
 
     def close(self) -> None:
         self._worker.shutdown(wait=False, cancel_futures=True)
 
 
-class _Repeated:
+class _RepeatedCheck:
     """A check to be made again. Two of the same answer are equal."""
 
-    def __init__(self, message: Message, load: Callable[[], Texts]) -> None:
+    def __init__(self, message: Message, load_texts: Callable[[], TextsByNumber]) -> None:
         self._message = message
-        self._load = load
+        self._load = load_texts
         self._key = (message.id, message.text)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Repeated) and self._key == other._key
+        return isinstance(other, _RepeatedCheck) and self._key == other._key
 
     def __hash__(self) -> int:
         return hash(self._key)
@@ -116,4 +116,4 @@ class _Repeated:
         except Exception:
             log.warning("what was read for an answer could not be loaded for its check", exc_info=True)
             return self._message.check
-        return check(self._message.text, self._message.found, texts)
+        return check_text(self._message.text, self._message.sources, texts)

@@ -38,7 +38,7 @@ class Choices:
     max_execution_time: float | None = None
     prompt: str | None = None
 
-    def applied_to(self, settings: Settings) -> Settings:
+    def apply_to(self, settings: Settings) -> Settings:
         """Return the settings for one question of this reader."""
         changes: dict[str, dict[str, Any]] = defaultdict(dict)
         for key, sections in _SECTIONS.items():
@@ -50,4 +50,4 @@ class Choices:
         )
 
 
-AS_CONFIGURED = Choices()
+NO_CHOICES = Choices()

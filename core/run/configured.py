@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from core.base.http import Deadline
 from core.base.settings import LoadedSettings, Settings
 from core.llm.model import Model
-from core.search.engine import CheckedEngine
+from core.search.engine import CheckableEngine
 from core.search.errors import EngineError
-from core.search.registry import Chain
+from core.search.registry import EngineChain
 from core.search.service import SearchService
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ class Configured:
 
     loaded: LoadedSettings
     model: Model
-    chain: Chain
+    chain: EngineChain
     search: SearchService
     _warmed: threading.Event = field(default_factory=threading.Event)
 
@@ -42,7 +42,7 @@ class Configured:
 
     def _check_engines(self) -> None:
         for engine in self.chain.engines:
-            if isinstance(engine, CheckedEngine):
+            if isinstance(engine, CheckableEngine):
                 try:
                     engine.check(Deadline(CHECK_SECONDS))
                 except EngineError as error:

@@ -8,23 +8,23 @@ from dataclasses import replace
 
 from core.base.settings import Settings
 from core.base.text import one_line, shorten
-from core.base.web_addresses import canonical, host_of
-from core.legal.types import CASES, LAWS, LIBRARIES
+from core.base.web_addresses import canonical_url, host_of
+from core.legal.types import CASES, LAWS, LIBRARY_LABELS
 from core.llm.tokens import estimate_tokens
-from core.reading import Outcome, Page, ReadingError, passages
+from core.reading import Page, ReadingError, ReadOutcome, select_passages
 from core.search.format import sources_block
 from core.search.results import SNIPPET_LENGTH, TITLE_LENGTH
 from core.search.types import SearchResult, Source
 
 BETWEEN_PASSAGES = " …… "
-SHORTEST_PASSAGES = 200
+MIN_PASSAGES_LENGTH = 200
 """The fewest characters that a page gets in a prompt: about as many as a snippet has."""
 LONGEST_ARTICLE = 1_000
 """Characters of an article in a prompt. Hardly any is longer, so nearly all are shown whole."""
-TRIES = 8
+MAX_FITTING_TRIES = 8
 
 
-class Evidence:
+class RunSources:
     """The sources of a run, one per address, numbered from 1 in the order in which the model was shown them."""
 
     def __init__(self) -> None:
@@ -41,71 +41,73 @@ class Evidence:
         """The pages that were read, by the number of the source."""
         return self._pages
 
-    def number(self, results: Sequence[SearchResult]) -> tuple[Source, ...]:
+    def add_results(self, results: Sequence[SearchResult]) -> tuple[Source, ...]:
         """Add results as sources and return them, ordered by number. A result that is known keeps its number."""
         with self._lock:
-            numbered = {source.number: source for source in map(self._numbered, results)}
+            numbered = {source.number: source for source in map(self._add_result, results)}
         return tuple(numbered[number] for number in sorted(numbered))
 
-    def _numbered(self, result: SearchResult) -> Source:
-        known = self._by_address.get(canonical(result.url))
+    def _add_result(self, result: SearchResult) -> Source:
+        known = self._by_address.get(canonical_url(result.url))
         if known is not None:
             return known
-        source = Source.of(result, number=len(self._by_address) + 1)
+        source = Source.from_result(result, number=len(self._by_address) + 1)
         if result.text:
-            page = Page.sent_along(result)
+            page = Page.from_search_result(result)
             self._pages[source.number] = page
-            source = source if source.read == "library" else as_read(source, page)
-        self._by_address[canonical(result.url)] = source
+            source = source if source.read == "library" else with_page_details(source, page)
+        self._by_address[canonical_url(result.url)] = source
         return source
 
-    def attach(self, files: Sequence[Page]) -> tuple[Source, ...]:
+    def add_files(self, files: Sequence[Page]) -> tuple[Source, ...]:
         """Add the reader's own files, as sources that were read in full."""
         with self._lock:
-            return tuple(self._by_address.get(canonical(file.address)) or self._attached(file) for file in files)
+            return tuple(self._by_address.get(canonical_url(file.address)) or self._add_file(file) for file in files)
 
-    def _attached(self, file: Page) -> Source:
+    def _add_file(self, file: Page) -> Source:
         begins = shorten(one_line(file.text[:SNIPPET_LENGTH]), SNIPPET_LENGTH)
         source = Source(
             len(self._by_address) + 1, file.title, file.address, begins, read="file", characters=file.length
         )
         self._pages[source.number] = file
-        self._by_address[canonical(file.address)] = source
+        self._by_address[canonical_url(file.address)] = source
         return source
 
-    def number_again(self, sources: Sequence[Source]) -> tuple[Source, ...]:
+    def add_earlier_sources(self, sources: Sequence[Source]) -> tuple[Source, ...]:
         """Add sources of another run, with numbers of this one."""
-        return self.number(
+        return self.add_results(
             [
                 SearchResult(source.title, source.url, source.snippet, host_of(source.url), source.published)
                 for source in sources
             ]
         )
 
-    def number_links(self, addresses: Sequence[str]) -> tuple[Source, ...]:
+    def add_links(self, addresses: Sequence[str]) -> tuple[Source, ...]:
         """Add addresses that the user typed. They have neither a title nor a snippet yet."""
-        return self.number([SearchResult(host_of(address), address, "", host_of(address)) for address in addresses])
+        return self.add_results(
+            [SearchResult(host_of(address), address, "", host_of(address)) for address in addresses]
+        )
 
-    def at(self, address: str) -> Source | None:
-        return self._by_address.get(canonical(address))
+    def find_by_address(self, address: str) -> Source | None:
+        return self._by_address.get(canonical_url(address))
 
-    def now(self, sources: Sequence[Source]) -> tuple[Source, ...]:
+    def refreshed(self, sources: Sequence[Source]) -> tuple[Source, ...]:
         """Return the current state of these sources."""
-        return tuple(self._by_address[canonical(source.url)] for source in sources)
+        return tuple(self._by_address[canonical_url(source.url)] for source in sources)
 
-    def settle(self, source: Source, outcome: Outcome) -> Source:
+    def record_outcome(self, source: Source, outcome: ReadOutcome) -> Source:
         """Record how reading a page ended, and return the updated source."""
         with self._lock:
             if isinstance(outcome, ReadingError):
-                settled = source if source.number in self._pages else replace(source, unread=outcome.mark)
+                settled = source if source.number in self._pages else replace(source, unread=outcome.short_reason)
             else:
                 self._pages[source.number] = outcome
-                settled = as_read(source, outcome)
-            self._by_address[canonical(source.url)] = settled
+                settled = with_page_details(source, outcome)
+            self._by_address[canonical_url(source.url)] = settled
         return settled
 
 
-def as_read(source: Source, page: Page) -> Source:
+def with_page_details(source: Source, page: Page) -> Source:
     """Return the source marked as read, with the title, date and length that its page gives."""
     nameless = source.title in {"", host_of(source.url)}
     return replace(
@@ -119,23 +121,23 @@ def as_read(source: Source, page: Page) -> Source:
     )
 
 
-def within_budget(
+def format_within_budget(
     sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page] | None = None, question: str = ""
 ) -> tuple[tuple[Source, ...], str]:
     """Return as many of the first sources as the budget holds, at least one, and their text for the prompt. The room
     beside the snippets is shared by the pages that were read: it holds passages that speak about the question."""
     kept = tuple(sources)
     while kept:
-        block = _block(kept, settings, _articles(kept, settings, pages or {}))
+        block = _sources_block(kept, settings, _article_texts(kept, settings, pages or {}))
         if len(kept) == 1 or estimate_tokens(block) <= settings.chat.source_tokens:
-            return kept, described(kept, settings, pages=pages or {}, question=question)
+            return kept, format_sources(kept, settings, pages=pages or {}, question=question)
         kept = kept[:-1]
     return (), ""
 
 
-def described(sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page], question: str) -> str:
+def format_sources(sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page], question: str) -> str:
     """Return all these sources as text for a model: passages of pages as far as the budget goes, else snippets."""
-    return _block(sources, settings, _texts(sources, settings, pages, question))
+    return _sources_block(sources, settings, _texts(sources, settings, pages, question))
 
 
 def excerptable(
@@ -145,7 +147,7 @@ def excerptable(
     texts = _texts(sources, settings, pages, question)
     for source in sources:
         if source.engine == CASES and source.number in pages:
-            texts[source.number] = quoted(pages[source.number], question, source.snippet, LONGEST_ARTICLE)
+            texts[source.number] = passages_text(pages[source.number], question, source.snippet, LONGEST_ARTICLE)
     length = settings.search.snippet_length
     return [
         replace(source, snippet=texts.get(source.number) or shorten(one_line(source.snippet), length))
@@ -153,14 +155,14 @@ def excerptable(
     ]
 
 
-def _block(sources: Sequence[Source], settings: Settings, texts: Mapping[int, str]) -> str:
+def _sources_block(sources: Sequence[Source], settings: Settings, texts: Mapping[int, str]) -> str:
     """Return the block of sources. The library's long addresses are replaced by its name, as the model does not need
     them."""
-    named = [replace(source, url=LIBRARIES.get(source.engine, source.url)) for source in sources]
-    return sources_block(named, snippet_length=settings.search.snippet_length, passages=texts)
+    named = [replace(source, url=LIBRARY_LABELS.get(source.engine, source.url)) for source in sources]
+    return sources_block(named, snippet_length=settings.search.snippet_length, passages_by_number=texts)
 
 
-def _articles(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page]) -> dict[int, str]:
+def _article_texts(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page]) -> dict[int, str]:
     """Return the texts of articles, whole because half a rule may say the opposite. Together they take at most half of
     the budget."""
     laws = [source.number for source in sources if source.engine == LAWS and source.number in pages]
@@ -171,28 +173,29 @@ def _articles(sources: Sequence[Source], settings: Settings, pages: Mapping[int,
 def _texts(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page], question: str) -> dict[int, str]:
     """Return articles, and passages of pages where there is room for them. What a library holds was chosen by the library."""
     read = [source for source in sources if source.number in pages and source.read != "library"]
-    articles = _articles(sources, settings, pages)
+    articles = _article_texts(sources, settings, pages)
     budget = settings.chat.source_tokens
     characters = budget // max(len(read), 1)
-    for _ in range(TRIES):
-        if not read or characters < SHORTEST_PASSAGES:
+    for _ in range(MAX_FITTING_TRIES):
+        if not read or characters < MIN_PASSAGES_LENGTH:
             break
         texts = {
-            source.number: quoted(pages[source.number], question, _found_by(source), characters) for source in read
+            source.number: passages_text(pages[source.number], question, _search_snippet(source), characters)
+            for source in read
         }
-        tokens = estimate_tokens(_block(sources, settings, articles | texts))
+        tokens = estimate_tokens(_sources_block(sources, settings, articles | texts))
         if tokens <= budget:
             return articles | texts
         characters = int(characters * budget / tokens * 0.95)
     return articles
 
 
-def _found_by(source: Source) -> str:
+def _search_snippet(source: Source) -> str:
     """Return the engine's snippet for the query. A reader's own file has none: its snippet is only its beginning."""
     return "" if source.read == "file" else source.snippet
 
 
-def quoted(page: Page, question: str, snippet: str, characters: int) -> str:
+def passages_text(page: Page, question: str, snippet: str, characters: int) -> str:
     """Return the page's passages about the question on one line, for the prompt."""
-    found = passages(page, question, around=snippet, budget=characters)
+    found = select_passages(page, question, snippet=snippet, budget=characters)
     return BETWEEN_PASSAGES.join(passage.text for passage in found)

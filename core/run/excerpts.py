@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from core.base.chinese.script import is_traditional, simplified, traditional
-from core.base.chinese.sentences import coverage, key_terms, rarity, sentences
-from core.base.text import ELLIPSIS, fold, is_chinese, one_line
+from core.base.chinese.script import is_traditional, to_simplified, to_traditional
+from core.base.chinese.sentences import coverage, idf_weights, key_terms, split_sentences
+from core.base.text import ELLIPSIS, is_chinese, normalize, one_line
 from core.search.types import Source
 
 MAX_QUOTES = 5
@@ -39,7 +39,7 @@ def are_related(question: str, sources: Sequence[Source]) -> bool:
 
 def in_script_of(question: str, text: str) -> str:
     """Return the text in traditional characters where the question is written in them."""
-    return traditional(text) if is_traditional(question) else text
+    return to_traditional(text) if is_traditional(question) else text
 
 
 # ---- choosing what to quote
@@ -70,7 +70,7 @@ def _candidates(sources: Sequence[Source]) -> list[_Quote]:
         _Quote(sentence, source.number, (rank, place), frozenset(key_terms(sentence)), title_terms)
         for rank, source in enumerate(sources)
         for title_terms in [frozenset(key_terms(source.title))]
-        for place, sentence in enumerate(sentences(one_line(source.snippet)))
+        for place, sentence in enumerate(split_sentences(one_line(source.snippet)))
         if _is_quotable(sentence)
     ]
 
@@ -78,7 +78,7 @@ def _candidates(sources: Sequence[Source]) -> list[_Quote]:
 def _quotes(question: str, sources: Sequence[Source]) -> list[_Quote]:
     """The sentences that speak about the question, best first, none saying what another one said."""
     candidates = _candidates(sources)
-    weights = rarity(key_terms(question), [quote.terms for quote in candidates])
+    weights = idf_weights(key_terms(question), [quote.terms for quote in candidates])
     scores = {quote: _score(quote, weights) for quote in candidates}
     chosen: list[_Quote] = []
     best = max(scores.values(), default=0.0)
@@ -200,5 +200,5 @@ _SMALL_TALK = re.compile(f"(?:(?:{_GREETING})[啊呀哦呢吗了你您]*)*(?:(?:
 
 
 def is_small_talk(question: str) -> bool:
-    squashed = re.sub(r"[\W_]+", "", fold(one_line(simplified(question))))
+    squashed = re.sub(r"[\W_]+", "", normalize(one_line(to_simplified(question))))
     return bool(squashed and len(squashed) < 40 and _SMALL_TALK.fullmatch(squashed))

@@ -8,12 +8,14 @@ from core.answer.message import Message
 from core.llm.tokens import estimate_tokens
 
 
-def newest(history: Sequence[Message], budget: int, told: Callable[[Message], str]) -> list[tuple[Message, str]]:
+def newest_messages(
+    history: Sequence[Message], budget: int, format_message: Callable[[Message], str]
+) -> list[tuple[Message, str]]:
     """Return the newest messages that fit the budget of tokens, oldest first, each with its formatted text. Notes are
     left out."""
     kept: list[tuple[Message, str]] = []
     for message in reversed([message for message in history if message.role != "note"]):
-        text = told(message)
+        text = format_message(message)
         budget -= estimate_tokens(text)
         if budget < 0:
             break

@@ -6,39 +6,41 @@ import asyncio
 from functools import partial
 
 from core.base.threads import LoopThread
-from core.reading.files import is_file
+from core.reading.files import is_attachment
 from core.run.run import Run
-from core.store import Outbox, ReadPages
+from core.store import Outbox, ReadPageStore
 
-SAVE_EVERY = 1.0
+SAVE_EVERY_SECONDS = 1.0
 
 
-class Keeper:
-    def __init__(self, outbox: Outbox, loop: LoopThread, pages: ReadPages | None = None) -> None:
+class AnswerSaver:
+    def __init__(self, outbox: Outbox, loop: LoopThread, pages: ReadPageStore | None = None) -> None:
         """`pages`: the store of pages that were read; None: they are not stored."""
         self._outbox = outbox
         self._pages = pages
         self._loop = loop
 
-    def keep(self, run: Run, conversation_id: str, *, who: str | None) -> None:
+    def save_while_running(self, run: Run, conversation_id: str, *, visitor_id: str | None) -> None:
         """Follow the run to its end and save it, also without an open page."""
-        self._loop.submit(self._keep(run, conversation_id, who))
+        self._loop.submit(self._save_until_end(run, conversation_id, visitor_id))
 
-    async def _keep(self, run: Run, conversation_id: str, who: str | None) -> None:
-        ended, saved = asyncio.wrap_future(run.ended), 0
+    async def _save_until_end(self, run: Run, conversation_id: str, visitor_id: str | None) -> None:
+        ended, saved = asyncio.wrap_future(run.end_future), 0
         while True:
-            await asyncio.wait([ended], timeout=SAVE_EVERY)
-            done, said = run.done, run.told
+            await asyncio.wait([ended], timeout=SAVE_EVERY_SECONDS)
+            done, said = run.done, run.event_count
             if done or said > saved:
                 saved = said
-                self._outbox.save_growing(conversation_id, run.id, run.message, who=who, finished=done)
+                self._outbox.save_growing_message(
+                    conversation_id, run.id, run.message, visitor_id=visitor_id, finished=done
+                )
             if done:
-                self._keep_pages(run, conversation_id, who)
+                self._save_pages(run, conversation_id, visitor_id)
                 return
 
-    def _keep_pages(self, run: Run, conversation_id: str, who: str | None) -> None:
+    def _save_pages(self, run: Run, conversation_id: str, visitor_id: str | None) -> None:
         """Save the pages that were read, without attached files: those are stored with the question."""
-        pages = {number: page for number, page in run.pages.items() if not is_file(page)}
+        pages = {number: page for number, page in run.pages.items() if not is_attachment(page)}
         if self._pages is not None and pages:
-            save = partial(self._pages.save, conversation_id, run.id, pages, who=who)
-            self._outbox.keep_with(conversation_id, save, who=who)
+            save = partial(self._pages.save, conversation_id, run.id, pages, visitor_id=visitor_id)
+            self._outbox.add_write(conversation_id, save, visitor_id=visitor_id)

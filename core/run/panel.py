@@ -32,27 +32,27 @@ class Control:
     """The words for the administrator's setting."""
     is_scale: bool = False
     """True if the options are points on a line."""
-    blocked: str = ""
+    blocked_reason: str = ""
     """The reason why it cannot be used now; empty if it can."""
 
-    def changed(self, picked: str | None) -> bool:
-        return not self.blocked and picked in self.options and picked != self.default
+    def is_changed(self, picked: str | None) -> bool:
+        return not self.blocked_reason and picked in self.options and picked != self.default
 
-    def chosen(self, picked: str | None) -> Any:
+    def value_to_remember(self, picked: str | None) -> Any:
         """Return the value to remember. None if it is the default, so that a later default of the administrator holds."""
-        return self.options[picked] if picked is not None and self.changed(picked) else None
+        return self.options[picked] if picked is not None and self.is_changed(picked) else None
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ControlGroup:
     title: str
     controls: tuple[Control, ...]
 
 
-def groups(settings: Settings, picked: Mapping[str, str]) -> tuple[Group, ...]:
+def control_groups(settings: Settings, picked: Mapping[str, str]) -> tuple[ControlGroup, ...]:
     """Return the controls that this installation offers. `picked`: the words chosen now, by the name of the control."""
     everything = (
-        Group(
+        ControlGroup(
             "搜索设置",
             (
                 _result_count(settings),
@@ -62,7 +62,7 @@ def groups(settings: Settings, picked: Mapping[str, str]) -> tuple[Group, ...]:
                 _standalone_queries(settings),
             ),
         ),
-        Group(
+        ControlGroup(
             "模型与智能体",
             (
                 model := _model(settings),
@@ -73,34 +73,34 @@ def groups(settings: Settings, picked: Mapping[str, str]) -> tuple[Group, ...]:
             ),
         ),
     )
-    allowed = (Group(group.title, tuple(_usable(group, settings))) for group in everything)
+    allowed = (ControlGroup(group.title, tuple(_usable_controls(group, settings))) for group in everything)
     return tuple(group for group in allowed if group.controls)
 
 
-def choices(groups: Iterable[Group], picked: Mapping[str, str]) -> Choices:
+def read_choices(groups: Iterable[ControlGroup], picked: Mapping[str, str]) -> Choices:
     """Return the reader's choices. A missing or blocked control, or an unknown value, leaves the configured setting."""
     controls = [control for group in groups for control in group.controls]
     return Choices(
         **{
             control.name: control.options[picked[control.name]]
             for control in controls
-            if control.changed(picked.get(control.name))
+            if control.is_changed(picked.get(control.name))
         }
     )
 
 
-def picked_before(groups: Iterable[Group], chosen: Mapping[str, Any]) -> dict[str, str]:
+def restore_picked(groups: Iterable[ControlGroup], remembered: Mapping[str, Any]) -> dict[str, str]:
     """Return the words for values remembered from an earlier session. Values that are no longer offered are left out."""
     return {
         control.name: words
         for group in groups
         for control in group.controls
         for words, value in control.options.items()
-        if value is not None and value == chosen.get(control.name)
+        if value is not None and value == remembered.get(control.name)
     }
 
 
-def _usable(group: Group, settings: Settings) -> Iterable[Control]:
+def _usable_controls(group: ControlGroup, settings: Settings) -> Iterable[Control]:
     return (control for control in group.controls if control.name in settings.panel.allow and len(control.options) > 1)
 
 
@@ -167,7 +167,7 @@ def _model(settings: Settings) -> Control:
     options = {default: settings.llm.model}
     for name in settings.llm.models:
         if name != settings.llm.model:
-            label = choose_model(Choices(model=name).applied_to(settings)).label
+            label = choose_model(Choices(model=name).apply_to(settings)).label
             options[name if label in options else label] = name
     return Control("model", "模型", "从下一个问题起，由这个模型回答。", options, default)
 
@@ -176,7 +176,7 @@ def _temperature(settings: Settings, model: str | None) -> Control:
     configured, shown = settings.llm.temperature, "{:g}".format
     default = "模型自定" if configured is None else shown(configured)
     points = sorted({*_TEMPERATURES, *([] if configured is None else [configured])})
-    embedded = choose_model(Choices(model=model).applied_to(settings)).embedded
+    embedded = choose_model(Choices(model=model).apply_to(settings)).is_embedded
     return Control(
         "temperature",
         "温度",
@@ -184,7 +184,7 @@ def _temperature(settings: Settings, model: str | None) -> Control:
         ({default: None} if configured is None else {}) | {shown(degree): degree for degree in points},
         default,
         is_scale=True,
-        blocked="内置摘录模型没有这一项。" if embedded else "",
+        blocked_reason="内置摘录模型没有这一项。" if embedded else "",
     )
 
 

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.answer.message import Message
-from core.base.chinese.script import simplified
+from core.base.chinese.script import to_simplified
 from core.base.chinese.sentences import QUESTION_WORDS, key_phrases, key_terms
 from core.base.settings import ModelChoice
-from core.base.text import fold, one_line, shorten, terms
+from core.base.text import normalize, one_line, shorten, terms
 from core.llm.errors import ModelEmptyAnswer, ModelError, ModelTimeout
 from core.llm.model import Model
 from core.llm.one_shot import ask_once
@@ -25,7 +25,7 @@ from core.llm.pieces import TokenUsage
 from core.llm.tokens import estimate_tokens
 from core.reading.instructions import count_instructions
 from core.run.excerpts import is_small_talk
-from core.run.prompts import LONGEST_QUERY, fill, quotes_instructions
+from core.run.prompts import MAX_MODEL_QUERY_LENGTH, contains_instructions, fill_template
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ class Rewriter:
         asked = Rewritten("")
         key = (model.choice, model.settings.openai.base_url)
         began = self._clock()
-        if not model.choice.embedded and began >= self._rests.get(key, 0.0):
+        if not model.choice.is_embedded and began >= self._rests.get(key, 0.0):
             asked = await by_model(question, history, model, seconds=self._seconds)
             if not asked.query and self._clock() - began >= self._seconds / 2:
                 self._rests[key] = self._clock() + REST_SECONDS
@@ -120,7 +120,7 @@ def _joined(before: str, question: str) -> str:
     own = _own_words(question)
     if not _points_back(own) and not _says_little(own) and _shares_words(before, own):
         return own  # 那上海的最低工资是多少, after 北京的最低工资是多少: with 北京 the wrong one would be found
-    room = LONGEST_QUERY - len(own)
+    room = MAX_MODEL_QUERY_LENGTH - len(own)
     kept = []
     for phrase in (phrase.removesuffix("有") for phrase in key_phrases(before)):
         room -= len(phrase) + 1
@@ -138,14 +138,14 @@ def _own_words(question: str) -> str:
     """Return the question without what only ties it to the words before it."""
     words = one_line(question)
     for tie in (_COURTESY, _LINK):
-        if found := tie.match(simplified(words)):  # of the same length
+        if found := tie.match(to_simplified(words)):  # of the same length
             words = words[found.end() :]
-    return "" if _ASKS_FOR_MORE.search(simplified(words)) else words.rstrip(" ？?。！!…～~").removesuffix("呢")
+    return "" if _ASKS_FOR_MORE.search(to_simplified(words)) else words.rstrip(" ？?。！!…～~").removesuffix("呢")
 
 
 def _opening(question: str) -> str:
     """Return the first clause: what a pronoun further back stands for may stand here."""
-    return _CLAUSE_END.split(_COURTESY.sub("", simplified(one_line(question))), maxsplit=1)[0].strip()
+    return _CLAUSE_END.split(_COURTESY.sub("", to_simplified(one_line(question))), maxsplit=1)[0].strip()
 
 
 def _may_depend(question: str) -> bool:
@@ -200,7 +200,7 @@ async def by_model(question: str, history: Sequence[Message], model: Model, *, s
     earlier, outline = earlier[-REMEMBERED:], _outline(history)
     prompt = _prompt(question, earlier, outline)
     try:
-        said = await ask_once(model, prompt, tokens=TOKENS, seconds=seconds)
+        said = await ask_once(model, prompt, max_tokens=TOKENS, seconds=seconds)
     except ModelError as error:
         log.info("no stand-alone query: %s", error)
         began = isinstance(error, ModelTimeout | ModelEmptyAnswer)
@@ -209,7 +209,7 @@ async def by_model(question: str, history: Sequence[Message], model: Model, *, s
 
 
 def _prompt(question: str, earlier: Sequence[str], outline: str) -> str:
-    return fill(
+    return fill_template(
         "query_rewriting",
         earlier="\n".join(f"- {text}" for text in earlier),
         outline=outline or "（没有）",
@@ -233,10 +233,10 @@ def _items(answer: str) -> Iterator[str]:
 def usable(said: str, question: str, earlier: Sequence[str], outline: str) -> str:
     """The query in what a model said; empty where there is none, or one that nobody would search for."""
     query = one_line(_LABEL.sub("", said.strip().strip(_QUOTES)).strip(_QUOTES))
-    own = fold(" ".join((question, *earlier)))
-    if not query or len(query) > LONGEST_QUERY or _PROSE.search(said.strip()):
+    own = normalize(" ".join((question, *earlier)))
+    if not query or len(query) > MAX_MODEL_QUERY_LENGTH or _PROSE.search(said.strip()):
         return ""
-    if any(fold(found[0]) not in own for found in _CARRIES.finditer(query)) or quotes_instructions(query):
+    if any(normalize(found[0]) not in own for found in _CARRIES.finditer(query)) or contains_instructions(query):
         return ""
     wanted = set(key_terms(query)) or set(terms(query))
     asked, known = set(terms(own)), set(terms(f"{own} {outline}"))

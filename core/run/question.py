@@ -10,12 +10,12 @@ from core.base.errors import InputError
 from core.base.settings import Settings
 from core.base.text import clean, is_blank
 from core.base.visitors import COMMAND_LINE, Visitor
-from core.base.web_addresses import addresses_in
+from core.base.web_addresses import find_urls
 from core.llm.model import Model
 from core.reading import Page
-from core.run.choices import AS_CONFIGURED, Choices
+from core.run.choices import NO_CHOICES, Choices
 from core.run.configured import Configured
-from core.run.evidence import Evidence
+from core.run.evidence import RunSources
 from core.search.cache import SessionCache
 from core.search.types import Source
 
@@ -24,11 +24,11 @@ from core.search.types import Source
 class AnswerOptions:
     search: bool = False
     """Chat mode: search the web first. The agent decides for itself."""
-    fresh: bool = False
+    skip_caches: bool = False
     """Search again instead of using the caches."""
-    user: Visitor = COMMAND_LINE
+    visitor: Visitor = COMMAND_LINE
     """The visitor whose limits count."""
-    read: tuple[Source, ...] = ()
+    sources_to_read: tuple[Source, ...] = ()
     """Sources of an earlier answer whose pages the reader wants to be read first."""
     files: tuple[Page, ...] = ()
     """The reader's files, attached to this question and to earlier ones of the conversation."""
@@ -36,7 +36,7 @@ class AnswerOptions:
     """Chat mode: the words that the reader wants to be searched for. Empty: the question, rewritten to stand alone."""
     session_cache: SessionCache | None = None
     """Agent mode: earlier searches of this session. The cache ends with the session."""
-    choices: Choices = AS_CONFIGURED
+    choices: Choices = NO_CHOICES
     own_model: Model | None = None
     """The model behind the reader's own key; it answers instead of the installation's."""
 
@@ -52,17 +52,17 @@ class Question:
     """The settings with the reader's choices."""
     model: Model
     """The model that these settings name."""
-    evidence: Evidence = field(default_factory=Evidence)
+    run_sources: RunSources = field(default_factory=RunSources)
     """The sources that are found and read on the way."""
 
     @property
     def links(self) -> tuple[str, ...]:
         """The addresses that the user typed, now or before. Links from anywhere else are never opened."""
         before = [message.text for message in self.history if message.role == "user"]
-        return addresses_in("\n".join((self.text, *reversed(before))))
+        return find_urls("\n".join((self.text, *reversed(before))))
 
 
-def accept(question: str, *, limit: int) -> str:
+def validate_question(question: str, *, limit: int) -> str:
     """Return the cleaned question. Raises an InputError that says why it cannot be sent."""
     question = clean(question).strip()
     if is_blank(question):

@@ -8,33 +8,38 @@ from contextlib import suppress
 
 from core.answer.events import Notice, PageRead, ReadingStarted, RunEvent
 from core.base.http import Cancelled, Deadline
-from core.base.threads import in_a_thread
-from core.base.web_addresses import is_web_address
-from core.reading import Outcome, Page, Reader
-from core.run.evidence import Evidence
+from core.base.threads import run_in_thread
+from core.base.web_addresses import is_web_url
+from core.reading import Page, Reader, ReadOutcome
+from core.run.evidence import RunSources
 from core.search.types import Source
 
-Told = tuple[str, Outcome]
+AddressOutcome = tuple[str, ReadOutcome]
 
 
-def to_read(sources: Sequence[Source], count: int) -> tuple[Source, ...]:
+def select_pages(sources: Sequence[Source], count: int) -> tuple[Source, ...]:
     """Return the pages among the first `count` sources that have no text yet."""
-    pages = [source for source in sources if source.read in {"snippet", "page"} and is_web_address(source.url)]
+    pages = [source for source in sources if source.read in {"snippet", "page"} and is_web_url(source.url)]
     return tuple(source for source in pages[:count] if source.read == "snippet")
 
 
-async def reading(
-    reader: Reader, evidence: Evidence, sources: Sequence[Source], *, within: Deadline | None = None, call_id: str = ""
+async def read_sources(
+    reader: Reader,
+    run_sources: RunSources,
+    sources: Sequence[Source],
+    *,
+    outer_deadline: Deadline | None = None,
+    call_id: str = "",
 ) -> AsyncIterator[RunEvent]:
     """Read the sources' pages and yield an event as soon as each is there. Closing the generator ends the reading."""
     if not sources:
         return
     yield ReadingStarted(tuple(sources), call_id)
     waiting = {source.url: source for source in sources}
-    loop, told = asyncio.get_running_loop(), asyncio.Queue[Told]()
-    deadline = within.within(reader.timeout) if within else Deadline(reader.timeout)
+    loop, told = asyncio.get_running_loop(), asyncio.Queue[AddressOutcome]()
+    deadline = outer_deadline.with_limit(reader.timeout) if outer_deadline else Deadline(reader.timeout)
 
-    def tell(address: str, outcome: Outcome) -> None:
+    def report(address: str, outcome: ReadOutcome) -> None:
         with suppress(RuntimeError):  # the loop has been closed
             loop.call_soon_threadsafe(told.put_nowait, (address, outcome))
 
@@ -42,35 +47,35 @@ async def reading(
         addresses = list(waiting)
         with suppress(Cancelled):
             for address, outcome in zip(
-                addresses, reader.read_all(addresses, deadline=deadline, on_outcome=tell), strict=True
+                addresses, reader.read_all(addresses, deadline=deadline, on_outcome=report), strict=True
             ):
-                tell(
+                report(
                     address, outcome
                 )  # once more, for outcomes after the deadline; `waiting` drops those already reported
 
-    task = asyncio.create_task(in_a_thread(read, name="wenyuan-reading"))
+    task = asyncio.create_task(run_in_thread(read, name="wenyuan-reading"))
     try:
         while waiting:
             address, outcome = await told.get()
             if source := waiting.pop(address, None):
                 suspicious = getattr(outcome, "instructions", 0)
-                page = PageRead(evidence.settle(source, outcome), suspicious, call_id)
+                page = PageRead(run_sources.record_outcome(source, outcome), suspicious, call_id)
                 yield page
                 if page.instructions:
-                    yield _suspicious(page.source)
+                    yield _instructions_notice(page.source)
         await task
     finally:
         deadline.cancel()
 
 
-def attached(evidence: Evidence, files: Sequence[Page]) -> Iterator[RunEvent]:
+def attach_files(run_sources: RunSources, files: Sequence[Page]) -> Iterator[RunEvent]:
     """Add the files to the sources and yield their events. They were read before the question was sent."""
-    for file, source in zip(files, evidence.attach(files), strict=True):
+    for file, source in zip(files, run_sources.add_files(files), strict=True):
         yield PageRead(source, instructions=file.instructions)
         if file.instructions:
-            yield _suspicious(source)
+            yield _instructions_notice(source)
 
 
-def _suspicious(source: Source) -> Notice:
+def _instructions_notice(source: Source) -> Notice:
     what = "附件" if source.read == "file" else "网页"
     return Notice("instructions", f"来源 [{source.number}]：该{what}含疑似指令的文字，已作为普通资料处理。")

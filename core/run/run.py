@@ -21,12 +21,12 @@ from core.answer.message import Message, Mode, message_from_run
 from core.base.errors import AppError
 from core.base.threads import LoopThread
 from core.reading import Page
-from core.run.admission import Place
-from core.run.evidence import Evidence
+from core.run.admission import QueueTicket
+from core.run.evidence import RunSources
 
 log = logging.getLogger(__name__)
 
-OnAnswer = Callable[["Run"], None]
+OnRunEnd = Callable[["Run"], None]
 """A callback for every run that has ended, called once, in any thread. It must neither raise nor wait."""
 
 GRACE_SECONDS = 0.3
@@ -44,29 +44,29 @@ class Run:
         mode: Mode = "chat",
         model: str = "",
         grace: float = GRACE_SECONDS,
-        on_end: OnAnswer = lambda run: None,
-        place: Place | None = None,
-        evidence: Evidence | None = None,
+        on_end: OnRunEnd = lambda run: None,
+        ticket: QueueTicket | None = None,
+        run_sources: RunSources | None = None,
     ) -> None:
         """`model`: the name of the model that answers, as readers know it."""
-        self._evidence = evidence or Evidence()
+        self._run_sources = run_sources or RunSources()
         self.mode = mode
         self.model = model
         self.id = secrets.token_urlsafe(8)
-        self.started = time.monotonic()
+        self.started_at = time.monotonic()
         self.seconds = 0.0
         self._loop = loop
         self._grace = grace
         self._on_end = on_end
-        self._place = place
-        self._changed = threading.Condition()
+        self._ticket = ticket
+        self._condition = threading.Condition()
         self._events: list[RunEvent] = []
         self._last_event = 0.0
         self._done = False
-        self.ended: Future[None] = Future()
+        self.end_future: Future[None] = Future()
         """A future that is set when the run ends, for callers that would otherwise poll `done`."""
         self._followers = 0
-        self._future = loop.submit(self._drain(produce))
+        self._future = loop.submit(self._collect_events(produce))
 
     @property
     def done(self) -> bool:
@@ -74,25 +74,25 @@ class Run:
 
     @property
     def elapsed(self) -> float:
-        return self.seconds if self._done else time.monotonic() - self.started
+        return self.seconds if self._done else time.monotonic() - self.started_at
 
     @property
-    def ahead(self) -> int | None:
+    def questions_ahead(self) -> int | None:
         """The number of questions that are answered before this one; None once it is its turn."""
-        return self._place.ahead if self._place and not self._done else None
+        return self._ticket.questions_ahead if self._ticket and not self._done else None
 
     @property
     def events(self) -> tuple[RunEvent, ...]:
-        with self._changed:
+        with self._condition:
             return tuple(self._events)
 
     @property
     def pages(self) -> Mapping[int, Page]:
         """The pages that were read for the answer, by the number of the source."""
-        return self._evidence.pages
+        return self._run_sources.pages
 
     @property
-    def told(self) -> int:
+    def event_count(self) -> int:
         """The number of events so far."""
         return len(self._events)
 
@@ -100,59 +100,59 @@ class Run:
         """Return the answer so far as a message; the whole answer once the run is over."""
         growing = not self._done
         return message_from_run(
-            self.events, seconds=self.elapsed, id=self.id, model=self.model, mode=self.mode, growing=growing
+            self.events, seconds=self.elapsed, id=self.id, model=self.model, mode=self.mode, is_growing=growing
         )
 
     def cancel(self) -> None:
         """Stop the producer and keep its events. Does nothing on a finished run."""
         if not self._done:
-            self._finish(None if self._answered else RunStopped(reason="user"))
+            self._finish(None if self._has_answer else RunStopped(reason="user"))
             self._future.cancel()
 
     @property
-    def _answered(self) -> bool:
+    def _has_answer(self) -> bool:
         """True once the answer is complete and only later events can follow."""
         return any(isinstance(event, Answer) for event in self.events)
 
     def follow(self, *, tick: float = 0.25) -> Generator[list[RunEvent]]:
         """Yield the events from the first one on, in batches, until the run is over. An empty batch means: still
         waiting. It lets a page notice that it was interrupted while the model is silent."""
-        with self._followed():
+        with self._following():
             seen = 0
             while True:
-                with self._changed:
+                with self._condition:
                     if seen == len(self._events) and not self._done:
-                        self._changed.wait(tick)
+                        self._condition.wait(tick)
                     batch, done = self._events[seen:], self._done
                 seen += len(batch)
                 yield batch
                 if done:
                     return
 
-    def drained(self) -> Generator[RunEvent]:
+    def iter_events(self) -> Generator[RunEvent]:
         """Yield the events one by one, for the command line and for tests. Closing the generator ends the following."""
         for batch in self.follow():
             yield from batch
 
     def expect_reader(self, seconds: float = RERUN_SECONDS) -> None:
         """Announce a reader who is about to follow. Until then the run is not cancelled."""
-        self._come()
-        self._loop.call_later(seconds, self._leave)
+        self._add_follower()
+        self._loop.call_later(seconds, self._remove_follower)
 
     @contextmanager
-    def _followed(self) -> Iterator[None]:
-        self._come()
+    def _following(self) -> Iterator[None]:
+        self._add_follower()
         try:
             yield
         finally:
-            self._leave()
+            self._remove_follower()
 
-    def _come(self) -> None:
-        with self._changed:
+    def _add_follower(self) -> None:
+        with self._condition:
             self._followers += 1
 
-    def _leave(self) -> None:
-        with self._changed:
+    def _remove_follower(self) -> None:
+        with self._condition:
             self._followers -= 1
             abandoned = self._followers == 0 and not self._done
         if abandoned:
@@ -162,16 +162,16 @@ class Run:
         if self._followers == 0:
             self.cancel()
 
-    async def _drain(self, produce: Callable[[], AsyncIterator[RunEvent]]) -> None:
+    async def _collect_events(self, produce: Callable[[], AsyncIterator[RunEvent]]) -> None:
         try:
             async with aclosing(produce()) as events:  # type: ignore[type-var]
                 async for event in events:
-                    with self._changed:
+                    with self._condition:
                         if self._done:
                             return
-                        self._time_thought()
+                        self._set_thought_seconds()
                         self._events.append(event)
-                        self._changed.notify_all()
+                        self._condition.notify_all()
             self._finish()
         except AppError as error:
             self._finish(RunFailed(kind=error.kind, message=str(error)))
@@ -181,7 +181,7 @@ class Run:
             cure = f"{'已写出的内容已保留，' if written else ''}请重试。"
             self._finish(RunFailed(kind="internal", message=str(AppError(cure=cure))))
 
-    def _time_thought(self) -> None:
+    def _set_thought_seconds(self) -> None:
         """Set the length of the last thought: it ends with the next event."""
         now, before = time.monotonic(), self._last_event
         self._last_event = now
@@ -189,14 +189,14 @@ class Run:
             self._events[-1] = Thought(thought.text, now - before)
 
     def _finish(self, last: RunEvent | None = None) -> None:
-        with self._changed:
+        with self._condition:
             if self._done:
                 return
-            self._time_thought()
+            self._set_thought_seconds()
             if last is not None:
                 self._events.append(last)
             self._done = True
-            self.seconds = time.monotonic() - self.started
-            self._changed.notify_all()
-        self.ended.set_result(None)
+            self.seconds = time.monotonic() - self.started_at
+            self._condition.notify_all()
+        self.end_future.set_result(None)
         self._on_end(self)

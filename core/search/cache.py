@@ -90,7 +90,7 @@ class ResultCache:
             SearchType.REGULATION: settings.cache.regulation_ttl,
             SearchType.CASE: settings.cache.case_ttl,
         }
-        store = RedisTtlCache(link, otherwise=disk) if link else disk
+        store = RedisTtlCache(link, fallback=disk) if link else disk
         return cls(store, good_for=good_for, keep_stale=settings.cache.keep_stale)
 
     @property
@@ -107,7 +107,7 @@ class ResultCache:
         except ValueError:
             log.warning("a cached search could not be read and is ignored")
             return None
-        age = self._clock() - kept.saved
+        age = self._clock() - kept.saved_at
         stale = not -self.CLOCK_SKEW <= age < self._good_for[query.type]
         if stale and not even_stale:
             return None
@@ -115,7 +115,7 @@ class ResultCache:
 
     def put(self, key: str, response: SearchResponse) -> None:
         seconds = self._good_for[response.query.type] + self._keep_stale
-        self._store.set(_stored_key(key), encode(response, saved=self._clock()), seconds)
+        self._store.set(_stored_key(key), encode(response, saved_at=self._clock()), seconds)
 
     def close(self) -> None:
         self._store.close()

@@ -31,11 +31,11 @@ from urllib.parse import urlsplit
 
 from core.base.http import Deadline
 from core.base.http.errors import ConnectFailure, HttpCancelled, HttpConnectError, HttpError, HttpRedirect, HttpTimeout
-from core.base.settings import harmless_environment
+from core.base.settings import child_environment
 from core.base.threads import LoopThread
-from core.base.tuning import on_all_cores
+from core.base.tuning import use_all_cores
 from core.search.errors import EngineMisconfigured, EngineUnavailable
-from core.search.reach import Gate, Origin, arguments, elsewhere
+from core.search.reach import ProxyGate, WebOrigin, foreign_request_pattern, network_arguments
 
 if TYPE_CHECKING:  # importing Playwright takes a while
     from playwright.async_api import Browser as PlaywrightBrowser
@@ -46,14 +46,14 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 MAX_CHARACTERS = 8_000_000
-TIME_TO_READ = 0.5
+READING_SECONDS = 0.5
 """Seconds of a deadline that are kept for reading and parsing a page that does not finish loading."""
-GRACE = 1.0
+SETTLE_SECONDS = 1.0
 """Seconds after loading in which a script may still redirect the page, as Google's JavaScript check does."""
-CLEARING = 1.0
+PROFILE_CLEANUP_SECONDS = 1.0
 """Seconds in which the driver removes the profile folder of a Chrome that died. It does not report the end."""
-LOOK_EVERY = 0.05
-ANYTHING = ":not(*)"
+POLL_SECONDS = 0.05
+NO_SELECTOR = ":not(*)"
 """A selector that never matches: with it, a call waits until the page has settled."""
 
 # The first two lines halve what a page costs: every window would bring a process for suggestions below its address bar,
@@ -82,7 +82,7 @@ ARGUMENTS = [
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class RenderedPage:
     """A page at the moment it was read, with the changes that its scripts had made until then."""
 
     html: str
@@ -97,8 +97,8 @@ class Page:
 class _Visit:
     url: str
     deadline: Deadline
-    elsewhere: re.Pattern[str]
-    ready: str = ANYTHING
+    foreign_requests: re.Pattern[str]
+    ready: str = NO_SELECTOR
     locale: str | None = None
 
     @property
@@ -112,28 +112,30 @@ class Browser:
 
     def __init__(self, chrome: str, *, origins: Collection[str], pages: int = 4, idle_seconds: float = 120.0) -> None:
         self._chrome = chrome
-        self._origins = [Origin.of(url) for url in origins]
-        self._elsewhere = elsewhere(self._origins)
+        self._origins = [WebOrigin.from_url(url) for url in origins]
+        self._foreign_requests = foreign_request_pattern(self._origins)
         self._idle_seconds = idle_seconds
         self._loop = LoopThread()
         self._closed = False
         self._used = False
         # Used on the loop thread only.
         self._places = asyncio.Semaphore(pages)
-        self._life: asyncio.Task[_Life] | None = None
+        self._process: asyncio.Task[_ChromeProcess] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._visits = 0
         self._open = 0
 
-    def get_page(self, url: str, deadline: Deadline, *, ready: str = ANYTHING, locale: str | None = None) -> Page:
+    def get_page(
+        self, url: str, deadline: Deadline, *, ready: str = NO_SELECTOR, locale: str | None = None
+    ) -> RenderedPage:
         """Open the page and return it once something matches the CSS selector `ready`, or it has settled. `locale` is
         the language that the page is told its reader prefers."""
-        visit = _Visit(url, deadline, self._elsewhere, ready, locale)
+        visit = _Visit(url, deadline, self._foreign_requests, ready, locale)
         if self._closed:
             raise HttpCancelled(host=visit.host)
         self._used = True
         future = self._loop.submit(self._get(visit))
-        while not wait([future], timeout=LOOK_EVERY).done:
+        while not wait([future], timeout=POLL_SECONDS).done:
             if visit.deadline.cancelled:
                 future.cancel()
         try:
@@ -154,7 +156,7 @@ class Browser:
 
     # ── On the loop thread: one visit ─────────────────────────────────────────────────────────────────────────────
 
-    async def _get(self, visit: _Visit) -> Page:
+    async def _get(self, visit: _Visit) -> RenderedPage:
         from playwright.async_api import Error
 
         host = visit.host
@@ -163,22 +165,22 @@ class Browser:
         try:
             async with asyncio.timeout(visit.deadline.remaining()):
                 for last_try in (False, True):
-                    life = await self._running()
+                    life = await self._start_or_reuse()
                     try:
                         return await self._visit(life.browser, visit)
                     except Error as error:
                         if self._closed:
                             raise HttpCancelled(host=host) from None
                         if last_try or not _DIED.search(error.message):
-                            raise _translated(error, host) from None
+                            raise _to_http_error(error, host) from None
                         log.warning("Chrome or its page died in a search; trying once more")
                         if "closed" in error.message:  # nobody else closes pages, so the browser or the driver is gone
-                            self._end_life(life)
+                            self._end_process(life)
         except TimeoutError:
             raise HttpTimeout(host=host) from None
         raise AssertionError("unreachable")
 
-    async def _visit(self, browser: PlaywrightBrowser, visit: _Visit) -> Page:
+    async def _visit(self, browser: PlaywrightBrowser, visit: _Visit) -> RenderedPage:
         """Open the page in a context of its own, so that no cookie of one search is sent with the next."""
         await self._places.acquire()
         self._visits += 1
@@ -190,16 +192,16 @@ class Browser:
             context = await asyncio.shield(opening)
             # Playwright can route WebSockets too, but it replaces the page's own class by one of its own, which
             # a check for robots can see. They end at the second wall.
-            await context.route(visit.elsewhere, _refuse)
+            await context.route(visit.foreign_requests, _refuse)
             page = await context.new_page()
             # Chrome opens windows only after a click, but it takes each call that Playwright makes in the page for one.
             context.on("page", lambda window: self._spawn(window.close()))
             await _refuse_media(page)
-            return await _opened(page, visit)
+            return await _load_page(page, visit)
         finally:
-            self._spawn(self._leave(opening))  # nobody has to wait for it, cancelled or not
+            self._spawn(self._close_page(opening))  # nobody has to wait for it, cancelled or not
 
-    async def _leave(self, opening: asyncio.Future[BrowserContext]) -> None:
+    async def _close_page(self, opening: asyncio.Future[BrowserContext]) -> None:
         try:
             await (await opening).close()
         except Exception as error:  # it may be gone already, with its browser
@@ -211,32 +213,32 @@ class Browser:
 
     # ── On the loop thread: Chrome's life ─────────────────────────────────────────────────────────────────────────
 
-    async def _running(self) -> _Life:
+    async def _start_or_reuse(self) -> _ChromeProcess:
         """Return the running Chrome, started if necessary. One start serves all callers, also when one of them gives
         up."""
-        if self._life is not None and self._life.done():
-            life = _begun(self._life)
+        if self._process is not None and self._process.done():
+            life = _started_process(self._process)
             if life is None or not life.browser.is_connected():
-                self._end_life()
-        if self._life is None:
+                self._end_process()
+        if self._process is None:
             atexit.register(self.close)
-            self._life = self._spawn(_Life.begin(self._chrome, self._origins))
-        return await asyncio.shield(self._life)
+            self._process = self._spawn(_ChromeProcess.start(self._chrome, self._origins))
+        return await asyncio.shield(self._process)
 
     def _close_if_idle(self, visits: int) -> None:
         if visits == self._visits and not self._open:
             log.info("nobody has searched for %g s: closing Chrome", self._idle_seconds)
-            self._end_life()
+            self._end_process()
 
-    def _end_life(self, only: _Life | None = None) -> None:
+    def _end_process(self, only_this: _ChromeProcess | None = None) -> None:
         """End Chrome. With `only_this`, a Chrome that was started since stays."""
-        life = self._life
-        if life is not None and (only is None or _begun(life) is only):
-            self._life = None
+        life = self._process
+        if life is not None and (only_this is None or _started_process(life) is only_this):
+            self._process = None
             self._spawn(_end(life))
 
     async def _stop(self) -> None:
-        self._end_life()
+        self._end_process()
         if self._tasks:
             await asyncio.wait(self._tasks.copy())
 
@@ -253,23 +255,23 @@ class Browser:
 
 
 @dataclass(frozen=True, slots=True)
-class _Life:
+class _ChromeProcess:
     """A driver, its Chrome and Chrome's gate to the installation's proxy, from start to end."""
 
     driver: Playwright
     browser: PlaywrightBrowser
-    gate: Gate
+    gate: ProxyGate
 
     @classmethod
-    async def begin(cls, chrome: str, origins: Collection[Origin]) -> _Life:
+    async def start(cls, chrome: str, origins: Collection[WebOrigin]) -> _ChromeProcess:
         """Start the driver, the gate and Chrome. Raise EngineUnavailable with the cure."""
         from playwright.async_api import async_playwright
 
-        with on_all_cores():
+        with use_all_cores():
             driver = await async_playwright().start()
-        gate = Gate(origins)
+        gate = ProxyGate(origins)
         try:
-            reach = arguments(origins, await gate.open())
+            reach = network_arguments(origins, await gate.open())
             return cls(driver, await _launch(driver, chrome, [*ARGUMENTS, *reach], sandbox=not _is_root()), gate)
         except Exception as error:
             gate.close()
@@ -281,7 +283,7 @@ class _Life:
 
     async def end(self) -> None:
         if not self.browser.is_connected():
-            await asyncio.sleep(CLEARING)
+            await asyncio.sleep(PROFILE_CLEANUP_SECONDS)
         with suppress(Exception):
             await asyncio.wait_for(self.browser.close(), 2)
         with suppress(Exception):
@@ -299,7 +301,7 @@ async def _launch(driver: Playwright, chrome: str, args: list[str], *, sandbox: 
             args=args,
             ignore_default_args=["--disable-popup-blocking"],
             chromium_sandbox=sandbox,
-            env=dict[str, str | float | bool](harmless_environment()),
+            env=dict[str, str | float | bool](child_environment()),
         )
     except Error as error:
         # Containers and hardened kernels have no user namespaces; Chrome then refuses to start with its sandbox.
@@ -309,12 +311,12 @@ async def _launch(driver: Playwright, chrome: str, args: list[str], *, sandbox: 
         return await _launch(driver, chrome, args, sandbox=False)
 
 
-async def _end(life: asyncio.Task[_Life]) -> None:
+async def _end(life: asyncio.Task[_ChromeProcess]) -> None:
     with suppress(Exception):  # it had not begun
         await (await life).end()
 
 
-def _begun(life: asyncio.Task[_Life]) -> _Life | None:
+def _started_process(life: asyncio.Task[_ChromeProcess]) -> _ChromeProcess | None:
     """Return the process; None while it is starting, or if it failed to start."""
     return life.result() if life.done() and not life.cancelled() and life.exception() is None else None
 
@@ -334,19 +336,21 @@ async def _refuse(route: Route) -> None:
         await route.abort()
 
 
-async def _opened(page: PlaywrightPage, visit: _Visit) -> Page:
+async def _load_page(page: PlaywrightPage, visit: _Visit) -> RenderedPage:
     """Load and read the page. A page that is redirected to another origin is given up."""
     target: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     def look(request: Request) -> None:
         away = (
-            request.is_navigation_request() and request.frame == page.main_frame and visit.elsewhere.match(request.url)
+            request.is_navigation_request()
+            and request.frame == page.main_frame
+            and visit.foreign_requests.match(request.url)
         )
         if away and not target.done():
             target.set_result(urlsplit(request.url).netloc)
 
     page.on("requestfailed", look)
-    reading = asyncio.ensure_future(_arrived(page, visit))
+    reading = asyncio.ensure_future(_read_loaded_page(page, visit))
     try:
         await asyncio.wait((reading, target), return_when=asyncio.FIRST_COMPLETED)
         if target.done():
@@ -357,9 +361,9 @@ async def _opened(page: PlaywrightPage, visit: _Visit) -> Page:
         await asyncio.gather(reading, return_exceptions=True)
 
 
-async def _arrived(page: PlaywrightPage, visit: _Visit) -> Page:
+async def _read_loaded_page(page: PlaywrightPage, visit: _Visit) -> RenderedPage:
     await page.goto(visit.url, wait_until="commit", timeout=0)
-    finished = await _settled(page, visit.ready, visit.deadline.remaining() - TIME_TO_READ)
+    finished = await _wait_until_settled(page, visit.ready, visit.deadline.remaining() - READING_SECONDS)
     return await _read(page, finished=finished)
 
 
@@ -374,11 +378,11 @@ async def _refuse_media(page: PlaywrightPage) -> None:
     await session.send("Fetch.enable", {"patterns": [{"resourceType": "Media"}]})
 
 
-async def _settled(page: PlaywrightPage, ready: str, seconds: float) -> bool:
+async def _wait_until_settled(page: PlaywrightPage, ready: str, seconds: float) -> bool:
     """Return whether the page settled in time. It is read in both cases."""
     waiting = {
         asyncio.ensure_future(page.wait_for_selector(ready, state="attached", timeout=0)),
-        asyncio.ensure_future(_loaded_for_good(page)),
+        asyncio.ensure_future(_wait_for_final_load(page)),
     }
     try:
         done, _ = await asyncio.wait(waiting, timeout=max(0.0, seconds), return_when=asyncio.FIRST_COMPLETED)
@@ -391,15 +395,15 @@ async def _settled(page: PlaywrightPage, ready: str, seconds: float) -> bool:
         await asyncio.gather(*waiting, return_exceptions=True)
 
 
-async def _loaded_for_good(page: PlaywrightPage) -> None:
+async def _wait_for_final_load(page: PlaywrightPage) -> None:
     before = None
     while page.url != before:
         before = page.url
         await page.wait_for_load_state("load", timeout=0)
-        await asyncio.sleep(GRACE)
+        await asyncio.sleep(SETTLE_SECONDS)
 
 
-async def _read(page: PlaywrightPage, *, finished: bool) -> Page:
+async def _read(page: PlaywrightPage, *, finished: bool) -> RenderedPage:
     from playwright.async_api import Error
 
     while True:
@@ -413,7 +417,7 @@ async def _read(page: PlaywrightPage, *, finished: bool) -> Page:
             if "context was destroyed" not in error.message:  # it went elsewhere just now
                 raise
         else:
-            return Page(html, url, status, finished)
+            return RenderedPage(html, url, status, finished)
 
 
 # ── What goes wrong, in our words ─────────────────────────────────────────────────────────────────────────────────
@@ -430,7 +434,7 @@ _REASONS: tuple[tuple[str, ConnectFailure], ...] = (
 )
 
 
-def _translated(error: Exception, host: str) -> HttpError:
+def _to_http_error(error: Exception, host: str) -> HttpError:
     code = re.search(r"net::ERR_(\w+)", str(error))
     if code is None:
         log.warning("Chrome failed: %s", str(error).partition("\n")[0])

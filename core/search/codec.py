@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.base.text import clean, one_line, shorten
-from core.base.web_addresses import host_of, is_web_address
+from core.base.web_addresses import host_of, is_web_url
 from core.search.results import SNIPPET_LENGTH, TEXT_LENGTH, TITLE_LENGTH
 from core.search.types import SearchQuery, SearchResponse, SearchResult
 
@@ -17,19 +17,19 @@ NOTE_LENGTH = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedResponse:
     """A search response from a cache, and the time at which it was fetched."""
 
-    saved: float
+    saved_at: float
     """Time at which the results were fetched, in seconds since 1970."""
     response: SearchResponse
 
 
-def encode(response: SearchResponse, *, saved: float) -> str:
+def encode(response: SearchResponse, *, saved_at: float) -> str:
     """Return the response as JSON, without the query and the attempts: a later reader has its own query and asked no
     engine."""
     document = {
-        "saved": saved,
+        "saved": saved_at,
         "provider": response.provider,
         "skipped": response.skipped,
         "notes": response.notes,
@@ -40,7 +40,7 @@ def encode(response: SearchResponse, *, saved: float) -> str:
     return text.encode("utf-8", "replace").decode()  # a lone surrogate would crash SQLite and Redis
 
 
-def decode(text: str, query: SearchQuery) -> Kept:
+def decode(text: str, query: SearchQuery) -> CachedResponse:
     """Return the response. Raise ValueError for anything that `encode` did not write: others may be able to write to
     the cache."""
     try:
@@ -53,17 +53,17 @@ def decode(text: str, query: SearchQuery) -> Kept:
             notes=tuple(_line(note, NOTE_LENGTH) for note in _typed(document["notes"], list)),
             total=_typed(document["total"], int | None),
         )
-        kept = Kept(saved=float(_typed(document["saved"], float | int)), response=response)
+        kept = CachedResponse(saved_at=float(_typed(document["saved"], float | int)), response=response)
     except (KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError("not a kept search response") from error
-    if not response.results or not math.isfinite(kept.saved):
+    if not response.results or not math.isfinite(kept.saved_at):
         raise ValueError("a kept search response without results or time")
     return kept
 
 
 def _result(entry: dict[str, Any]) -> SearchResult:
     url, published = _typed(entry["url"], str), entry["published"]
-    if not is_web_address(url):
+    if not is_web_url(url):
         raise ValueError("a kept result that leads nowhere")
     return SearchResult(
         title=_line(entry["title"], TITLE_LENGTH),

@@ -23,7 +23,7 @@ from core.base.http.errors import (
     HttpTimeout,
     HttpTooLarge,
 )
-from core.base.settings import ApiKey, ModelChoice, Section, Settings, variable
+from core.base.settings import ApiKey, ModelChoice, Section, Settings, variable_name
 from core.search.errors import (
     EngineBlocked,
     EngineError,
@@ -35,7 +35,7 @@ from core.search.errors import (
     EngineTimeout,
     EngineUnavailable,
 )
-from core.search.results import Found, RawResult, clean_results
+from core.search.results import EngineResults, RawResult, clean_results
 from core.search.types import SearchQuery, SearchResult
 
 DEFAULT_SECONDS = 5.0
@@ -52,12 +52,12 @@ class SearchEngine(ABC):
     filters_language: ClassVar[bool] = True
     filters_time_range: ClassVar[bool] = True
     """False if its server has no parameter for it, or none that works. The reader is told."""
-    cacheable: ClassVar[bool] = True
+    is_cacheable: ClassVar[bool] = True
     reaches_web: ClassVar[bool] = True
     test_question: ClassVar[str] = "今天的新闻"
-    set_up: bool = True
+    is_set_up: bool = True
     """True if an administrator set it up: then its failure matters even if another engine answers."""
-    lacks: EngineMisconfigured | None = None
+    missing_setup: EngineMisconfigured | None = None
     """Error that describes missing setup of an engine that can be used all the same."""
 
     @classmethod
@@ -78,7 +78,7 @@ class SearchEngine(ABC):
 
 
 @runtime_checkable
-class CheckedEngine(Protocol):
+class CheckableEngine(Protocol):
     """An engine whose server can be tested at the start."""
 
     name: str
@@ -96,7 +96,7 @@ class ClosableEngine(Protocol):
 class HttpEngine(SearchEngine):
     """An engine that is asked over HTTP. Subclasses write `build_request` and `parse_response`."""
 
-    total_at: ClassVar[tuple[str, ...]] = ()
+    total_path: ClassVar[tuple[str, ...]] = ()
     """Path in its JSON to the total number of results."""
 
     def __init__(self, *, fetch: Callable[..., Response] = fetch) -> None:
@@ -106,14 +106,14 @@ class HttpEngine(SearchEngine):
     def build_request(self, query: SearchQuery, num_results: int) -> Request: ...
 
     @abstractmethod
-    def parse_response(self, response: Response) -> Iterable[RawResult] | Found:
+    def parse_response(self, response: Response) -> Iterable[RawResult] | EngineResults:
         """Read an answer with status 200. Raise only EngineError, whatever shape the data has."""
 
     def check_status(self, response: Response) -> None:
         """Raise the error of a status other than 2xx. Override it for engines with their own numbers or words."""
         raise_for_status(response)
 
-    def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> Found:
+    def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> EngineResults:
         """Ask the engine and return its cleaned results. Raise an `EngineError`."""
         query = SearchQuery(query) if isinstance(query, str) else query
         try:
@@ -121,11 +121,11 @@ class HttpEngine(SearchEngine):
             response = self._fetch(request, deadline=deadline or Deadline(DEFAULT_SECONDS))
             self.check_status(response)
             found = self.parse_response(response)
-            if not isinstance(found, Found):  # a generator runs here, and may find unexpected data
-                total = dig(response.json(), *self.total_at) if self.total_at else None
+            if not isinstance(found, EngineResults):  # a generator runs here, and may find unexpected data
+                total = dig(response.json(), *self.total_path) if self.total_path else None
                 found = clean_results(found, engine=self.name, limit=num_results, total=total)
         except HttpError as error:
-            raise translate(error) from None
+            raise to_engine_error(error) from None
         except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError):
             raise EngineParseError(f"{self.name} 返回的内容与其接口说明不符。") from None
         if found.skipped and not found:
@@ -155,25 +155,25 @@ class KeyedEngine(HttpEngine):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        return cls(cls.key_in(settings))
+        return cls(cls.require_key(settings))
 
     @classmethod
-    def key_in(cls, settings: Settings) -> str:
+    def require_key(cls, settings: Settings) -> str:
         key = settings.section(cls.section).api_key
         if key is None:
-            raise missing_key(cls.key_variable(), cls.key_page)
+            raise missing_key_error(cls.key_variable(), cls.key_page)
         return key.get_secret_value()
 
     @classmethod
     def key_variable(cls) -> str:
-        return variable(cls.section.name, "api_key")
+        return variable_name(cls.section.name, "api_key")
 
     @property
-    def bearer(self) -> dict[str, str]:
+    def auth_headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.api_key}"}
 
     def check_status(self, response: Response) -> None:
-        if response.status == 401 and not out_of_credit(response):
+        if response.status == 401 and not is_out_of_credit(response):
             raise EngineMisconfigured(
                 f"{self.name} 拒绝了当前的密钥（401）。",
                 status=401,
@@ -190,7 +190,7 @@ _OUT_OF_CREDIT = re.compile(
 )
 
 
-def out_of_credit(response: Response) -> bool:
+def is_out_of_credit(response: Response) -> bool:
     if response.status == 402:
         return True
     return response.status in {401, 403, 429} and _OUT_OF_CREDIT.search(response.body[:10_000]) is not None
@@ -201,7 +201,7 @@ def raise_for_status(response: Response) -> None:
     status = response.status
     if 200 <= status < 300:
         return
-    if out_of_credit(response):
+    if is_out_of_credit(response):
         raise EngineQuotaExceeded
     if status == 401:
         cure = "请检查密钥是否正确、是否已过期。"
@@ -222,7 +222,7 @@ def _seconds(value: str | None) -> float | None:
     return float(value) if value and value.strip().isdecimal() else None
 
 
-def explanation(response: Response) -> Any:
+def error_document(response: Response) -> Any:
     """Return the decoded body of an error, or None: gateways answer in HTML, whatever the service promises."""
     try:
         return response.json()
@@ -237,7 +237,7 @@ def dig(data: Any, *path: str) -> Any:
     return data
 
 
-def objects(data: Any, *path: str) -> list[dict[str, Any]]:
+def object_list(data: Any, *path: str) -> list[dict[str, Any]]:
     """Return the list of objects at this path. An entry of another type becomes an empty object and counts as skipped."""
     found = dig(data, *path)
     if not isinstance(found, list):
@@ -245,7 +245,7 @@ def objects(data: Any, *path: str) -> list[dict[str, Any]]:
     return [entry if isinstance(entry, dict) else {} for entry in found]
 
 
-def translate(error: HttpError) -> EngineError:
+def to_engine_error(error: HttpError) -> EngineError:
     """Return the EngineError for a failed HTTP exchange."""
     kinds: dict[type[HttpError], type[EngineError]] = {
         HttpTimeout: EngineTimeout,
@@ -260,14 +260,14 @@ def translate(error: HttpError) -> EngineError:
     return kinds.get(type(error), EngineUnavailable)(error.message, cure=error.cure)
 
 
-def missing_key(variable: str, where: str) -> EngineMisconfigured:
-    cure = f"到 {where} 获取密钥，然后填在「设置」页面里，或设置环境变量 {variable}。"
+def missing_key_error(variable: str, key_page: str) -> EngineMisconfigured:
+    cure = f"到 {key_page} 获取密钥，然后填在「设置」页面里，或设置环境变量 {variable}。"
     return EngineMisconfigured(f"没有设置 {variable}。", cure=cure, state="缺少密钥")
 
 
 __all__ = [
+    "EngineResults",
     "EngineSection",
-    "Found",
     "HttpEngine",
     "KeySection",
     "KeyedEngine",
@@ -276,10 +276,10 @@ __all__ = [
     "Response",
     "SearchEngine",
     "dig",
-    "explanation",
+    "error_document",
     "fetch",
-    "missing_key",
-    "objects",
+    "missing_key_error",
+    "object_list",
     "raise_for_status",
-    "translate",
+    "to_engine_error",
 ]

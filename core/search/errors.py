@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.base.errors import AppError
-from core.search.types import Attempt, Outcome
+from core.search.types import Attempt, AttemptOutcome
 
 HALF_AN_HOUR = 1800.0
 """Rest after an error that only a change of the settings can mend. The change may be made elsewhere, so it is tried
@@ -25,20 +25,20 @@ NEVER = 0
 
 class SearchError(AppError):
     kind = "search"
-    happened = "搜索没有成功。"
+    default_message = "搜索没有成功。"
 
 
 class QueryError(SearchError):
     """The query was refused before anything was sent."""
 
     kind = "query"
-    happened = "搜索词为空，没有执行搜索。"
-    advice = "请输入要查找的内容。"
+    default_message = "搜索词为空，没有执行搜索。"
+    default_cure = "请输入要查找的内容。"
 
 
 class RateLimited(SearchError):
     kind = "rate_limited"
-    happened = "搜索次数已达到每分钟的上限。"
+    default_message = "搜索次数已达到每分钟的上限。"
 
     def __init__(self, *, retry_after: float) -> None:
         self.retry_after = max(1, round(retry_after))
@@ -47,19 +47,19 @@ class RateLimited(SearchError):
 
 class NoEngine(SearchError):
     kind = "no_engine"
-    happened = "没有可用的搜索引擎。"
-    advice = "请在 SEARCH_PROVIDER_PRIORITY 中加入至少一个引擎。"
+    default_message = "没有可用的搜索引擎。"
+    default_cure = "请在 SEARCH_PROVIDER_PRIORITY 中加入至少一个引擎。"
 
 
 class EngineError(SearchError):
     """One engine failed; the next one in the chain takes over."""
 
     kind = "engine"
-    happened = "搜索引擎返回了错误。"
+    default_message = "搜索引擎返回了错误。"
     rest_seconds: ClassVar[float] = 60.0
     strikes: ClassVar[int] = 1
     """Number of failures in a row after which the engine rests. NEVER: a single query can cause it at any time."""
-    of_this_process: ClassVar[bool] = False
+    is_process_local: ClassVar[bool] = False
     """True if the cause is in the settings of this process: other app servers are not warned."""
 
     def __init__(self, message: str = "", *, cure: str = "", status: int = 0) -> None:
@@ -69,7 +69,7 @@ class EngineError(SearchError):
 
     def attempt(self, engine: str, seconds: float) -> Attempt:
         """Return what the engine did: it failed in this way."""
-        return Attempt(engine, Outcome.FAILED, seconds, self.message, self.kind, self.cure, self.status)
+        return Attempt(engine, AttemptOutcome.FAILED, seconds, self.message, self.kind, self.cure, self.status)
 
     @property
     def rest(self) -> float:
@@ -79,21 +79,21 @@ class EngineError(SearchError):
 
 class EngineTimeout(EngineError):
     kind = "timeout"
-    happened = "搜索超时。"
-    advice = "请检查网络，或稍后重试；也可以在设置中调大 SEARCH_TIMEOUT。"
+    default_message = "搜索超时。"
+    default_cure = "请检查网络，或稍后重试；也可以在设置中调大 SEARCH_TIMEOUT。"
     rest_seconds = 15.0
 
 
 class EngineUnavailable(EngineError):
     kind = "unavailable"
-    happened = "搜索服务不可用。"
-    advice = "请检查网络或服务地址。"
+    default_message = "搜索服务不可用。"
+    default_cure = "请检查网络或服务地址。"
     rest_seconds = 30.0
 
 
 class EngineThrottled(EngineError):
     kind = "throttled"
-    happened = "搜索引擎要求放慢速度（429）。"
+    default_message = "搜索引擎要求放慢速度（429）。"
     rest_seconds = 60.0
 
     def __init__(self, message: str = "", *, cure: str = "", retry_after: float | None = None) -> None:
@@ -107,16 +107,16 @@ class EngineThrottled(EngineError):
 
 class EngineBlocked(EngineError):
     kind = "blocked"
-    happened = "搜索引擎拒绝了自动访问。"
-    advice = "需要人工处理，程序不会反复尝试。"
+    default_message = "搜索引擎拒绝了自动访问。"
+    default_cure = "需要人工处理，程序不会反复尝试。"
     rest_seconds = 3600.0
 
 
 class EngineMisconfigured(EngineError):
     kind = "misconfigured"
-    happened = "搜索引擎的配置有误。"
+    default_message = "搜索引擎的配置有误。"
     rest_seconds = HALF_AN_HOUR
-    of_this_process = True
+    is_process_local = True
 
     def __init__(self, message: str = "", *, cure: str = "", status: int = 0, state: str = "不可用") -> None:
         super().__init__(message, cure=cure, status=status)
@@ -126,15 +126,15 @@ class EngineMisconfigured(EngineError):
 
 class EngineQuotaExceeded(EngineError):
     kind = "quota"
-    happened = "搜索引擎的额度已用完。"
-    advice = "请到服务商处充值，或改用其他引擎。"
+    default_message = "搜索引擎的额度已用完。"
+    default_cure = "请到服务商处充值，或改用其他引擎。"
     rest_seconds = HALF_AN_HOUR
-    of_this_process = True
+    is_process_local = True
 
 
 class EngineParseError(EngineError):
     kind = "parse"
-    happened = "搜索引擎返回的内容无法读取。"
+    default_message = "搜索引擎返回的内容无法读取。"
     rest_seconds = 60.0
     strikes = 5
 
@@ -143,8 +143,8 @@ class EngineRefusedQuery(EngineError):
     """The engine refused this one query, with a redirect or a 400. It does not rest for other queries."""
 
     kind = "query_refused"
-    happened = "搜索引擎不接受这次的搜索词。"
-    advice = "请换一种写法再搜索。"
+    default_message = "搜索引擎不接受这次的搜索词。"
+    default_cure = "请换一种写法再搜索。"
     strikes = NEVER
 
 
@@ -152,8 +152,8 @@ class AllEnginesFailed(SearchError):
     """No engine answered and no old results were cached. `attempts` says what each engine did."""
 
     kind = "all_failed"
-    happened = "所有搜索引擎都没有成功。"
-    advice = "可以稍后重试，检查网络，或先关闭联网搜索。"
+    default_message = "所有搜索引擎都没有成功。"
+    default_cure = "可以稍后重试，检查网络，或先关闭联网搜索。"
 
     def __init__(
         self, message: str = "", *, cure: str = "", attempts: tuple[Attempt, ...] = (), cause: str = ""

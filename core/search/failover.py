@@ -15,26 +15,26 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
 from core.base.http import Cancelled, Deadline
-from core.base.threads import Workers
+from core.base.threads import ThreadPool
 from core.search.engine import SearchEngine
 from core.search.errors import AllEnginesFailed, EngineError, EngineTimeout, EngineUnavailable, RateLimited
-from core.search.health import Health, Rest
-from core.search.results import Found, RawResult, clean_results
-from core.search.types import Attempt, Outcome, SearchQuery, SearchResult
+from core.search.health import EngineHealth, Rest
+from core.search.results import EngineResults, RawResult, clean_results
+from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResult
 
 log = logging.getLogger(__name__)
 
-INSIDE_SECONDS = 2.0
-ONE_MORE_SECONDS = 1.0
-A_MOMENT = 0.01
+BUILT_IN_SECONDS = 2.0
+RETRY_SECONDS = 1.0
+MIN_SECONDS = 0.01
 """Shortest time in which it makes sense to ask an engine."""
 
 
 @dataclass(frozen=True, slots=True)
-class Raced:
+class RaceResult:
     """Result of a race: the winner's results (empty without a winner) and the attempts of all engines that mattered."""
 
-    found: Found
+    results: EngineResults
     provider: str
     attempts: tuple[Attempt, ...]
     bug: Exception | None = None
@@ -44,11 +44,11 @@ class Raced:
 class Failover:
     def __init__(
         self,
-        health: Health,
+        health: EngineHealth,
         *,
         hedge_after: float,
         take_turn: Callable[[str, Deadline], None] | None = None,
-        workers: Workers | None = None,
+        workers: ThreadPool | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Create the failover. `take_turn` waits until our own quota allows a request to the engine, or raises
@@ -56,14 +56,14 @@ class Failover:
         self.health = health
         self.hedge_after = hedge_after
         self.take_turn = take_turn
-        self.workers = workers or Workers()
+        self.workers = workers or ThreadPool()
         self.clock = clock
 
     def run(
-        self, engines: Sequence[SearchEngine], query: SearchQuery, deadline: Deadline, *, wake: bool = False
-    ) -> Raced:
+        self, engines: Sequence[SearchEngine], query: SearchQuery, deadline: Deadline, *, include_resting: bool = False
+    ) -> RaceResult:
         """Ask the engines and return the result. `include_resting` asks resting engines too."""
-        return _Race(self, engines, query, deadline, wake=wake).run()
+        return _Race(self, engines, query, deadline, include_resting=include_resting).run()
 
 
 @dataclass(slots=True)
@@ -77,7 +77,7 @@ class _Running:
 @dataclass(frozen=True, slots=True)
 class _Report:
     engine: str
-    found: Found | None = None
+    results: EngineResults | None = None
     error: BaseException | None = None
 
 
@@ -86,18 +86,18 @@ class _Race:
 
     def __init__(
         self,
-        room: Failover,
+        failover: Failover,
         engines: Sequence[SearchEngine],
         query: SearchQuery,
         deadline: Deadline,
         *,
-        wake: bool,
+        include_resting: bool,
     ) -> None:
-        self._room = room
+        self._failover = failover
         self._engines = engines
         self._query = query
         self._deadline = deadline
-        self._wake = wake
+        self._include_resting = include_resting
         self._limit = deadline.remaining()
         self._to_start = deque(engine for engine in engines if engine.reaches_web)
         self._running: dict[str, _Running] = {}
@@ -107,65 +107,65 @@ class _Race:
         self._last_start = 0.0
         self._bug: Exception | None = None
 
-    def run(self) -> Raced:
+    def run(self) -> RaceResult:
         self._deadline.on_cancel(lambda: self._reports.put(None))
         winner = self._race()
         if self._deadline.cancelled:
             self._stop_running()
             raise Cancelled
-        self._settle_running(winner)
-        found = winner.found if winner and winner.found else Found()
-        return Raced(found, winner.engine if winner else "", tuple(self._attempts.values()), self._bug)
+        self._record_unfinished(winner)
+        found = winner.results if winner and winner.results else EngineResults()
+        return RaceResult(found, winner.engine if winner else "", tuple(self._attempts.values()), self._bug)
 
     def _race(self) -> _Report | None:
-        winner = self._race_on_the_web()
+        winner = self._race_web_engines()
         if winner is None and not self._deadline.cancelled:
-            self._settle_running(None)
-            winner = self._look_inside()
+            self._record_unfinished(None)
+            winner = self._ask_built_in_engines()
         return winner
 
-    def _look_inside(self) -> _Report | None:
+    def _ask_built_in_engines(self) -> _Report | None:
         """Ask the built-in engines after the web engines failed. They need a few milliseconds, so the deadline does not
         count."""
         for engine in self._engines:
             if not engine.reaches_web and not self._deadline.cancelled:
-                running = _Running(Deadline(INSIDE_SECONDS, self._room.clock), self._room.clock())
+                running = _Running(Deadline(BUILT_IN_SECONDS, self._failover.clock), self._failover.clock())
                 self._running[engine.name] = running
                 self._ask(engine, running)
                 while (report := self._reports.get()) is None or report.engine != engine.name:
                     continue  # an engine of the web that was late
-                if self._note(report):
+                if self._record_report(report):
                     return report
         return None
 
-    def _race_on_the_web(self) -> _Report | None:
+    def _race_web_engines(self) -> _Report | None:
         self._start_next()
         if not self._running:
             self._start_last_resort()
         while self._running:
             report = self._next_report()
-            if report is not None and self._note(report):
+            if report is not None and self._record_report(report):
                 return report
-            if self._deadline.cancelled or self._deadline.remaining() < A_MOMENT:
+            if self._deadline.cancelled or self._deadline.remaining() < MIN_SECONDS:
                 return None
             self._start_next()
-        return self._once_more()
+        return self._retry_only_engine()
 
-    def _once_more(self) -> _Report | None:
+    def _retry_only_engine(self) -> _Report | None:
         """Try the only web engine a second time after a passing fault, if there is time for it."""
         web = [engine for engine in self._engines if engine.reaches_web]
         failed = self._attempts.get(web[0].name) if len(web) == 1 else None
-        if failed is None or failed.kind != EngineUnavailable.kind or self._deadline.remaining() < ONE_MORE_SECONDS:
+        if failed is None or failed.kind != EngineUnavailable.kind or self._deadline.remaining() < RETRY_SECONDS:
             return None
         self._start(web[0])
         report = self._next_report() if self._running else None
-        return report if report is not None and self._note(report) else None
+        return report if report is not None and self._record_report(report) else None
 
     def _next_report(self) -> _Report | None:
         """Wait for the next report; None if it is time to start the next engine, or the deadline is over."""
         seconds = self._deadline.remaining()
         if self._to_start:
-            seconds = min(seconds, max(0.0, self._last_start + self._room.hedge_after - self._room.clock()))
+            seconds = min(seconds, max(0.0, self._last_start + self._failover.hedge_after - self._failover.clock()))
         try:
             return self._reports.get(timeout=seconds)
         except Empty:
@@ -176,95 +176,95 @@ class _Race:
     def _start_next(self) -> None:
         while self._to_start:
             engine = self._to_start.popleft()
-            rest = None if self._wake else self._room.health.admit(engine.name)
+            rest = None if self._include_resting else self._failover.health.admit(engine.name)
             if rest is None:
                 self._start(engine)
                 return
             self._resting[engine.name] = rest
             self._attempts[engine.name] = Attempt(
-                engine.name, Outcome.SKIPPED, 0.0, rest.sentence, rest.kind, rest.cure, rest.status
+                engine.name, AttemptOutcome.SKIPPED, 0.0, rest.sentence, rest.kind, rest.cure, rest.status
             )
 
     def _start_last_resort(self) -> None:
         """Try one engine although all rest: the one whose rest ends first. An engine that has asked to be left alone
         (429, captcha, quota) is not tried: every request makes that worse."""
-        willing = [(rest.seconds, name) for name, rest in self._resting.items() if rest.worth_a_try]
+        willing = [(rest.seconds, name) for name, rest in self._resting.items() if rest.may_be_tried]
         if willing:
             _, least = min(willing)
             self._start(next(engine for engine in self._engines if engine.name == least))
 
     def _start(self, engine: SearchEngine) -> None:
-        running = _Running(self._deadline.part(), self._room.clock())
+        running = _Running(self._deadline.child(), self._failover.clock())
         self._last_start = running.started
         # While another engine runs, its answer must not wait until a thread is free for this one.
         patience = 0.0 if self._running else self._deadline.remaining()
-        if self._room.workers.start(lambda: self._ask(engine, running), patience=patience):
+        if self._failover.workers.start(lambda: self._ask(engine, running), timeout=patience):
             self._running[engine.name] = running
-            self._attempts[engine.name] = Attempt(engine.name, Outcome.SKIPPED)
+            self._attempts[engine.name] = Attempt(engine.name, AttemptOutcome.SKIPPED)
         elif self._running:
             self._to_start.appendleft(engine)
         else:
             self._attempts[engine.name] = Attempt(
-                engine.name, Outcome.FAILED, reason="同时进行的搜索太多，没有轮到。", kind="busy"
+                engine.name, AttemptOutcome.FAILED, reason="同时进行的搜索太多，没有轮到。", kind="busy"
             )
 
     def _ask(self, engine: SearchEngine, running: _Running) -> None:
         try:
-            if self._room.take_turn:
-                self._room.take_turn(engine.name, running.deadline)
-            running.asked = self._room.clock()
+            if self._failover.take_turn:
+                self._failover.take_turn(engine.name, running.deadline)
+            running.asked = self._failover.clock()
             found = engine.search(self._query, self._query.limit, deadline=running.deadline)
-            self._reports.put(_Report(engine.name, _cleaned(found, engine.name, self._query.limit)))
+            self._reports.put(_Report(engine.name, _clean_results(found, engine.name, self._query.limit)))
         except BaseException as error:
             self._reports.put(_Report(engine.name, error=error))
 
     # ── Ending ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _note(self, report: _Report) -> bool:
+    def _record_report(self, report: _Report) -> bool:
         """Record the report and return whether it is the answer."""
         name, error = report.engine, report.error
         running = self._running.pop(name)
-        seconds = self._room.clock() - running.started
+        seconds = self._failover.clock() - running.started
         if error is None:
-            self._room.health.succeeded(name)
-            self._attempts[name] = Attempt(name, Outcome.OK if report.found else Outcome.EMPTY, seconds)
-            return bool(report.found)
+            self._failover.health.record_success(name)
+            self._attempts[name] = Attempt(name, AttemptOutcome.OK if report.results else AttemptOutcome.EMPTY, seconds)
+            return bool(report.results)
         if isinstance(error, RateLimited):
             reason = f"本站对它的请求已达到每分钟的上限，{error.retry_after} 秒后可用。"
-            self._attempts[name] = Attempt(name, Outcome.SKIPPED, seconds, reason, error.kind)
+            self._attempts[name] = Attempt(name, AttemptOutcome.SKIPPED, seconds, reason, error.kind)
         elif isinstance(error, EngineError):
             log.warning("engine %s: %s", name, error)
             self._attempts[name] = error.attempt(name, seconds)
-            if running.deadline.remaining() or self._had_its_chance(running):
-                self._room.health.failed(name, error)
+            if running.deadline.remaining() or self._had_fair_time(running):
+                self._failover.health.record_failure(name, error)
         elif isinstance(error, Exception):
             log.error("engine %s: a bug", name, exc_info=error)
             self._bug = error
-            self._attempts[name] = Attempt(name, Outcome.FAILED, seconds, "程序内部出错。", "internal")
+            self._attempts[name] = Attempt(name, AttemptOutcome.FAILED, seconds, "程序内部出错。", "internal")
         else:  # the process is being ended
             raise error
         return False
 
-    def _settle_running(self, winner: _Report | None) -> None:
+    def _record_unfinished(self, winner: _Report | None) -> None:
         """Record the engines that had not answered when the search ended."""
         for name, running in self._stop_running().items():
-            seconds = self._room.clock() - running.started
+            seconds = self._failover.clock() - running.started
             if winner:
                 reason = f"{winner.engine} 先给出了结果。"
-                self._attempts[name] = Attempt(name, Outcome.SKIPPED, seconds, reason, "abandoned")
-                if self._had_its_chance(running):
-                    self._room.health.overtaken(name)
+                self._attempts[name] = Attempt(name, AttemptOutcome.SKIPPED, seconds, reason, "abandoned")
+                if self._had_fair_time(running):
+                    self._failover.health.record_overtaken(name)
             else:
                 late = EngineTimeout(f"{seconds:.1f} 秒内没有答复。")
                 self._attempts[name] = late.attempt(name, seconds)
-                if self._had_its_chance(running):
-                    self._room.health.failed(name, late)
+                if self._had_fair_time(running):
+                    self._failover.health.record_failure(name, late)
 
-    def _had_its_chance(self, running: _Running) -> bool:
+    def _had_fair_time(self, running: _Running) -> bool:
         """Return whether the engine had about the time after which it is hedged. Only then does lateness count against
         it."""
-        fair = 0.9 * min(self._room.hedge_after, self._limit / 2)  # starting a thread takes a moment
-        return running.asked is not None and self._room.clock() - running.asked >= fair
+        fair = 0.9 * min(self._failover.hedge_after, self._limit / 2)  # starting a thread takes a moment
+        return running.asked is not None and self._failover.clock() - running.asked >= fair
 
     def _stop_running(self) -> dict[str, _Running]:
         stopped, self._running = self._running, {}
@@ -273,8 +273,8 @@ class _Race:
         return stopped
 
 
-def _cleaned(found: Sequence[SearchResult], engine: str, limit: int) -> Found:
-    if isinstance(found, Found):  # made by clean_results already
+def _clean_results(found: Sequence[SearchResult], engine: str, limit: int) -> EngineResults:
+    if isinstance(found, EngineResults):  # made by clean_results already
         return found
     raw = (RawResult(result.title, result.url, result.snippet, result.published, result.text) for result in found)
     return clean_results(raw, engine=engine, limit=limit)
@@ -283,7 +283,7 @@ def _cleaned(found: Sequence[SearchResult], engine: str, limit: int) -> Found:
 # ── Messages when no engine answered ──────────────────────────────────────────────────────────────────────────────
 
 _CAUSES: dict[str, tuple[str, str]] = {
-    error.kind: (error.happened, error.advice) for error in EngineError.__subclasses__()
+    error.kind: (error.default_message, error.default_cure) for error in EngineError.__subclasses__()
 } | {EngineUnavailable.kind: ("网络不通，或服务不可用。", "请检查网络和代理，或稍后重试。")}
 
 
@@ -302,7 +302,7 @@ _IN_SHORT = {
 }
 
 
-def in_short(attempt: Attempt, label: str) -> str:
+def describe_attempt(attempt: Attempt, label: str) -> str:
     """Return one attempt in a few words: SearXNG 拒绝访问（403）"""
     words = _IN_SHORT.get(attempt.kind, "没有成功")
     gap = " " if label[-1:].isascii() else ""
@@ -314,21 +314,21 @@ def web_failure(attempts: Iterable[Attempt], engines: Sequence[SearchEngine]) ->
     if one answered, or if there is no web engine."""
     reaching = {engine.name: engine.label or engine.name for engine in engines if engine.reaches_web}
     asked = [attempt for attempt in attempts if attempt.engine in reaching]
-    if not asked or any(attempt.outcome in (Outcome.OK, Outcome.EMPTY) for attempt in asked):
+    if not asked or any(attempt.outcome in (AttemptOutcome.OK, AttemptOutcome.EMPTY) for attempt in asked):
         return "", ""
-    causes = "、".join(in_short(attempt, reaching[attempt.engine]) for attempt in asked)
+    causes = "、".join(describe_attempt(attempt, reaching[attempt.engine]) for attempt in asked)
     inside = [engine.label or engine.name for engine in engines if not engine.reaches_web]
     only = f"；只查了{'、'.join(inside)}" if inside else ""
     return f"联网搜索没有成功：{causes}{only}。", next((attempt.cure for attempt in asked if attempt.cure), "")
 
 
-def all_failed(attempts: tuple[Attempt, ...], *, timeout: float) -> AllEnginesFailed:
+def all_failed_error(attempts: tuple[Attempt, ...], *, timeout: float) -> AllEnginesFailed:
     """Return the error that names the most frequent cause; with only one engine, exactly its cause."""
-    attempts = tuple(attempt for attempt in attempts if attempt.outcome is not Outcome.EMPTY)
+    attempts = tuple(attempt for attempt in attempts if attempt.outcome is not AttemptOutcome.EMPTY)
     kinds = Counter(attempt.kind for attempt in attempts)
     cause = kinds.most_common(1)[0][0] if kinds else EngineTimeout.kind
     if cause == EngineTimeout.kind:
-        message, cure = f"搜索超时：{timeout:g} 秒内没有搜索引擎给出结果。", EngineTimeout.advice
+        message, cure = f"搜索超时：{timeout:g} 秒内没有搜索引擎给出结果。", EngineTimeout.default_cure
     elif len(attempts) == 1:
         message, cure = attempts[0].reason, attempts[0].cure
     else:

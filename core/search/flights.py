@@ -14,12 +14,12 @@ from core.search.types import SearchResponse
 _PERSONAL = (RateLimited, Cancelled)
 
 
-class Flights:
+class SingleFlight:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._flights: dict[str, Future[SearchResponse]] = {}
 
-    def share(self, key: str, deadline: Deadline, do: Callable[[], SearchResponse]) -> SearchResponse:
+    def run(self, key: str, deadline: Deadline, operation: Callable[[], SearchResponse]) -> SearchResponse:
         """Return the result of `operation` to every caller that asks for the same key while it runs. Raise TimeoutError
         if another caller's search has not ended by this deadline."""
         while True:
@@ -28,7 +28,7 @@ class Flights:
                 if flight is None:
                     mine = self._flights[key] = Future[SearchResponse]()
             if flight is None:
-                return self._lead(key, mine, do)
+                return self._run_as_leader(key, mine, operation)
             ended = threading.Event()
             flight.add_done_callback(lambda _, ended=ended: ended.set())  # type: ignore[misc]
             deadline.wait_for(ended)
@@ -37,15 +37,17 @@ class Flights:
             if not isinstance(flight.exception(), _PERSONAL):
                 return flight.result()
 
-    def _lead(self, key: str, mine: Future[SearchResponse], do: Callable[[], SearchResponse]) -> SearchResponse:
+    def _run_as_leader(
+        self, key: str, future: Future[SearchResponse], operation: Callable[[], SearchResponse]
+    ) -> SearchResponse:
         try:
-            response = do()
+            response = operation()
         except BaseException as error:
             self._end(key)
-            mine.set_exception(error)
+            future.set_exception(error)
             raise
         self._end(key)
-        mine.set_result(response)
+        future.set_result(response)
         return response
 
     def _end(self, key: str) -> None:

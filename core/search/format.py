@@ -16,17 +16,23 @@ NOTHING_FOUND = "（已执行搜索，但没有找到相关结果。请根据自
 SEARCH_FAILED = "（本次搜索没有成功，没有任何搜索结果。请根据自己的知识回答，并说明未能联网核实；不要编造来源。）"
 
 
-def without_web(why: str, *, inside: bool) -> str:
+def web_failure_note(reason: str, *, has_local_results: bool) -> str:
     """Return the note for the model that the web was not searched, in the words that the reader sees.
     `has_local_results`: the local libraries or attachments have found something."""
-    return f"（{why}以下来源来自本机的资料或用户的附件，不是网页。）" if inside else f"（{why}）\n{SEARCH_FAILED}"
+    return (
+        f"（{reason}以下来源来自本机的资料或用户的附件，不是网页。）"
+        if has_local_results
+        else f"（{reason}）\n{SEARCH_FAILED}"
+    )
 
 
 # Retrieved text must not be able to close the fence it stands in, nor open a second one.
 _FENCE_TAG = re.compile(r"<\s*(/?)\s*(sources?)", re.IGNORECASE)
 
 
-def sources_block(sources: Sequence[Source], *, snippet_length: int, passages: Mapping[int, str] | None = None) -> str:
+def sources_block(
+    sources: Sequence[Source], *, snippet_length: int, passages_by_number: Mapping[int, str] | None = None
+) -> str:
     """Return the sources as a fenced block:
 
     <sources> [1] title URL: https://… 摘要: … 日期: 2026-01-31 </sources>
@@ -34,27 +40,29 @@ def sources_block(sources: Sequence[Source], *, snippet_length: int, passages: M
     `passages_by_number`: passages of the pages that were read, in place of the snippet.
     """
     entries = (
-        line for source in sources for line in _entry(source, snippet_length, (passages or {}).get(source.number))
+        line
+        for source in sources
+        for line in _entry(source, snippet_length, (passages_by_number or {}).get(source.number))
     )
     return "\n".join((OPEN_FENCE, *entries, CLOSE_FENCE))
 
 
 def _entry(source: Source, snippet_length: int, passages: str | None) -> Iterator[str]:
-    yield f"[{source.number}] {inert(source.title)}"
-    yield f"URL: {ATTACHED if source.read == 'file' else inert(source.url)}"
+    yield f"[{source.number}] {fence_safe(source.title)}"
+    yield f"URL: {ATTACHED if source.read == 'file' else fence_safe(source.url)}"
     if passages is None:
-        yield f"摘要: {shorten(inert(source.snippet), snippet_length) or _nothing(source)}"
+        yield f"摘要: {shorten(fence_safe(source.snippet), snippet_length) or _unread_note(source)}"
     else:
-        yield f"正文节选: {inert(passages)}"
+        yield f"正文节选: {fence_safe(passages)}"
     if source.published or source.read not in {"library", "file"}:
-        yield f"日期: {inert(source.published or '不详')}"
+        yield f"日期: {fence_safe(source.published or '不详')}"
 
 
-def _nothing(source: Source) -> str:
+def _unread_note(source: Source) -> str:
     """Return why a source without a snippet was not read, such as a link that the user typed."""
     return f"（没有读到：{source.unread}）" if source.unread else ""
 
 
-def inert(text: str) -> str:
+def fence_safe(text: str) -> str:
     """Return the text on one line, without tags that could end the fence around it."""
     return _FENCE_TAG.sub(r"‹\1\2", one_line(text))

@@ -22,13 +22,13 @@ from core.search.errors import NEVER, EngineError, EngineThrottled, EngineTimeou
 
 log = logging.getLogger(__name__)
 
-LONGEST_GROWN_REST = 600.0
+MAX_DOUBLED_REST = 600.0
 """Doubling stops here. An error class that asks for a longer rest gets it, but not twice."""
 TRIAL_SECONDS = 10.0
 """Time for which a trial keeps other searches away if it does not report its end."""
-SLOW_TIMES = 3
+MAX_OVERTAKEN = 3
 """Number of times in a row that an engine may be overtaken. Once says little; this often counts as a timeout."""
-READ_BOARD_SECONDS = 1.0
+READ_SHARED_SECONDS = 1.0
 
 NEEDS_SETTINGS = frozenset({"misconfigured", "quota"})
 """Kinds of errors that do not pass by themselves."""
@@ -53,7 +53,7 @@ class Rest:
         return f"休息中，还有 {math.ceil(self.seconds)} 秒：{self.reason}"
 
     @property
-    def worth_a_try(self) -> bool:
+    def may_be_tried(self) -> bool:
         """True if asking the engine, when no other is left, does no harm."""
         return self.kind in _WORTH_A_TRY
 
@@ -73,12 +73,12 @@ class _Record:
     status: int = 0
 
 
-class Health:
+class EngineHealth:
     def __init__(
         self, engines: Iterable[str], *, link: RedisLink | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._records = {name: _Record() for name in engines}
-        self._board = _Board(link) if link else None
+        self._shared_rests = _SharedRests(link) if link else None
         self._board_read = -math.inf
         self._clock = clock
         self._lock = threading.Lock()
@@ -86,7 +86,7 @@ class Health:
     def admit(self, engine: str) -> Rest | None:
         """Return None if the engine may be asked; the caller then reports how it went. After a rest, only one search is
         admitted."""
-        self._read_board()
+        self._read_shared_rests()
         with self._lock:
             record, now = self._records[engine], self._clock()
             if record.until > now:
@@ -95,17 +95,17 @@ class Health:
                 record.until, record.trial = now + TRIAL_SECONDS, True
             return None
 
-    def succeeded(self, engine: str) -> None:
+    def record_success(self, engine: str) -> None:
         """Record a success, which ends every rest."""
         with self._lock:
             had_failed = self._records[engine].failures > 0
             self._records[engine] = _Record()
         if had_failed:
             log.info("engine %s is well again", engine)
-            if self._board:
-                self._board.wipe(engine)
+            if self._shared_rests:
+                self._shared_rests.wipe(engine)
 
-    def failed(self, engine: str, error: EngineError) -> None:
+    def record_failure(self, engine: str, error: EngineError) -> None:
         """Record a failure. The error's class says whether and how long the engine rests."""
         with self._lock:
             record, now = self._records[engine], self._clock()
@@ -122,21 +122,21 @@ class Health:
             record.kind, record.reason, record.cure, record.status = error.kind, error.message, error.cure, error.status
             rest, failures = self._rest(record), record.failures
         log.info("engine %s rests for %.0f s (%s)", engine, seconds, error.kind)
-        if self._board and not error.of_this_process:
-            self._board.post(engine, rest, failures)
+        if self._shared_rests and not error.is_process_local:
+            self._shared_rests.post(engine, rest, failures)
 
-    def overtaken(self, engine: str) -> None:
+    def record_overtaken(self, engine: str) -> None:
         """Record that another engine, started later, answered first."""
         with self._lock:
             record = self._records[engine]
             record.slow += 1
-            too_slow = record.slow >= SLOW_TIMES or record.failures > 0
+            too_slow = record.slow >= MAX_OVERTAKEN or record.failures > 0
         if too_slow:
-            self.failed(engine, EngineTimeout("连续几次没有及时答复。"))
+            self.record_failure(engine, EngineTimeout("连续几次没有及时答复。"))
 
-    def states(self) -> dict[str, Rest | None]:
+    def rests(self) -> dict[str, Rest | None]:
         """Return every engine with its rest, or None, for the settings page."""
-        self._read_board()
+        self._read_shared_rests()
         with self._lock:
             now = self._clock()
             return {name: self._rest(record) if record.until > now else None for name, record in self._records.items()}
@@ -144,13 +144,13 @@ class Health:
     def _rest(self, record: _Record) -> Rest:
         return Rest(record.until - self._clock(), record.kind, record.reason, record.cure, record.status)
 
-    def _read_board(self) -> None:
+    def _read_shared_rests(self) -> None:
         """Read the rests that other app servers found out, at most once a second."""
         with self._lock:
-            if self._board is None or self._clock() - self._board_read < READ_BOARD_SECONDS:
+            if self._shared_rests is None or self._clock() - self._board_read < READ_SHARED_SECONDS:
                 return
             self._board_read = self._clock()
-        for name, (rest, failures) in self._board.read(self._records).items():
+        for name, (rest, failures) in self._shared_rests.read(self._records).items():
             with self._lock:
                 record, now = self._records[name], self._clock()
                 if record.until < now:
@@ -167,10 +167,10 @@ class Health:
 def _rest_seconds(error: EngineError, failures: int) -> float:
     if isinstance(error, EngineThrottled) and error.retry_after is not None:
         return error.rest  # the engine has named the time itself
-    return min(error.rest * 2.0 ** min(failures - 1, 30), max(error.rest, LONGEST_GROWN_REST))
+    return min(error.rest * 2.0 ** min(failures - 1, 30), max(error.rest, MAX_DOUBLED_REST))
 
 
-class _Board:
+class _SharedRests:
     """Rests of engines in Redis, shared by app servers. Redis deletes an entry when the rest is over."""
 
     def __init__(self, link: RedisLink) -> None:

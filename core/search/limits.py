@@ -16,14 +16,14 @@ class SearchLimits:
     def __init__(
         self,
         *,
-        per_user: int,
+        per_visitor: int,
         per_engine: int,
         engines: Mapping[str, int] | None = None,
         visitors_per_address: int = 1,
         link: RedisLink | None = None,
     ) -> None:
         self._counter = MinuteCounter(link)
-        self._per_user = VisitorLimit(self._counter, "user", per_user, visitors_per_address=visitors_per_address)
+        self._per_visitor = VisitorLimit(self._counter, "user", per_visitor, visitors_per_address=visitors_per_address)
         self._per_engine = per_engine
         self._engines = engines or {}
 
@@ -31,7 +31,7 @@ class SearchLimits:
     def from_settings(cls, settings: Settings, link: RedisLink | None = None) -> SearchLimits:
         search = settings.search
         return cls(
-            per_user=search.rate_limit,
+            per_visitor=search.rate_limit,
             per_engine=search.engine_quota,
             engines=dict(search.engine_quotas),
             visitors_per_address=settings.limits.visitors_per_address,
@@ -42,9 +42,9 @@ class SearchLimits:
     def warning(self) -> str:
         return self._counter.warning
 
-    def admit(self, user: Visitor) -> None:
+    def admit(self, visitor: Visitor) -> None:
         """Count one search, or raise RateLimited with the seconds to wait."""
-        seconds = self._per_user.wait(user)
+        seconds = self._per_visitor.count_or_wait(visitor)
         if seconds is not None:
             raise RateLimited(retry_after=seconds)
 
@@ -53,7 +53,7 @@ class SearchLimits:
         once if the wait would be longer than the deadline."""
         quota = self._engines.get(engine, self._per_engine)
         while not self._counter.hit(quota, "engine", engine):
-            seconds = self._counter.wait(quota, "engine", engine)
+            seconds = self._counter.seconds_until_free(quota, "engine", engine)
             if seconds >= deadline.remaining():
                 raise RateLimited(retry_after=seconds)
             deadline.sleep(max(seconds, 0.01))

@@ -11,12 +11,12 @@ from typing import Any
 
 import yaml
 
-from core.base.paths import FILES
+from core.base.paths import PROGRAM_DIR
 from core.base.text import clean, one_line
 
 log = logging.getLogger(__name__)
 
-MANUAL_FOLDER = FILES / "docs" / "manual"
+MANUAL_FOLDER = PROGRAM_DIR / "docs" / "manual"
 
 _ORDER = re.compile(r"^\d+-")  # the files' order may change, addresses may not
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)(.*)", re.DOTALL)
@@ -46,14 +46,14 @@ def load_manual(folder: Path = MANUAL_FOLDER) -> tuple[ManualArticle, ...]:
 
 
 @cache
-def manual() -> tuple[ManualArticle, ...]:
+def manual_articles() -> tuple[ManualArticle, ...]:
     """Return the articles that came with this program; they are read once."""
     return load_manual()
 
 
-def find(slug: str) -> ManualArticle | None:
+def find_article(slug: str) -> ManualArticle | None:
     """Return the article with this slug. It may come from a typed address: it is compared, never used as a path."""
-    return next((article for article in manual() if article.slug == slug), None)
+    return next((article for article in manual_articles() if article.slug == slug), None)
 
 
 def _parse(slug: str, text: str) -> ManualArticle:

@@ -37,10 +37,10 @@ _DAYS = {TimeRange.DAY: 1, TimeRange.WEEK: 7, TimeRange.MONTH: 30, TimeRange.YEA
 def effective_query(query: SearchQuery, settings: Settings) -> SearchQuery:
     """Return the query that engines receive. The response and the caches keep the one that was asked."""
     text = one_line(query.text)[:MAX_LENGTH]
-    sites, words = _legal(query.type, settings)
+    sites, words = _legal_sites_and_words(query.type, settings)
     language = query.language or settings.search.language
     if language == "auto":
-        language = _spoken_in(text)
+        language = _detect_language(text)
     return replace(
         query,
         text=" ".join((text, *(word for word in words if word not in text))),
@@ -49,7 +49,7 @@ def effective_query(query: SearchQuery, settings: Settings) -> SearchQuery:
     )
 
 
-def _legal(kind: SearchType, settings: Settings) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _legal_sites_and_words(kind: SearchType, settings: Settings) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if kind is SearchType.REGULATION:
         return settings.legal.regulation_sites, settings.legal.regulation_words
     if kind is SearchType.CASE:
@@ -57,7 +57,7 @@ def _legal(kind: SearchType, settings: Settings) -> tuple[tuple[str, ...], tuple
     return (), ()
 
 
-def _spoken_in(text: str) -> str:
+def _detect_language(text: str) -> str:
     """Return the language of the text; `auto` if it is not clear, and engines then get no language."""
     if _OTHER_SCRIPTS.search(text):
         return "auto"
@@ -76,7 +76,7 @@ def google_languages(code: str) -> str:
     return "lang_zh-CN|lang_zh-TW" if code == "zh" else f"lang_{code}"
 
 
-def limits_in_words(query: SearchQuery) -> list[str]:
+def describe_filters(query: SearchQuery) -> list[str]:
     """Return the filters of the query in words: 最近一周, 英文."""
     limits = [TIME_RANGES[query.time_range]] if query.time_range else []
     if query.language not in {"", "auto"}:
@@ -84,12 +84,12 @@ def limits_in_words(query: SearchQuery) -> list[str]:
     return limits
 
 
-def with_sites(query: SearchQuery, *, either: str = " OR ") -> str:
+def text_with_sites(query: SearchQuery, *, separator: str = " OR ") -> str:
     """Return the words with a `site:` operator for each site, for engines that have no parameter for it."""
     operators = [f"site:{site}" for site in query.sites if not _covered(site, query.sites)]
     if len(operators) < 2:
         return " ".join((query.text, *operators))
-    return f"{query.text} ({either.join(operators)})"
+    return f"{query.text} ({separator.join(operators)})"
 
 
 def _covered(site: str, sites: tuple[str, ...]) -> bool:
@@ -104,6 +104,6 @@ def recency(query: SearchQuery) -> TimeRange | None:
     return query.time_range
 
 
-def since(time_range: TimeRange) -> datetime:
+def time_range_start(time_range: TimeRange) -> datetime:
     """Return the moment at which this time range begins."""
     return datetime.now(UTC) - timedelta(days=_DAYS[time_range])

@@ -17,14 +17,14 @@ from typing import Self
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-NOWHERE = "http://nowhere.invalid:1"
+DEAD_PROXY = "http://nowhere.invalid:1"
 """A proxy whose name is not resolved, so that not even a connection is tried."""
 _PORTS = {"http": 80, "https": 443}
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class WebOrigin:
     """Scheme, host and port of a web address."""
 
     scheme: str
@@ -33,7 +33,7 @@ class Origin:
     port: int
 
     @classmethod
-    def of(cls, url: str) -> Self:
+    def from_url(cls, url: str) -> Self:
         parts = urlsplit(url)
         host = parts.hostname or ""
         return cls(parts.scheme, f"[{host}]" if ":" in host else host, parts.port or _PORTS[parts.scheme])
@@ -43,33 +43,33 @@ class Origin:
         return f"{self.scheme}://{self.host}" + ("" if self.port == _PORTS[self.scheme] else f":{self.port}")
 
     @property
-    def place(self) -> str:
+    def host_port(self) -> str:
         return f"{self.host}:{self.port}"
 
     @property
     def proxy(self) -> str:
         """Proxy that other requests to this origin use; empty if none. The gate has only tunnels, so plain http has
         none."""
-        if self.scheme != "https" or self.host in {"localhost", "127.0.0.1"} or proxy_bypass(self.place):
+        if self.scheme != "https" or self.host in {"localhost", "127.0.0.1"} or proxy_bypass(self.host_port):
             return ""
         proxies = getproxies()
         proxy = proxies.get("https") or proxies.get("http") or ""
         return proxy if "://" in proxy or not proxy else f"http://{proxy}"
 
 
-def elsewhere(origins: Collection[Origin]) -> re.Pattern[str]:
+def foreign_request_pattern(origins: Collection[WebOrigin]) -> re.Pattern[str]:
     """Return a pattern that matches all addresses outside of these origins. Playwright reads it as JavaScript."""
     return re.compile(f"^(?!(data|blob|about):|({'|'.join(re.escape(str(origin)) for origin in origins)})/)")
 
 
-def arguments(origins: Collection[Origin], gate: str) -> list[str]:
+def network_arguments(origins: Collection[WebOrigin], gate: str) -> list[str]:
     """Return the arguments for Chrome's command line. `gate` is the proxy for all origins that are not reached
     directly."""
     direct = [origin for origin in origins if not origin.proxy]
-    hosts = sorted({origin.host for origin in (*direct, *([] if gate == NOWHERE else [Origin.of(gate)]))})
+    hosts = sorted({origin.host for origin in (*direct, *([] if gate == DEAD_PROXY else [WebOrigin.from_url(gate)]))})
     return [
         f"--proxy-server={gate}",
-        f"--proxy-bypass-list={';'.join(('<-loopback>', *(origin.place for origin in direct)))}",
+        f"--proxy-bypass-list={';'.join(('<-loopback>', *(origin.host_port for origin in direct)))}",
         f"--host-resolver-rules={','.join(('MAP * ~NOTFOUND', *(f'EXCLUDE {host}' for host in hosts)))}",
         # The name has changed over time. No UDP past the proxy: there is no WebRTC then.
         "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -77,18 +77,18 @@ def arguments(origins: Collection[Origin], gate: str) -> list[str]:
     ]
 
 
-class Gate:
+class ProxyGate:
     """A proxy on loopback that opens tunnels to these origins only, through the installation's proxy."""
 
-    def __init__(self, origins: Collection[Origin]) -> None:
-        self._proxies = {origin.place: origin.proxy for origin in origins if origin.proxy}
+    def __init__(self, origins: Collection[WebOrigin]) -> None:
+        self._proxies = {origin.host_port: origin.proxy for origin in origins if origin.proxy}
         self._server: asyncio.Server | None = None
 
     async def open(self) -> str:
         """Start the gate if it is needed and return its address."""
         if not self._proxies:
-            return NOWHERE
-        self._server = await asyncio.start_server(self._meet, "127.0.0.1", 0)
+            return DEAD_PROXY
+        self._server = await asyncio.start_server(self._serve_client, "127.0.0.1", 0)
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     def close(self) -> None:
@@ -96,7 +96,7 @@ class Gate:
         if self._server is not None:
             self._server.close()
 
-    async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, EOFError, ValueError, asyncio.LimitOverrunError):  # it has gone, or speaks no HTTP
             method, place, _ = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split(" ", 2)
             if method == "CONNECT" and place in self._proxies:
@@ -104,23 +104,23 @@ class Gate:
         writer.close()  # without an answer, which Chrome would take for the page
 
 
-async def _tunnel(place: str, proxy: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _tunnel(host_port: str, proxy: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Open a tunnel through the proxy and relay it. The proxy's answer goes to Chrome as it is."""
     try:
-        beyond = await _asked(proxy, place)
+        beyond = await _request_tunnel(proxy, host_port)
     except (OSError, LookupError):  # it is not there, or no HTTP proxy
         writer.write(b"HTTP/1.1 502 Bad Gateway\r\n\r\n")
         return
     await _join((reader, writer), beyond)
 
 
-async def _asked(proxy: str, place: str) -> Streams:
+async def _request_tunnel(proxy: str, host_port: str) -> Streams:
     """Return a connection to the proxy that has been asked for this host and has not answered yet."""
     parts = urlsplit(proxy)
     reader, writer = await asyncio.open_connection(
         parts.hostname, parts.port or _PORTS[parts.scheme], ssl=True if parts.scheme == "https" else None
     )
-    writer.write(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n{_credentials(proxy)}\r\n".encode())
+    writer.write(f"CONNECT {host_port} HTTP/1.1\r\nHost: {host_port}\r\n{_credentials(proxy)}\r\n".encode())
     return reader, writer
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from core.base.settings import Form, Names, Section, Settings
+from core.base.settings import Names, Section, Settings, ValueFormat
 from core.search.engine import ClosableEngine, SearchEngine
 from core.search.errors import EngineMisconfigured
 from core.search.types import SearchQuery
@@ -36,12 +36,12 @@ ENGINES: dict[str, str] = {
 class EngineOrder(Section):
     name = "search"
     group = "搜索"
-    provider_priority: Annotated[Names, Form("引擎名，逗号分隔")] = Field(
+    provider_priority: Annotated[Names, ValueFormat("引擎名，逗号分隔")] = Field(
         default_factory=lambda: tuple(ENGINES), description="引擎的顺序"
     )
 
 
-def is_named(name: str, settings: Settings) -> bool:
+def is_named_in_order(name: str, settings: Settings) -> bool:
     """Return whether the settings name this engine in the order; by default all engines are in it."""
     order = settings.section(EngineOrder)
     return "provider_priority" in order.model_fields_set and name in order.provider_priority
@@ -61,13 +61,13 @@ def engine_class(name: str) -> type[SearchEngine] | None:
     return found
 
 
-def label_of(name: str) -> str:
+def engine_label(name: str) -> str:
     """Return the engine's name for readers."""
     engine = engine_class(name)
     return engine.label if engine else name
 
 
-def unheeded_limits(name: str, query: SearchQuery) -> list[str]:
+def unsupported_filters(name: str, query: SearchQuery) -> list[str]:
     """Return sentences about the filters of the query that this engine cannot apply."""
     engine = engine_class(name)
     found = []
@@ -79,7 +79,7 @@ def unheeded_limits(name: str, query: SearchQuery) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class UnavailableEngine:
     """An engine that is in the order but cannot be used, and why."""
 
     name: str
@@ -90,34 +90,34 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class EngineChain:
     """The usable engines in order, and those that cannot be used."""
 
     engines: tuple[SearchEngine, ...]
-    left_out: tuple[LeftOut, ...]
+    unavailable: tuple[UnavailableEngine, ...]
 
-    def keeping(self, before: Chain) -> Chain:
+    def with_open_engines(self, previous: EngineChain) -> EngineChain:
         """Return the chain with the engines of an earlier chain that hold a browser; the page changes no settings of
         these."""
-        held = {engine.name: engine for engine in before.engines if isinstance(engine, ClosableEngine)}
+        held = {engine.name: engine for engine in previous.engines if isinstance(engine, ClosableEngine)}
         return replace(self, engines=tuple(held.get(engine.name, engine) for engine in self.engines))
 
 
-def build_chain(settings: Settings) -> Chain:
+def build_chain(settings: Settings) -> EngineChain:
     """Return the engines in the configured order, and the reasons why others cannot be used."""
     engines: list[SearchEngine] = []
-    left_out: list[LeftOut] = []
+    left_out: list[UnavailableEngine] = []
     for name in dict.fromkeys(settings.section(EngineOrder).provider_priority):
         try:
             engines.append(_build(name, settings))
         except EngineMisconfigured as error:
-            left_out.append(LeftOut(name, error.message, error.cure, error.state))
+            left_out.append(UnavailableEngine(name, error.message, error.cure, error.state))
     log.info(
         "engines in order: %s; left out: %s",
         ", ".join(engine.name for engine in engines) or "none",
         ", ".join(entry.name for entry in left_out) or "none",
     )
-    return Chain(tuple(engines), tuple(left_out))
+    return EngineChain(tuple(engines), tuple(left_out))
 
 
 def _build(name: str, settings: Settings) -> SearchEngine:

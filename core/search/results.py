@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from core.base.chinese.calendar import iso_day
 from core.base.text import clean, one_line, shorten
-from core.base.web_addresses import URL_LENGTH, canonical, host_of, without_user
+from core.base.web_addresses import URL_LENGTH, canonical_url, host_of, without_user
 from core.search.types import SearchResult
 
 log = logging.getLogger(__name__)
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 TITLE_LENGTH = 200
 SNIPPET_LENGTH = 1_000
 TEXT_LENGTH = 100_000
-MOST_PROBLEMS = 5
+MAX_LOGGED_PROBLEMS = 5
 """Number of unreadable results that the log describes."""
 
 
@@ -35,7 +35,7 @@ class RawResult:
     """Full text of the page, if the engine sends it."""
 
 
-class Found(list[SearchResult]):
+class EngineResults(list[SearchResult]):
     """The usable results of one engine, and the number of those that were not usable."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Found(list[SearchResult]):
 
 def clean_results(
     raw: Iterable[RawResult], *, engine: str, limit: int, notes: tuple[str, ...] = (), total: Any = None
-) -> Found:
+) -> EngineResults:
     """Return the first `limit` usable results. A broken one costs only itself."""
     found: dict[str, SearchResult] = {}
     problems: list[str] = []
@@ -66,16 +66,16 @@ def clean_results(
             problems.append(f"result {place}: {problem}")
             continue
         if len(found) < limit:
-            found.setdefault(canonical(result.url), result)
+            found.setdefault(canonical_url(result.url), result)
     if problems:
         log.warning(
             "engine %s: %d results could not be read and were skipped (%s)",
             engine,
             len(problems),
-            "; ".join(problems[:MOST_PROBLEMS]),
+            "; ".join(problems[:MAX_LOGGED_PROBLEMS]),
         )
     known = total if type(total) is int and total > len(found) else None  # SearXNG sends 0 where it does not know
-    return Found(found.values(), skipped=len(problems), notes=notes, total=known)
+    return EngineResults(found.values(), skipped=len(problems), notes=notes, total=known)
 
 
 def _clean(raw: RawResult, engine: str, *, rank: int) -> SearchResult:

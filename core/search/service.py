@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from core.base.http import Deadline
 from core.base.settings import ModelChoice, SearchSettings
 from core.base.text import is_blank
-from core.base.threads import in_a_thread
+from core.base.threads import run_in_thread
 from core.base.visitors import COMMAND_LINE, Visitor
 from core.search.cache import ResultCache, SessionCache
 from core.search.engine import SearchEngine
 from core.search.errors import AllEnginesFailed, EngineError, NoEngine, QueryError, RateLimited
-from core.search.failover import Failover, Raced, all_failed, web_failure
-from core.search.flights import Flights
-from core.search.health import Health, Rest
+from core.search.failover import Failover, RaceResult, all_failed_error, web_failure
+from core.search.flights import SingleFlight
+from core.search.health import EngineHealth, Rest
 from core.search.limits import SearchLimits
-from core.search.types import Attempt, CacheLayer, Outcome, SearchEnd, SearchQuery, SearchResponse
+from core.search.types import Attempt, AttemptOutcome, CacheLayer, SearchEnd, SearchQuery, SearchResponse
 
 log = logging.getLogger(__name__)
 
@@ -31,13 +31,13 @@ MAX_QUERY_LENGTH = 20_000
 class _Search:
     """One search in progress."""
 
-    asked: SearchQuery
+    original_query: SearchQuery
     """Query as the reader wrote it."""
     query: SearchQuery
     """Query as the engines get it."""
     key: str
     engine: str | None
-    user: Visitor | None
+    visitor: Visitor | None
     deadline: Deadline
     started: float
     layer: CacheLayer = CacheLayer.NONE
@@ -54,11 +54,11 @@ class SearchService:
         settings: SearchSettings | None = None,
         cache: ResultCache | None = None,
         limits: SearchLimits | None = None,
-        health: Health | None = None,
+        health: EngineHealth | None = None,
         prepare: Callable[[SearchQuery], SearchQuery] = lambda query: query,
         on_end: Callable[[SearchEnd], None] = lambda end: None,
         clock: Callable[[], float] = time.monotonic,
-        flights: Flights | None = None,
+        flights: SingleFlight | None = None,
         failover: Failover | None = None,
     ) -> None:
         """`on_end` is told of every search, in the thread that made it; it must not raise. `flights` and `failover` are
@@ -70,9 +70,9 @@ class SearchService:
         self._prepare = prepare
         self._on_end = on_end
         self._clock = clock
-        self._flights = flights or Flights()
+        self._single_flight = flights or SingleFlight()
         self._failover = failover or Failover(
-            health or Health(engine.name for engine in engines),
+            health or EngineHealth(engine.name for engine in engines),
             hedge_after=self._settings.hedge_after,
             take_turn=limits.take_turn if limits else None,
             clock=clock,
@@ -88,12 +88,12 @@ class SearchService:
             prepare=self._prepare,
             on_end=self._on_end,
             clock=self._clock,
-            flights=self._flights,
+            flights=self._single_flight,
             failover=self._failover,
         )
 
     @property
-    def available(self) -> bool:
+    def has_engines(self) -> bool:
         return bool(self._engines)
 
     @property
@@ -102,9 +102,9 @@ class SearchService:
         return any(engine.reaches_web for engine in self._engines)
 
     @property
-    def web_ready(self) -> bool:
+    def is_web_ready(self) -> bool:
         """True if an engine that reaches the web can be asked now."""
-        rests = self.states()
+        rests = self.engine_rests()
         return any(engine.reaches_web and rests[engine.name] is None for engine in self._engines)
 
     @property
@@ -113,16 +113,16 @@ class SearchService:
         found = (part.warning for part in (self._cache, self._limits) if part is not None)
         return tuple(dict.fromkeys(filter(None, found)))
 
-    def states(self) -> dict[str, Rest | None]:
+    def engine_rests(self) -> dict[str, Rest | None]:
         """Return every engine in the chain with its rest, or None."""
-        return self._failover.health.states()
+        return self._failover.health.rests()
 
-    def admit(self, user: Visitor) -> None:
+    def admit(self, visitor: Visitor) -> None:
         """Count a request to the web that another part makes, like a search. Raise RateLimited."""
         if self._limits is not None:
-            self._limits.admit(user)
+            self._limits.admit(visitor)
 
-    def hand_over(self, engine: str, *, user: Visitor | None) -> bool:
+    def reserve_for_caller(self, engine: str, *, visitor: Visitor | None) -> bool:
         """Return whether this visitor's search would begin with this engine now, so that the caller may make it
         instead.
 
@@ -133,19 +133,21 @@ class SearchService:
             return False
         if self._limits is not None:
             try:
-                if user is not None:
-                    self._limits.admit(user)
+                if visitor is not None:
+                    self._limits.admit(visitor)
                 self._limits.take_turn(engine, Deadline(0, self._clock))
             except RateLimited:
                 return False
         return True
 
-    def report(self, engine: str, error: EngineError | None = None, *, response: SearchResponse | None = None) -> None:
+    def report_reserved_search(
+        self, engine: str, error: EngineError | None = None, *, response: SearchResponse | None = None
+    ) -> None:
         """Record how a reserved search went. Without a response, nothing was searched for in the end."""
         if error is None:
-            self._failover.health.succeeded(engine)
+            self._failover.health.record_success(engine)
         else:
-            self._failover.health.failed(engine, error)
+            self._failover.health.record_failure(engine, error)
         if response is not None:
             self._on_end(SearchEnd(response.query, response.search_time, response, attempts=response.attempts))
 
@@ -153,31 +155,31 @@ class SearchService:
         self,
         query: SearchQuery,
         *,
-        user: Visitor | None = COMMAND_LINE,
+        visitor: Visitor | None = COMMAND_LINE,
         engine: str | None = None,
         session_cache: SessionCache | None = None,
-        fresh: bool = False,
+        skip_caches: bool = False,
     ) -> SearchResponse:
         """Search and return the response. `engine` names the only one to use, even if it rests. `skip_caches` reads
         neither cache and fills both. `visitor` is the one whose limit counts the search, unless a cache or a running
         search answers it. None is the operator, without a limit."""
         deadline = Deadline(self._settings.timeout, self._clock)
-        return self._search(query, user, engine, session_cache, fresh, deadline)
+        return self._search(query, visitor, engine, session_cache, skip_caches, deadline)
 
     async def asearch(
         self,
         query: SearchQuery,
         *,
-        user: Visitor | None = COMMAND_LINE,
+        visitor: Visitor | None = COMMAND_LINE,
         engine: str | None = None,
         session_cache: SessionCache | None = None,
-        fresh: bool = False,
+        skip_caches: bool = False,
     ) -> SearchResponse:
         """Search like `search`. Cancelling the task that awaits it cancels the search."""
         deadline = Deadline(self._settings.timeout, self._clock)
         try:
-            return await in_a_thread(
-                lambda: self._search(query, user, engine, session_cache, fresh, deadline), name="search"
+            return await run_in_thread(
+                lambda: self._search(query, visitor, engine, session_cache, skip_caches, deadline), name="search"
             )
         except asyncio.CancelledError:
             deadline.cancel()
@@ -191,35 +193,37 @@ class SearchService:
 
     def _search(
         self,
-        asked: SearchQuery,
-        user: Visitor | None,
+        original_query: SearchQuery,
+        visitor: Visitor | None,
         engine: str | None,
-        session: SessionCache | None,
-        fresh: bool,
+        session_cache: SessionCache | None,
+        skip_caches: bool,
         deadline: Deadline,
     ) -> SearchResponse:
         started = self._clock()
-        _refuse_unusable(asked)
-        query = self._prepare(asked)
+        _refuse_unusable(original_query)
+        query = self._prepare(original_query)
         key = f"{engine or ''}|{query.key(sort_words=self._settings.sort_words)}"
-        search = _Search(asked, query, key, engine, user, deadline, started)
+        search = _Search(original_query, query, key, engine, visitor, deadline, started)
         try:
-            response = None if fresh else self._remembered(search, session)
+            response = None if skip_caches else self._cached_response(search, session_cache)
             if response is None:
-                response = self._shared(search)
+                response = self._join_or_fetch(search)
         except BaseException as error:
-            self._ended(search, error=error, attempts=error.attempts if isinstance(error, AllEnginesFailed) else ())
+            self._report_end(
+                search, error=error, attempts=error.attempts if isinstance(error, AllEnginesFailed) else ()
+            )
             raise
-        response = replace(response, query=asked, search_time=self._clock() - started)
-        if session is not None and not response.failure:
-            session.put(key, response)
-        self._ended(search, response, attempts=response.attempts)
+        response = replace(response, query=original_query, search_time=self._clock() - started)
+        if session_cache is not None and not response.failure:
+            session_cache.put(key, response)
+        self._report_end(search, response, attempts=response.attempts)
         return response
 
-    def _remembered(self, search: _Search, session: SessionCache | None) -> SearchResponse | None:
+    def _cached_response(self, search: _Search, session_cache: SessionCache | None) -> SearchResponse | None:
         response, layer = None, CacheLayer.SESSION
-        if session is not None:
-            response = session.get(search.key, search.asked)
+        if session_cache is not None:
+            response = session_cache.get(search.key, search.original_query)
         if response is None and self._cache is not None:
             response, layer = self._cache.get(search.key, search.query), CacheLayer.SHARED
         if response is not None:
@@ -227,26 +231,28 @@ class SearchService:
             log.info("%s cache hit: results of %s, %.0f s old", layer, response.provider, response.cache_age or 0)
         return response
 
-    def _shared(self, search: _Search) -> SearchResponse:
+    def _join_or_fetch(self, search: _Search) -> SearchResponse:
         search.layer = CacheLayer.JOINED  # changed below if this is the search that others join
         try:
-            return self._flights.share(search.key, search.deadline, lambda: self._fetch(search))
+            return self._single_flight.run(search.key, search.deadline, lambda: self._fetch(search))
         except TimeoutError:
-            raise all_failed((), timeout=self._settings.timeout) from None
+            raise all_failed_error((), timeout=self._settings.timeout) from None
 
     def _fetch(self, search: _Search) -> SearchResponse:
         search.layer = CacheLayer.NONE
         engines = self._chain(search.engine)
-        if self._limits is not None and search.user is not None:
-            self._limits.admit(search.user)
-        raced = self._failover.run(engines, search.query, search.deadline, wake=search.engine is not None)
+        if self._limits is not None and search.visitor is not None:
+            self._limits.admit(search.visitor)
+        raced = self._failover.run(engines, search.query, search.deadline, include_resting=search.engine is not None)
         failure, cure = web_failure(raced.attempts, engines)
-        if raced.found and failure:
-            return self._stale(search, raced) or replace(self._answer(search, raced), failure=failure, cure=cure)
-        if raced.found:
-            response = self._answer(search, raced)
+        if raced.results and failure:
+            return self._stale_response(search, raced) or replace(
+                self._build_response(search, raced), failure=failure, cure=cure
+            )
+        if raced.results:
+            response = self._build_response(search, raced)
             winner = next(engine for engine in engines if engine.name == raced.provider)
-            if self._cache is not None and winner.cacheable:
+            if self._cache is not None and winner.is_cacheable:
                 self._cache.put(search.key, response)
             return response
         return self._without_results(search, raced, failure, cure)
@@ -259,44 +265,44 @@ class SearchService:
 
     # ── How it ends ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _answer(self, search: _Search, raced: Raced) -> SearchResponse:
+    def _build_response(self, search: _Search, race: RaceResult) -> SearchResponse:
         response = SearchResponse(
             query=search.query,
-            results=tuple(raced.found[: search.query.limit]),
-            attempts=raced.attempts,
-            provider=raced.provider,
-            skipped=raced.found.skipped,
-            notes=raced.found.notes,
-            total=raced.found.total,
+            results=tuple(race.results[: search.query.limit]),
+            attempts=race.attempts,
+            provider=race.provider,
+            skipped=race.results.skipped,
+            notes=race.results.notes,
+            total=race.results.total,
         )
-        log.info("%s found %d results in %.2f s", raced.provider, len(raced.found), self._clock() - search.started)
+        log.info("%s found %d results in %.2f s", race.provider, len(race.results), self._clock() - search.started)
         return response
 
-    def _stale(self, search: _Search, raced: Raced) -> SearchResponse | None:
+    def _stale_response(self, search: _Search, race: RaceResult) -> SearchResponse | None:
         """Return expired results, or None if there are none."""
         old = self._cache.get(search.key, search.query, even_stale=True) if self._cache is not None else None
         if old is None:
             return None
         search.layer = CacheLayer.STALE
         log.warning("no engine could answer; serving results that are %.0f s old", old.cache_age or 0)
-        return replace(old, attempts=raced.attempts)
+        return replace(old, attempts=race.attempts)
 
-    def _without_results(self, search: _Search, raced: Raced, failure: str, cure: str) -> SearchResponse:
+    def _without_results(self, search: _Search, race: RaceResult, failure: str, cure: str) -> SearchResponse:
         """Return an empty response if every engine said so, else old results. Raise an error if there are none."""
-        unanswered = [attempt for attempt in raced.attempts if attempt.outcome is not Outcome.EMPTY]
-        if unanswered and (old := self._stale(search, raced)):
+        unanswered = [attempt for attempt in race.attempts if attempt.outcome is not AttemptOutcome.EMPTY]
+        if unanswered and (old := self._stale_response(search, race)):
             return old
-        if raced.bug is not None:
-            raise raced.bug
-        if failure or len(unanswered) == len(raced.attempts):
-            error = all_failed(raced.attempts, timeout=self._settings.timeout)
-            if failure and len(raced.attempts) > 1:
-                error = AllEnginesFailed(failure, cure=cure or error.cure, attempts=raced.attempts, cause=error.cause)
+        if race.bug is not None:
+            raise race.bug
+        if failure or len(unanswered) == len(race.attempts):
+            error = all_failed_error(race.attempts, timeout=self._settings.timeout)
+            if failure and len(race.attempts) > 1:
+                error = AllEnginesFailed(failure, cure=cure or error.cure, attempts=race.attempts, cause=error.cause)
             raise error
-        answered = [attempt.engine for attempt in raced.attempts if attempt.outcome is Outcome.EMPTY]
-        return SearchResponse(query=search.query, attempts=raced.attempts, provider=answered[-1])
+        answered = [attempt.engine for attempt in race.attempts if attempt.outcome is AttemptOutcome.EMPTY]
+        return SearchResponse(query=search.query, attempts=race.attempts, provider=answered[-1])
 
-    def _ended(
+    def _report_end(
         self,
         search: _Search,
         response: SearchResponse | None = None,
@@ -307,7 +313,7 @@ class SearchService:
         borrowed = search.layer in (CacheLayer.SESSION, CacheLayer.SHARED, CacheLayer.JOINED)
         self._on_end(
             SearchEnd(
-                search.asked,
+                search.original_query,
                 self._clock() - search.started,
                 response,
                 error,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
 
-from core.base.text import fold
+from core.base.text import normalize
 
-Read = Literal["snippet", "page", "file", "library"]
+ReadLevel = Literal["snippet", "page", "file", "library"]
 """The way in which a source was read before it was cited: an engine's snippet, or the page, file or library text
 itself."""
 
@@ -41,7 +41,7 @@ class SearchQuery:
     sites: tuple[str, ...] = ()
 
     def key(self, *, sort_words: bool = False) -> str:
-        words = fold(self.text)
+        words = normalize(self.text)
         if sort_words:
             words = " ".join(sorted(words.split()))
         parts = (words, self.type, self.limit, self.language, self.time_range or "", self.sites)
@@ -59,7 +59,7 @@ class SearchResult:
     """ISO day, such as 2026-01-31."""
     engine: str = ""
     rank: int = 0
-    read: Read = "snippet"
+    read: ReadLevel = "snippet"
     text: str = ""
     """Full text, if the engine sent it or a library holds it."""
 
@@ -77,14 +77,14 @@ class Source:
     snippet: str
     engine: str = ""
     published: str | None = None
-    read: Read = "snippet"
+    read: ReadLevel = "snippet"
     characters: int = 0
     """Length of the text, if more than a snippet was read."""
     unread: str = ""
     """Reason why only a snippet was read, in a word or two; empty if reading was not tried."""
 
     @classmethod
-    def of(cls, result: SearchResult, *, number: int) -> Source:
+    def from_result(cls, result: SearchResult, *, number: int) -> Source:
         return cls(number, result.title, result.url, result.snippet, result.engine, result.published, result.read)
 
     def to_json(self) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class Source:
         }
 
 
-class Outcome(StrEnum):
+class AttemptOutcome(StrEnum):
     OK = "ok"
     EMPTY = "empty"
     SKIPPED = "skipped"
@@ -110,7 +110,7 @@ class Attempt:
     """One engine's part in one search. Failure is data, and the reader may see it."""
 
     engine: str
-    outcome: Outcome
+    outcome: AttemptOutcome
     seconds: float = 0.0
     reason: str = ""
     kind: str = ""
@@ -151,7 +151,7 @@ class SearchResponse:
     """Number of results that the engine reports; None if it reports none."""
 
     @property
-    def told(self) -> SearchResponse:
+    def without_texts(self) -> SearchResponse:
         """The response without the full texts of its results, as it is shown and stored. The texts are stored as pages."""
         return replace(self, results=tuple(replace(result, text="") for result in self.results))
 

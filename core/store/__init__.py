@@ -3,26 +3,33 @@
 Only this package knows which.
 """
 
-from core.store.conversations import UNDO_SECONDS, Conversation, ConversationStore, Page, new_conversation_id, title_of
+from core.store.conversations import (
+    UNDO_SECONDS,
+    Conversation,
+    ConversationStore,
+    MessagePage,
+    make_title,
+    new_conversation_id,
+)
 from core.store.database import Database
 from core.store.metrics import MetricsStore
 from core.store.outbox import Outbox
-from core.store.preferences import Preferences
-from core.store.read_pages import KeptPage, ReadPages
-from core.store.saved_settings import StoredSettings
+from core.store.preferences import PreferenceStore
+from core.store.read_pages import ReadPageStore, StoredPage
+from core.store.saved_settings import SavedSettingsTable
 
 __all__ = [
     "UNDO_SECONDS",
     "Conversation",
     "ConversationStore",
     "Database",
-    "KeptPage",
+    "MessagePage",
     "MetricsStore",
     "Outbox",
-    "Page",
-    "Preferences",
-    "ReadPages",
-    "StoredSettings",
+    "PreferenceStore",
+    "ReadPageStore",
+    "SavedSettingsTable",
+    "StoredPage",
+    "make_title",
     "new_conversation_id",
-    "title_of",
 ]

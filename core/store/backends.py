@@ -36,7 +36,7 @@ class Backend(Protocol):
     def open(self) -> Engine:
         """Return an engine. Raise StoreError, OSError or one of SQLAlchemy's errors."""
 
-    def let_idle_go(self, engine: Engine) -> None:
+    def close_idle_connections(self, engine: Engine) -> None:
         """Close unused connections, if opening another costs next to nothing."""
 
     def lock_schema(self, connection: Connection) -> None:
@@ -45,7 +45,7 @@ class Backend(Protocol):
     def repair(self, error: Exception) -> str:
         """Repair a database that is broken beyond use and return what was done; empty if it is not broken."""
 
-    def contains(self, text: ColumnElement[str], spelled: Sequence[str]) -> ColumnElement[bool]:
+    def contains(self, text: ColumnElement[str], spellings: Sequence[str]) -> ColumnElement[bool]:
         """Return the condition that the characters follow each other in the text, each in any of its spellings."""
 
 
@@ -72,7 +72,7 @@ class SqliteFile:
         except OSError:
             if not self._path.is_file():
                 raise
-            return self._open_to_read()
+            return self._open_read_only()
         with suppress(OSError):  # file systems without permissions (FAT, some network shares)
             self._path.parent.chmod(0o700)
             self._path.chmod(0o600)  # SQLite gives the files beside it the same
@@ -82,13 +82,13 @@ class SqliteFile:
         event.listen(engine, "begin", _begin_sqlite)
         return engine
 
-    def _open_to_read(self) -> Engine:
+    def _open_read_only(self) -> Engine:
         """Open a file on a disk that cannot be written, with the log beside it if SQLite can map that."""
         log.warning("the conversation database can only be read")
         address = f"file:{quote(str(self._path))}"
         for options in ({"mode": "ro"}, {"mode": "ro", "immutable": "1"}):
             engine = _create_engine(URL.create("sqlite", database=address, query={**options, "uri": "true"}))
-            event.listen(engine, "connect", _prepare_to_read)
+            event.listen(engine, "connect", _prepare_read_only)
             try:
                 with engine.connect() as connection:
                     connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
@@ -98,7 +98,7 @@ class SqliteFile:
                 problem = error
         raise problem
 
-    def let_idle_go(self, engine: Engine) -> None:
+    def close_idle_connections(self, engine: Engine) -> None:
         """Close all connections if none is in use: SQLite releases no handle of a file while another one is used."""
         if isinstance(engine.pool, QueuePool) and not engine.pool.checkedout():
             engine.dispose()
@@ -119,9 +119,9 @@ class SqliteFile:
             return ""
         return "对话数据库的文件已损坏，已改名保留，并重新建立了一个空的数据库。"
 
-    def contains(self, text: ColumnElement[str], spelled: Sequence[str]) -> ColumnElement[bool]:
+    def contains(self, text: ColumnElement[str], spellings: Sequence[str]) -> ColumnElement[bool]:
         """Return a GLOB condition. LIKE knows no sets of characters, and GLOB continues after a damaged text."""
-        return text.op("GLOB", is_comparison=True)(f"*{''.join(map(_in_glob, spelled))}*")
+        return text.op("GLOB", is_comparison=True)(f"*{''.join(map(_glob_set, spellings))}*")
 
     def _set_aside(self, error: Exception) -> None:
         aside = Path(f"{self._path}.broken-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
@@ -137,7 +137,7 @@ class SqliteFile:
         )
 
 
-def _in_glob(spellings: str) -> str:
+def _glob_set(spellings: str) -> str:
     """Return a GLOB set. In it `]` is literal only in the first place, and `^` anywhere else."""
     if len(spellings) == 1 and spellings not in "*?[":
         return spellings
@@ -156,7 +156,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.execute("PRAGMA temp_store = MEMORY")  # what is sorted for the dashboard: a third faster than in a file
 
 
-def _prepare_to_read(connection: sqlite3.Connection, _record: object) -> None:
+def _prepare_read_only(connection: sqlite3.Connection, _record: object) -> None:
     connection.text_factory = _decode
 
 
@@ -194,24 +194,24 @@ class PostgresServer:
             raise StoreError("DATABASE_URL 无法使用。", cure="它应以 postgresql+psycopg:// 开头；留空则使用 SQLite。")
         wanted = {name: value for name, value in self.CONNECT.items() if name not in url.query}
         engine = _create_engine(url, pool_pre_ping=True, connect_args=wanted)
-        event.listen(engine, "begin", _limit_waiting)
+        event.listen(engine, "begin", _set_timeouts)
         return engine
 
-    def let_idle_go(self, engine: Engine) -> None:
+    def close_idle_connections(self, engine: Engine) -> None:
         """Do nothing: they are few, and the next caller would wait for a new connection."""
 
     def lock_schema(self, connection: Connection) -> None:
-        _limit_waiting(connection, lock=30.0, statement=0.0)  # another server may be at a long migration
+        _set_timeouts(connection, lock=30.0, statement=0.0)  # another server may be at a long migration
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({self.SCHEMA_LOCK})")
 
     def repair(self, error: Exception) -> str:
         return ""
 
-    def contains(self, text: ColumnElement[str], spelled: Sequence[str]) -> ColumnElement[bool]:
-        return text.regexp_match("".join(f"(?:{'|'.join(map(re.escape, each))})" for each in spelled))
+    def contains(self, text: ColumnElement[str], spellings: Sequence[str]) -> ColumnElement[bool]:
+        return text.regexp_match("".join(f"(?:{'|'.join(map(re.escape, each))})" for each in spellings))
 
 
-def _limit_waiting(connection: Connection, *, lock: float = WAIT_SECONDS, statement: float = STATEMENT_SECONDS) -> None:
+def _set_timeouts(connection: Connection, *, lock: float = WAIT_SECONDS, statement: float = STATEMENT_SECONDS) -> None:
     # For this transaction only: behind PgBouncer a setting of the session would become somebody else's.
     connection.exec_driver_sql(
         f"SELECT set_config('lock_timeout', '{lock * 1000:.0f}', true),"

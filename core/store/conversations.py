@@ -32,7 +32,7 @@ from core.answer import archive
 from core.answer.citations import cited_sources
 from core.answer.events import Notice
 from core.answer.message import Message
-from core.base.chinese.script import spellings
+from core.base.chinese.script import equivalent_characters
 from core.base.errors import InputError
 from core.base.settings import Settings
 from core.base.text import clean, one_line, shorten
@@ -40,10 +40,10 @@ from core.store.database import Database
 from core.store.errors import ConversationNotFound, ConversationReadOnly, ShareNotFound
 from core.store.tables import conversations, messages, read_pages, visits
 
-_KEPT = conversations.c.deleted.is_(None)
+_NOT_DELETED = conversations.c.deleted.is_(None)
 
 
-def _theirs(reader: ColumnElement[str]) -> ColumnElement[bool]:
+def _belongs_to(reader: ColumnElement[str]) -> ColumnElement[bool]:
     """Return the condition that a conversation belongs to the reader. With an owner, it belongs to that account.
     Without one, it belongs to those who have it in their list; if it is in no list, to anybody who has its id."""
     listed = exists().where(visits.c.conversation_id == conversations.c.id)
@@ -52,7 +52,7 @@ def _theirs(reader: ColumnElement[str]) -> ColumnElement[bool]:
 
 
 # Statements that run with every question, and once a second for every growing answer. Building them is most of the work.
-_CHANGEABLE = and_(conversations.c.id == bindparam("conversation"), _KEPT, _theirs(bindparam("reader")))
+_CHANGEABLE = and_(conversations.c.id == bindparam("conversation"), _NOT_DELETED, _belongs_to(bindparam("reader")))
 _EXISTS = select(conversations.c.id).where(conversations.c.id == bindparam("conversation"))
 _PURGE = delete(conversations).where(conversations.c.deleted < bindparam("before"))
 _NEW, _VISITED = insert(conversations), insert(visits)
@@ -81,7 +81,7 @@ _LISTED = (
             ),
         ),
         conversations.c.title != "",
-        _KEPT,
+        _NOT_DELETED,
     )
     .order_by(conversations.c.updated.desc(), conversations.c.id)
     .limit(bindparam("most"))
@@ -91,7 +91,7 @@ TITLE_LENGTH = 40
 UNDO_SECONDS = 30 * 60
 """Time in which a deleted conversation can be restored. It is removed when the next one is begun or deleted after that.
 """
-LONGEST_SEARCH, MOST_WORDS = 100, 8
+MAX_SEARCH_LENGTH, MAX_SEARCH_WORDS = 100, 8
 UNFINISHED = Notice(kind="unfinished", text="这条回答在写完之前中断了，以上是已保存的部分。")
 
 
@@ -110,14 +110,14 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class MessagePage:
     """Consecutive messages of a conversation, the newest last."""
 
     conversation: Conversation
     messages: tuple[Message, ...]
     has_more: bool
     """True if there are older messages: ask again with `before=messages[0].id`."""
-    changeable: bool
+    may_change: bool
     """True if the visitor who loaded it may change the conversation."""
 
 
@@ -148,40 +148,44 @@ class ConversationStore:
         with self._database.read() as connection:
             connection.execute(select(1))
 
-    def create(self, owner: str | None = None, *, who: str | None = None, mode: str = "chat", id: str = "") -> str:
+    def create(
+        self, owner: str | None = None, *, visitor_id: str | None = None, mode: str = "chat", id: str = ""
+    ) -> str:
         """Create a conversation in the list of `visitor_id` and return its id. It is listed once it has a message.
         Creating the same one again changes nothing: a caller that was cut off cannot know whether it was created."""
         id = id or new_conversation_id()
         with self._database.write() as connection:
             self._purge(connection)
-            self._create(connection, id, owner, who, title="", mode=clean(mode))
+            self._create(connection, id, owner, visitor_id, title="", mode=clean(mode))
         return id
 
-    def _create(self, connection: Connection, id: str, owner: str | None, who: str | None, **values: str) -> None:
+    def _create(
+        self, connection: Connection, id: str, owner: str | None, visitor_id: str | None, **values: str
+    ) -> None:
         if connection.execute(_EXISTS, {"conversation": id}).first() is not None:
             return
         now = self._clock()
         connection.execute(_NEW, {"id": id, "owner": digest(owner), "created": now, "updated": now, **values})
-        if who:
-            connection.execute(_VISITED, {"visitor": digest(who), "conversation_id": id})
+        if visitor_id:
+            connection.execute(_VISITED, {"visitor": digest(visitor_id), "conversation_id": id})
 
-    def save(self, id: str, message: Message, *, who: str | None = None, finished: bool = True) -> None:
+    def save(self, id: str, message: Message, *, visitor_id: str | None = None, finished: bool = True) -> None:
         """Add a message, or replace the one with the same id. An answer that is still growing is saved repeatedly with
         `finished=False`. Such a save never replaces the finished answer, even if it comes late."""
         row = {
             "id": clean(message.id),
             "role": message.role,
             "text": clean(message.text),
-            "payload": archive.encode(message),
+            "payload": archive.encode_message(message),
             "finished": finished,
             "created": message.created,
         }
-        where = {"conversation": _checked(id), "message": row["id"], "reader": _reader(who)}
+        where = {"conversation": _valid_id(id), "message": row["id"], "reader": _reader_digest(visitor_id)}
         with self._database.write() as connection:
             if not finished and connection.execute(_GROW, {**row, **where}).rowcount:
                 return
-            question = title_of(message.text) if message.role == "user" else ""
-            self._change(connection, id, who, _SAID, updated=self._clock(), question=question)
+            question = make_title(message.text) if message.role == "user" else ""
+            self._change(connection, id, visitor_id, _SAID, updated=self._clock(), question=question)
             was_finished = connection.execute(_FINISHED, where).scalar()
             if was_finished is None:
                 connection.execute(_ADD, {**row, **where})
@@ -192,103 +196,107 @@ class ConversationStore:
         self,
         id: str,
         *,
-        who: str | None = None,
+        visitor_id: str | None = None,
         share: str = "",
         last: int | None = 20,
         before: str | None = None,
-    ) -> Page:
+    ) -> MessagePage:
         """Return the newest messages, or those before a message; with `last=None` all of them."""
-        opened = select(conversations, _theirs(literal(_reader(who))).label("changeable"))
+        opened = select(conversations, _belongs_to(literal(_reader_digest(visitor_id))).label("changeable"))
         wanted = select(messages).where(messages.c.conversation_id == id).order_by(messages.c.position.desc())
         if before is not None:
             wanted = wanted.where(messages.c.position < _position_of(id, before))
         with self._database.read() as connection:
-            found = connection.execute(opened.where(open_to(id, who, share))).first()
+            found = connection.execute(opened.where(is_readable_by(id, visitor_id, share))).first()
             if found is None:
                 raise ConversationNotFound
             rows = connection.execute(wanted.limit(None if last is None else last + 1)).all()
         newest_first = [_message(row) for row in rows[:last]]
-        return Page(
+        return MessagePage(
             _conversation(found),
             tuple(reversed(newest_first)),
             has_more=len(rows) > len(newest_first),
-            changeable=bool(found.changeable),
+            may_change=bool(found.changeable),
         )
 
-    def listed(self, who: str | None, *, words: str = "", limit: int = 30) -> tuple[Conversation, ...]:
+    def list_conversations(
+        self, visitor_id: str | None, *, words: str = "", limit: int = 30
+    ) -> tuple[Conversation, ...]:
         """Return the conversations of an account, and those without an owner in this list, the latest first. With
         `words`, only those that contain each word in their title or messages. Without a visitor the list is empty."""
-        if not who:
+        if not visitor_id:
             return ()
-        query = _LISTED.where(*map(self._has, one_line(words[:LONGEST_SEARCH]).split()[:MOST_WORDS]))
+        query = _LISTED.where(*map(self._contains_word, one_line(words[:MAX_SEARCH_LENGTH]).split()[:MAX_SEARCH_WORDS]))
         with self._database.read() as connection:
-            rows = connection.execute(query, {"reader": digest(who), "most": limit})
+            rows = connection.execute(query, {"reader": digest(visitor_id), "most": limit})
             return tuple(map(_conversation, rows))
 
-    def _has(self, word: str) -> ColumnElement[bool]:
-        spelled = [spellings(character) for character in word]
+    def _contains_word(self, word: str) -> ColumnElement[bool]:
+        spelled = [equivalent_characters(character) for character in word]
         said = self._database.contains(messages.c.text, spelled)
         return or_(
             self._database.contains(conversations.c.title, spelled),
             exists().where(messages.c.conversation_id == conversations.c.id, said),
         )
 
-    def rename(self, id: str, title: str, *, who: str | None = None) -> None:
-        title = title_of(title)
+    def rename(self, id: str, title: str, *, visitor_id: str | None = None) -> None:
+        title = make_title(title)
         if not title:
             raise InputError("标题不能为空。")
         with self._database.write() as connection:
-            self._change(connection, id, who, title=title)
+            self._change(connection, id, visitor_id, title=title)
 
-    def set_mode(self, id: str, mode: str, *, who: str | None = None) -> None:
+    def set_mode(self, id: str, mode: str, *, visitor_id: str | None = None) -> None:
         with self._database.write() as connection:
-            self._change(connection, id, who, mode=clean(mode))
+            self._change(connection, id, visitor_id, mode=clean(mode))
 
-    def delete(self, id: str, *, who: str | None = None) -> None:
+    def delete(self, id: str, *, visitor_id: str | None = None) -> None:
         """Hide the conversation from everybody. `restore` brings it back, for a while."""
         with self._database.write() as connection:
             self._purge(connection)
-            self._change(connection, id, who, deleted=self._clock())
+            self._change(connection, id, visitor_id, deleted=self._clock())
 
-    def restore(self, id: str, *, who: str | None = None) -> None:
+    def restore(self, id: str, *, visitor_id: str | None = None) -> None:
         """Undo `delete`, with all messages and the share."""
         with self._database.write() as connection:
-            deleted = and_(conversations.c.id == _checked(id), _theirs(literal(_reader(who))))
+            deleted = and_(conversations.c.id == _valid_id(id), _belongs_to(literal(_reader_digest(visitor_id))))
             if not connection.execute(update(conversations).where(deleted).values(deleted=None)).rowcount:
                 raise ConversationNotFound
 
     def _purge(self, connection: Connection) -> None:
         connection.execute(_PURGE, {"before": self._clock() - UNDO_SECONDS})
 
-    def share(self, id: str, *, who: str | None = None) -> str:
+    def share(self, id: str, *, visitor_id: str | None = None) -> str:
         """Return the key that opens the conversation for reading. It stays the same until sharing is stopped."""
         shared = _CHANGE.values(share=func.coalesce(conversations.c.share, new_conversation_id()))
         with self._database.write() as connection:
-            self._change(connection, id, who, shared)
+            self._change(connection, id, visitor_id, shared)
             return str(connection.execute(select(conversations.c.share).where(conversations.c.id == id)).scalar())
 
-    def withdraw(self, id: str, *, who: str | None = None) -> None:
+    def stop_sharing(self, id: str, *, visitor_id: str | None = None) -> None:
         with self._database.write() as connection:
-            self._change(connection, id, who, share=None)
+            self._change(connection, id, visitor_id, share=None)
 
-    def shared(self, share: str) -> str:
+    def find_shared(self, share: str) -> str:
         """Return the id of the conversation that this share opens."""
         if not _is_id(share):
             raise ShareNotFound
         with self._database.read() as connection:
-            found = connection.execute(select(conversations.c.id).where(conversations.c.share == share, _KEPT)).scalar()
+            found = connection.execute(
+                select(conversations.c.id).where(conversations.c.share == share, _NOT_DELETED)
+            ).scalar()
         if found is None:
             raise ShareNotFound
         return str(found)
 
-    def copy(self, id: str, *, who: str | None = None, share: str = "", owner: str | None = None) -> str:
+    def copy(self, id: str, *, visitor_id: str | None = None, share: str = "", owner: str | None = None) -> str:
         """Copy the conversation, with the pages that were read, into the list of `visitor_id`. Return the new id."""
         new = new_conversation_id()
         with self._database.write() as connection:
-            found = connection.execute(select(conversations).where(open_to(id, who, share))).first()
+            found = connection.execute(select(conversations).where(is_readable_by(id, visitor_id, share))).first()
             if found is None:
                 raise ConversationNotFound
-            self._create(connection, new, owner, who, title=found.title, mode=found.mode)
+            self._create(connection, new, owner, visitor_id, title=found.title, mode=found.mode)
             for table in (messages, read_pages):
                 others = [column for column in table.c if column.name != "conversation_id"]
                 rows = select(literal(new), *others).where(table.c.conversation_id == id)
@@ -297,27 +305,29 @@ class ConversationStore:
                 )
         return new
 
-    def truncate_from(self, id: str, message_id: str, *, who: str | None = None) -> None:
+    def truncate_from(self, id: str, message_id: str, *, visitor_id: str | None = None) -> None:
         """Remove a message and everything after it, because the question is going to be asked again. A title that came
         from the first question goes with it, and the next question gives a new one."""
         gone = and_(messages.c.conversation_id == id, messages.c.position >= _position_of(id, message_id))
         questions = select(messages.c.text).where(messages.c.conversation_id == id, messages.c.role == "user")
         first_question = questions.order_by(messages.c.position).limit(1)
         with self._database.write() as connection:
-            self._change(connection, id, who, updated=self._clock())
+            self._change(connection, id, visitor_id, updated=self._clock())
             asked_first = connection.execute(first_question).scalar()
             connection.execute(delete(messages).where(gone))
             if asked_first is not None and connection.execute(first_question).first() is None:
-                titled_so = and_(conversations.c.id == id, conversations.c.title == title_of(asked_first))
+                titled_so = and_(conversations.c.id == id, conversations.c.title == make_title(asked_first))
                 connection.execute(update(conversations).where(titled_so).values(title=""))
 
     def _change(
-        self, connection: Connection, id: str, who: str | None, change: Update = _CHANGE, **values: object
+        self, connection: Connection, id: str, visitor_id: str | None, change: Update = _CHANGE, **values: object
     ) -> None:
         """Check the visitor and lock the conversation. Every change does this first."""
-        if connection.execute(change, {"conversation": _checked(id), "reader": _reader(who), **values}).rowcount:
+        if connection.execute(
+            change, {"conversation": _valid_id(id), "reader": _reader_digest(visitor_id), **values}
+        ).rowcount:
             return
-        if connection.execute(select(conversations.c.id).where(open_to(id, who))).first() is None:
+        if connection.execute(select(conversations.c.id).where(is_readable_by(id, visitor_id))).first() is None:
             raise ConversationNotFound
         raise ConversationReadOnly
 
@@ -326,7 +336,7 @@ def new_conversation_id() -> str:
     return secrets.token_urlsafe(18)
 
 
-def title_of(question: str) -> str:
+def make_title(question: str) -> str:
     """Return the title of a conversation from its first question."""
     return shorten(one_line(question), TITLE_LENGTH)
 
@@ -342,28 +352,28 @@ def digest(owner: str | None) -> str | None:
     return hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest() if owner else None
 
 
-def _reader(who: str | None) -> str:
+def _reader_digest(visitor_id: str | None) -> str:
     """Return the digest of the visitor; blank, which no digest is, for None."""
-    return digest(who) or ""
+    return digest(visitor_id) or ""
 
 
-def _checked(id: str) -> str:
+def _valid_id(id: str) -> str:
     if not _is_id(id):
         raise ConversationNotFound
     return id
 
 
-def open_to(id: str, who: str | None, share: str = "") -> ColumnElement[bool]:
+def is_readable_by(id: str, visitor_id: str | None, share: str = "") -> ColumnElement[bool]:
     """Return the condition that the conversation may be read."""
-    allowed = or_(conversations.c.owner.is_(None), conversations.c.owner == _reader(who))
+    allowed = or_(conversations.c.owner.is_(None), conversations.c.owner == _reader_digest(visitor_id))
     if _is_id(share):
         allowed = or_(allowed, conversations.c.share == share)
-    return and_(conversations.c.id == _checked(id), _KEPT, allowed)
+    return and_(conversations.c.id == _valid_id(id), _NOT_DELETED, allowed)
 
 
-def changeable_by(id: str, who: str | None) -> ColumnElement[bool]:
+def is_changeable_by(id: str, visitor_id: str | None) -> ColumnElement[bool]:
     """Return the condition that the conversation may be changed."""
-    return and_(conversations.c.id == _checked(id), _KEPT, _theirs(literal(_reader(who))))
+    return and_(conversations.c.id == _valid_id(id), _NOT_DELETED, _belongs_to(literal(_reader_digest(visitor_id))))
 
 
 def _position_of(id: str, message_id: str) -> ColumnElement[int]:
@@ -377,9 +387,9 @@ def _conversation(row: Row[tuple[object, ...]]) -> Conversation:
 
 
 def _message(row: Row[tuple[object, ...]]) -> Message:
-    found = archive.decode(row.payload, id=row.id, role=row.role, text=row.text, created=row.created)
+    found = archive.decode_message(row.payload, id=row.id, role=row.role, text=row.text, created=row.created)
     if row.finished:
         return found
     return replace(
-        found, events=(*found.events, UNFINISHED), cited=found.cited or cited_sources(found.text, found.found)
+        found, events=(*found.events, UNFINISHED), cited=found.cited or cited_sources(found.text, found.sources)
     )

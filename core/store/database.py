@@ -31,7 +31,7 @@ from core.store.migrations import MIGRATIONS, VERSION_TABLE, Migration
 
 log = logging.getLogger(__name__)
 
-AWAY = "打不开对话数据库。"
+UNREACHABLE = "打不开对话数据库。"
 
 
 class Database:
@@ -72,14 +72,14 @@ class Database:
         with self._transaction(writes=True) as connection:
             yield connection
 
-    def contains(self, text: ColumnElement[str], spelled: Sequence[str]) -> ColumnElement[bool]:
+    def contains(self, text: ColumnElement[str], spellings: Sequence[str]) -> ColumnElement[bool]:
         """Return the condition that the characters follow each other in the text, each in any of its spellings."""
-        return self._backend.contains(text, spelled)
+        return self._backend.contains(text, spellings)
 
-    def let_idle_go(self) -> None:
+    def close_idle_connections(self) -> None:
         """Close connections that are not in use now."""
         if engine := self._engine:
-            self._backend.let_idle_go(engine)
+            self._backend.close_idle_connections(engine)
 
     def close(self) -> None:
         with self._lock:
@@ -91,30 +91,30 @@ class Database:
     def _transaction(self, *, writes: bool) -> Iterator[Connection]:
         """Open a transaction. Every error of the database or the disk is handled and becomes one StoreError."""
         try:
-            connection = self._opened().connect()
+            connection = self._open_engine().connect()
         except (SQLAlchemyError, OSError) as error:
-            raise self._trouble(error, connecting=True) from error
+            raise self._to_store_error(error, connecting=True) from error
         try:
             with connection.execution_options(**{WRITES: writes}), connection.begin():
                 yield connection
         except SQLAlchemyError as error:
-            raise self._trouble(error) from error
+            raise self._to_store_error(error) from error
 
-    def _opened(self) -> Engine:
+    def _open_engine(self) -> Engine:
         with self._lock:
             if self._clock() < self._paused_until:
-                raise StoreError(AWAY)
+                raise StoreError(UNREACHABLE)
             if self._engine is None:
                 engine = self._backend.open()
                 try:
-                    self._bring_up_to_date(engine)
+                    self._migrate_if_needed(engine)
                 except BaseException:
                     engine.dispose()
                     raise
                 self._engine = engine
             return self._engine
 
-    def _bring_up_to_date(self, engine: Engine) -> None:
+    def _migrate_if_needed(self, engine: Engine) -> None:
         with engine.connect() as connection, connection.begin():
             if _version(connection) == len(self._migrations):
                 return
@@ -139,7 +139,7 @@ class Database:
             )
             log.info("the conversation database is now at version %d", version)
 
-    def _trouble(self, error: Exception, *, connecting: bool = False) -> StoreError:
+    def _to_store_error(self, error: Exception, *, connecting: bool = False) -> StoreError:
         if is_busy(error):
             log.warning("the conversation database is busy")
             return StoreError("对话数据库正忙，这次没有保存或读取。", cure="程序会继续尝试，可以照常提问。")
@@ -159,7 +159,7 @@ class Database:
         if is_only_readable(error):
             self.close()  # opened again as far as it can be: perhaps only to be read
             return StoreError("保存对话的磁盘现在只能读取，或无法访问。")
-        return StoreError(AWAY if connecting else "")
+        return StoreError(UNREACHABLE if connecting else "")
 
 
 def _version(connection: Connection) -> int:

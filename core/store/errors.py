@@ -7,8 +7,8 @@ from core.base.errors import AppError
 
 class StoreError(AppError):
     kind = "store"
-    happened = "对话记录暂时无法保存或读取。"
-    advice = "可以继续提问，但关闭页面后新的内容可能丢失；请检查 DATA_DIR 的空间和权限，或 DATABASE_URL。"
+    default_message = "对话记录暂时无法保存或读取。"
+    default_cure = "可以继续提问，但关闭页面后新的内容可能丢失；请检查 DATA_DIR 的空间和权限，或 DATABASE_URL。"
 
 
 class StoreTooNew(StoreError):
@@ -25,8 +25,8 @@ class StoreRejected(StoreError):
     """The database works but refuses this content. Another try would change nothing."""
 
     kind = "store_rejected"
-    happened = "数据库不接受这条内容，没有保存。"
-    advice = "细节已写入日志。"
+    default_message = "数据库不接受这条内容，没有保存。"
+    default_cure = "细节已写入日志。"
 
 
 class ConversationNotFound(AppError):
@@ -34,19 +34,19 @@ class ConversationNotFound(AppError):
     ids exist."""
 
     kind = "conversation_not_found"
-    happened = "没有找到这个对话。"
-    advice = "它可能已被删除，或属于另一个帐号；可以开始新对话。"
+    default_message = "没有找到这个对话。"
+    default_cure = "它可能已被删除，或属于另一个帐号；可以开始新对话。"
 
 
 class ShareNotFound(ConversationNotFound):
     kind = "share_not_found"
-    happened = "这个分享链接已经失效。"
-    advice = "分享的人可能撤回了它，或删除了对话；可以向对方要新的链接，也可以开始新对话。"
+    default_message = "这个分享链接已经失效。"
+    default_cure = "分享的人可能撤回了它，或删除了对话；可以向对方要新的链接，也可以开始新对话。"
 
 
 class ConversationReadOnly(AppError):
     """The reader may read the conversation but not change it."""
 
     kind = "conversation_read_only"
-    happened = "这个对话只能阅读，没有改动。"
-    advice = "可以把它复制为自己的对话，再继续。"
+    default_message = "这个对话只能阅读，没有改动。"
+    default_cure = "可以把它复制为自己的对话，再继续。"

@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, ColumnElement, Select, Table, case, cast, del
 from core.store.database import Database
 from core.store.tables import answer_records, attempt_records, search_records
 
-STEP = 500
+DELETE_LIMIT = 500
 """So many rows are deleted in one transaction: nobody waits long for the database meanwhile."""
 
 
@@ -105,7 +105,7 @@ class MetricsStore:
                 [SecondsCount(*row) for row in connection.execute(seconds)],
             )
 
-    def oldest(self) -> float | None:
+    def oldest_record_time(self) -> float | None:
         """Return the time of the oldest record that still exists."""
         first = [select(func.min(records.c.at)).scalar_subquery() for records in (search_records, answer_records)]
         with self._database.read() as connection:
@@ -122,15 +122,15 @@ class MetricsStore:
         with self._database.read() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
-    def forget(self, before: float) -> bool:
+    def delete_old(self, before: float) -> bool:
         """Delete the oldest records in one small step; whether another one is needed."""
         return any(self._forget(records, before) for records in (search_records, attempt_records, answer_records))
 
     def _forget(self, records: Table, before: float) -> bool:
-        oldest = select(records.c.at).where(records.c.at < before).order_by(records.c.at).limit(STEP)
+        oldest = select(records.c.at).where(records.c.at < before).order_by(records.c.at).limit(DELETE_LIMIT)
         upto = select(func.max(oldest.subquery().c.at)).scalar_subquery()
         with self._database.write() as connection:
-            return connection.execute(delete(records).where(records.c.at <= upto)).rowcount >= STEP
+            return connection.execute(delete(records).where(records.c.at <= upto)).rowcount >= DELETE_LIMIT
 
 
 def _grouped(records: Table, edges: Sequence[int], keys: str, summed: Sequence[str] = ()) -> Select[Any]:

@@ -22,30 +22,30 @@ log = logging.getLogger(__name__)
 
 LIMIT = 2_000
 """Writes that may wait. A growing answer counts as one, however often it has grown."""
-AT_ONCE_SECONDS = 1.0
+UNNOTICED_SECONDS = 1.0
 """Time for which a waiting write is not reported: it is about to be saved."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 REMEMBERED = 500
 
-FULL = "等待保存的内容太多，这条没有保存。请联系管理员检查数据库。"
-BUG = "保存时程序出错，这条没有保存，细节已写入日志。"
+FULL_MESSAGE = "等待保存的内容太多，这条没有保存。请联系管理员检查数据库。"
+BUG_MESSAGE = "保存时程序出错，这条没有保存，细节已写入日志。"
 
 Write = Callable[[], object]
 
 
 @dataclass(eq=False)
-class _Waiting:
+class _PendingWrite:
     """A write that waits for the database."""
 
-    about: str
+    subject: str
     """Id of a conversation, or name of a visitor."""
-    who: str | None
+    visitor_id: str | None
     write: Write
     message_id: str = ""
     message: Callable[[], Message] | None = None
     changes: dict[str, Any] = field(default_factory=dict)
     since: float = field(default_factory=time.monotonic)
-    begun: bool = False
+    is_begun: bool = False
 
 
 class Outbox:
@@ -53,7 +53,7 @@ class Outbox:
         self._store = store
         self._limit = limit
         self._changed = threading.Condition()
-        self._waiting: deque[_Waiting] = deque()
+        self._pending: deque[_PendingWrite] = deque()
         self._given_up: dict[str, str] = {}
         self._thread: threading.Thread | None = None
         self._closing = False
@@ -66,106 +66,112 @@ class Outbox:
 
     # ── Adding writes ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    def create(self, id: str, *, owner: str | None, who: str | None, mode: str) -> None:
-        self._put(_Waiting(id, who, lambda: self._store.create(owner, who=who, mode=mode, id=id)))
+    def create(self, id: str, *, owner: str | None, visitor_id: str | None, mode: str) -> None:
+        self._put(
+            _PendingWrite(id, visitor_id, lambda: self._store.create(owner, visitor_id=visitor_id, mode=mode, id=id))
+        )
 
-    def set_mode(self, id: str, mode: str, *, who: str | None) -> None:
-        self._put(_Waiting(id, who, lambda: self._store.set_mode(id, mode, who=who)))
+    def set_mode(self, id: str, mode: str, *, visitor_id: str | None) -> None:
+        self._put(_PendingWrite(id, visitor_id, lambda: self._store.set_mode(id, mode, visitor_id=visitor_id)))
 
-    def truncate_from(self, id: str, message_id: str, *, who: str | None) -> None:
-        self._put(_Waiting(id, who, lambda: self._store.truncate_from(id, message_id, who=who)))
+    def truncate_from(self, id: str, message_id: str, *, visitor_id: str | None) -> None:
+        self._put(
+            _PendingWrite(id, visitor_id, lambda: self._store.truncate_from(id, message_id, visitor_id=visitor_id))
+        )
 
-    def save(self, id: str, message: Message, *, who: str | None) -> None:
-        self.save_growing(id, message.id, lambda: message, who=who, finished=True)
+    def save(self, id: str, message: Message, *, visitor_id: str | None) -> None:
+        self.save_growing_message(id, message.id, lambda: message, visitor_id=visitor_id, finished=True)
 
-    def save_growing(
-        self, id: str, message_id: str, message: Callable[[], Message], *, who: str | None, finished: bool
+    def save_growing_message(
+        self, id: str, message_id: str, message: Callable[[], Message], *, visitor_id: str | None, finished: bool
     ) -> None:
         """Save a message that grows. `message` is called at the time of writing, when the answer may have grown."""
 
         def write() -> None:
-            self._store.save(id, message(), who=who, finished=finished)
+            self._store.save(id, message(), visitor_id=visitor_id, finished=finished)
 
-        self._put(_Waiting(id, who, write, message_id, message))
+        self._put(_PendingWrite(id, visitor_id, write, message_id, message))
 
-    def keep_with(self, id: str, write: Write, *, who: str | None) -> None:
+    def add_write(self, id: str, write: Write, *, visitor_id: str | None) -> None:
         """Add a write that belongs to something that was added before."""
-        self._put(_Waiting(id, who, write))
+        self._put(_PendingWrite(id, visitor_id, write))
 
-    def change(self, about: str, changes: Mapping[str, Any], write: Callable[[Mapping[str, Any]], object]) -> None:
+    def merge_changes(
+        self, subject: str, changes: Mapping[str, Any], write: Callable[[Mapping[str, Any]], object]
+    ) -> None:
         """Write changes in the background. Changes that wait together are written together, the later over the earlier.
         While many writes wait, changes are dropped: questions and answers go first."""
         with self._changed:
-            last = self._last(about)
-            if last is not None and not last.begun:
+            last = self._last(subject)
+            if last is not None and not last.is_begun:
                 last.changes.update(changes)
                 return
-            if len(self._waiting) >= self._limit // 2:
+            if len(self._pending) >= self._limit // 2:
                 return
             waiting = dict(changes)
-            self._put(_Waiting(about, None, lambda: write(waiting), changes=waiting))
+            self._put(_PendingWrite(subject, None, lambda: write(waiting), changes=waiting))
 
-    def _put(self, write: _Waiting) -> None:
+    def _put(self, write: _PendingWrite) -> None:
         with self._changed:
             if self._replaces_last(write):
                 return
-            if len(self._waiting) >= self._limit or self._closing:
+            if len(self._pending) >= self._limit or self._closing:
                 log.error("%d writes are waiting for the conversation database: one more was refused", self._limit)
-                self._give_up(write, FULL)
+                self._give_up(write, FULL_MESSAGE)
                 return
             self._given_up.pop(write.message_id, None)
-            self._waiting.append(write)
+            self._pending.append(write)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="wenyuan-outbox", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
 
-    def _replaces_last(self, write: _Waiting) -> bool:
+    def _replaces_last(self, write: _PendingWrite) -> bool:
         """Replace the waiting write of the same message, unless another write came between. Return whether it was
         replaced."""
         if not write.message_id:
             return False
-        last = self._last(write.about)
-        if last is None or last.begun or last.message_id != write.message_id:
+        last = self._last(write.subject)
+        if last is None or last.is_begun or last.message_id != write.message_id:
             return False
         last.write, last.message = write.write, write.message
         return True
 
-    def _last(self, about: str) -> _Waiting | None:
-        return next((other for other in reversed(self._waiting) if other.about == about), None)
+    def _last(self, subject: str) -> _PendingWrite | None:
+        return next((other for other in reversed(self._pending) if other.subject == subject), None)
 
     # ── State of the writes ───────────────────────────────────────────────────────────────────────────────────────
 
-    def unkept(self, message_id: str) -> str:
+    def unsaved_reason(self, message_id: str) -> str:
         """Return the reason why a message is not saved, for the reader; empty if it is saved, or about to be."""
         with self._changed:
             if message_id in self._given_up:
                 return self._given_up[message_id]
-            for write in self._waiting:
-                if write.message_id == message_id and time.monotonic() - write.since > AT_ONCE_SECONDS:
+            for write in self._pending:
+                if write.message_id == message_id and time.monotonic() - write.since > UNNOTICED_SECONDS:
                     return self._problem or "数据库很忙，正在排队。"
         return ""
 
-    def is_waiting(self, conversation_id: str) -> bool:
+    def has_pending(self, conversation_id: str) -> bool:
         """Return whether the database does not have all of a conversation yet."""
         with self._changed:
             return self._last(conversation_id) is not None
 
-    def waiting_messages(self, conversation_id: str, *, who: str | None) -> tuple[Message, ...]:
+    def pending_messages(self, conversation_id: str, *, visitor_id: str | None) -> tuple[Message, ...]:
         """Return this visitor's messages that the database does not have yet, the oldest first."""
         with self._changed:
             makers = {
                 write.message_id: write.message
-                for write in self._waiting
-                if write.about == conversation_id and write.message and write.who == who
+                for write in self._pending
+                if write.subject == conversation_id and write.message and write.visitor_id == visitor_id
             }
         return tuple(make() for make in makers.values())
 
     def flush(self, seconds: float) -> bool:
         """Wait until all earlier writes are made or given up, for commands that must come after them."""
         with self._changed:
-            last = self._waiting[-1] if self._waiting else None
-            return self._changed.wait_for(lambda: last not in self._waiting, seconds)
+            last = self._pending[-1] if self._pending else None
+            return self._changed.wait_for(lambda: last not in self._pending, seconds)
 
     def close(self, seconds: float = 3.0) -> None:
         """Write what is left, as far as the database accepts it."""
@@ -175,8 +181,8 @@ class Outbox:
             thread = self._thread
         if thread is not None:
             thread.join(seconds)
-        if self._waiting:
-            log.error("%d writes to the conversation database were lost: %s", len(self._waiting), self._problem)
+        if self._pending:
+            log.error("%d writes to the conversation database were lost: %s", len(self._pending), self._problem)
 
     # ── The thread ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -186,45 +192,45 @@ class Outbox:
             try:
                 write.write()
             except (ConversationNotFound, ConversationReadOnly, StoreRejected) as error:  # deleted in another tab, say
-                self._settle(write, str(error))
+                self._finish(write, str(error))
             except StoreError as error:
-                if not self._rest(pause, str(error)):
+                if not self._pause(pause, str(error)):
                     return
                 pause = min(pause * 2, LONGEST_PAUSE)
                 continue
             except Exception:
                 log.exception("a write to the conversation database met a bug")
-                self._settle(write, BUG)
+                self._finish(write, BUG_MESSAGE)
             else:
-                self._settle(write)
+                self._finish(write)
             pause = FIRST_PAUSE
 
-    def _next(self) -> _Waiting | None:
+    def _next(self) -> _PendingWrite | None:
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._closing)
-            if not self._waiting:
+            self._changed.wait_for(lambda: self._pending or self._closing)
+            if not self._pending:
                 return None
-            self._waiting[0].begun = True
-            return self._waiting[0]
+            self._pending[0].is_begun = True
+            return self._pending[0]
 
-    def _rest(self, pause: float, problem: str) -> bool:
+    def _pause(self, pause: float, problem: str) -> bool:
         """Wait before the next try. Return False if the program is ending and there is no time for it."""
         with self._changed:
             self._problem = problem
-            self._waiting[0].begun = False
+            self._pending[0].is_begun = False
             self._changed.wait_for(lambda: self._closing, pause)
             return not self._closing
 
-    def _settle(self, write: _Waiting, why_not: str = "") -> None:
+    def _finish(self, write: _PendingWrite, problem: str = "") -> None:
         with self._changed:
             self._problem = ""
-            self._waiting.popleft()
-            if why_not:
-                self._give_up(write, why_not)
+            self._pending.popleft()
+            if problem:
+                self._give_up(write, problem)
             self._changed.notify_all()
 
-    def _give_up(self, write: _Waiting, why: str) -> None:
+    def _give_up(self, write: _PendingWrite, reason: str) -> None:
         if write.message_id:
-            self._given_up[write.message_id] = why
+            self._given_up[write.message_id] = reason
             while len(self._given_up) > REMEMBERED:
                 del self._given_up[next(iter(self._given_up))]

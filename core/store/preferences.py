@@ -23,27 +23,27 @@ VERSION = 1
 _BEGIN = text("INSERT INTO preferences (visitor, document) VALUES (:visitor, '{}') ON CONFLICT (visitor) DO NOTHING")
 
 
-class Preferences:
+class PreferenceStore:
     """The choices of each visitor in the database."""
 
     def __init__(self, database: Database, outbox: Outbox) -> None:
         self._database = database
         self._outbox = outbox
 
-    def of(self, visitor: str) -> dict[str, Any]:
+    def load(self, visitor_id: str) -> dict[str, Any]:
         """Return the choices by name; those never made are missing. Raise StoreError if the database cannot be used."""
-        wanted = select(preferences.c.document).where(preferences.c.visitor == digest(visitor))
+        wanted = select(preferences.c.document).where(preferences.c.visitor == digest(visitor_id))
         with self._database.read() as connection:
             return _decode(connection.execute(wanted).scalar())
 
-    def change(self, visitor: str, changes: Mapping[str, Any]) -> None:
+    def change(self, visitor_id: str, changes: Mapping[str, Any]) -> None:
         """Write these choices in the background. None deletes a choice; choices that are not named stay, from any tab."""
-        self._outbox.change(visitor, changes, partial(self._write, visitor))
+        self._outbox.merge_changes(visitor_id, changes, partial(self._write, visitor_id))
 
-    def _write(self, visitor: str, changes: Mapping[str, Any]) -> None:
-        theirs = preferences.c.visitor == digest(visitor)
+    def _write(self, visitor_id: str, changes: Mapping[str, Any]) -> None:
+        theirs = preferences.c.visitor == digest(visitor_id)
         with self._database.write() as connection:
-            connection.execute(_BEGIN, {"visitor": digest(visitor)})
+            connection.execute(_BEGIN, {"visitor": digest(visitor_id)})
             before = connection.execute(select(preferences.c.document).where(theirs).with_for_update()).scalar()
             after = {name: value for name, value in {**_decode(before), **changes}.items() if value is not None}
             if after:

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, Row, and_, delete, insert, select
 
-from core.base.compression import pack, unpack
+from core.base.compression import compress_text, decompress_text
 from core.base.text import clean
 from core.reading import Page
-from core.store.conversations import changeable_by, open_to
+from core.store.conversations import is_changeable_by, is_readable_by
 from core.store.database import Database
 from core.store.tables import conversations, messages, read_pages
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class KeptPage:
+class StoredPage:
     """The saved text of a page or an attached file."""
 
     number: int
@@ -34,19 +34,19 @@ class KeptPage:
     """SHA-256 of the text."""
     fetched: float
 
-    def as_page(self) -> Page:
+    def to_page(self) -> Page:
         """Return the saved file as a page, to be read again. Suspected instructions were reported the first time."""
         read = datetime.fromtimestamp(self.fetched, UTC)
         return Page(self.address, self.address, self.title, self.text, None, "text", read, instructions=0, is_cut=False)
 
 
-class ReadPages:
+class ReadPageStore:
     """Saved texts of pages in the database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def save(self, id: str, message_id: str, pages: Mapping[int, Page], *, who: str | None) -> None:
+    def save(self, id: str, message_id: str, pages: Mapping[int, Page], *, visitor_id: str | None) -> None:
         """Replace the pages of this message. Nothing is saved if the message is gone."""
         message = and_(messages.c.conversation_id == id, messages.c.id == clean(message_id))
         rows = [
@@ -58,29 +58,31 @@ class ReadPages:
                 "title": clean(page.title),
                 "fetched": page.fetched_at.timestamp(),
                 "hash": page.hash,
-                "text": pack(page.text),
+                "text": compress_text(page.text),
             }
             for number, page in pages.items()
         ]
         with self._database.write() as connection:
             theirs = select(messages.c.id).where(
-                message, messages.c.conversation_id == conversations.c.id, changeable_by(id, who)
+                message, messages.c.conversation_id == conversations.c.id, is_changeable_by(id, visitor_id)
             )
             if not rows or connection.execute(theirs).first() is None:
                 return
-            connection.execute(delete(read_pages).where(_with(id, message_id)))
+            connection.execute(delete(read_pages).where(_message_condition(id, message_id)))
             connection.execute(insert(read_pages), rows)
 
-    def load(self, id: str, message_id: str, *, who: str | None, share: str = "") -> dict[int, KeptPage]:
+    def load(self, id: str, message_id: str, *, visitor_id: str | None, share: str = "") -> dict[int, StoredPage]:
         """Return the pages by number. A damaged one is left out: no reader sees a text that the page may not have had."""
         kept = select(read_pages).where(
-            _with(id, message_id), read_pages.c.conversation_id == conversations.c.id, open_to(id, who, share)
+            _message_condition(id, message_id),
+            read_pages.c.conversation_id == conversations.c.id,
+            is_readable_by(id, visitor_id, share),
         )
         with self._database.read() as connection:
-            found = map(_page, connection.execute(kept))
+            found = map(_stored_page, connection.execute(kept))
             return {page.number: page for page in found if page is not None}
 
-    def attached(self, id: str, *, who: str | None, share: str = "") -> dict[str, list[KeptPage]]:
+    def load_attachments(self, id: str, *, visitor_id: str | None, share: str = "") -> dict[str, list[StoredPage]]:
         """Return the files that were attached to the questions of a conversation, by the id of the message."""
         kept = (
             select(read_pages)
@@ -91,28 +93,30 @@ class ReadPages:
                 ),
             )
             .where(
-                messages.c.role == "user", read_pages.c.conversation_id == conversations.c.id, open_to(id, who, share)
+                messages.c.role == "user",
+                read_pages.c.conversation_id == conversations.c.id,
+                is_readable_by(id, visitor_id, share),
             )
             .order_by(messages.c.position, read_pages.c.number)
         )
-        found: dict[str, list[KeptPage]] = {}
+        found: dict[str, list[StoredPage]] = {}
         with self._database.read() as connection:
             for row in connection.execute(kept):
-                if page := _page(row):
+                if page := _stored_page(row):
                     found.setdefault(row.message_id, []).append(page)
         return found
 
 
-def _with(id: str, message_id: str) -> ColumnElement[bool]:
+def _message_condition(id: str, message_id: str) -> ColumnElement[bool]:
     return and_(read_pages.c.conversation_id == id, read_pages.c.message_id == clean(message_id))
 
 
-def _page(row: Row[tuple[object, ...]]) -> KeptPage | None:
+def _stored_page(row: Row[tuple[object, ...]]) -> StoredPage | None:
     try:
-        text = unpack(row.text)
+        text = decompress_text(row.text)
     except (ValueError, TypeError):
         text = None
     if text is None or hashlib.sha256(text.encode()).hexdigest() != row.hash:
         log.warning("the text of a page that was read is damaged")
         return None
-    return KeptPage(row.number, row.address, row.title, text, row.hash, row.fetched)
+    return StoredPage(row.number, row.address, row.title, text, row.hash, row.fetched)

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select, text, update
 
-from core.base.settings.saved import Saved, SettingsNotSaved, TooNew, Unreadable, changed, decoded, encoded
+from core.base.settings.saved import (
+    SavedValues,
+    SettingsNotSaved,
+    SettingsTooNew,
+    UnreadableSettings,
+    decode_values,
+    encode_values,
+    merge_changes,
+)
 from core.store.database import Database
 from core.store.errors import StoreError
 from core.store.tables import page_settings
@@ -24,14 +32,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ROW = 1
-ROUNDS = 200_000
+KEY_DERIVATION_ROUNDS = 200_000
 """Rounds of the key derivation: the secret may be a made-up word instead of random characters."""
 
 
-class StoredSettings:
+class SavedSettingsTable:
     """Saved settings in the database, encrypted. The app servers share `secret`, and the database does not have it."""
 
-    LOOK_AGAIN_SECONDS = 3.0
+    RECHECK_SECONDS = 3.0
 
     def __init__(self, database: Database, *, secret: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._database = database
@@ -40,7 +48,7 @@ class StoredSettings:
         self._lock = threading.Lock()
         self._look_again = 0.0
         self._newest: int | None = None
-        self._last = Saved()
+        self._last = SavedValues()
 
     def stamp(self) -> int | None:
         """Return the newest version, as known some seconds ago. Another thread reads it, so that no page waits for the
@@ -48,23 +56,23 @@ class StoredSettings:
         with self._lock:
             due = self._clock() >= self._look_again
             if due:
-                self._look_again = self._clock() + self.LOOK_AGAIN_SECONDS
+                self._look_again = self._clock() + self.RECHECK_SECONDS
         if due:
-            threading.Thread(target=self._look, name="wenyuan-saved-settings", daemon=True).start()
+            threading.Thread(target=self._read_version, name="wenyuan-saved-settings", daemon=True).start()
         return self._newest
 
-    def read(self) -> Saved:
+    def read(self) -> SavedValues:
         """Return the saved values; while the database is away, those that were read last."""
         try:
             with self._database.read() as connection:
-                version, document = self._row(connection)
+                version, document = self._read_row(connection)
         except StoreError as error:
-            return self._last if self._last.stamp is not None else Saved(problem=error.message.rstrip("。"))
+            return self._last if self._last.stamp is not None else SavedValues(problem=error.message.rstrip("。"))
         self._newest = version
         try:
-            self._last = Saved(self._decrypted(document), stamp=version)
-        except Unreadable as error:
-            self._last = Saved(problem=str(error), stamp=version)
+            self._last = SavedValues(self._decrypt(document), stamp=version)
+        except UnreadableSettings as error:
+            self._last = SavedValues(problem=str(error), stamp=version)
         return self._last
 
     def change(self, changes: Mapping[str, str]) -> None:
@@ -86,46 +94,46 @@ class StoredSettings:
         )
         # Another process that saves at the same time waits here, and then finds what was saved.
         connection.execute(update(page_settings).values(version=page_settings.c.version + 1))
-        version, document = self._row(connection)
+        version, document = self._read_row(connection)
         try:
-            kept = self._decrypted(document)
-        except TooNew:
+            kept = self._decrypt(document)
+        except SettingsTooNew:
             raise SettingsNotSaved(
                 "没有保存：数据库里的设置由更新版本的程序写成，没有改动它。", cure="请升级本程序。"
             ) from None
-        except Unreadable as error:
+        except UnreadableSettings as error:
             log.warning("what was saved from the page is replaced: %s", error)
             kept = {}
-        document = self._fernet.encrypt(encoded(changed(kept, changes)).encode()).decode()
+        document = self._fernet.encrypt(encode_values(merge_changes(kept, changes)).encode()).decode()
         connection.execute(update(page_settings).values(document=document))
         return version
 
-    def _look(self) -> None:
+    def _read_version(self) -> None:
         try:
             with self._database.read() as connection:
-                self._newest = self._row(connection)[0]
+                self._newest = self._read_row(connection)[0]
         except StoreError:
             pass  # the last known version stays
 
-    def _row(self, connection: Connection) -> tuple[int, str]:
+    def _read_row(self, connection: Connection) -> tuple[int, str]:
         found = connection.execute(select(page_settings.c.version, page_settings.c.document)).first()
         return (found.version, found.document) if found else (0, "")
 
-    def _decrypted(self, document: str) -> dict[str, str]:
+    def _decrypt(self, document: str) -> dict[str, str]:
         if not document:
             return {}
         from cryptography.fernet import InvalidToken
 
         if not self._secret:
-            raise Unreadable("没有设置 STREAMLIT_SERVER_COOKIE_SECRET，无法解密")
+            raise UnreadableSettings("没有设置 STREAMLIT_SERVER_COOKIE_SECRET，无法解密")
         try:
-            return decoded(self._fernet.decrypt(document.encode()).decode())
+            return decode_values(self._fernet.decrypt(document.encode()).decode())
         except InvalidToken:
-            raise Unreadable("STREAMLIT_SERVER_COOKIE_SECRET 与保存时不同，无法解密") from None
+            raise UnreadableSettings("STREAMLIT_SERVER_COOKIE_SECRET 与保存时不同，无法解密") from None
 
     @cached_property
     def _fernet(self) -> Fernet:
         from cryptography.fernet import Fernet
 
-        key = hashlib.pbkdf2_hmac("sha256", self._secret.encode(), b"wenyuan page settings 1", ROUNDS)
+        key = hashlib.pbkdf2_hmac("sha256", self._secret.encode(), b"wenyuan page settings 1", KEY_DERIVATION_ROUNDS)
         return Fernet(base64.urlsafe_b64encode(key))

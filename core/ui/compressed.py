@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import file_util
 
-KINDS = {".js": "text/javascript", ".css": "text/css"}
+MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
 HEADERS = {
     "Content-Encoding": "gzip",
     "Vary": "Accept-Encoding",
@@ -28,18 +28,20 @@ class CompressedFiles:
         root = Path(file_util.get_static_dir())
         self.app = app
         self.files = {
-            f"/{path.relative_to(root).as_posix()}": path for path in root.glob("static/**/*") if path.suffix in KINDS
+            f"/{path.relative_to(root).as_posix()}": path
+            for path in root.glob("static/**/*")
+            if path.suffix in MEDIA_TYPES
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        file = self._wanted(scope)
+        file = self._file_for(scope)
         if file is None:
             await self.app(scope, receive, send)
             return
-        body = await run_in_threadpool(_compressed, file)
-        await Response(body, media_type=KINDS[file.suffix], headers=HEADERS)(scope, receive, send)
+        body = await run_in_threadpool(_compress, file)
+        await Response(body, media_type=MEDIA_TYPES[file.suffix], headers=HEADERS)(scope, receive, send)
 
-    def _wanted(self, scope: Scope) -> Path | None:
+    def _file_for(self, scope: Scope) -> Path | None:
         if scope["type"] != "http" or scope["method"] != "GET":
             return None
         _, folder, name = scope["path"].partition("/static/")  # whatever path the app is served below
@@ -49,5 +51,5 @@ class CompressedFiles:
 
 
 @cache
-def _compressed(file: Path) -> bytes:
+def _compress(file: Path) -> bytes:
     return gzip.compress(file.read_bytes(), mtime=0)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.answer.message import Message
 from core.app import App
-from core.store import UNDO_SECONDS, Conversation, title_of
+from core.store import UNDO_SECONDS, Conversation, make_title
 from core.ui import conversation_sync, identity, session
 from core.ui.conversation_sync import FLUSH_SECONDS
 
@@ -31,7 +31,7 @@ def list_conversations(app: App, words: str, limit: int) -> list[Conversation]:
         return found
     begun = None if words else _unsaved_conversation(app, chat)
     with conversation_sync.reading_problems_noted(chat):
-        found += app.store.listed(who, words=words, limit=limit)
+        found += app.store.list_conversations(who, words=words, limit=limit)
     if begun and all(entry.id != begun.id for entry in found):
         found.insert(0, begun)
     return found
@@ -40,7 +40,7 @@ def list_conversations(app: App, words: str, limit: int) -> list[Conversation]:
 def _unsaved_conversation(app: App, chat: session.ChatState) -> Conversation | None:
     """Return the open conversation as long as the database may not have it."""
     id = chat.conversation_id
-    if id is None or not chat.title or not app.outbox.is_waiting(id):
+    if id is None or not chat.title or not app.outbox.has_pending(id):
         return None
     now = time.time()
     return Conversation(id, chat.title, session.mode(), now, now)
@@ -48,10 +48,10 @@ def _unsaved_conversation(app: App, chat: session.ChatState) -> Conversation | N
 
 def rename(app: App, id: str, title: str) -> None:
     app.outbox.flush(FLUSH_SECONDS)
-    app.store.rename(id, title, who=identity.visitor())
+    app.store.rename(id, title, visitor_id=identity.visitor())
     chat = session.chat()
     if id == chat.conversation_id:
-        chat.title = title_of(title)
+        chat.title = make_title(title)
 
 
 def delete(app: App, entry: Conversation) -> None:
@@ -59,10 +59,10 @@ def delete(app: App, entry: Conversation) -> None:
     chat = session.chat()
     was_open = chat.conversation_id == entry.id
     if was_open and chat.run is not None:
-        chat.interrupt()
+        chat.stop_run()
         conversation_sync.save_message(app, chat.messages[-1])
     app.outbox.flush(FLUSH_SECONDS)
-    app.store.delete(entry.id, who=identity.visitor())
+    app.store.delete(entry.id, visitor_id=identity.visitor())
     st.session_state.setdefault(DELETED, []).append(DeletedConversation(entry, time.time(), was_open))
     if was_open:
         st.session_state.chat = session.ChatState(session_id=chat.session_id)
@@ -77,7 +77,7 @@ def last_deleted() -> DeletedConversation | None:
 
 def undo_delete(app: App) -> None:
     latest: DeletedConversation = st.session_state[DELETED][-1]
-    app.store.restore(latest.conversation.id, who=identity.visitor())
+    app.store.restore(latest.conversation.id, visitor_id=identity.visitor())
     st.session_state[DELETED].pop()
     if latest.was_open:
         conversation_sync.open_conversation(latest.conversation.id)
@@ -86,14 +86,14 @@ def undo_delete(app: App) -> None:
 def share(app: App, id: str) -> str:
     """Return the share that opens a conversation for reading, made if there is none."""
     app.outbox.flush(FLUSH_SECONDS)
-    return app.store.share(id, who=identity.visitor())
+    return app.store.share(id, visitor_id=identity.visitor())
 
 
 def withdraw_share(app: App, id: str) -> None:
-    app.store.withdraw(id, who=identity.visitor())
+    app.store.stop_sharing(id, visitor_id=identity.visitor())
 
 
 def messages_loader(app: App, id: str) -> Callable[[], list[Message]]:
     """Return a function that loads every message of any conversation, and may be called outside the session."""
     who = identity.visitor()
-    return lambda: list(app.store.load(id, who=who, last=None).messages)
+    return lambda: list(app.store.load(id, visitor_id=who, last=None).messages)

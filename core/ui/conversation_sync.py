@@ -13,7 +13,7 @@ from core.answer.message import Message
 from core.app import App
 from core.base.errors import AppError
 from core.reading import Page as ReadPage
-from core.store import KeptPage, Page, new_conversation_id, title_of
+from core.store import MessagePage, StoredPage, make_title, new_conversation_id
 from core.store.errors import ConversationNotFound
 from core.ui import identity, session
 
@@ -50,7 +50,7 @@ def open_from_address(app: App) -> None:
     wanted = st.query_params.get(ADDRESS, "")
     share = "" if wanted else st.query_params.get(SHARED, "")
     if (wanted and wanted != chat.conversation_id) or (share and share != chat.share):
-        chat.interrupt()
+        chat.stop_run()
         st.session_state.chat = chat = session.ChatState(
             session_id=chat.session_id, conversation_id=wanted or None, share=share, unread=True
         )
@@ -61,8 +61,8 @@ def open_from_address(app: App) -> None:
 def _load(app: App, chat: session.ChatState) -> None:
     """While the database is away the conversation goes on in memory, and is read as soon as it is back."""
     try:
-        id = app.store.shared(chat.share) if chat.share else chat.conversation_id or ""
-        page = app.store.load(id, who=identity.visitor(), share=chat.share)
+        id = app.store.find_shared(chat.share) if chat.share else chat.conversation_id or ""
+        page = app.store.load(id, visitor_id=identity.visitor(), share=chat.share)
     except ConversationNotFound as error:
         _not_found(app, chat, error)
     except AppError as error:
@@ -73,7 +73,7 @@ def _load(app: App, chat: session.ChatState) -> None:
 
 
 def _unsaved_messages(app: App, chat: session.ChatState) -> tuple[Message, ...]:
-    return app.outbox.waiting_messages(chat.conversation_id or "", who=identity.visitor())
+    return app.outbox.pending_messages(chat.conversation_id or "", visitor_id=identity.visitor())
 
 
 def _not_found(app: App, chat: session.ChatState, error: ConversationNotFound) -> None:
@@ -85,18 +85,18 @@ def _not_found(app: App, chat: session.ChatState, error: ConversationNotFound) -
     chat.conversation_id, chat.share, chat.unread, chat.reading_problem = None, "", False, ""
     for message in chat.messages:  # it went on in memory, under an id that turns out not to be the reader's
         save_message(app, message)
-    chat.note(f"{error}{LOGIN_FIRST}" if login_helps else str(error))
+    chat.add_note(f"{error}{LOGIN_FIRST}" if login_helps else str(error))
 
 
-def _show(app: App, chat: session.ChatState, page: Page) -> None:
+def _show(app: App, chat: session.ChatState, page: MessagePage) -> None:
     said = chat.messages
     chat.conversation_id = page.conversation.id
-    chat.unread, chat.reading_problem, chat.read_only = False, "", not page.changeable
+    chat.unread, chat.reading_problem, chat.read_only = False, "", not page.may_change
     chat.title, chat.has_older = page.conversation.title, page.has_more
     chat.messages = _joined(page.messages, _unsaved_messages(app, chat), said)
-    chat.has_kept_files = True
+    chat.may_have_stored_files = True
     st.session_state[session.MODE] = page.conversation.mode
-    if chat.share and page.changeable:  # one's own
+    if chat.share and page.may_change:  # one's own
         chat.share = ""
         open_conversation(page.conversation.id)
     if chat.read_only and said:  # it went on in memory, and turns out to be another's
@@ -116,7 +116,7 @@ def fork_if_read_only(app: App) -> None:
     chat = session.chat()
     if not chat.read_only or chat.conversation_id is None:
         return
-    copy = app.store.copy(chat.conversation_id, who=identity.visitor(), share=chat.share, owner=identity.owner())
+    copy = app.store.copy(chat.conversation_id, visitor_id=identity.visitor(), share=chat.share, owner=identity.owner())
     chat.conversation_id, chat.share, chat.read_only = copy, "", False
     open_conversation(copy)
     if chat.mode_note:
@@ -137,7 +137,7 @@ def load_older(app: App) -> None:
         return
     with reading_problems_noted(chat):
         page = app.store.load(
-            chat.conversation_id, who=identity.visitor(), share=chat.share, before=chat.messages[0].id
+            chat.conversation_id, visitor_id=identity.visitor(), share=chat.share, before=chat.messages[0].id
         )
         chat.messages[:0] = page.messages
         chat.has_older = page.has_more
@@ -152,7 +152,7 @@ def all_messages_loader(app: App) -> Callable[[], list[Message]]:
         if id is None or not has_older:
             return messages
         try:
-            return list(app.store.load(id, who=who, share=share, last=None).messages)
+            return list(app.store.load(id, visitor_id=who, share=share, last=None).messages)
         except AppError:
             return messages
 
@@ -165,18 +165,18 @@ def save_message(app: App, message: Message) -> None:
     if chat.conversation_id is None:
         _begin(app, chat)
     assert chat.conversation_id is not None
-    app.outbox.save(chat.conversation_id, message, who=identity.visitor())
+    app.outbox.save(chat.conversation_id, message, visitor_id=identity.visitor())
     if not chat.title and message.role == "user":
-        chat.title = title_of(message.text)
+        chat.title = make_title(message.text)
 
 
 def _begin(app: App, chat: session.ChatState) -> None:
     chat.conversation_id = new_conversation_id()
     chat.share, chat.unread = "", False
     st.query_params.pop(SHARED, None)
-    app.outbox.create(chat.conversation_id, owner=identity.owner(), who=identity.visitor(), mode=session.mode())
+    app.outbox.create(chat.conversation_id, owner=identity.owner(), visitor_id=identity.visitor(), mode=session.mode())
     if chat.mode_note:
-        app.outbox.save(chat.conversation_id, chat.mode_note, who=identity.visitor())
+        app.outbox.save(chat.conversation_id, chat.mode_note, visitor_id=identity.visitor())
 
 
 def save_mode(app: App, note: Message) -> None:
@@ -184,25 +184,25 @@ def save_mode(app: App, note: Message) -> None:
     chat = session.chat()
     chat.mode_note = note
     if chat.conversation_id is not None and not chat.read_only:
-        app.outbox.set_mode(chat.conversation_id, session.mode(), who=identity.visitor())
-        app.outbox.save(chat.conversation_id, note, who=identity.visitor())
+        app.outbox.set_mode(chat.conversation_id, session.mode(), visitor_id=identity.visitor())
+        app.outbox.save(chat.conversation_id, note, visitor_id=identity.visitor())
 
 
 def truncate_from(app: App, message: Message) -> None:
     """Delete this message and everything after it from the database, and a title that came from it."""
     chat = session.chat()
     questions = [asked for asked in chat.messages if asked.role == "user"]
-    if questions and message is questions[0] and not chat.has_older and chat.title == title_of(message.text):
+    if questions and message is questions[0] and not chat.has_older and chat.title == make_title(message.text):
         chat.title = ""
     if chat.conversation_id is not None:
-        app.outbox.truncate_from(chat.conversation_id, message.id, who=identity.visitor())
+        app.outbox.truncate_from(chat.conversation_id, message.id, visitor_id=identity.visitor())
 
 
 def save_run(app: App) -> None:
     """Save the answer under way while it grows."""
     chat = session.chat()
     if chat.run is not None and chat.conversation_id is not None:
-        app.keeper.keep(chat.run, chat.conversation_id, who=identity.visitor())
+        app.keeper.save_while_running(chat.run, chat.conversation_id, visitor_id=identity.visitor())
 
 
 def storage_problem(app: App) -> str:
@@ -212,7 +212,7 @@ def storage_problem(app: App) -> str:
 
 def unsaved_note(app: App, message: Message) -> str:
     """Return what is said on a message that the database does not have; empty for one that it has."""
-    why = app.outbox.unkept(message.id)
+    why = app.outbox.unsaved_reason(message.id)
     return f"尚未保存：{why}" if why else ""
 
 
@@ -237,20 +237,20 @@ def _unsaved_notes(app: App) -> tuple[str, ...]:
 # ── Files and pages that were read ────────────────────────────────────────────────────────────────────────────────
 
 
-def read_pages_loader(app: App, message: Message) -> Callable[[], dict[int, KeptPage]]:
+def read_pages_loader(app: App, message: Message) -> Callable[[], dict[int, StoredPage]]:
     """Return a function that loads what was read for an answer, in any thread. It raises a StoreError."""
     chat, who = session.chat(), identity.visitor()
     conversation, share = chat.conversation_id, chat.share
 
-    def load() -> dict[int, KeptPage]:
+    def load() -> dict[int, StoredPage]:
         if not conversation:
             return {}
-        files = {source.url: source.number for source in message.found if source.read == "file"}
-        attached = app.read_pages.attached(conversation, who=who, share=share).values() if files else ()
+        files = {source.url: source.number for source in message.sources if source.read == "file"}
+        attached = app.read_pages.load_attachments(conversation, visitor_id=who, share=share).values() if files else ()
         kept = [
             replace(file, number=files[file.address]) for each in attached for file in each if file.address in files
         ]
-        return app.read_pages.load(conversation, message.id, who=who, share=share) | {
+        return app.read_pages.load(conversation, message.id, visitor_id=who, share=share) | {
             file.number: file for file in kept
         }
 
@@ -262,16 +262,18 @@ def save_files(app: App, message: Message, files: Sequence[ReadPage]) -> None:
     chat, who = session.chat(), identity.visitor()
     if files and chat.conversation_id is not None:
         chat.files[message.id] = tuple(files)
-        save = partial(app.read_pages.save, chat.conversation_id, message.id, dict(enumerate(files, 1)), who=who)
-        app.outbox.keep_with(chat.conversation_id, save, who=who)
+        save = partial(app.read_pages.save, chat.conversation_id, message.id, dict(enumerate(files, 1)), visitor_id=who)
+        app.outbox.add_write(chat.conversation_id, save, visitor_id=who)
 
 
 def attached_files(app: App) -> dict[str, tuple[ReadPage, ...]]:
     """Return the files of this conversation by the id of their question, the newest last."""
     chat = session.chat()
-    if chat.has_kept_files and chat.conversation_id is not None:
+    if chat.may_have_stored_files and chat.conversation_id is not None:
         with reading_problems_noted(chat):
-            kept = app.read_pages.attached(chat.conversation_id, who=identity.visitor(), share=chat.share)
-            chat.files = {id: tuple(file.as_page() for file in each) for id, each in kept.items()} | chat.files
-            chat.has_kept_files = False
+            kept = app.read_pages.load_attachments(
+                chat.conversation_id, visitor_id=identity.visitor(), share=chat.share
+            )
+            chat.files = {id: tuple(file.to_page() for file in each) for id, each in kept.items()} | chat.files
+            chat.may_have_stored_files = False
     return chat.files

@@ -20,7 +20,7 @@ _REPLACED_LATER = re.compile(
 )
 
 
-def label(text: str) -> str:
+def escape_label(text: str) -> str:
     """Escape a text for labels, captions, toasts, titles and help texts, so that Streamlit shows it as written, on one
     line. Not for HTML, `st.code`, or a browser tab's title."""
     return _PUNCTUATION.sub(r"\\\g<0>", _REPLACED_LATER.sub(_WORD_JOINER, one_line(text)))

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core import VISITOR_COOKIE
-from core.base.visitors import LOOPBACK, Visitor, neighbourhood
+from core.base.visitors import LOOPBACK, Visitor, address_group
 from core.ui import session
 
 CLAIMS = "login_claims"
@@ -52,4 +52,4 @@ def rate_limited_visitor() -> Visitor:
     The address is what asgi.py believes. Streamlit has none for this machine itself."""
     if account := owner():
         return Visitor(account)
-    return Visitor(visitor() or session.chat().session_id, neighbourhood(str(st.context.ip_address or LOOPBACK)))
+    return Visitor(visitor() or session.chat().session_id, address_group(str(st.context.ip_address or LOOPBACK)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from core.legal.types import LIBRARIES
+from core.legal.types import LIBRARY_LABELS
 from core.search import registry
 
 
-def label_of(name: str) -> str:
+def provider_label(name: str) -> str:
     """Return the label of an engine or of a library."""
-    return LIBRARIES.get(name) or registry.label_of(name)
+    return LIBRARY_LABELS.get(name) or registry.engine_label(name)
 
 
 SEARCH_TYPES = {"general": "综合", "news": "新闻", "regulation": "法规", "case": "案例"}

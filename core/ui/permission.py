@@ -15,23 +15,23 @@ def may_edit(settings: Settings) -> bool:
     """Return whether this visitor may connect models and engines for the whole installation."""
     match settings.settings.edit_by:
         case "local":
-            return on_this_machine(settings)
+            return is_on_this_machine(settings)
         case "login":
-            return _from_own_page(settings) and not _names().isdisjoint(settings.settings.admins)
+            return _is_from_own_page(settings) and not _account_names().isdisjoint(settings.settings.admins)
     return False
 
 
-def on_this_machine(settings: Settings) -> bool:
+def is_on_this_machine(settings: Settings) -> bool:
     """Return whether the visitor is on this machine, with no proxy in between. There must be no other address, and no
     other name in the browser's address bar or in PUBLIC_URL."""
     opened = (st.context.headers.get("Origin") or "", settings.public.url)
     hosts = {urlsplit(address).hostname for address in opened if address}
     forwarded = any(name in st.context.headers for name in ("X-Forwarded-For", "Forwarded", "X-Real-Ip"))
     local = st.context.ip_address is None and not forwarded and hosts <= _LOCAL_HOSTS
-    return local and _from_own_page(settings)
+    return local and _is_from_own_page(settings)
 
 
-def _from_own_page(settings: Settings) -> bool:
+def _is_from_own_page(settings: Settings) -> bool:
     """Return whether the connection comes from this app's own page. Streamlit lets pages of any local port connect, and
     without CORS any page at all. Programs other than browsers send no origin, and have no cookies but their own."""
     origin = st.context.headers.get("Origin")
@@ -39,7 +39,7 @@ def _from_own_page(settings: Settings) -> bool:
     return origin is None or urlsplit(origin).netloc in own
 
 
-def _names() -> set[str]:
+def _account_names() -> set[str]:
     """Return the names of the logged-in account. An e-mail address counts only if the provider has verified it."""
     if not st.user.get("is_logged_in"):
         return set()

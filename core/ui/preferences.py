@@ -7,26 +7,26 @@ from functools import partial
 from typing import Any
 
 from core.base.errors import AppError
-from core.base.threads import in_a_thread
+from core.base.threads import run_in_thread
 from core.ui import identity, session
 
 READ_SECONDS = 1.0
 """Longest wait of a page for the preferences. After it the page starts as for a first visit."""
 
 
-def kept() -> dict[str, Any]:
+def load() -> dict[str, Any]:
     """Return the stored preferences. Empty if there are none or the database is not available."""
     app, who = session.app(), identity.visitor()
     if who is None:
         return {}
-    reading = app.loop.submit(in_a_thread(partial(app.preferences.of, who), name="wenyuan-preferences"))
+    reading = app.loop.submit(run_in_thread(partial(app.preferences.load, who), name="wenyuan-preferences"))
     try:
         return reading.result(READ_SECONDS)
     except (AppError, TimeoutError):  # whether the database is well is said elsewhere
         return {}
 
 
-def keep(changes: Mapping[str, Any]) -> None:
+def save(changes: Mapping[str, Any]) -> None:
     """Store changed preferences. A value of None deletes one."""
     if who := identity.visitor():
         session.app().preferences.change(who, changes)

@@ -10,10 +10,10 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from core.answer.message import Message, Mode, new_id, questions_of
+from core.answer.message import Message, Mode, new_id, questions_by_answer
 from core.app import App, shared_app
 from core.reading import Page
-from core.run.mending import Mended
+from core.run.mending import Revision
 from core.run.question import Question
 from core.run.run import Run
 from core.search.cache import SessionCache
@@ -21,7 +21,7 @@ from core.search.cache import SessionCache
 APP = "app"
 ROUTED = "routed"
 FIRST_RUN = "first_run"
-UNHEARD = "unheard"
+STASHED_INPUT = "unheard"
 SEARCH_TOGGLE = "search_toggle"
 CHAT_INPUT = "chat_input"
 MODE = "mode"
@@ -29,17 +29,17 @@ CHAT: Mode = "chat"
 AGENT: Mode = "agent"
 """Labels: model. Bucket: number of times the model was asked; amount: calls of tools."""
 RESTORED = "restored"
-PAGE_OF_MESSAGES = 20
+MESSAGES_PER_PAGE = 20
 
 
 @dataclass(frozen=True)
-class Task:
+class AnswerTask:
     future: Future[Any]
-    words: str
+    status_text: str
     """Text shown to the reader meanwhile."""
-    failed: str
+    failure_prefix: str
     """Text before the reason of a failure."""
-    take: Callable[[Message, Any], None]
+    on_result: Callable[[Message, Any], None]
     """Callback that takes the answer and the result."""
 
 
@@ -51,9 +51,9 @@ class ChatState:
     run: Run | None = None
     pending: Question | None = None
     """Accepted question that the next run of the page starts to answer."""
-    shown: int = PAGE_OF_MESSAGES
+    shown: int = MESSAGES_PER_PAGE
     """Number of newest messages that are drawn. Streamlit sends all of them again on every rerun."""
-    unsent: str = ""
+    refusal: str = ""
     """Reason why an input was refused."""
     from_link: bool = False
     """True if a link has filled the input box."""
@@ -72,40 +72,40 @@ class ChatState:
     """Share link token that opened the conversation, if it was not opened by its id."""
     reading_problem: str = ""
     """Reason why conversations cannot be read at the moment."""
-    tasks: dict[str, Task] = field(default_factory=dict)
+    tasks: dict[str, AnswerTask] = field(default_factory=dict)
     """Running tasks on finished answers, by the answer's id."""
-    proposal: tuple[str, Mended] | None = None
+    proposal: tuple[str, Revision] | None = None
     """Id of an answer and its proposed revision, for the reader to decide on."""
-    unfold: str = ""
+    unfolded_id: str = ""
     """Id of the answer whose fold 依据核对 stays open. With a new title Streamlit takes it for another widget."""
-    attached: tuple[Page, ...] = ()
+    waiting_files: tuple[Page, ...] = ()
     """Files that were read and wait for the next accepted question."""
     files: dict[str, tuple[Page, ...]] = field(default_factory=dict)
     """Files attached to questions of the conversation, by the question's id, newest last."""
-    has_kept_files: bool = False
+    may_have_stored_files: bool = False
     """True if the database may have more files that were not loaded yet."""
     remarks: dict[str, str] = field(default_factory=dict)
     """Remarks shown below answers about a failed task, by the answer's id."""
 
-    def settle(self) -> None:
+    def collect_finished_run(self) -> None:
         """Turn a finished run into a message, whoever ended it."""
         run = self.run
         if run is not None and run.done:
             self.run = None
             self.messages.append(run.message())
 
-    def interrupt(self) -> None:
+    def stop_run(self) -> None:
         """Stop the current run, if any, and keep what it wrote."""
         if self.run is not None:
             self.run.cancel()
-            self.settle()
+            self.collect_finished_run()
 
-    def note(self, text: str) -> Message:
+    def add_note(self, text: str) -> Message:
         """Add a note of the program to the conversation. No model ever reads it."""
         self.messages.append(Message("note", text))
         return self.messages[-1]
 
-    def put(self, message: Message) -> None:
+    def replace_message(self, message: Message) -> None:
         """Replace the message with the same id."""
         self.messages = [message if known.id == message.id else known for known in self.messages]
 
@@ -113,9 +113,9 @@ class ChatState:
         return next((message for message in reversed(self.messages) if message.role == "user"), None)
 
     def question_of(self, answer: Message) -> str:
-        return questions_of(self.messages).get(answer.id, "")
+        return questions_by_answer(self.messages).get(answer.id, "")
 
-    def cut_from(self, message: Message) -> None:
+    def remove_from(self, message: Message) -> None:
         """Remove this message and everything after it."""
         gone = self.messages[self.messages.index(message) :]
         del self.messages[-len(gone) :]
@@ -129,12 +129,12 @@ def chat() -> ChatState:
     return current
 
 
-def begin() -> App:
+def begin_script_run() -> App:
     """Bind the App for this run of the page and return it. Home.py calls this first, for whatever page."""
     st.session_state[APP] = shared_app()
     st.session_state[FIRST_RUN] = ROUTED not in st.session_state
     st.session_state[ROUTED] = True
-    chat().settle()
+    chat().collect_finished_run()
     return app()
 
 
@@ -144,7 +144,7 @@ def app() -> App:
     return bound
 
 
-def through_router() -> None:
+def require_router() -> None:
     """Send a page that was opened without Home.py through it. Until some session has called st.navigation, Streamlit
     takes the files in pages/ for pages of its own. It runs one of them alone when its address is opened first."""
     if ROUTED not in st.session_state:
@@ -164,7 +164,7 @@ def session_cache() -> SessionCache:
     return cache
 
 
-def search_enabled() -> bool:
+def is_search_enabled() -> bool:
     return bool(st.session_state.get(SEARCH_TOGGLE, False))
 
 

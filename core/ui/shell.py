@@ -18,7 +18,7 @@ from streamlit import file_util, get_option
 from core.ui import frame, scripts
 from core.ui.frame import FOLDER, NAME, PURPOSE
 
-PARTS = ("style.css", "scripts.js", "page.js")
+ASSETS = ("style.css", "scripts.js", "page.js")
 LIGHT, DARK = "#fffefb", "#17191c"
 """The backgrounds of .streamlit/config.toml."""
 
@@ -36,7 +36,7 @@ _BODY = Markup("""  <link rel="stylesheet" href="./style.css?{version}" />
   </body>""")
 """End of the body. Streamlit writes its own styles into the head, and the last of equal rules counts."""
 
-_SOON = ("Html", "purify.es", "TextInput", "TextField", "Autocomplete", "MenuButton")
+_PRELOADED = ("Html", "purify.es", "TextInput", "TextField", "Autocomplete", "MenuButton")
 """Chunks of Streamlit's front end that the first question needs. Otherwise they would load only when it is asked."""
 
 _OPENSEARCH = Markup("""<?xml version="1.0" encoding="UTF-8"?>
@@ -71,37 +71,37 @@ _MANIFEST = {
 
 
 def _read(name: str) -> str:
-    return scripts.script() if name == "scripts.js" else (FOLDER / name).read_text("utf-8")
+    return scripts.combined_script() if name == "scripts.js" else (FOLDER / name).read_text("utf-8")
 
 
-def _soon(folder: Path) -> Markup:
-    names = (path.name for part in _SOON for path in folder.glob(f"{part}.*.js"))
+def _preload_links(folder: Path) -> Markup:
+    names = (path.name for part in _PRELOADED for path in folder.glob(f"{part}.*.js"))
     return Markup().join(Markup('<link rel="modulepreload" href="./static/js/%s" />\n    ') % name for name in names)
 
 
-def shell(original: str, folder: Path) -> str:
+def customize_index(original: str, folder: Path) -> str:
     """Return Streamlit's index.html in Chinese, with the app's style and metadata. `folder` has the scripts of
     Streamlit's front end."""
-    version = sha256("".join(map(_read, PARTS)).encode()).hexdigest()[:12]
+    version = sha256("".join(map(_read, ASSETS)).encode()).hexdigest()[:12]
     return (
         original.replace('<html lang="en">', '<html lang="zh-CN">')
         .replace("<title>Streamlit</title>", Markup("<title>%s</title>") % NAME)
         .replace("You need to enable JavaScript to run this app.", "这个页面需要 JavaScript，请在浏览器中启用。")
-        .replace("</head>", _soon(folder) + _HEAD, 1)
+        .replace("</head>", _preload_links(folder) + _HEAD, 1)
         .replace("</body>", _BODY.format(version=version), 1)
     )
 
 
-class Shell:
+class IndexHtml:
     """Middleware that replaces Streamlit's index.html with ours, for `/` and for the address of any page."""
 
     def __init__(self, app: ASGIApp) -> None:
         original = Path(file_util.get_static_dir()) / "index.html"
         self.app = app
-        self.document = shell(original.read_text("utf-8"), original.parent / "static" / "js")
-        self.written = formatdate(original.stat().st_mtime, usegmt=True)
+        self.document = customize_index(original.read_text("utf-8"), original.parent / "static" / "js")
+        self.last_modified = formatdate(original.stat().st_mtime, usegmt=True)
         self.home = f"/{base}/" if (base := get_option("server.baseUrlPath").strip("/")) else "/"
-        frame.in_a_shell = True
+        frame.is_index_customized = True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -121,7 +121,7 @@ class Shell:
             if not replaced:
                 await send(message)
 
-        await self.app(_without_conditions(scope), receive, send_shell)
+        await self.app(_without_cache_headers(scope), receive, send_shell)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         await HTMLResponse(self.document, headers={"Cache-Control": "no-cache"})(scope, receive, send)
@@ -129,10 +129,10 @@ class Shell:
     def _is_original(self, message: Message) -> bool:
         """Return whether a response is Streamlit's index.html. Other HTML is a file that a reader exports."""
         headers = Headers(raw=message["headers"])
-        return headers.get("last-modified") == self.written and headers["content-type"].startswith("text/html")
+        return headers.get("last-modified") == self.last_modified and headers["content-type"].startswith("text/html")
 
 
-def _without_conditions(scope: Scope) -> Scope:
+def _without_cache_headers(scope: Scope) -> Scope:
     """Remove the conditional headers of a request, because Streamlit's file may be unchanged while ours is not. Other
     files are not requested twice: their names contain the hash of their content."""
     conditions = (b"if-none-match", b"if-modified-since")
@@ -149,14 +149,14 @@ async def _manifest(_: Request) -> Response:
     return Response(json.dumps(_MANIFEST, ensure_ascii=False), media_type="application/manifest+json")
 
 
-def _file(name: str) -> Route:
+def _image_route(name: str) -> Route:
     async def serve(_: Request) -> Response:
         return FileResponse(FOLDER / name, headers={"Cache-Control": "no-cache"})
 
     return Route(f"/{name}", serve)
 
 
-def _part(name: str) -> Route:
+def _asset_route(name: str) -> Route:
     """Return a route for an asset that may be cached for ever. New content gets a new address."""
     text, kind = _read(name), "text/css" if name.endswith(".css") else "text/javascript"
 
@@ -169,6 +169,6 @@ def _part(name: str) -> Route:
 ROUTES: list[BaseRoute] = [
     Route("/opensearch.xml", _opensearch),
     Route("/manifest.webmanifest", _manifest),
-    *map(_part, PARTS),
-    *map(_file, ("icon.svg", "icon-192.png", "icon-512.png")),
+    *map(_asset_route, ASSETS),
+    *map(_image_route, ("icon.svg", "icon-192.png", "icon-512.png")),
 ]

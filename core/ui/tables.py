@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 from markupsafe import Markup
 
-from core.base.spreadsheet import as_csv
+from core.base.spreadsheet import to_csv
 from core.ui.escape import draw_html
 
 
@@ -26,7 +26,7 @@ def draw(table: Table) -> None:
     draw_html(Markup('<table class="wy-figures" tabindex="0"><tr>%s</tr>%s</table>') % (head, rows))
     st.download_button(
         "下载 CSV",
-        lambda: as_csv(table.columns, table.rows).encode(),
+        lambda: to_csv(table.columns, table.rows).encode(),
         file_name=f"wenyuan-{table.name}.csv",
         mime="text/csv",
         key=f"csv-{table.name}",

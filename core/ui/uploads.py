@@ -22,55 +22,57 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 _PUT = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
-_FRAMING = 10_000
+_FORM_OVERHEAD = 10_000
 """Bytes that a form with one file adds to it."""
 _FIELD = "upload_field"
 
 
-class _Field:
+class _UploadPermit:
     """Upload limits of one session. It lives in the session's state and ends with it."""
 
     def __init__(self) -> None:
         self.megabytes = 0
         self.files = 0
         """Number of files that may be uploaded at once, and that are kept."""
-        self.under_way = 0
+        self.running_uploads = 0
 
 
-Typed = str | ChatInputValue | None
-_fields: WeakValueDictionary[str, _Field] = WeakValueDictionary()
+ChatInputResult = str | ChatInputValue | None
+_permits: WeakValueDictionary[str, _UploadPermit] = WeakValueDictionary()
 """Permits by session id."""
 
 
 def upload_field(label: str, *, megabytes: int, **options: Any) -> UploadedFile | None:
     """Draw `st.file_uploader` for one file and permit its upload."""
-    _expect(megabytes, 1)
+    _permit_uploads(megabytes, 1)
     file: UploadedFile | None = st.file_uploader(label, max_upload_size=megabytes, **options)
     return file
 
 
 def upload_fields(label: str, *, megabytes: int, files: int, **options: Any) -> list[UploadedFile]:
     """Draw `st.file_uploader` for several files and permit their upload."""
-    _expect(megabytes, files)
+    _permit_uploads(megabytes, files)
     return list(st.file_uploader(label, max_upload_size=megabytes, accept_multiple_files=True, **options))
 
 
-def chat_field(placeholder: str, *, megabytes: int, files: int, file_type: Sequence[str], **options: Any) -> Typed:
+def chat_field(
+    placeholder: str, *, megabytes: int, files: int, file_type: Sequence[str], **options: Any
+) -> ChatInputResult:
     """Draw `st.chat_input`, with files if `files` is not 0."""
     if files:
-        _expect(megabytes, files)
+        _permit_uploads(megabytes, files)
         options |= {"accept_file": "multiple", "file_type": file_type, "max_upload_size": megabytes}
-    typed: Typed = st.chat_input(placeholder, **options)
+    typed: ChatInputResult = st.chat_input(placeholder, **options)
     return typed
 
 
-def _expect(megabytes: int, files: int) -> None:
+def _permit_uploads(megabytes: int, files: int) -> None:
     """Permit uploads for this session. One file more is accepted, so that the page can report too many."""
     context = get_script_run_ctx()
     assert context is not None
-    field = st.session_state.setdefault(_FIELD, _Field())
+    field = st.session_state.setdefault(_FIELD, _UploadPermit())
     field.megabytes, field.files = megabytes, files + 1
-    _fields[context.session_id] = field
+    _permits[context.session_id] = field
 
 
 class OnlyExpectedUploads:
@@ -84,28 +86,28 @@ class OnlyExpectedUploads:
         if upload is None:
             await self.app(scope, receive, send)
             return
-        field = _fields.get(upload[1])
+        field = _permits.get(upload[1])
         refusal = _refusal(field, Headers(scope=scope).get("content-length"))
         if refusal is not None:
             await refusal(scope, receive, send)
             return
         assert field is not None
-        field.under_way += 1
+        field.running_uploads += 1
         try:
             await self.app(scope, receive, send)
         finally:
-            field.under_way -= 1
+            field.running_uploads -= 1
             _keep_newest(upload[1], field.files)
 
 
-def _refusal(field: _Field | None, length: str | None) -> PlainTextResponse | None:
+def _refusal(field: _UploadPermit | None, length: str | None) -> PlainTextResponse | None:
     if field is None:
         return PlainTextResponse("这个页面没有要上传的文件。", 403)
     if length is None or not length.isdecimal():  # the server reads no more than the length says
         return PlainTextResponse("上传的文件没有写明大小。", 411)
-    if int(length) > field.megabytes * 1024 * 1024 + _FRAMING:
+    if int(length) > field.megabytes * 1024 * 1024 + _FORM_OVERHEAD:
         return PlainTextResponse(f"文件超过了 {field.megabytes} MB 的上限。", 413)
-    if field.under_way >= field.files:
+    if field.running_uploads >= field.files:
         return PlainTextResponse("还有文件正在上传，请稍候。", 429)
     return None
 

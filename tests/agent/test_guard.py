@@ -8,7 +8,7 @@ import pytest
 from langchain_core.agents import AgentAction
 
 from core.agent.errors import LoopDetected
-from core.agent.guard import LoopGuard, acting_part, let_go, within
+from core.agent.guard import LoopGuard, acting_deadline, cancel_task, run_within
 from core.base.http import Deadline
 
 
@@ -62,7 +62,7 @@ def test_circles_are_recognised_and_progress_is_not(turns: list[list[Any]], stop
 @pytest.mark.parametrize(("seconds", "reserve"), [(10, 2.5), (60, 15), (300, 30)])
 def test_time_is_kept_for_the_last_answer(seconds: float, reserve: float) -> None:
     whole = Deadline(seconds, clock=lambda: 100.0)
-    assert whole.remaining() - acting_part(whole).remaining() == reserve
+    assert whole.remaining() - acting_deadline(whole).remaining() == reserve
 
 
 async def stubborn(times: int) -> str:
@@ -81,7 +81,7 @@ def test_work_ends_at_its_deadline_even_if_it_forgets_that_it_was_cancelled(time
     async def run() -> None:
         end = Deadline(0.2)
         with pytest.raises(TimeoutError):
-            await within(stubborn(times), lambda: end)
+            await run_within(stubborn(times), lambda: end)
         assert len(asyncio.all_tasks()) == 1
 
     started = time.monotonic()
@@ -99,7 +99,7 @@ def test_a_deadline_may_move_while_the_work_goes_on() -> None:
             await asyncio.sleep(0.7)
             return "done"
 
-        return await within(work(), lambda: second if begun.is_set() else first)
+        return await run_within(work(), lambda: second if begun.is_set() else first)
 
     assert asyncio.run(run()) == "done"
 
@@ -110,16 +110,16 @@ def test_an_error_of_the_work_is_its_own() -> None:
 
     async def run() -> None:
         with pytest.raises(KeyError):
-            await within(broken(), lambda: Deadline(1))
+            await run_within(broken(), lambda: Deadline(1))
 
     asyncio.run(run())
 
 
 def test_cancelling_the_one_who_waits_cancels_the_work() -> None:
     async def run() -> None:
-        waiting = asyncio.create_task(within(stubborn(1), lambda: Deadline(9)))
+        waiting = asyncio.create_task(run_within(stubborn(1), lambda: Deadline(9)))
         await asyncio.sleep(0.05)
-        await let_go(waiting)
+        await cancel_task(waiting)
         assert waiting.cancelled()
         await asyncio.sleep(0.2)
         assert len(asyncio.all_tasks()) == 1

@@ -17,13 +17,13 @@ import pytest
 from core.agent.legal_tools import CaseSearchTool, RegulationSearchTool
 from core.agent.prompt import NO_TOOLS, NO_WEB
 from core.agent.tools import Observation, ToolContext
-from core.answer.archive import decode, encode
+from core.answer.archive import decode_message, encode_message
 from core.answer.events import Notice, SearchFinished, ToolFinished, ToolStarted
 from core.answer.message import Message, message_from_run
 from core.legal.types import CaseType
 from core.search.engines.bundled import BundledEngine
 from core.search.errors import EngineTimeout, NoEngine
-from core.search.types import Outcome, SearchResult, SearchType
+from core.search.types import AttemptOutcome, SearchResult, SearchType
 from core.ui.chat import ledger
 from support import invented
 from support.agents import RunningAgent, agent, answer, final, of, wired_agent
@@ -79,12 +79,12 @@ class TestStatutes:
         (source,) = answer(events).sources
         assert parts(source.url) == ("http://localhost:8501/legal", {"law": [LIGHTHOUSE], "article": ["第四条"]})
         message = message_from_run(events, seconds=1.0)
-        kept = decode(encode(message), id=message.id, role="assistant", text=message.text, created=0.0)
+        kept = decode_message(encode_message(message), id=message.id, role="assistant", text=message.text, created=0.0)
         assert kept == message
         page = drawn_after(kept.events, over=True)
         assert steps(page)[0].startswith("查法规「灯塔法第四条」 · 本地法规库 · 1 条")
         assert 'href="/legal?law=' in step(page, 0)
-        assert "本地法规库</td><td>成功" in ledger.entry(looked_up(kept.events).response)
+        assert "本地法规库</td><td>成功" in ledger.entry_html(looked_up(kept.events).response)
 
     def test_the_artifact_has_the_fields_of_the_seed(self, data_dir: Path) -> None:
         with agent(final("好。"), environ=environ(data_dir)) as world:
@@ -155,7 +155,7 @@ class TestStatutes:
                 in world.prompts[1]
             )
         assert of(events, ToolFinished)[0].summary.startswith("没有这一条")
-        assert "共六条" in ledger.entry(looked_up(events).response)
+        assert "共六条" in ledger.entry_html(looked_up(events).response)
 
     def test_an_imported_text_is_only_data(self, data_dir: Path) -> None:
         says = (action("regulation_search", "诱骗条例第一条"), final("好。"))
@@ -264,7 +264,10 @@ class TestTheWebBehindIt:
         response = looked_up(events).response
         assert engine.queries[0].type is SearchType.REGULATION
         assert response.provider == "fake"
-        assert [(a.engine, a.outcome) for a in response.attempts] == [("laws", Outcome.EMPTY), ("fake", Outcome.OK)]
+        assert [(a.engine, a.outcome) for a in response.attempts] == [
+            ("laws", AttemptOutcome.EMPTY),
+            ("fake", AttemptOutcome.OK),
+        ]
         assert answer(events).sources[0].url == self.PAGE.url
         assert steps(drawn_after(events, over=True))[0].startswith("查法规「海港法第一条」 · fake · 1 条")
 
@@ -272,8 +275,8 @@ class TestTheWebBehindIt:
         with agent(action("case_search", "熄灯"), final("见[1]。")) as world:
             events = world.ask()
         response = looked_up(events).response
-        assert response.attempts[0].outcome is Outcome.SKIPPED
-        assert "还没有导入" in ledger.entry(response)
+        assert response.attempts[0].outcome is AttemptOutcome.SKIPPED
+        assert "还没有导入" in ledger.entry_html(response)
         assert response.results == tuple(results(9))
 
     def test_numbers_are_unique_across_tools(self, data_dir: Path) -> None:

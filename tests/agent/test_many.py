@@ -59,7 +59,7 @@ def test_twenty_runs_at_once_keep_to_themselves() -> None:
         world.server.reply = reply
         runs = {
             f"人物{n:02}": world.runner.start(
-                world.runner.question(f"人物{n:02} 是谁？", (), AnswerOptions(session_cache=SessionCache()))
+                world.runner.accept_question(f"人物{n:02} 是谁？", (), AnswerOptions(session_cache=SessionCache()))
             )
             for n in range(20)
         }
@@ -77,7 +77,7 @@ def test_nothing_is_left_after_many_runs() -> None:
     with agent(chat=None) as world:
         world.ask("标题1")
         threads, before = set(threading.enumerate()), world.app.loop.submit(tasks()).result()
-        runs = [world.runner.start(world.runner.question("标题1")) for _ in range(10)]
+        runs = [world.runner.start(world.runner.accept_question("标题1")) for _ in range(10)]
         for run in runs[::2]:
             run.cancel()
         for run in runs[1::2]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.agent.prompt import FOR_TOOLS, VARIANTS, agent_prompt
+from core.agent.prompt import TOOLS_SUFFIX, VARIANTS, build_agent_prompt
 from core.base.settings import ModelChoice
 from core.run.choices import Choices
 from core.run.prompts import FOLDER
@@ -17,14 +17,14 @@ GOOD = "规则 {braces} $$5 ${tools} 之一 [$tool_names]\n---\n$history问：$q
 
 
 def prompt(wanted: str = "auto", question: str = "你好吗", strategy: str = "react", model: ModelChoice = MODEL) -> str:
-    built = agent_prompt(wanted, strategy=strategy, question=question, model=model, today="2026-01-02")
+    built = build_agent_prompt(wanted, strategy=strategy, question=question, model=model, today="2026-01-02")
     values = {"tools": "T", "tool_names": "N", "history": "", "input": question, "agent_scratchpad": ""}
     if strategy == "tools":
         values["agent_scratchpad"] = []  # type: ignore[assignment]
     return "\n".join(str(message.text) for message in built.messages.invoke(values).to_messages())
 
 
-@pytest.mark.parametrize("name", [f"agent_{variant}{form}" for variant in VARIANTS for form in ("", FOR_TOOLS)])
+@pytest.mark.parametrize("name", [f"agent_{variant}{form}" for variant in VARIANTS for form in ("", TOOLS_SUFFIX)])
 def test_every_variant_tells_goal_tools_queries_stopping_and_citing(name: str) -> None:
     text = (FOLDER / f"{name}.md").read_text("utf-8")
     for chinese, english in [
@@ -61,7 +61,7 @@ def test_small_models_get_a_short_prompt(name: str, small: bool) -> None:
     assert ("每次只写下面两种格式" in prompt(model=ModelChoice("openai", name))) is small
 
 
-@pytest.mark.parametrize(("strategy", "form"), [("react", ""), ("tools", FOR_TOOLS)])
+@pytest.mark.parametrize(("strategy", "form"), [("react", ""), ("tools", TOOLS_SUFFIX)])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_variant_can_be_chosen_by_name(variant: str, strategy: str, form: str) -> None:
     template = (FOLDER / f"agent_{variant}{form}.md").read_text("utf-8")

@@ -10,14 +10,14 @@ from langchain_core.agents import AgentFinish
 from langchain_core.exceptions import OutputParserException
 
 from core.agent.parser import ReactParser
-from core.agent.react_stream import HELD_FOR_A_CALL, ReactStream, Stream, ToolCallStream
+from core.agent.react_stream import CALL_HOLDBACK, OutputStream, ReactStream, ToolCallStream
 from core.agent.toolbox import ALIASES
 from core.llm.pieces import TextPiece
 
 PARSER = ReactParser(tools=("web_search",), aliases=ALIASES)
 
 
-def sort(stream: Stream, pieces: list[str]) -> tuple[str, str]:
+def sort(stream: OutputStream, pieces: list[str]) -> tuple[str, str]:
     told = [piece for text in pieces for piece in stream.feed(text)]
     told += stream.end()
     answer = "".join(piece.text for piece in told if isinstance(piece, TextPiece))
@@ -91,7 +91,7 @@ def test_a_thought_comes_out_before_its_line_ends() -> None:
 def test_an_announcement_before_a_call_is_a_thought() -> None:
     stream = ToolCallStream()
     assert list(stream.feed("我先搜索一下。")) == []
-    stream.calls_tool()
+    stream.note_tool_call()
     assert sort(stream, []) == ("我先搜索一下。", "")
 
 
@@ -101,7 +101,7 @@ def test_a_short_answer_without_a_call_is_an_answer() -> None:
 
 def test_a_long_answer_streams() -> None:
     stream = ToolCallStream()
-    told = list(stream.feed("答" * HELD_FOR_A_CALL))
+    told = list(stream.feed("答" * CALL_HOLDBACK))
     assert isinstance(told[0], TextPiece)
     assert [piece.text for piece in stream.feed("完")] == ["完"]
 

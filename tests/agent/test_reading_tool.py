@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from core.agent.reading_tool import Wanted
+from core.agent.reading_tool import PageRequest
 from core.answer.events import Notice, PageRead, ReadingStarted, RunEvent, SearchFinished, ToolFinished, ToolStarted
 from core.answer.export import answer_as_markdown
 from core.answer.message import Message, message_from_run
-from core.answer.sources import how_read
+from core.answer.sources import reading_status
 from core.base.web_addresses import host_of
 from core.llm.tokens import estimate_tokens
-from core.reading.extracted import Extracted
+from core.reading.extracted import ExtractedText
 from core.reading.files import file_page
 from core.run.question import AnswerOptions
 from core.search.types import SearchResult, Source
@@ -88,7 +88,7 @@ def test_react_reads_a_source_by_its_number_and_cites_what_was_read(web: Web) ->
     assert source.characters > 100
     assert answer(events).to_json()["sources"][0]["read"] == "page"
     message = message_from_run(events, seconds=1, mode="agent")
-    assert [how_read(entry) for entry in message.found] == [f"已读全文 · {source.characters:,} 字", "仅摘要"]
+    assert [reading_status(entry) for entry in message.sources] == [f"已读全文 · {source.characters:,} 字", "仅摘要"]
     assert f"已读全文 · {source.characters:,} 字" in answer_as_markdown(message, lambda _: None)
 
 
@@ -201,7 +201,7 @@ def test_a_link_that_the_user_typed_is_read_and_becomes_a_source(web: Web, where
     assert (source.number, source.url, source.read) == (1, link, "page")
     assert source.title == "青溪市前三季度供水量增加"
     assert "青溪市水务局十二日公布" in source.snippet
-    assert message_from_run(events, seconds=1).found == (source,)
+    assert message_from_run(events, seconds=1).sources == (source,)
 
 
 def test_a_link_that_an_answer_or_a_note_contains_was_not_typed_by_the_user(web: Web) -> None:
@@ -257,7 +257,7 @@ def test_a_page_that_could_not_be_read_is_not_tried_again_and_the_snippet_stays(
         (True, "读了 1 个网页，1 个没有读到"),
         (False, "没有读到网页：网页不存在"),
     ]
-    assert [how_read(source)[:4] for source in answer(events).sources] == ["仅摘要（", "已读全文"]
+    assert [reading_status(source)[:4] for source in answer(events).sources] == ["仅摘要（", "已读全文"]
 
 
 def test_what_an_engine_sent_along_needs_no_request(web: Web) -> None:
@@ -314,10 +314,10 @@ def test_the_law_books_are_no_pages(web: Web) -> None:
 
 
 def read_tool(world: RunningAgent) -> Any:
-    from core.agent.reading_tool import read_page
+    from core.agent.reading_tool import build_read_page
     from core.agent.tools import ToolContext
 
-    return read_page(ToolContext(search=world.app.search, reader=world.app.reader))
+    return build_read_page(ToolContext(search=world.app.search, reader=world.app.reader))
 
 
 def test_instructions_on_a_page_are_told(web: Web) -> None:
@@ -331,7 +331,7 @@ def test_instructions_on_a_page_are_told(web: Web) -> None:
 
 def test_what_the_reader_wants_read_is_read_before_the_first_thought(web: Web) -> None:
     wanted = Source(4, "供水量增加", web.page("news.example/4", NEWS.encode()), SNIPPET)
-    options = AnswerOptions(read=(wanted,))
+    options = AnswerOptions(sources_to_read=(wanted,))
     events, prompts = asked(final("不需要[1]。"), engines=found("http://a.example/"), options=options)
     assert [event.type for event in events][:2] == ["reading_started", "page_read"]
     assert PAYS_NOTHING in prompts[0]
@@ -344,7 +344,7 @@ def test_what_the_reader_wants_read_is_read_before_the_first_thought(web: Web) -
 def test_the_embedded_model_quotes_what_the_reader_wanted_read(web: Web) -> None:
     wanted = Source(4, "供水量增加", web.page("news.example/4", NEWS.encode()), SNIPPET)
     with agent(engines=found("http://a.example/"), environ=READING) as world:
-        events = world.ask(QUESTION, options=AnswerOptions(read=(wanted,)))
+        events = world.ask(QUESTION, options=AnswerOptions(sources_to_read=(wanted,)))
     assert PAYS_NOTHING in answer(events).text
     assert answer(events).sources[0].url == wanted.url
 
@@ -371,19 +371,21 @@ def test_what_is_searched_after_reading_keeps_its_number_and_its_state(web: Web)
     engines = found(web.page("news.example/1", NEWS.encode()))
     events, _ = asked(search_step("水表"), read_step("1"), search_step("付费"), final("好[1]。"), engines=engines)
     assert [source.read for source in of(events, SearchFinished)[-1].sources] == ["page"]
-    assert [source.read for source in message_from_run(events, seconds=1).found] == ["page"]
+    assert [source.read for source in message_from_run(events, seconds=1).sources] == ["page"]
 
 
 @pytest.mark.parametrize(
     "written", ["1," * 100_000, "[" * 100_000, "来源" * 50_000, "https://" * 20_000, " " * 100_000]
 )
 def test_endless_input_is_read_in_no_time(written: str) -> None:
-    wanted = Wanted.read_from(written)
+    wanted = PageRequest.parse(written)
     assert len(wanted.focus) <= 150
 
 
 def test_a_file_of_the_user_is_there_first_and_can_be_read_again_for_something_else() -> None:
-    lease = file_page("租约.docx", Extracted("docx", "押金为两个月租金。" + "无关的话。" * 2_000 + f"{PAYS_NOTHING}。"))
+    lease = file_page(
+        "租约.docx", ExtractedText("docx", "押金为两个月租金。" + "无关的话。" * 2_000 + f"{PAYS_NOTHING}。")
+    )
     events, prompts = asked(
         read_step({"sources": "1", "focus": "押金"}),
         final("不需要[1]。"),

@@ -12,7 +12,7 @@ import pytest
 from langchain_core.tools import BaseTool
 
 from core.agent.tools import AgentTool as Tool
-from core.agent.tools import Observation, Result, ToolContext, web_search
+from core.agent.tools import Observation, ToolContext, ToolResult, build_web_search
 from core.answer.events import (
     Answer,
     Checked,
@@ -143,14 +143,14 @@ def test_a_blank_or_too_long_question_is_refused() -> None:
     with agent(final("x")) as world:
         for question in (" ", "\u200b", "长" * 30_000):
             with pytest.raises(InputError):
-                world.runner.question(question)
+                world.runner.accept_question(question)
 
 
 def test_the_finished_run_becomes_a_message_with_its_steps() -> None:
     with agent(search_step("x"), final("是[1]。")) as world:
         message = message_from_run(world.ask(), seconds=1.0)
     assert message.text == "是[1]。"
-    assert len(message.found) == 5
+    assert len(message.sources) == 5
     assert message.ending is None
     assert message.usage is not None
 
@@ -222,14 +222,14 @@ def test_another_tool_joins_with_one_line() -> None:
         name: str = "regulation_search"
         description: str = "查法规"
 
-        async def use(self, call_id: str, query: str) -> Result:
+        async def use(self, call_id: str, query: str) -> ToolResult:
             return Observation(f"《{query}》全文", ok=True, summary="1 条"), None
 
     def law(context: ToolContext) -> BaseTool:
         return Law(context=context)
 
     steps = (["Action: regulation_search\nAction Input: 劳动法"], final("见劳动法。"))
-    with agent(*steps, tools=(web_search, law)) as world:
+    with agent(*steps, tools=(build_web_search, law)) as world:
         events = world.ask()
         assert "Action: 要使用的工具，只能是其中之一：[web_search, regulation_search]" in world.prompts[0]
         assert "Observation: 《劳动法》全文" in world.prompts[1]
@@ -241,7 +241,7 @@ def test_a_tool_with_a_bug_does_not_end_the_run(caplog: pytest.LogCaptureFixture
         name: str = "web_search"
         description: str = "坏的"
 
-        async def use(self, call_id: str, query: str) -> Result:
+        async def use(self, call_id: str, query: str) -> ToolResult:
             raise KeyError(query)
 
     with agent(search_step("x"), final("好。"), tools=(lambda context: Broken(context=context),)) as world:

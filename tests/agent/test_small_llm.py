@@ -35,7 +35,7 @@ def test_it_ends_with_an_answer_in_time(question: str, strategy: str) -> None:
     environ |= {"AGENT_STRATEGY": strategy, "AGENT_MAX_EXECUTION_TIME": "45", "AGENT_MAX_ITERATIONS": "3"}
     app = build_app(loaded(**environ), engines=[FakeEngine("fake", results(9))])
     runner = AgentRunner(app.latest_configured, loop=app.loop)
-    app.model.chat()
+    app.model.chat_model()
     started = time.monotonic()
     try:
         events = list(runner.stream(question))

@@ -10,7 +10,7 @@ from typing import Any
 import langchain_openai  # noqa: F401 - its import takes seconds, which are not the measured run's
 import pytest
 
-from core.agent.strategy import NATIVE, REACT, REACT_WITHOUT_STOP, Strategies
+from core.agent.strategy import NATIVE, REACT, REACT_WITHOUT_STOP, StrategyMemory
 from core.answer.events import Notice, RunStopped, SearchFinished, TextDelta, Thought, ToolFinished, ToolStarted, Usage
 from core.answer.message import message_from_run
 from core.base.settings import ModelChoice
@@ -298,7 +298,7 @@ def test_an_answer_that_never_ends_is_cut_at_the_deadline() -> None:
 def test_stopping_lets_go_of_a_hanging_model_at_once() -> None:
     with wired_agent() as world:
         world.server.reply = in_turn(["Thought: " + "想" * 30, *["想" * 10, 0.05] * 400])
-        run = world.runner.start(world.runner.question(QUESTION))
+        run = world.runner.start(world.runner.accept_question(QUESTION))
         until(lambda: bool(of(run.events, Thought)))
         run.cancel()
         until(lambda: world.server.broken_off == 1)
@@ -310,7 +310,7 @@ def test_stopping_lets_go_of_a_hanging_tool_at_once() -> None:
     with wired_agent(engines=[engine], environ={"SEARCH_TIMEOUT": "60"}) as world:
         world.server.reply = in_turn(step("x"), final("好。"))
         before = _tasks(world)
-        run = world.runner.start(world.runner.question(QUESTION))
+        run = world.runner.start(world.runner.accept_question(QUESTION))
         until(lambda: bool(of(run.events, ToolStarted)))
         run.cancel()
         until(lambda: _tasks(world) == before)
@@ -349,7 +349,7 @@ class _Chat:
     ],
 )
 def test_what_is_tried_first(wanted: str, provider: str, name: str, profile: Any, native: bool) -> None:
-    ways = Strategies(wanted, ModelChoice(provider, name)).to_try(_Chat(profile), with_tools=True)  # type: ignore[arg-type]
+    ways = StrategyMemory(wanted, ModelChoice(provider, name)).candidates(_Chat(profile), with_tools=True)  # type: ignore[arg-type]
     assert ways == ([NATIVE] if native else []) + [REACT, REACT_WITHOUT_STOP]
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import core.answer.events
-from core.answer.archive import EVENTS, NO_TEXT, decode, encode
+from core.answer.archive import DAMAGED_TEXT, EVENT_TYPES, decode_message, encode_message
 from core.answer.events import DAMAGED, Notice, RunEvent, Thought, Usage, _Event
 from core.answer.message import Message
 from core.base.text import clean
@@ -49,7 +49,9 @@ def anything_of(kind: Any) -> st.SearchStrategy[Any]:
 
 
 def again(message: Message) -> Message:
-    return decode(encode(message), id=message.id, role=message.role, text=message.text, created=message.created)
+    return decode_message(
+        encode_message(message), id=message.id, role=message.role, text=message.text, created=message.created
+    )
 
 
 def test_every_event_type_can_be_kept() -> None:
@@ -58,10 +60,10 @@ def test_every_event_type_can_be_kept() -> None:
         for value in vars(core.answer.events).values()
         if isinstance(value, type) and issubclass(value, _Event) and value is not _Event
     }
-    assert defined == EVENTS
+    assert defined == EVENT_TYPES
 
 
-@pytest.mark.parametrize("kind", EVENTS.values())
+@pytest.mark.parametrize("kind", EVENT_TYPES.values())
 @settings(max_examples=30)
 @given(data=st.data())
 def test_an_event_comes_back_as_it_was(kind: type[RunEvent], data: st.DataObject) -> None:
@@ -81,43 +83,43 @@ def test_a_message_comes_back_as_it_was() -> None:
 
 @given(st.text(st.characters(exclude_categories=()), max_size=30))
 def test_whatever_is_written_can_be_stored_anywhere(text: str) -> None:
-    document = encode(Message("assistant", text, (Thought(text), Usage(1, 2, parts={text: 1})), model=text))
+    document = encode_message(Message("assistant", text, (Thought(text), Usage(1, 2, parts={text: 1})), model=text))
     assert "\x00" not in document
     document.encode()  # a lone surrogate would raise
     assert json.loads(document)["events"][0]["text"] == clean(text)
 
 
 def test_an_event_from_a_newer_version_is_left_out() -> None:
-    document = json.loads(encode(FULL))
+    document = json.loads(encode_message(FULL))
     document["version"] = 99
     document["events"].insert(0, {"type": "hologram", "shape": "cube"})
     document["events"][1]["colour"] = "red"
     document["mood"] = "good"
-    found = decode(json.dumps(document), id="id1", role="assistant", text=FULL.text, created=0)
+    found = decode_message(json.dumps(document), id="id1", role="assistant", text=FULL.text, created=0)
     assert found == FULL
 
 
 def test_a_field_that_an_older_version_did_not_write_has_its_default() -> None:
-    document = json.loads(encode(FULL))
+    document = json.loads(encode_message(FULL))
     usage = next(entry for entry in document["events"] if entry["type"] == "usage")
     del usage["parts"]
-    found = decode(json.dumps(document), id="id1", role="assistant", text=FULL.text, created=0)
+    found = decode_message(json.dumps(document), id="id1", role="assistant", text=FULL.text, created=0)
     assert found.usage == Usage(10, 20, True, {})
 
 
 def test_damage_that_was_told_in_other_words_is_known_by_its_kind() -> None:
     reworded = Message("assistant", "答", (Notice(DAMAGED.kind, "换一句话。"),))
-    assert not again(reworded).looked_nothing_up
-    document = json.loads(encode(reworded))
+    assert not again(reworded).is_unsourced
+    document = json.loads(encode_message(reworded))
     document["events"].append({"type": "usage", "input": "?"})
-    found = decode(json.dumps(document), id="id1", role="assistant", text="答", created=0)
+    found = decode_message(json.dumps(document), id="id1", role="assistant", text="答", created=0)
     assert [notice.kind for notice in found.notices] == [DAMAGED.kind]
 
 
 def test_one_damaged_event_costs_one_event() -> None:
-    document = json.loads(encode(FULL))
+    document = json.loads(encode_message(FULL))
     document["events"][1]["response"] = "?"
-    found = decode(json.dumps(document), id="id1", role="assistant", text=FULL.text, created=0)
+    found = decode_message(json.dumps(document), id="id1", role="assistant", text=FULL.text, created=0)
     expected = (*FULL.events[:1], DAMAGED, *FULL.events[2:])
     assert found == replace(FULL, events=expected)
 
@@ -143,10 +145,10 @@ def test_one_damaged_event_costs_one_event() -> None:
     ],
 )
 def test_a_damaged_document_leaves_the_text(document: object) -> None:
-    found = decode(document, id="x", role="assistant", text="还在", created=5.0)
+    found = decode_message(document, id="x", role="assistant", text="还在", created=5.0)
     assert (found.text, found.notices, found.created) == ("还在", (DAMAGED,), 5.0)
-    empty = decode(document, id="x", role="?", text=b"\xff", created="never")
-    assert (empty.text, empty.role, empty.created) == (NO_TEXT, "assistant", 0.0)
+    empty = decode_message(document, id="x", role="?", text=b"\xff", created="never")
+    assert (empty.text, empty.role, empty.created) == (DAMAGED_TEXT, "assistant", 0.0)
 
 
 @given(
@@ -161,4 +163,4 @@ def test_a_damaged_document_leaves_the_text(document: object) -> None:
     )
 )
 def test_no_document_raises(document: Any) -> None:
-    assert decode(json.dumps(document), id="x", role="user", text="文", created=0).text == "文"
+    assert decode_message(json.dumps(document), id="x", role="user", text="文", created=0).text == "文"

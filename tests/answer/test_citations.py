@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.answer.citations import LONGEST, cited_numbers, cited_sources, holdback
+from core.answer.citations import MAX_CITATION_LENGTH, cited_numbers, cited_sources, unsettled_length
 from core.search.types import Source
 
 SOURCES = tuple(Source(number, f"标题{number}", f"https://site{number}.example/", "摘要") for number in range(1, 6))
@@ -123,13 +123,13 @@ def test_cited_sources_are_ascending() -> None:
     ],
 )
 def test_holdback(text: str, held: str) -> None:
-    assert text[len(text) - holdback(text) :] == held
+    assert text[len(text) - unsettled_length(text) :] == held
 
 
 @given(st.text(alphabet="[]【】1，, a\n*-`(", max_size=80))
 def test_holdback_is_bounded(text: str) -> None:
-    assert 0 <= holdback(text) <= min(LONGEST, len(text))
+    assert 0 <= unsettled_length(text) <= min(MAX_CITATION_LENGTH, len(text))
 
 
 def test_a_lone_bracket_holds_nothing_back_for_ever() -> None:
-    assert holdback("[" + "字" * LONGEST) == 0
+    assert unsettled_length("[" + "字" * MAX_CITATION_LENGTH) == 0

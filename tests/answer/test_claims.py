@@ -10,17 +10,17 @@ import pytest
 from core.answer.annotate import END_OF_NOTE, NO_SOURCE, NOTE, annotate
 from core.answer.checked import (
     AnswerCheck,
-    Check,
     CitationCheck,
     Difference,
-    Evidence,
+    QuotedPassage,
+    SourceCheck,
     StatementCheck,
-    Uncited,
+    UncitedStatement,
     Verdict,
 )
-from core.answer.claims import claims, tally
-from core.answer.markdown import render_annotated, split_clean
-from core.answer.source_html import fragment
+from core.answer.claims import citation_verdicts, tally
+from core.answer.markdown import render_annotated, split_clean_blocks
+from core.answer.source_html import passage_link
 from core.search.types import Source
 
 
@@ -40,11 +40,11 @@ def bracket(text: str, number: int, verdict: Verdict, *, nth: int = 0, **more: o
     start = -1
     for _ in range(nth + 1):
         start = text.index(f"[{number}]", start + 1)
-    return CitationCheck(number, start, start + 3, Check(verdict, 0.5, "原因", **more))  # type: ignore[arg-type]
+    return CitationCheck(number, start, start + 3, SourceCheck(verdict, 0.5, "原因", **more))  # type: ignore[arg-type]
 
 
 def statement(text: str, *citations: CitationCheck) -> StatementCheck:
-    return StatementCheck(0, 1, text, Check(Verdict.UNCHECKED, 0.5, ""), citations)
+    return StatementCheck(0, 1, text, SourceCheck(Verdict.UNCHECKED, 0.5, ""), citations)
 
 
 CHECK = AnswerCheck(
@@ -55,23 +55,23 @@ CHECK = AnswerCheck(
                 ANSWER,
                 1,
                 Verdict.CONTRADICTED,
-                evidence=(Evidence(1, 0, 9, "试用期最长二个月。"),),
+                evidence=(QuotedPassage(1, 0, 9, "试用期最长二个月。"),),
                 differences=(Difference("number", "六个月", "二个月"),),
             ),
         ),
         statement(
             "加班要付工资。",
-            bracket(ANSWER, 1, Verdict.SUPPORTED, nth=1, evidence=(Evidence(1, 9, 18, "加班应当付工资。"),)),
+            bracket(ANSWER, 1, Verdict.SUPPORTED, nth=1, evidence=(QuotedPassage(1, 9, 18, "加班应当付工资。"),)),
             bracket(ANSWER, 2, Verdict.UNCHECKED),
         ),
     ),
-    (Uncited(ANSWER.index("合同期限"), ANSWER.index("加班"), "合同期限三年以上。"),),
+    (UncitedStatement(ANSWER.index("合同期限"), ANSWER.index("加班"), "合同期限三年以上。"),),
 )
 
 
 def drawn(text: str, check: AnswerCheck | None) -> str:
     annotated = annotate(text, check)
-    blocks = "\n\n".join(block.text for block in split_clean(annotated.text))
+    blocks = "\n\n".join(block.text for block in split_clean_blocks(annotated.text))
     return str(render_annotated(blocks, annotated.notes, SOURCES, anchor="a"))
 
 
@@ -140,7 +140,7 @@ def test_hostile_words_in_a_card_are_words() -> None:
         text,
         1,
         Verdict.CONTRADICTED,
-        evidence=(Evidence(1, 0, 9, evil),),
+        evidence=(QuotedPassage(1, 0, 9, evil),),
         differences=(Difference("quote", evil, evil),),
     )
     html = drawn(text, AnswerCheck((statement(evil, citation),)))
@@ -152,7 +152,7 @@ def test_hostile_words_in_a_card_are_words() -> None:
 def test_all_are_counted() -> None:
     assert tally(CHECK) == "3 处引用：1 处有据 · 1 处不符 · 1 处未核 · 1 句无出处"
     assert tally(AnswerCheck()) == ""
-    assert str(next(claims(CHECK))) == "✗ 不符 [1] 试用期最长六个月。（回答：六个月；来源：二个月）"
+    assert str(next(citation_verdicts(CHECK))) == "✗ 不符 [1] 试用期最长六个月。（回答：六个月；来源：二个月）"
 
 
 @pytest.mark.parametrize(
@@ -169,9 +169,9 @@ def test_all_are_counted() -> None:
     ],
 )
 def test_the_address_of_a_passage(address: str, passage: str, expected: str) -> None:
-    assert fragment(address, passage) == expected
+    assert passage_link(address, passage) == expected
 
 
 def test_a_long_passage_is_found_by_its_ends() -> None:
-    address = fragment("https://a.example/", "始" * 40 + "终" * 40)
+    address = passage_link("https://a.example/", "始" * 40 + "终" * 40)
     assert address.endswith(f":~:text={'%E5%A7%8B' * 10},{'%E7%BB%88' * 10}")

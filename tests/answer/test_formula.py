@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.answer.formula import mathml, tex_of
-from core.answer.markdown import Blocks, render_html, render_standalone
+from core.answer.formula import mathml, strip_delimiters
+from core.answer.markdown import BlockStream, render_html, render_standalone
 from core.search.types import Source
 
 SOURCES = [Source(n, f"题{n}", f"https://site{n}.example/", "摘要") for n in (1, 2, 3)]
@@ -13,7 +13,7 @@ SOURCES = [Source(n, f"题{n}", f"https://site{n}.example/", "摘要") for n in 
 
 @pytest.mark.parametrize("written", ["$x^2$", r"\(x^2\)", "$$x^2$$", "$$\nx^2\n$$", r"\[x^2\]"])
 def test_the_signs_around_a_formula_are_not_part_of_it(written: str) -> None:
-    assert tex_of(written) == "x^2"
+    assert strip_delimiters(written) == "x^2"
 
 
 def test_a_formula_is_mathml() -> None:
@@ -54,10 +54,10 @@ def test_in_a_page_it_waits_for_the_script_and_in_an_export_it_is_there() -> Non
 
 
 def test_half_a_formula_is_not_drawn_while_the_text_grows() -> None:
-    blocks, seen = Blocks(), []
+    blocks, seen = BlockStream(), []
     for character in "由 $a^2$ 得，\n\n$$\n\\frac{a}{b}\n$$\n\n共 $5 元。":
         blocks.feed(character)
-        seen.append(" ".join(block.text for block in blocks.open))
+        seen.append(" ".join(block.text for block in blocks.open_blocks))
     assert not [text for text in seen if "$a" in text and "$a^2$" not in text]
     assert not [text for text in seen if "frac" in text and "{b}\n$$" not in text]
     assert seen[-1].endswith("共 $5 元。"), "a price is none"

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.answer.citations import cited_numbers
-from core.answer.link_citations import HOLD, PATIENCE, LinkCitations
+from core.answer.link_citations import MAX_HELD_LENGTH, UNKNOWN_LINK_WAIT, LinkCitations
 from core.search.types import Source
 
 KNOWN = {"https://a.example/1": 1, "https://b.example/x_(y)?q=2": 2, "https://c.example/": 3}
@@ -108,7 +108,7 @@ def test_what_is_held_back_is_bounded_and_cheap(start: str) -> None:
     links.feed(start)
     for _ in range(3000):
         links.feed("字")
-        assert len(links.held) <= HOLD
+        assert len(links.pending) <= MAX_HELD_LENGTH
     assert time.process_time() - started < 3
 
 
@@ -118,5 +118,5 @@ def test_a_page_that_becomes_known_a_little_later() -> None:
     assert links.feed("甲([n.example](https://n.example/))乙") == "甲"
     known["https://n.example/"] = 1
     assert links.feed("") == "[1]乙"
-    assert links.feed("丙[n](https://other.example/)" + "字" * (PATIENCE - 1)) == "丙"
-    assert links.feed("字") == "[n](https://other.example/)" + "字" * PATIENCE
+    assert links.feed("丙[n](https://other.example/)" + "字" * (UNKNOWN_LINK_WAIT - 1)) == "丙"
+    assert links.feed("字") == "[n](https://other.example/)" + "字" * UNKNOWN_LINK_WAIT

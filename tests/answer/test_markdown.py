@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.answer.markdown import Block, Blocks, render_html, split_blocks
+from core.answer.markdown import Block, BlockStream, render_html, split_blocks
 from core.answer.source_html import references_html, results_html
 from core.search.types import SearchResult, Source
 
@@ -312,9 +312,9 @@ def test_split_blocks() -> None:
 
 
 def test_an_open_fence_keeps_everything_in_one_block() -> None:
-    blocks = Blocks()
+    blocks = BlockStream()
     assert blocks.feed("文字\n\n```python\n# 注释\n\n- x\n\n") == [Block("paragraph", "文字")]
-    assert [(block.kind, block.body.rstrip()) for block in blocks.open] == [("code", "# 注释\n\n- x")]
+    assert [(block.kind, block.body.rstrip()) for block in blocks.open_blocks] == [("code", "# 注释\n\n- x")]
 
 
 @pytest.mark.parametrize(
@@ -333,11 +333,11 @@ def cut(text: str, places: list[int]) -> list[str]:
 
 @given(hostile | st.just(ANSWER) | st.lists(st.sampled_from(ANSWER.splitlines(keepends=True))).map("".join), st.data())
 def test_chunks_give_the_same_blocks_as_the_whole(text: str, data: st.DataObject) -> None:
-    blocks = Blocks()
+    blocks = BlockStream()
     final = []
     for chunk in cut(text, data.draw(st.lists(st.integers(0, 10_000), max_size=30))):
         final += blocks.feed(chunk)
-        assert len(blocks.open) <= len(split_blocks(text))
+        assert len(blocks.open_blocks) <= len(split_blocks(text))
     assert final + blocks.finish() == split_blocks(text)
 
 
@@ -349,10 +349,10 @@ def test_blocks_alone_look_as_they_do_together(text: str) -> None:
 @given(st.lists(st.integers(0, 10_000), max_size=200))
 @example(list(range(1000)))
 def test_a_half_citation_is_never_shown(places: list[int]) -> None:
-    blocks = Blocks()
+    blocks = BlockStream()
     shown = []
     for chunk in cut(ANSWER, places):
         shown += blocks.feed(chunk)
-        for block in (*shown, *blocks.open):
+        for block in (*shown, *blocks.open_blocks):
             if block.kind != "code":
                 assert not re.search(r"[\[【]|\]|】|citation|†", text_of(block.text)), block

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.answer.archive import decode, encode
-from core.answer.claims import NOTHING_LOOKED_UP
+from core.answer.archive import decode_message, encode_message
+from core.answer.claims import NO_SOURCES_NOTE
 from core.answer.events import Answer, RunFailed, SearchFinished, TextDelta
 from core.answer.export import as_html, as_markdown
 from core.answer.message import Message, message_from_run
@@ -18,11 +18,11 @@ ALONE = message_from_run([TextDelta("水是湿的。"), Answer("水是湿的。"
 
 
 def test_an_answer_out_of_nothing_says_so_live_stored_and_exported() -> None:
-    stored = decode(encode(ALONE), id=ALONE.id, role="assistant", text=ALONE.text, created=0.0)
-    assert ALONE.looked_nothing_up
-    assert stored.looked_nothing_up
+    stored = decode_message(encode_message(ALONE), id=ALONE.id, role="assistant", text=ALONE.text, created=0.0)
+    assert ALONE.is_unsourced
+    assert stored.is_unsourced
     for export in (as_markdown, as_html):
-        assert export("题", [ALONE]).count(NOTHING_LOOKED_UP) == 1
+        assert export("题", [ALONE]).count(NO_SOURCES_NOTE) == 1
 
 
 @pytest.mark.parametrize(
@@ -34,10 +34,10 @@ def test_an_answer_out_of_nothing_says_so_live_stored_and_exported() -> None:
         replace(ALONE, model=EMBEDDED_LABEL),
         replace(ALONE, text=" ", events=(RunFailed("model", "连接不上模型服务。"),)),
         replace(ALONE, events=(SearchFinished(SearchResponse(SearchQuery("水"))),)),
-        decode("{", id="a", role="assistant", text="水是湿的。", created=0.0),
+        decode_message("{", id="a", role="assistant", text="水是湿的。", created=0.0),
     ],
     ids=["question", "note", "agent", "embedded", "nothing written", "searched in vain", "damaged"],
 )
 def test_of_others_it_is_not_said(message: Message) -> None:
-    assert not message.looked_nothing_up
-    assert NOTHING_LOOKED_UP not in as_markdown("题", [message])
+    assert not message.is_unsourced
+    assert NO_SOURCES_NOTE not in as_markdown("题", [message])

@@ -17,7 +17,7 @@ import docx
 import pytest
 
 from core.__main__ import main
-from core.answer.claims import NOTHING_LOOKED_UP
+from core.answer.claims import NO_SOURCES_NOTE
 from support import invented, web_pages
 from support.app_server import free_port, wait_for
 from support.base import ROOT
@@ -145,9 +145,9 @@ def test_an_answer_out_of_nothing_says_so_beside_the_answer(core: Core) -> None:
     with openai_server() as server:
         server.script = ["你好。"]
         done = core("ask", "你好", LLM_MODEL="openai:script:x", OPENAI_BASE_URL=server.url, OPENAI_API_KEY="k")
-    assert NOTHING_LOOKED_UP in done.stderr
-    assert NOTHING_LOOKED_UP not in done.stdout
-    assert NOTHING_LOOKED_UP not in core("ask", "你好").stderr, "the embedded model says it in its own words"
+    assert NO_SOURCES_NOTE in done.stderr
+    assert NO_SOURCES_NOTE not in done.stdout
+    assert NO_SOURCES_NOTE not in core("ask", "你好").stderr, "the embedded model says it in its own words"
 
 
 def test_a_batch_answers_line_by_line_in_order(core: Core) -> None:

@@ -52,7 +52,7 @@ def test_engines_that_cannot_be_used_come_last_and_say_what_is_missing() -> None
     assert list(found) == ["searxng", "bundled", "exa", "google", "nosuch"]
     assert [engine.state for engine in found.values()] == ["缺少服务器", "就绪", "缺少密钥", "缺少 Chrome", "不可用"]
     assert "EXA_API_KEY" in found["exa"].cure
-    assert [engine.number for engine in found.values()] == [1, 2, 0, 0, 0]
+    assert [engine.position for engine in found.values()] == [1, 2, 0, 0, 0]
 
 
 def test_all_engines_are_tried_at_once_and_each_is_told_as_soon_as_it_is_known() -> None:
@@ -92,7 +92,7 @@ def test_old_results_do_not_pass_for_a_working_engine() -> None:
 def test_the_manual_makes_up_for_no_engine_that_reaches_the_web() -> None:
     """What nobody set up may fail while another engine reaches the web, and only then."""
     broken, manual = FakeEngine("broken", EngineUnavailable("连不上。")), FakeEngine("manual", results(1))
-    broken.set_up, manual.reaches_web = False, False  # type: ignore[misc]
+    broken.is_set_up, manual.reaches_web = False, False  # type: ignore[misc]
     with scripted_app(says=[], engines=[broken, manual], LLM_MODEL="embedded") as (app, _):
         checks = {check.name: (check.ok, check.off) for check in diagnose(app)}
         assert (checks["引擎 broken"], checks["引擎 manual"]) == ((False, False), (True, False))

@@ -79,13 +79,13 @@ def _nothing_left_behind() -> Iterator[None]:
 
 def forget_connections() -> None:
     """Closes the connections kept for reuse, and forgets which proxies and certificates the environment named."""
-    adapter = connections.adapter
+    adapter = connections.http_adapter
     for manager in (adapter.poolmanager, *adapter.proxy_manager.values()):
         for key in manager.pools.keys():  # noqa: SIM118 (this mapping refuses to be iterated)
             if pool := manager.pools.get(key):
                 pool.close()
     adapter.close()
-    connections.environment.cache_clear()
+    connections.environment_settings.cache_clear()
     connections.tls_context.cache_clear()
 
 
@@ -288,7 +288,7 @@ def test_fifty_at_once() -> None:
         with ThreadPoolExecutor(50) as pool:
             assert list(pool.map(ask, range(200))) == [b"/%d" % number for number in range(200)]
         assert server.connections < 200, "some travelled on the connection of another"
-        both_ends = 2 * connections.MAX_KEPT_CONNECTIONS
+        both_ends = 2 * connections.MAX_IDLE_CONNECTIONS
         until(lambda: _descriptors() <= before + both_ends)
 
 

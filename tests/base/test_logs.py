@@ -6,12 +6,12 @@ import logging
 import pytest
 
 from core.base.logs import (
-    MOST_TYPED,
+    MAX_TYPED_KEYS,
     RedactingFilter,
     RepetitionFilter,
     configure_logging,
     hide_in_logs,
-    hide_typed_in_logs,
+    hide_typed_key_in_logs,
     redact,
 )
 
@@ -98,7 +98,7 @@ def test_a_fault_that_repeats_itself_does_not_fill_the_disk(capsys: pytest.Captu
 
 def test_after_a_minute_it_is_said_again() -> None:
     now = 0.0
-    kept = RepetitionFilter(most=2, seconds=60, clock=lambda: now)
+    kept = RepetitionFilter(limit=2, seconds=60, clock=lambda: now)
 
     def record() -> logging.LogRecord:
         return logging.LogRecord("x", logging.ERROR, "f", 1, "fault", (), None)
@@ -111,7 +111,7 @@ def test_after_a_minute_it_is_said_again() -> None:
 def test_what_came_to_be_known_later_is_hidden_too(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging(secrets=["first-secret"])
     hide_in_logs(["second-secret"])
-    hide_typed_in_logs("typed-key-0123456789")
+    hide_typed_key_in_logs("typed-key-0123456789")
     logging.getLogger("x").warning("first-secret second-secret typed-key-0123456789")
     assert capsys.readouterr().err.endswith("*** *** ***\n")
 
@@ -125,7 +125,7 @@ def test_nobody_blanks_out_words_or_fills_the_memory_by_typing(capsys: pytest.Ca
         "",
         *(f"key-{n:020}" for n in range(2_000)),
     ):
-        hide_typed_in_logs(typed)
+        hide_typed_key_in_logs(typed)
     logging.getLogger("x").warning("the-conversation-database first-secret")
     assert "the-conversation-database ***" in capsys.readouterr().err
     (known,) = (
@@ -134,4 +134,4 @@ def test_nobody_blanks_out_words_or_fills_the_memory_by_typing(capsys: pytest.Ca
         for filter in handler.filters
         if isinstance(filter, RedactingFilter)
     )
-    assert len(known.typed) == MOST_TYPED
+    assert len(known.typed_keys) == MAX_TYPED_KEYS

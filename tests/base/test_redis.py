@@ -10,10 +10,10 @@ import pytest
 from redis.exceptions import ConnectionError as RedisAway
 
 from core.app import build_app
-from core.base.redis import LOOK_AGAIN_SECONDS, RedisLink
+from core.base.redis import RECHECK_SECONDS, RedisLink
 from core.base.settings import SearchSettings
 from core.search.cache import ResultCache
-from core.search.health import Health
+from core.search.health import EngineHealth
 from core.search.limits import SearchLimits
 from core.search.service import SearchService
 from core.search.types import SearchQuery
@@ -49,7 +49,7 @@ def test_away_means_local_a_warning_once_and_no_further_tries_for_a_while(
         assert link.call(away, lambda: "local") == "local"
     assert "Redis" in link.warning
     assert len([record for record in caplog.records if record.levelname == "WARNING"]) == 1
-    clock.pass_(LOOK_AGAIN_SECONDS - 0.1)
+    clock.pass_(RECHECK_SECONDS - 0.1)
     assert link.call(lambda _: "redis", lambda: "local") == "local"
     clock.pass_(0.2)
     assert link.call(lambda _: "redis", lambda: "local") == "redis"
@@ -58,7 +58,7 @@ def test_away_means_local_a_warning_once_and_no_further_tries_for_a_while(
 
 def test_only_one_caller_looks_whether_redis_is_back(link: RedisLink, clock: Clock) -> None:
     link.call(away, lambda: "local")
-    clock.pass_(LOOK_AGAIN_SECONDS + 1)
+    clock.pass_(RECHECK_SECONDS + 1)
     looked: list[int] = []
     looking, go_on = threading.Event(), threading.Event()
 
@@ -93,7 +93,7 @@ def room(url: str, engine: ScriptedEngine) -> SearchService:
         settings=SearchSettings(),
         cache=ResultCache.from_settings(values, link),
         limits=SearchLimits.from_settings(values, link),
-        health=Health([engine.name], link=link),
+        health=EngineHealth([engine.name], link=link),
     )
 
 

@@ -18,7 +18,7 @@ from core.base.redis import RedisLink
 from core.base.visitors import Visitor
 from core.search.cache import ResultCache
 from core.search.errors import EngineBlocked, RateLimited
-from core.search.health import Health
+from core.search.health import EngineHealth
 from core.search.limits import SearchLimits
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse
@@ -47,7 +47,7 @@ def room(url: str, *engines: ScriptedEngine, clock: Any = time.monotonic, **envi
         settings=values.search,
         cache=ResultCache.from_settings(values, link),
         limits=SearchLimits.from_settings(values, link),
-        health=Health((engine.name for engine in engines), link=link),
+        health=EngineHealth((engine.name for engine in engines), link=link),
     )
 
 
@@ -97,7 +97,7 @@ def test_two_processes_share_results_limits_and_resting_engines(redis: RedisServ
 
 
 def test_exactly_ten_of_sixty_at_once_over_two_servers(redis: RedisServer) -> None:
-    servers = [SearchLimits(per_user=10, per_engine=100, link=RedisLink(redis.url)) for _ in range(2)]
+    servers = [SearchLimits(per_visitor=10, per_engine=100, link=RedisLink(redis.url)) for _ in range(2)]
     outcomes: list[bool] = []
     start = threading.Barrier(60)
 
@@ -120,25 +120,25 @@ def test_exactly_ten_of_sixty_at_once_over_two_servers(redis: RedisServer) -> No
 
 def test_a_rest_is_told_and_its_end_too(redis: RedisServer) -> None:
     clock = Clock()
-    one, two, three = (Health(["a"], link=RedisLink(redis.url), clock=clock) for _ in range(3))
+    one, two, three = (EngineHealth(["a"], link=RedisLink(redis.url), clock=clock) for _ in range(3))
     assert two.admit("a") is None
-    one.failed("a", EngineBlocked("需要验证码。", cure="等。"))
+    one.record_failure("a", EngineBlocked("需要验证码。", cure="等。"))
     assert two.admit("a") is None, "word travels once a second"
     clock.pass_(1.1)
     rest = two.admit("a")
     assert rest is not None
     assert (rest.kind, rest.reason, rest.cure) == ("blocked", "需要验证码。", "等。")
     assert 3590 < rest.seconds <= 3600
-    one.succeeded("a")
+    one.record_success("a")
     assert three.admit("a") is None
 
 
 def test_a_strange_note_in_redis_is_ignored(redis: RedisServer) -> None:
     link = RedisLink(redis.url)
     link.call(lambda client: client.set("wenyuan:rest:1:a", "[1]", px=60_000), lambda: None)
-    assert Health(["a"], link=link).admit("a") is None
+    assert EngineHealth(["a"], link=link).admit("a") is None
     link.call(lambda client: client.lpush("wenyuan:rest:1:b", "x"), lambda: None)
-    assert Health(["b"], link=link).admit("b") is None
+    assert EngineHealth(["b"], link=link).admit("b") is None
 
 
 def test_redis_killed_in_mid_load_fails_no_search_and_its_return_is_noticed(redis: RedisServer) -> None:
@@ -156,7 +156,7 @@ def test_redis_killed_in_mid_load_fails_no_search_and_its_return_is_noticed(redi
             count += 1
             began = time.monotonic()
             try:
-                outcomes.append(service.search(SearchQuery(f"问题 {n} {count % 7}"), user=Visitor(f"用户 {n}")))
+                outcomes.append(service.search(SearchQuery(f"问题 {n} {count % 7}"), visitor=Visitor(f"用户 {n}")))
             except Exception as error:
                 outcomes.append(error)
             slowest.append(time.monotonic() - began)

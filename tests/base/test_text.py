@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.base.text import clean, fold, is_chinese, one_line, shorten, terms
+from core.base.text import clean, is_chinese, normalize, one_line, shorten, terms
 
 INVISIBLE = {
     "lone surrogate": "\ud800",
@@ -60,7 +60,7 @@ def test_one_line_folds_blanks() -> None:
 
 
 def test_fold_makes_spellings_equal() -> None:
-    assert fold(" Ｐｙｔｈｏｎ　３ ") == fold("python 3")
+    assert normalize(" Ｐｙｔｈｏｎ　３ ") == normalize("python 3")
 
 
 def test_terms_are_words_and_pairs_of_characters() -> None:

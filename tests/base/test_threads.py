@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from core.base.threads import LoopThread, Workers
+from core.base.threads import LoopThread, ThreadPool
 from support.waiting import threads_back_to
 
 
 def test_a_thread_is_used_again_and_ends_when_nothing_comes() -> None:
     before = threading.active_count()
-    workers = Workers(linger=1.0)
+    workers = ThreadPool(linger=1.0)
     ran_in: list[int] = []
     ran = threading.Semaphore(0)
 
@@ -29,12 +29,12 @@ def test_a_thread_is_used_again_and_ends_when_nothing_comes() -> None:
 
 
 def test_every_job_is_done_when_threads_end_at_the_moment_of_a_promise() -> None:
-    workers = Workers(limit=8, linger=0.0005)
+    workers = ThreadPool(limit=8, linger=0.0005)
     done = threading.Semaphore(0)
 
     def submit(seed: int) -> None:
         for n in range(200):
-            assert workers.start(done.release, patience=10)
+            assert workers.start(done.release, timeout=10)
             time.sleep(0.0005 * ((n + seed) % 3))
 
     threads = [threading.Thread(target=submit, args=(seed,)) for seed in range(6)]
@@ -46,7 +46,7 @@ def test_every_job_is_done_when_threads_end_at_the_moment_of_a_promise() -> None
 
 
 def test_a_thread_that_has_been_promised_a_job_does_not_end_before_it_comes() -> None:
-    workers = Workers(linger=0.01)
+    workers = ThreadPool(linger=0.01)
     got: list[object] = []
     waiting = threading.Thread(target=lambda: got.append(workers._next_job()))  # nobody is idle: all are promised
     waiting.start()
@@ -57,7 +57,7 @@ def test_a_thread_that_has_been_promised_a_job_does_not_end_before_it_comes() ->
 
 
 def test_a_promised_job_may_be_taken_by_another_thread() -> None:
-    workers = Workers(linger=0.01)
+    workers = ThreadPool(linger=0.01)
     got: list[object] = []
     waiting = threading.Thread(target=lambda: got.append(workers._next_job()))
     waiting.start()
@@ -68,17 +68,17 @@ def test_a_promised_job_may_be_taken_by_another_thread() -> None:
 
 
 def test_the_limit_holds_and_patience_waits_for_a_place() -> None:
-    workers = Workers(limit=1)
+    workers = ThreadPool(limit=1)
     release = threading.Event()
     assert workers.start(lambda: release.wait(10))
     assert not workers.start(lambda: None)
-    assert not workers.start(lambda: None, patience=0.05)
+    assert not workers.start(lambda: None, timeout=0.05)
     threading.Timer(0.05, release.set).start()
-    assert workers.start(lambda: None, patience=10)
+    assert workers.start(lambda: None, timeout=10)
 
 
 def test_a_system_without_threads_is_not_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    workers = Workers(limit=1)
+    workers = ThreadPool(limit=1)
     with monkeypatch.context() as patch:
         patch.setattr(
             threading.Thread, "start", lambda _: (_ for _ in ()).throw(RuntimeError("can't start new thread"))

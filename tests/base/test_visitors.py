@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.base.visitors import neighbourhood
+from core.base.visitors import address_group
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from core.base.visitors import neighbourhood
     ],
 )
 def test_what_one_customer_of_a_network_has_counts_as_one(address: str, counted_as: str) -> None:
-    assert neighbourhood(address) == counted_as
+    assert address_group(address) == counted_as

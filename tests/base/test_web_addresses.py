@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.base.web_addresses import addresses_in, host_of
+from core.base.web_addresses import find_urls, host_of
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_a_host_that_looks_like_another_is_shown_as_it_is_spelled(url: str, show
     ],
 )
 def test_links_as_people_type_them(text: str, addresses: list[str]) -> None:
-    assert list(addresses_in(text)) == addresses
+    assert list(find_urls(text)) == addresses

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Locator, Page, WebSocket, expect
 from websockets.exceptions import InvalidStatus
 
-from core.base.settings import SavedFile
-from core.llm.services import service
+from core.base.settings import SavedSettingsFile
+from core.llm.services import find_service
 from support.app_server import AppServer
 from support.faults import unused_port
 from support.forked_server import forked_server
@@ -59,7 +59,7 @@ def running_app(data: Path) -> Iterator[AppServer]:
 @pytest.fixture
 def app(running_app: AppServer, data: Path) -> AppServer:
     """Nothing is connected, whatever was before."""
-    saved = SavedFile(data)
+    saved = SavedSettingsFile(data)
     if connected := saved.read().values:
         saved.change(dict.fromkeys(connected, ""))
         until(lambda: is_unconnected(running_app))
@@ -130,14 +130,14 @@ def at_home() -> Iterator[tuple[OpenAIServer, str]]:
     """A model at an address that the registry knows, and the name of its service."""
     with ExitStack() as stack:
         for id in ("vllm", "lmstudio", "ollama"):
-            port = int(service(id).base_url.removesuffix("/v1").rpartition(":")[2])
+            port = int(find_service(id).base_url.removesuffix("/v1").rpartition(":")[2])
             with socket.socket() as probe:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 try:
                     probe.bind(("127.0.0.1", port))
                 except OSError:
                     continue
-            yield stack.enter_context(openai_server(port)), service(id).label
+            yield stack.enter_context(openai_server(port)), find_service(id).label
             return
         pytest.skip("somebody uses the ports of vLLM, LM Studio and Ollama")
 
@@ -173,7 +173,7 @@ def test_below_an_answer_without_sources_the_same_is_offered(app: AppServer, vis
 
 
 def test_a_model_on_this_machine_is_offered_by_itself(fresh_app: AppServer, visit: Visit) -> None:
-    port = int(service("lmstudio").base_url.removesuffix("/v1").rpartition(":")[2])
+    port = int(find_service("lmstudio").base_url.removesuffix("/v1").rpartition(":")[2])
     try:
         running = openai_server(port)
         model = running.__enter__()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import expect
 
-from core.ui.chat.composer import FROM_A_LINK
+from core.ui.chat.composer import FROM_LINK_NOTE
 from support.app_server import AppServer
 from support.faults import Server, json_answer, keep_alive
 from support.visitor import Visitor
@@ -63,14 +63,14 @@ def test_a_link_fills_the_box_and_its_reader_asks(app: AppServer, visit: Visit) 
     visitor = visit(app, path="/?q=人工智能有什么新闻？&search=1")
     page, box = visitor.page, visitor.page.get_by_test_id("stChatInputTextArea")
     expect(box).to_have_value("人工智能有什么新闻？")
-    expect(page.get_by_text(FROM_A_LINK)).to_be_visible()
+    expect(page.get_by_text(FROM_LINK_NOTE)).to_be_visible()
     visitor.settled()
     expect(page.get_by_test_id("stChatMessage")).to_have_count(0)
     assert "q=" not in page.url
     expect(box).to_be_focused()
     page.keyboard.press("Enter")
     visitor.answered("参考文献")
-    expect(page.get_by_text(FROM_A_LINK)).to_have_count(0)
+    expect(page.get_by_text(FROM_LINK_NOTE)).to_have_count(0)
     page.reload()
     visitor.answered("参考文献")
     expect(box).to_have_value("")

@@ -14,7 +14,7 @@ from core.legal.types import LAWS
 from core.run.query_rewriting import Rewriter
 from core.run.question import AnswerOptions
 from core.search.errors import EngineTimeout, EngineUnavailable
-from core.ui.chat.story import search_failed, told
+from core.ui.chat.story import has_search_failed, lines_of
 from support import everyday_laws, invented
 from support.base import loaded
 from support.fake_engines import FakeEngine, results
@@ -54,9 +54,9 @@ def test_articles_come_first_with_their_whole_text_and_then_the_web(data_dir: Pa
     assert "本地法规库" in references_html(answer.sources, app_url="http://localhost:8501")
     (check,) = (event.check for event in events if isinstance(event, Checked))
     assert check.statements[0].citations[0].check.verdict.value == "supported"
-    assert [line.title for line in told(events).shown] == [f"查法规「{QUESTION}」", f"搜索「{QUESTION}」"]
-    assert told(events).totals == "已搜索 1 次 · 查法规 1 次"
-    assert len(message_from_run(events, seconds=1.0).found) == 8
+    assert [line.title for line in lines_of(events).visible] == [f"查法规「{QUESTION}」", f"搜索「{QUESTION}」"]
+    assert lines_of(events).totals == "已搜索 1 次 · 查法规 1 次"
+    assert len(message_from_run(events, seconds=1.0).sources) == 8
 
 
 @pytest.mark.parametrize("question", ["今天天气怎么样", "Python 怎么排序"])
@@ -71,7 +71,7 @@ def test_a_failed_web_search_is_one_although_the_articles_are_used(data_dir: Pat
     with scripted_app(says=[["按条文[1]。"]], engines=engines, DATA_DIR=str(data_dir)) as (app, model):
         events = list(app.chat.stream("休息日安排劳动者工作，要支付多少工资报酬", options=SEARCH))
     laws, web = searches(events)
-    assert [search_failed(found.response) for found in (laws, web)] == [False, True]
+    assert [has_search_failed(found.response) for found in (laws, web)] == [False, True]
     (notice,) = (event for event in events if isinstance(event, Notice))
     assert "没有网页" in notice.text
     assert "没有使用搜索结果" not in notice.text

@@ -17,7 +17,7 @@ from core.app import App, build_app
 from core.base.visitors import Visitor
 from core.llm.model import Model, build_chat_model
 from core.run.question import AnswerOptions
-from core.search.types import Outcome, Source
+from core.search.types import AttemptOutcome, Source
 from support import invented
 from support.base import loaded
 from support.fake_engines import FakeEngine, results
@@ -122,16 +122,18 @@ def test_the_stored_message_has_one_search_with_all_that_became_known(server: Op
     assert not search.amends
     assert search.response.provider == "native"
     assert search.response.query.text == "新规"
-    assert [(attempt.engine, attempt.outcome) for attempt in search.response.attempts] == [("native", Outcome.OK)]
+    assert [(attempt.engine, attempt.outcome) for attempt in search.response.attempts] == [
+        ("native", AttemptOutcome.OK)
+    ]
     assert [result.title for result in search.response.results] == ["政府网"]
-    assert message.found == message.cited == (Source(1, "政府网", GOV, "", "native"),)
+    assert message.sources == message.cited == (Source(1, "政府网", GOV, "", "native"),)
 
 
 def test_what_is_asked_of_the_service(server: OpenAIServer) -> None:
     server.searching = in_turn([Search("q"), "答"])
     with app(server) as running:
         ask(running)
-        ask(running, AnswerOptions(search=True, fresh=True))
+        ask(running, AnswerOptions(search=True, skip_caches=True))
         ask(running, AnswerOptions(search=False))
     first, fresh, off = server.requests
     tool = {"type": "web_search", "user_location": {"type": "approximate", "country": "CN"}}
@@ -159,7 +161,7 @@ def test_pages_that_only_the_annotations_name(server: OpenAIServer) -> None:
     assert numbers_resolve_as_they_are_shown(events)
     message = kept(events)
     assert len(message.searches) == 1
-    assert [source.title for source in message.found] == ["政府网", "法律网"]
+    assert [source.title for source in message.sources] == ["政府网", "法律网"]
     assert message.searches[0].response.total_results == 2
 
 
@@ -175,7 +177,7 @@ def test_a_citation_without_a_link_stands_where_the_text_ends_or_nowhere(server:
     assert only(events, Answer).text == "施行日期是三月一日[1]。完"
     message = kept(events)
     assert [source.title for source in message.cited] == ["政府网"]
-    assert [source.title for source in message.found] == ["政府网", "法律网"]
+    assert [source.title for source in message.sources] == ["政府网", "法律网"]
 
 
 def test_two_spellings_of_one_page_are_one_source(server: OpenAIServer) -> None:
@@ -189,7 +191,7 @@ def test_two_spellings_of_one_page_are_one_source(server: OpenAIServer) -> None:
         )
     )
     assert message.text == "[1]完"
-    assert [source.url for source in message.found] == [NEWS]
+    assert [source.url for source in message.sources] == [NEWS]
 
 
 def test_links_to_other_pages_are_no_citations_and_made_up_numbers_neither(server: OpenAIServer) -> None:
@@ -219,16 +221,16 @@ def test_the_model_decides_not_to_search(server: OpenAIServer) -> None:
     assert "没有联网" in only(events, Notice).text
     message = kept(events)
     assert message.text == "你好！2 + 2 = 4"
-    assert message.found == message.cited == ()
+    assert message.sources == message.cited == ()
     [search] = message.searches
     assert search.response.provider == ""
-    assert [attempt.outcome for attempt in search.response.attempts] == [Outcome.SKIPPED]
+    assert [attempt.outcome for attempt in search.response.attempts] == [AttemptOutcome.SKIPPED]
 
 
 def test_a_search_without_sources_is_said_to_have_none(server: OpenAIServer) -> None:
     events = answered(server, Search("q"), "凭记忆回答")
     assert "没有给出来源" in only(events, Notice).text
-    assert kept(events).searches[0].response.attempts[0].outcome is Outcome.EMPTY
+    assert kept(events).searches[0].response.attempts[0].outcome is AttemptOutcome.EMPTY
 
 
 def test_a_search_that_failed_is_no_search(server: OpenAIServer) -> None:
@@ -270,14 +272,14 @@ def test_a_service_without_native_search_gives_way_to_the_other_engines(server: 
     with app(server, other, SEARCH_RATE_LIMIT="2") as running:
         events = ask(running)
         again = ask(running, question="另一个问题")
-        state = running.search.states()["native"]
+        state = running.search.engine_rests()["native"]
 
     assert only(events, SearchStarted).query == "新规何时施行？"
     response = only(events, SearchFinished).response
     assert response.provider == "other"
     assert [(attempt.engine, attempt.outcome) for attempt in response.attempts] == [
-        ("native", Outcome.FAILED),
-        ("other", Outcome.OK),
+        ("native", AttemptOutcome.FAILED),
+        ("other", AttemptOutcome.OK),
     ]
     assert "没有自带的联网搜索" in response.attempts[0].reason
     assert only(events, Answer).text == ANSWER
@@ -293,7 +295,7 @@ def test_without_another_engine_the_answer_goes_on_without_search(server: OpenAI
     with app(server) as running:
         events = ask(running)
     assert "没有使用搜索结果" in only(events, Notice).text
-    assert [attempt.outcome for attempt in only(events, SearchFinished).response.attempts] == [Outcome.FAILED]
+    assert [attempt.outcome for attempt in only(events, SearchFinished).response.attempts] == [AttemptOutcome.FAILED]
     assert only(events, Answer).sources == ()
 
 
@@ -311,7 +313,7 @@ def test_other_failures_are_the_models(server: OpenAIServer, pieces: list[Any], 
     server.searching = in_turn(pieces)
     with app(server, FakeEngine("other", results(3))) as running:
         events = ask(running)
-        assert running.search.states()["native"] is None
+        assert running.search.engine_rests()["native"] is None
     failed = only(events, RunFailed)
     assert failed.kind == kind
     assert "sk-" not in failed.message
@@ -326,13 +328,13 @@ def test_a_disconnect_in_mid_answer_keeps_text_and_sources(server: OpenAIServer)
     message = kept(events)
     assert message.text == "甲[1]乙([law"
     assert [source.title for source in message.cited] == ["政府网"]
-    assert message.found == message.cited
+    assert message.sources == message.cited
 
 
 def test_stopping_ends_the_request_and_keeps_what_was_shown(server: OpenAIServer) -> None:
     server.searching = in_turn([Search("q", [GOV]), "甲", link(GOV, "gov.example"), *["乙", 0.05] * 200])
     with app(server) as running:
-        run = running.chat.start(running.chat.question("问题", options=SEARCH))
+        run = running.chat.start(running.chat.accept_question("问题", options=SEARCH))
         for _ in run.follow():
             if sum(isinstance(event, TextDelta) for event in run.events) > 4:
                 run.cancel()
@@ -350,7 +352,7 @@ def test_a_native_search_counts_towards_the_users_limit(server: OpenAIServer) ->
     with app(server, FakeEngine("other", results(1)), SEARCH_RATE_LIMIT="1") as running:
         ask(running)
         events = ask(running)
-        others = ask(running, AnswerOptions(search=True, user=Visitor("somebody else")))
+        others = ask(running, AnswerOptions(search=True, visitor=Visitor("somebody else")))
     assert "每分钟的上限" in only(events, Notice).text
     assert [event.type for event in others][:2] == ["search_started", "search_finished"]
     assert ["messages" in request for request in server.requests] == [False, True, False]
@@ -386,8 +388,8 @@ def test_a_recorded_answer(server: OpenAIServer, shared: Path) -> None:
     assert "utm_source" not in message.text
     assert len(message.cited) == 7
     assert all(source.title != "techcrunch.com" for source in message.cited)
-    assert set(message.cited) < set(message.found)
-    assert len(message.found) == 21
+    assert set(message.cited) < set(message.sources)
+    assert len(message.sources) == 21
     assert only(events, Usage) == Usage(31073, 4416, reasoning=3712)
 
 

@@ -193,17 +193,17 @@ def test_the_prompt_follows_the_model_and_the_question() -> None:
 def test_follow_up_questions_are_off_by_default_and_read_tolerantly() -> None:
     says = [["1. 多久到账？\n- 需要什么材料？\n\n" + "长" * 100 + "\n可以撤回吗\n第四个", WHOLE]]
     with scripted_app(says=says, LLM_MODEL="openai:x") as (app, model):
-        assert app.chat.follow_ups("问", "答") == []
+        assert app.chat.suggest_follow_ups("问", "答") == []
         assert model.asked == []
     with scripted_app(says=says, LLM_MODEL="openai:x", CHAT_FOLLOW_UPS="true") as (app, _):
-        assert app.chat.follow_ups("问", "答") == ["多久到账？", "需要什么材料？", "可以撤回吗"]
+        assert app.chat.suggest_follow_ups("问", "答") == ["多久到账？", "需要什么材料？", "可以撤回吗"]
     with scripted_app(
         says=[[ConnectionError("x")]], LLM_MODEL="openai:x", CHAT_FOLLOW_UPS="true", LLM_ATTEMPTS="1"
     ) as (
         app,
         _,
     ):
-        assert app.chat.follow_ups("问", "答") == []
+        assert app.chat.suggest_follow_ups("问", "答") == []
 
 
 def test_old_results_are_used_and_said_to_be_old() -> None:

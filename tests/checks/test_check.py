@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from core.checks import VERSION, SourceText, Verdict, check_answer, check_statement
+from core.checks import CHECKER_VERSION, SourceText, Verdict, check_answer, check_statement
 
 PAGE = (
     "北川灯具公司是一家生产灯塔设备的企业，总部设在海州市。{}"
@@ -160,7 +160,7 @@ def test_an_answer_is_summed_up_and_can_be_stored() -> None:
     assert checked.summary == "2 处引用：1 处有据 · 1 处不符"
     assert [one.text for one in checked.uncited] == ["丙公司有 70 家分店。"]
     document = json.loads(json.dumps(checked.to_json()))
-    assert document["version"] == VERSION
+    assert document["version"] == CHECKER_VERSION
     assert document["statements"][1]["citations"][0]["differences"] == [
         {"kind": "number", "stated": "5000人", "found": "3000人"}
     ]

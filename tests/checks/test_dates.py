@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.checks.dates import days, is_told
+from core.checks.dates import find_dates, source_has_date
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from core.checks.dates import days, is_told
     ],
 )
 def test_a_date_is_read(text: str, year: int | None, months: tuple[int, int] | None, day: int | None) -> None:
-    (found,) = days(text)
+    (found,) = find_dates(text)
     assert (found.year, found.months, found.day) == (year, months, day)
 
 
@@ -33,7 +33,7 @@ def test_a_date_is_read(text: str, year: int | None, months: tuple[int, int] | N
     "text", ["10个月", "2.5月", "2016/17赛季", "2024.5", "2011-12赛季", "13月40日", "每月", "月亮", "30日内"]
 )
 def test_what_only_looks_like_one(text: str) -> None:
-    assert days(text) == []
+    assert find_dates(text) == []
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_what_only_looks_like_one(text: str) -> None:
     ],
 )
 def test_a_date_is_told(stated: str, source: str) -> None:
-    assert is_told(days(stated)[0], days(source))
+    assert source_has_date(find_dates(stated)[0], find_dates(source))
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_a_date_is_told(stated: str, source: str) -> None:
     ],
 )
 def test_another_date_is_not(stated: str, source: str) -> None:
-    assert not is_told(days(stated)[0], days(source))
+    assert not source_has_date(find_dates(stated)[0], find_dates(source))
 
 
 def test_last_year_is_that_of_the_source() -> None:
-    assert days("去年3月", published="2024-05-01")[0].year == 2023
-    assert days("去年3月")[0].year is None
+    assert find_dates("去年3月", published="2024-05-01")[0].year == 2023
+    assert find_dates("去年3月")[0].year is None

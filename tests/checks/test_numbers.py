@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from core.base.chinese.quantities import Quantity, quantities
-from core.checks.numbers import Agreement, agreement
+from core.base.chinese.quantities import Quantity, find_quantities
+from core.checks.numbers import QuantityMatch, match_quantity
 
 
 def only(text: str) -> Quantity:
-    (found,) = quantities(text)
+    (found,) = find_quantities(text)
     return found
 
 
-def compared(stated: str, real: str) -> Agreement:
-    return agreement(only(stated), only(real))
+def compared(stated: str, real: str) -> QuantityMatch:
+    return match_quantity(only(stated), only(real))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def compared(stated: str, real: str) -> Agreement:
     ],
 )
 def test_the_same_in_other_words(stated: str, real: str) -> None:
-    assert compared(stated, real) is Agreement.SAME
+    assert compared(stated, real) is QuantityMatch.SAME
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_the_same_in_other_words(stated: str, real: str) -> None:
     ],
 )
 def test_neither_the_same_nor_wrong(stated: str, real: str) -> None:
-    assert compared(stated, real) is Agreement.NEAR
+    assert compared(stated, real) is QuantityMatch.NEAR
 
 
 @pytest.mark.parametrize(
@@ -78,4 +78,4 @@ def test_neither_the_same_nor_wrong(stated: str, real: str) -> None:
     ],
 )
 def test_another_quantity(stated: str, real: str) -> None:
-    assert compared(stated, real) is Agreement.OTHER
+    assert compared(stated, real) is QuantityMatch.OTHER

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.checks.statements import Statement, statements
+from core.checks.statements import Statement, find_statements
 
 
 def told(markdown: str) -> list[tuple[str, list[int]]]:
-    return [(found.text, [mark.number for mark in found.marks]) for found in statements(markdown)]
+    return [(found.text, [mark.number for mark in found.marks]) for found in find_statements(markdown)]
 
 
 def test_each_sentence_has_its_own_number() -> None:
@@ -26,7 +26,7 @@ def test_a_number_behind_the_full_stop_belongs_to_the_sentence_before_it() -> No
 
 
 def test_a_trailing_number_covers_what_stands_before_it_in_the_paragraph() -> None:
-    first, second, third = statements("甲在北京。乙在上海[1]。\n\n丙在广州。")
+    first, second, third = find_statements("甲在北京。乙在上海[1]。\n\n丙在广州。")
     assert [mark.number for mark in first.marks] == [1]
     assert first.shares_marks
     assert not second.shares_marks
@@ -54,10 +54,10 @@ def test_one_statement_may_have_several_numbers(markdown: str, numbers: list[int
 
 
 def test_the_number_of_an_introduction_stands_for_the_items_without_one() -> None:
-    intro, first, second, nested, after = statements(
+    intro, first, second, nested, after = find_statements(
         "分三个阶段[1]：\n- 甲阶段要准备\n- 乙阶段要执行[2]\n  - 丙阶段收尾\n\n丁不在其中。"
     )
-    assert not intro.is_claim
+    assert not intro.is_checkable
     assert [mark.number for mark in first.marks] == [1]
     assert first.shares_marks
     assert [mark.number for mark in second.marks] == [2]
@@ -72,8 +72,8 @@ def test_a_row_with_one_number_is_one_statement() -> None:
 
 def test_cells_with_numbers_are_statements_about_their_row_and_column() -> None:
     table = "| 公司 | 收入 | 利润 |\n|---|---|---|\n| 甲 | 5 亿[1] | 1 亿[2] |\n"
-    found = statements(table)
-    assert [(one.claim, [mark.number for mark in one.marks]) for one in found] == [
+    found = find_statements(table)
+    assert [(one.compared_text, [mark.number for mark in one.marks]) for one in found] == [
         ("甲，收入，5 亿", [1]),
         ("甲，利润，1 亿", [2]),
     ]
@@ -89,7 +89,7 @@ def test_places_are_those_of_the_answer() -> None:
     markdown = (
         "# 题\n\n> **甲公司**在[北京](https://a.example)成立[1]。\n> 乙&amp;丙在上海[2]。\n\n1. 丁在 *广州* [3]\n"
     )
-    found = statements(markdown)
+    found = find_statements(markdown)
     assert [markdown[one.start : one.end] for one in found] == [
         "甲公司**在[北京](https://a.example)成立[1]。",
         "乙&amp;丙在上海[2]。",
@@ -112,7 +112,7 @@ def test_places_are_those_of_the_answer() -> None:
     ],
 )
 def test_what_says_nothing_gets_no_verdict(text: str) -> None:
-    assert not Statement(0, 0, text).is_claim
+    assert not Statement(0, 0, text).is_checkable
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_says_nothing_gets_no_verdict(text: str) -> None:
     ["甲公司收入为 5 亿元。", "该法于2024年3月施行。", "用人单位不得扣押证件。", "老舍写了《茶馆》。", "增长了两成。"],
 )
 def test_figures_dates_titles_and_duties_want_a_source(text: str) -> None:
-    assert Statement(0, 0, text).wants_source
+    assert Statement(0, 0, text).needs_source
 
 
 @pytest.mark.parametrize(
@@ -135,4 +135,4 @@ def test_figures_dates_titles_and_duties_want_a_source(text: str) -> None:
     ],
 )
 def test_other_sentences_do_not(text: str) -> None:
-    assert not Statement(0, 0, text).wants_source
+    assert not Statement(0, 0, text).needs_source

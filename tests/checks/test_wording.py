@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from core.checks.wording import asks, compact, conflicts, nearest, quoted, refutes, titles
+from core.checks.wording import (
+    compact,
+    find_conflicts,
+    find_quotations,
+    find_titles,
+    is_question,
+    is_refutation,
+    nearest_wording,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +31,7 @@ from core.checks.wording import asks, compact, conflicts, nearest, quoted, refut
     ],
 )
 def test_the_opposite_is_seen(stated: str, source: str, axis: str) -> None:
-    assert [conflict.axis for conflict in conflicts(stated, source)][:1] == [axis]
+    assert [conflict.axis for conflict in find_conflicts(stated, source)][:1] == [axis]
 
 
 @pytest.mark.parametrize(
@@ -37,25 +45,25 @@ def test_the_opposite_is_seen(stated: str, source: str, axis: str) -> None:
     ],
 )
 def test_other_words_for_the_same_are_none(stated: str, source: str) -> None:
-    assert conflicts(compact(stated), compact(source)) == []
+    assert find_conflicts(compact(stated), compact(source)) == []
 
 
 def test_may_and_shall_differ_in_a_law_only() -> None:
-    (conflict,) = conflicts("当事人可以提交证据", "当事人应当提交证据")
+    (conflict,) = find_conflicts("当事人可以提交证据", "当事人应当提交证据")
     assert not conflict.is_opposite
 
 
 def test_quotations_are_split_where_they_leave_something_out() -> None:
-    assert quoted("他说“我们今天一定要出发……明天就来不及了”。") == ["我们今天一定要出发", "明天就来不及了"]
-    assert quoted("所谓“民族之战”和「甲」") == []
-    assert titles("《茶馆》和《骆驼祥子》") == ["茶馆", "骆驼祥子"]
+    assert find_quotations("他说“我们今天一定要出发……明天就来不及了”。") == ["我们今天一定要出发", "明天就来不及了"]
+    assert find_quotations("所谓“民族之战”和「甲」") == []
+    assert find_titles("《茶馆》和《骆驼祥子》") == ["茶馆", "骆驼祥子"]
 
 
 def test_one_altered_character_in_a_long_quotation_is_found() -> None:
     passage = compact("会议指出，发展是解决一切问题的基础和关键，必须坚持。")
-    assert nearest("发展是解决所有问题的基础和关键", passage) is None
-    assert nearest("发展是解决一些问题的基础和关键", passage) == "发展是解决一切问题的基础和关键"
-    assert nearest("发展是解决一切问题的基础和关链", passage) == "发展是解决一切问题的基础和关键"
+    assert nearest_wording("发展是解决所有问题的基础和关键", passage) is None
+    assert nearest_wording("发展是解决一些问题的基础和关键", passage) == "发展是解决一切问题的基础和关键"
+    assert nearest_wording("发展是解决一切问题的基础和关链", passage) == "发展是解决一切问题的基础和关键"
 
 
 def test_spellings_are_folded() -> None:
@@ -63,8 +71,8 @@ def test_spellings_are_folded() -> None:
 
 
 def test_refutations_and_questions() -> None:
-    assert refutes("网传该市将停水一周，官方回应：消息不实。")
-    assert not refutes("该市将停水一周。")
-    assert asks("种子的主要部分是（ ） A种皮 B胚 C子叶")
-    assert asks("谁能胜出？")
-    assert not asks("种子的主要部分是胚。")
+    assert is_refutation("网传该市将停水一周，官方回应：消息不实。")
+    assert not is_refutation("该市将停水一周。")
+    assert is_question("种子的主要部分是（ ） A种皮 B胚 C子叶")
+    assert is_question("谁能胜出？")
+    assert not is_question("种子的主要部分是胚。")

@@ -16,17 +16,17 @@ from typing import Any
 import pytest
 
 from core.base.cache import DiskTtlCache, RedisTtlCache
-from core.base.compression import pack, unpack
+from core.base.compression import compress_text, decompress_text
 from core.base.http import Deadline
 from core.base.redis import RedisLink
 from core.base.visitors import Visitor
 from core.reading import Page, Reader, ReadingError, ReadingSettings
 from core.reading.cache import CachedPage, PageCache
-from core.reading.cache import _encoded as encoded_page
+from core.reading.cache import _encode as encoded_page
 from core.reading.cache import _stored_key as stored_page_key
 from core.search.cache import ResultCache, _stored_key
 from core.search.codec import encode
-from core.search.health import Health
+from core.search.health import EngineHealth
 from core.search.limits import SearchLimits
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse, SearchType, TimeRange
@@ -68,7 +68,7 @@ def room(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Room]:
     if request.param == "redis":
         link = RedisLink(request.getfixturevalue("redis").url)
         link.call(lambda client: client.flushall(), lambda: None)
-        store = RedisTtlCache(link, otherwise=disk)
+        store = RedisTtlCache(link, fallback=disk)
     cache = ResultCache(store, good_for=dict.fromkeys(SearchType, 3600.0), keep_stale=1e6, clock=Clock(NOW))
     engine = ScriptedEngine("fresh", results_of("fresh"))
     service = SearchService([engine], settings=loaded().values.search, cache=cache)
@@ -90,7 +90,7 @@ def room(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Room]:
     cache.close()
 
 
-GOOD = json.loads(encode(SearchResponse(QUERY, tuple(results_of("planted", 1)), provider="planted"), saved=NOW))
+GOOD = json.loads(encode(SearchResponse(QUERY, tuple(results_of("planted", 1)), provider="planted"), saved_at=NOW))
 
 
 def changed(**changes: Any) -> str:
@@ -196,7 +196,7 @@ def test_nobody_gets_what_was_kept_for_another_query(room: Room, other: SearchQu
 def test_a_key_of_another_kind_costs_no_search(redis: RedisServer, kind: str, tmp_path: Path) -> None:
     link = RedisLink(redis.url)
     cache = ResultCache(
-        RedisTtlCache(link, otherwise=DiskTtlCache(tmp_path)), good_for=dict.fromkeys(SearchType, 60.0), keep_stale=60
+        RedisTtlCache(link, fallback=DiskTtlCache(tmp_path)), good_for=dict.fromkeys(SearchType, 60.0), keep_stale=60
     )
     given: dict[str, tuple[Any, ...]] = {
         "hset": ("a", "b"),
@@ -229,14 +229,14 @@ NOTES = {
 def test_no_note_in_redis_keeps_an_engine_from_being_asked(redis: RedisServer, note: bytes) -> None:
     link = RedisLink(redis.url)
     link.call(lambda client: client.set("wenyuan:rest:1:a", note, px=60_000), lambda: None)
-    assert Health(["a"], link=link).admit("a") is None
+    assert EngineHealth(["a"], link=link).admit("a") is None
 
 
 @pytest.mark.parametrize("value", ["x", "-5", "9" * 400])
 def test_counters_that_are_none_cost_no_search(redis: RedisServer, value: str) -> None:
     link = RedisLink(redis.url)
     link.call(lambda client: client.flushall(), lambda: None)
-    limits = SearchLimits(per_user=2, per_engine=100, link=link)
+    limits = SearchLimits(per_visitor=2, per_engine=100, link=link)
     limits.admit(Visitor("甲"))
 
     def spoil(client: Any) -> int:
@@ -253,16 +253,16 @@ def test_counters_that_are_none_cost_no_search(redis: RedisServer, value: str) -
 # ── Pages that were read ──────────────────────────────────────────────────────────────────────────────────────────────
 
 ADDRESS = "http://news.example/1"
-PAGE = Page.sent_along(found(ADDRESS))
-KEPT = json.loads(unpack(encoded_page(CachedPage(PAGE, is_public=True), ADDRESS)))
+PAGE = Page.from_search_result(found(ADDRESS))
+KEPT = json.loads(decompress_text(encoded_page(CachedPage(PAGE, is_public=True), ADDRESS)))
 
 
 def page_with(**changes: Any) -> str:
-    return pack(json.dumps({**KEPT, **changes}))
+    return compress_text(json.dumps({**KEPT, **changes}))
 
 
 def without(key: str) -> str:
-    return pack(json.dumps({name: value for name, value in KEPT.items() if name != key}))
+    return compress_text(json.dumps({name: value for name, value in KEPT.items() if name != key}))
 
 
 @pytest.fixture(params=["disk", "redis"])
@@ -271,7 +271,7 @@ def pages(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Page
     disk = DiskTtlCache(tmp_path / "pages")
     store: DiskTtlCache | RedisTtlCache = disk
     if request.param == "redis":
-        store = RedisTtlCache(RedisLink(request.getfixturevalue("redis").url), otherwise=disk)
+        store = RedisTtlCache(RedisLink(request.getfixturevalue("redis").url), fallback=disk)
     clock = Clock(PAGE.fetched_at.timestamp())
     cache = PageCache(store, good_for=3600, clock=clock)
     yield cache, lambda text: store.set(stored_page_key(ADDRESS), text, 60)
@@ -285,12 +285,12 @@ NO_PAGE = {
     "base64 of nothing packed": "AAAA",
     "half of it": page_with()[:-20],
     "a pickle": base64.b64encode(b"\x80\x04\x95cos\nsystem\n(S'true'\ntR.").decode(),
-    "a packed pickle": pack("cos\nsystem\n(S'true'\ntR."),
-    "a bomb": pack("x" * 50_000_000),
+    "a packed pickle": compress_text("cos\nsystem\n(S'true'\ntR."),
+    "a bomb": compress_text("x" * 50_000_000),
     "longer than any": "A" * 9_000_000,
-    "nested without end": pack("[" * 100_000),
-    "a list": pack(json.dumps([KEPT])),
-    "a number": pack("5"),
+    "nested without end": compress_text("[" * 100_000),
+    "a list": compress_text(json.dumps([KEPT])),
+    "a number": compress_text("5"),
     "bytes that are no text": base64.b64encode(zlib.compress(b"\xff\xfe")).decode(),
     "of another address": page_with(address="http://other.example/"),
     "an address that is a number": page_with(address=5),

@@ -7,9 +7,9 @@ import logging
 import pytest
 
 from core.answer.events import Usage
-from core.app import brought_sections, build_app
+from core.app import build_app, extra_sections
 from core.base.settings import LoadedSettings, load_settings
-from core.base.settings.describe import entries
+from core.base.settings.describe import list_settings
 from core.search.errors import AllEnginesFailed
 from core.search.types import SearchQuery
 from support.base import NOWHERE, VARIABLES, loaded
@@ -80,11 +80,11 @@ def test_no_value_of_a_variable_breaks_the_settings(name: str) -> None:
 
 def load(**environ: str) -> LoadedSettings:
     """Without settings.yaml, which takes longer to read than everything else."""
-    return load_settings(NOWHERE, environ, sections=brought_sections())
+    return load_settings(NOWHERE, environ, sections=extra_sections())
 
 
 def _in_force(found: LoadedSettings) -> dict[str, str]:
-    return {entry.variable: entry.value for entry in entries(found)}
+    return {entry.variable: entry.value for entry in list_settings(found)}
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ def test_the_reason_is_said(name: str, value: str, reason: str) -> None:
     (problem,) = found.problems
     assert problem.key == name
     assert reason in problem.reason
-    (entry,) = (entry for entry in entries(found) if entry.variable == name)
-    assert entry.invalid
+    (entry,) = (entry for entry in list_settings(found) if entry.variable == name)
+    assert entry.is_invalid
     assert entry.value == _in_force(load())[name]
 
 

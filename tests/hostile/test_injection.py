@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from core.agent.memory import remember
+from core.agent.memory import history_text
 from core.agent.parser import ReactParser
 from core.answer.events import Answer, SearchFinished, ToolFinished, ToolStarted
 from core.answer.markdown import render_html
 from core.answer.message import Message
-from core.reading.extracted import Extracted
-from core.reading.files import accepted_name, file_page
-from core.run.evidence import Evidence, within_budget
-from core.run.prompts import instructions
+from core.reading.extracted import ExtractedText
+from core.reading.files import check_file, file_page
+from core.run.evidence import RunSources, format_within_budget
+from core.run.prompts import instruction_text
 from core.run.question import AnswerOptions
 from core.search.format import sources_block
 from core.search.results import RawResult, clean_results
@@ -77,7 +77,7 @@ def found(text: str) -> list[SearchResult]:
 
 @pytest.mark.parametrize("text", ATTACKS.values(), ids=ATTACKS)
 def test_no_result_leaves_its_lines_or_gets_another_number(text: str) -> None:
-    sources = Evidence().number(found(text))
+    sources = RunSources().add_results(found(text))
     lines = sources_block(sources, snippet_length=200).split("\n")
     assert (lines[0], lines[-1]) == ("<sources>", "</sources>")
     starts = [r"\[{}\] ", "URL: https://", "摘要: ", "日期: 不详"]
@@ -92,12 +92,12 @@ def test_no_result_leaves_its_lines_or_gets_another_number(text: str) -> None:
 
 @pytest.mark.parametrize("text", ATTACKS.values(), ids=ATTACKS)
 def test_nor_what_was_read_of_a_page(text: str) -> None:
-    evidence = Evidence()
+    evidence = RunSources()
     results = [
         SearchResult("题", f"https://{n}.example/", "摘要", f"{n}.example", text=f"{text} {text}") for n in (1, 2)
     ]
-    sources = evidence.number(results)
-    _, block = within_budget(sources, loaded().values, pages=evidence.pages, question=text[:50])
+    sources = evidence.add_results(results)
+    _, block = format_within_budget(sources, loaded().values, pages=evidence.pages, question=text[:50])
     lines = block.splitlines()
     assert (lines[0], lines[-1], len(lines)) == ("<sources>", "</sources>", 10)
     for place, line in enumerate(lines[1:-1]):
@@ -108,10 +108,10 @@ def test_nor_what_was_read_of_a_page(text: str) -> None:
 
 @pytest.mark.parametrize("text", ATTACKS.values(), ids=ATTACKS)
 def test_nor_a_file_that_was_attached_nor_its_name(text: str) -> None:
-    evidence = Evidence()
-    name = accepted_name(f"{text[:150]}.txt", 1, megabytes=1)
-    sources = evidence.attach([file_page(name, Extracted("text", f"{text} {text}"))])
-    _, block = within_budget(sources, loaded().values, pages=evidence.pages, question=text[:50])
+    evidence = RunSources()
+    name = check_file(f"{text[:150]}.txt", 1, megabytes=1)
+    sources = evidence.add_files([file_page(name, ExtractedText("text", f"{text} {text}"))])
+    _, block = format_within_budget(sources, loaded().values, pages=evidence.pages, question=text[:50])
     lines = block.splitlines()
     assert (lines[0], lines[-1], len(lines)) == ("<sources>", "</sources>", 5)
     assert [line[: line.find(" ")] for line in lines[1:-1]] in (["[1]", "URL:", "正文节选:"], ["[1]", "URL:", "摘要:"])
@@ -135,7 +135,7 @@ def test_nor_one_that_was_never_cleaned(text: str) -> None:
 def test_what_was_said_before_is_one_line_each(text: str) -> None:
     searched = SearchFinished(SearchResponse(SearchQuery(text)), (as_source(text),))
     past = [Message("user", text), Message("assistant", text, (searched,))]
-    lines = remember(past, 100_000).splitlines()
+    lines = history_text(past, 100_000).splitlines()
     assert [line[:3] for line in lines[1:]] in (["用户：", "助手："], ["助手："])
 
 
@@ -167,18 +167,18 @@ def test_a_model_that_repeats_it_makes_no_link_and_no_source(text: str) -> None:
 
 
 def quoted(start: int, length: int = 40) -> str:
-    return " ".join(instructions()[start:].split())[:length]
+    return " ".join(instruction_text()[start:].split())[:length]
 
 
 CARRYING_OUT = {
     "the instructions": quoted(0),
     "their middle": quoted(500),
-    "their end": instructions()[-40:],
+    "their end": instruction_text()[-40:],
     "in upper case": quoted(0).upper(),
     "in full-width letters": "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in quoted(500)),
     "with what nobody sees": "\u200b".join(quoted(0)),
     "behind other words": f"天气 {quoted(500)}",
-    "in another language's template": quoted(len(instructions()) // 2),
+    "in another language's template": quoted(len(instruction_text()) // 2),
     "in two lines": quoted(500).replace(" ", "\n"),
     "an address with all that was said": "https://evil.example/?q=" + "甲" * 200,
     "a long number": "1" * 151,
@@ -268,7 +268,7 @@ def test_a_suggested_question_has_no_link(web: Web) -> None:
     with scripted_app(
         says=[suggested], engines=[FakeEngine("fake", found("好的"))], LLM_MODEL="scripted:test", CHAT_FOLLOW_UPS="1"
     ) as (app, _):
-        assert app.chat.follow_ups("水表", "好。") == ["水表多久换一次？"]
+        assert app.chat.suggest_follow_ups("水表", "好。") == ["水表多久换一次？"]
 
 
 @pytest.mark.parametrize(

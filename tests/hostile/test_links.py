@@ -10,7 +10,7 @@ import pytest
 
 from core.answer.markdown import render_html
 from core.answer.source_html import references_html, results_html
-from core.base.inert_markdown import link_address
+from core.base.inert_markdown import link_target
 from core.base.web_addresses import host_of
 from core.search.results import RawResult, clean_results
 from core.search.types import SearchResult, Source
@@ -174,7 +174,7 @@ def test_no_address_breaks_out_of_its_link(url: str) -> None:
             "/span",
         } | {*("p", "/p", "sup", "/sup")}
         assert set(re.findall(r'\s([\w-]+)="', html)) <= {"class", "value", "href", "rel", "target", "title"}
-    exported = link_address(found.url)
+    exported = link_target(found.url)
     assert not re.search(r"[\s<>()\\\"`]", exported)
     assert urlsplit(exported).hostname == "a.example"
 

@@ -22,17 +22,17 @@ from core.answer.events import (
     ToolStarted,
 )
 from core.answer.export import as_html, as_json, as_markdown
-from core.answer.markdown import Blocks, render_html, split_blocks
+from core.answer.markdown import BlockStream, render_html, split_blocks
 from core.answer.message import Message
-from core.answer.source_html import panel_html, references_html, results_html
-from core.base.inert_markdown import disarm, plain_line
-from core.base.spreadsheet import as_csv
+from core.answer.source_html import references_html, results_html, source_panel_html
+from core.base.inert_markdown import escape_line, make_inert
+from core.base.spreadsheet import to_csv
 from core.base.text import clean, one_line
-from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, Source
+from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchResult, Source
 from core.ui.chat import ledger
-from core.ui.chat.story import rail_html, told
-from core.ui.escape import label
-from core.ui.legal.verdicts import article_html, difference_html
+from core.ui.chat.story import lines_of, rail_html
+from core.ui.escape import escape_label
+from core.ui.legal.verdicts import article_html, quotation_diff_html
 from support.fake_engines import FakeEngine
 from support.pages import ask, html, open_page, values
 from support.scripted_app import scripted_app
@@ -132,7 +132,7 @@ class Drawn(HTMLParser):
 
 def searched(text: str) -> SearchResponse:
     found = SearchResult(text, URL, text, text, text, text, 1)
-    tried = Attempt(text, Outcome.FAILED, 1.0, text, text, text)
+    tried = Attempt(text, AttemptOutcome.FAILED, 1.0, text, text, text)
     return SearchResponse(
         SearchQuery(text, language=text), (found,), (tried,), text, notes=(text,), failure=text, cure=text
     )
@@ -162,11 +162,13 @@ PLACES: dict[str, Callable[[str], str]] = {
     "references": lambda text: references_html([Source(1, text, URL, text, text)], anchor="m"),
     "results": lambda text: results_html([SearchResult(text, URL, text, text)]),
     "answer": lambda text: render_html(text, [Source(1, text, URL, text)], anchor="m"),
-    "ledger": lambda text: ledger.entry(searched(text)),
-    "rail": lambda text: rail_html(told(worked(text)).lines),
-    "sources": lambda text: panel_html([Source(1, text, URL, text, text, text)], cited={1}, official=("example",)),
+    "ledger": lambda text: ledger.entry_html(searched(text)),
+    "rail": lambda text: rail_html(lines_of(worked(text)).lines),
+    "sources": lambda text: source_panel_html(
+        [Source(1, text, URL, text, text, text)], cited={1}, official=("example",)
+    ),
     "article": lambda text: article_html(text, text[:3]),
-    "difference": lambda text: difference_html(text, f"{text}x"),
+    "difference": lambda text: quotation_diff_html(text, f"{text}x"),
 }
 
 
@@ -216,15 +218,15 @@ def test_exported_json_gives_the_words_back(text: str) -> None:
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_a_label_is_one_line_of_the_same_words(text: str) -> None:
-    read = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", label(text)).replace("\u2060", "")
+    read = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", escape_label(text)).replace("\u2060", "")
     assert read == one_line(text)
-    assert not re.search(r"(?<!\\)[\[\]`*_~$:<>]", label(text))
-    assert "\n" not in plain_line(text)
+    assert not re.search(r"(?<!\\)[\[\]`*_~$:<>]", escape_label(text))
+    assert "\n" not in escape_line(text)
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r="])
 def test_a_spreadsheet_gets_no_formula(start: str) -> None:
-    _, row = as_csv(["a"], [[f"{start}cmd|' /C calc'!A0"]]).splitlines()[:2]
+    _, row = to_csv(["a"], [[f"{start}cmd|' /C calc'!A0"]]).splitlines()[:2]
     assert row.lstrip('"').startswith("'")
 
 
@@ -282,10 +284,10 @@ def test_no_text_takes_long_to_draw(text: str) -> None:
     started = time.process_time()
     render_html(text, [Source(1, "题", URL, "")])
     split_blocks(text)
-    disarm(text)
-    label(text)
-    blocks = Blocks()
+    make_inert(text)
+    escape_label(text)
+    blocks = BlockStream()
     for place in range(0, 5_000, 500):
         blocks.feed(text[place : place + 500])
-        assert blocks.open is not None
+        assert blocks.open_blocks is not None
     assert time.process_time() - started < 3

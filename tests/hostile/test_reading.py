@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from core.base.http import Deadline
-from core.base.http.connections import environment
+from core.base.http.connections import environment_settings
 from core.reading import Page, Reader, ReadingSettings
-from core.reading.workers import PAGE_SECONDS, ExtractionWorkers
+from core.reading.workers import PAGE_SECONDS, WorkerPool
 from support import web_pages as pages
 from support.faults import head, message, self_signed, send_and_close
 from support.hostile_page import Canary, canary
@@ -38,7 +38,7 @@ def reader() -> Iterator[Reader]:
     """With one process, so that it is known who worked."""
     before = children()
     reader = Reader(ReadingSettings(deny_hosts=("denied.example",)))
-    reader._workers = ExtractionWorkers(1)
+    reader._workers = WorkerPool(1)
     yield reader
     reader.close()
     assert children() == before
@@ -78,7 +78,7 @@ def outcome_of(reader: Reader, web: Web, address: str) -> Page | str:
         assert outcome.length <= 400_000
         return outcome
     assert outcome.message.endswith("。")
-    assert outcome.mark
+    assert outcome.short_reason
     return outcome.reason
 
 
@@ -180,10 +180,10 @@ def test_four_hops(reader: Reader, web: Web, bird: Canary) -> None:
 def secure(web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     context, certificate = self_signed(tmp_path)
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
-    environment.cache_clear()  # another test's certificate for the same host
+    environment_settings.cache_clear()  # another test's certificate for the same host
     web.serve(tls=context)
     yield
-    environment.cache_clear()
+    environment_settings.cache_clear()
 
 
 @pytest.mark.usefixtures("secure")

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 import asgi
 from core import VISITOR_COOKIE
 from core.answer.message import Message
-from core.base.visitors import neighbourhood
+from core.base.visitors import address_group
 from core.store import ConversationStore
 from core.store.errors import ConversationNotFound, ConversationReadOnly
 from core.ui import identity, uploads
@@ -37,29 +37,29 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConversationStor
 def theirs(store: ConversationStore) -> str:
     """A conversation of the owner's whose answer is still growing."""
     id = store.create(OWNER)
-    store.save(id, QUESTION, who=OWNER)
-    store.save(id, ANSWER, who=OWNER, finished=False)
+    store.save(id, QUESTION, visitor_id=OWNER)
+    store.save(id, ANSWER, visitor_id=OWNER, finished=False)
     return id
 
 
 Way = Callable[[ConversationStore, str, str | None], object]
 WAYS: dict[str, Way] = {
-    "load": lambda store, id, who: store.load(id, who=who),
-    "load all": lambda store, id, who: store.load(id, who=who, last=None),
-    "load before": lambda store, id, who: store.load(id, who=who, before="answer"),
-    "add": lambda store, id, who: store.save(id, Message("user", "x"), who=who),
-    "replace": lambda store, id, who: store.save(id, replace(QUESTION, text="x"), who=who),
-    "finish": lambda store, id, who: store.save(id, replace(ANSWER, text="x"), who=who),
-    "grow": lambda store, id, who: store.save(id, replace(ANSWER, text="x"), who=who, finished=False),
-    "begin": lambda store, id, who: store.save(id, Message("assistant", "x"), who=who, finished=False),
-    "rename": lambda store, id, who: store.rename(id, "x", who=who),
-    "mode": lambda store, id, who: store.set_mode(id, "agent", who=who),
-    "truncate": lambda store, id, who: store.truncate_from(id, "question", who=who),
-    "delete": lambda store, id, who: store.delete(id, who=who),
-    "bring back": lambda store, id, who: store.restore(id, who=who),
-    "share": lambda store, id, who: store.share(id, who=who),
-    "withdraw": lambda store, id, who: store.withdraw(id, who=who),
-    "copy": lambda store, id, who: store.copy(id, who=who),
+    "load": lambda store, id, who: store.load(id, visitor_id=who),
+    "load all": lambda store, id, who: store.load(id, visitor_id=who, last=None),
+    "load before": lambda store, id, who: store.load(id, visitor_id=who, before="answer"),
+    "add": lambda store, id, who: store.save(id, Message("user", "x"), visitor_id=who),
+    "replace": lambda store, id, who: store.save(id, replace(QUESTION, text="x"), visitor_id=who),
+    "finish": lambda store, id, who: store.save(id, replace(ANSWER, text="x"), visitor_id=who),
+    "grow": lambda store, id, who: store.save(id, replace(ANSWER, text="x"), visitor_id=who, finished=False),
+    "begin": lambda store, id, who: store.save(id, Message("assistant", "x"), visitor_id=who, finished=False),
+    "rename": lambda store, id, who: store.rename(id, "x", visitor_id=who),
+    "mode": lambda store, id, who: store.set_mode(id, "agent", visitor_id=who),
+    "truncate": lambda store, id, who: store.truncate_from(id, "question", visitor_id=who),
+    "delete": lambda store, id, who: store.delete(id, visitor_id=who),
+    "bring back": lambda store, id, who: store.restore(id, visitor_id=who),
+    "share": lambda store, id, who: store.share(id, visitor_id=who),
+    "withdraw": lambda store, id, who: store.stop_sharing(id, visitor_id=who),
+    "copy": lambda store, id, who: store.copy(id, visitor_id=who),
 }
 READING = {"load", "load all", "load before", "copy"}
 BROWSER = "m" * 32
@@ -83,11 +83,11 @@ STRANGERS = {
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_no_way_into_the_conversation_of_another(store: ConversationStore, way: Way, who: str | None) -> None:
     id = theirs(store)
-    before = store.load(id, who=OWNER)
+    before = store.load(id, visitor_id=OWNER)
     with pytest.raises(ConversationNotFound):
         way(store, id, who)
-    assert store.load(id, who=OWNER) == before
-    assert store.listed(who) == ()
+    assert store.load(id, visitor_id=OWNER) == before
+    assert store.list_conversations(who) == ()
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
@@ -103,24 +103,24 @@ def test_an_invented_id_is_not_found_and_nothing_else(store: ConversationStore, 
 @pytest.mark.parametrize("who", STRANGERS.values(), ids=STRANGERS)
 @pytest.mark.parametrize("way", [way for way in WAYS if way not in READING])
 def test_who_has_the_address_or_a_share_changes_nothing(store: ConversationStore, way: str, who: str | None) -> None:
-    id = store.create(who=BROWSER)
-    store.save(id, QUESTION, who=BROWSER)
-    store.save(id, ANSWER, who=BROWSER, finished=False)
-    share = store.share(id, who=BROWSER)
-    before = store.load(id, who=BROWSER)
+    id = store.create(visitor_id=BROWSER)
+    store.save(id, QUESTION, visitor_id=BROWSER)
+    store.save(id, ANSWER, visitor_id=BROWSER, finished=False)
+    share = store.share(id, visitor_id=BROWSER)
+    before = store.load(id, visitor_id=BROWSER)
     with pytest.raises((ConversationReadOnly, ConversationNotFound)):
         WAYS[way](store, id, who)
     with pytest.raises(ConversationNotFound):
         WAYS[way](store, share, who)
-    assert store.load(id, who=BROWSER) == before
+    assert store.load(id, visitor_id=BROWSER) == before
 
 
 def test_to_create_what_is_there_gives_nobody_a_key(store: ConversationStore) -> None:
     id = theirs(store)
     store.create("mallory", id=id)
     with pytest.raises(ConversationNotFound):
-        store.load(id, who="mallory")
-    assert store.load(id, who=OWNER).messages
+        store.load(id, visitor_id="mallory")
+    assert store.load(id, visitor_id=OWNER).messages
 
 
 # ── On the page ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -203,7 +203,7 @@ def test_an_address_that_a_stranger_may_have_written_is_unknown(
 
     headers = [(b"x-forwarded-for", each.encode("latin-1")) for each in told]
     scope = {"type": "http", "client": ("127.0.0.1", 5), "headers": headers}
-    asyncio.run(asgi.BelievedAddresses(app)(scope, None, None))  # type: ignore[arg-type]
+    asyncio.run(asgi.TrustedClientAddress(app)(scope, None, None))  # type: ignore[arg-type]
     assert seen == [counted]
 
 
@@ -223,7 +223,7 @@ def test_an_address_that_a_stranger_may_have_written_is_unknown(
     ],
 )
 def test_all_spellings_of_an_address_are_one_visitor(addresses: list[str], counted: str) -> None:
-    assert {neighbourhood(address) for address in addresses} == {counted}
+    assert {address_group(address) for address in addresses} == {counted}
 
 
 # ── Uploads ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -280,7 +280,7 @@ def test_nobody_uploads_into_a_session_that_was_shown_no_field(path: str) -> Non
     ],
 )
 def test_an_upload_of_any_other_length_is_refused(length: str | None, status: int) -> None:
-    field = uploads._Field()
+    field = uploads._UploadPermit()
     field.megabytes = 1
-    uploads._fields["session"] = field
+    uploads._permits["session"] = field
     assert put("/_stcore/upload_file/session/file", length) == status

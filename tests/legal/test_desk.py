@@ -12,7 +12,7 @@ from core.legal.imports.build import import_source
 from core.legal.library.index import LegalIndex
 from core.legal.text.as_of import Period
 from core.legal.text.statute_citations import may_cite
-from core.legal.verify import Author, Mark, Verdict
+from core.legal.verify import Author, StatuteFinding, StatuteMark
 from support import invented
 from support.scripted_app import scripted_app
 
@@ -30,7 +30,7 @@ def app(tmp_path: Path) -> Iterator[App]:
 
 def marks(app: App, text: str) -> list[tuple[str, str]]:
     check = app.check_statutes(text)
-    return [(verdict.mark.value, verdict.cited) for verdict in check.verdicts] if check else []
+    return [(verdict.mark.value, verdict.cited) for verdict in check.findings] if check else []
 
 
 def test_each_citation_once_in_the_order_of_the_text(app: App) -> None:
@@ -46,7 +46,7 @@ def test_a_date_in_the_question_says_which_law_counts(app: App) -> None:
     ]:
         check = app.check_statutes(answer, question)
         assert check is not None
-        assert [verdict.mark.value for verdict in check.verdicts] == [mark], question
+        assert [verdict.mark.value for verdict in check.findings] == [mark], question
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_without_an_index_it_says_so_only_where_statutes_are_cited(tmp_path: Pat
     with scripted_app(says=[], DATA_DIR=str(tmp_path)) as (app, _):
         check = app.check_statutes(ANSWER)
         assert check is not None
-        assert (check.indexed, check.verdicts) == (False, ())
+        assert (check.has_index, check.findings) == (False, ())
         assert app.check_statutes("合同第三条约定了违约金。") is None
 
 
@@ -81,17 +81,17 @@ def test_a_text_is_looked_up_once_for_each_index(app: App, tmp_path: Path, monke
     verified: list[str] = []
     verify = app.legal.verifier.verify
 
-    def verify_once_more(text: str, by: Author, asked: Period | None) -> list[Verdict]:
+    def verify_once_more(text: str, by: Author, asked: Period | None) -> list[StatuteFinding]:
         verified.append(text)
-        return verify(text, by, asked=asked)
+        return verify(text, by, asked_period=asked)
 
     monkeypatch.setattr(app.legal.verifier, "verify", verify_once_more)
     for _ in range(3):
-        assert marks(app, "《海港法》第一条")[0][0] == Mark.UNKNOWN
+        assert marks(app, "《海港法》第一条")[0][0] == StatuteMark.UNKNOWN
     assert len(verified) == 1
     record = {"name": "海港法", "articles": [{"number": "第一条", "text": "海港夜间开放。"}]}
     import_source(app.legal.library.folder, invented.jsonl(tmp_path / "more.jsonl", record))
-    assert marks(app, "《海港法》第一条")[0][0] == Mark.EXISTS
+    assert marks(app, "《海港法》第一条")[0][0] == StatuteMark.EXISTS
     assert len(verified) == 2
 
 

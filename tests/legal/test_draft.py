@@ -13,8 +13,8 @@ import pytest
 from docx.document import Document
 from docx.shared import RGBColor
 
-from core.legal.draft import NOT_ALL, NOT_IN_PLACE, Draft, with_comments
-from core.legal.verify import Author, Mark, Verdict, Verifier
+from core.legal.draft import FORMATTING_LOST, TOO_MANY_CITATIONS, Draft, draft_with_comments
+from core.legal.verify import Author, StatuteFinding, StatuteMark, Verifier
 from core.reading import Reader, ReadingSettings
 from support import invented, word_files
 from support.word_files import word_file
@@ -66,9 +66,9 @@ def commented_words(made: bytes) -> list[str]:
 
 def test_a_word_document_comes_back_with_comments_and_as_it_was(verifier: Verifier, reader: Reader) -> None:
     body = word_file(OPENING, QUOTED, rows=[["依据", "《灯塔法》第九十九条"]], change=formatted)
-    draft = Draft.read("起诉状.docx", body, reader)
+    draft = Draft.from_file("起诉状.docx", body, reader)
     verdicts = verifier.verify(draft.text, Author.PERSON)
-    made = with_comments(draft, verdicts, reader)
+    made = draft_with_comments(draft, verdicts, reader)
     assert commented_words(made) == [verdict.cited for verdict in verdicts]
     assert commented_words(made)[:3] == ["《灯塔法》第三条", "第九条", "《月光法》第一条"]
     assert sorted(text[0] for text in comments(made)) == sorted(verdict.mark for verdict in verdicts)
@@ -86,49 +86,49 @@ def test_a_word_document_comes_back_with_comments_and_as_it_was(verifier: Verifi
         ("第九条", None, True),
         ("的约定，被告违约。", None, True),
     ]
-    assert Draft.read("起诉状.docx", made, reader).text == draft.text
+    assert Draft.from_file("起诉状.docx", made, reader).text == draft.text
 
 
 @pytest.mark.parametrize("name", ["稿.txt", "粘贴"])
 def test_of_a_plain_text_a_document_is_made(verifier: Verifier, reader: Reader, name: str) -> None:
     text = f"\n　　{OPENING}\n\n\t{QUOTED}\n"
-    draft = Draft.read(name, text.encode("gb18030"), reader) if "." in name else Draft.pasted(text)
+    draft = Draft.from_file(name, text.encode("gb18030"), reader) if "." in name else Draft.from_text(text)
     verdicts = verifier.verify(draft.text, Author.PERSON)
-    made = with_comments(draft, verdicts, reader)
+    made = draft_with_comments(draft, verdicts, reader)
     assert commented_words(made) == [verdict.cited for verdict in verdicts]
-    assert Draft.read("稿.docx", made, reader).text == draft.text
+    assert Draft.from_file("稿.docx", made, reader).text == draft.text
 
 
 def test_citations_within_one_another_share_a_comment(reader: Reader) -> None:
     verdicts = [
-        Verdict(Mark.EXISTS, 0, 6, "一二三四五六", "甲法", "第一条"),
-        Verdict(Mark.MISSING, 3, 8, "四五六七八", "甲法", "第九条"),
+        StatuteFinding(StatuteMark.EXISTS, 0, 6, "一二三四五六", "甲法", "第一条"),
+        StatuteFinding(StatuteMark.MISSING, 3, 8, "四五六七八", "甲法", "第九条"),
     ]
-    made = with_comments(Draft("a", "一二三四五六七八九"), verdicts, reader)
+    made = draft_with_comments(Draft("a", "一二三四五六七八九"), verdicts, reader)
     assert (commented_words(made), comments(made)) == (["一二三四五六七八"], ["○ 条文存在。\n✗ 没有这一条。"])
 
 
 def test_a_document_that_takes_no_comments_comes_back_as_its_words(verifier: Verifier, reader: Reader) -> None:
     body = word_files.with_part(word_file(OPENING), "[Content_Types].xml", "<broken")
-    draft = Draft.read("a.docx", body, reader)
-    made = with_comments(draft, verifier.verify(draft.text), reader)
-    assert NOT_IN_PLACE in comments(made)
+    draft = Draft.from_file("a.docx", body, reader)
+    made = draft_with_comments(draft, verifier.verify(draft.text), reader)
+    assert FORMATTING_LOST in comments(made)
     assert docx.Document(io.BytesIO(made)).paragraphs[0].text == OPENING
 
 
 def test_of_very_many_citations_the_bad_ones_are_commented(verifier: Verifier, reader: Reader) -> None:
-    draft = Draft.pasted("依《灯塔法》第三条。\n" * 1_100 + "依《灯塔法》第九条。")
-    said = comments(with_comments(draft, verifier.verify(draft.text, Author.PERSON), reader))
+    draft = Draft.from_text("依《灯塔法》第三条。\n" * 1_100 + "依《灯塔法》第九条。")
+    said = comments(draft_with_comments(draft, verifier.verify(draft.text, Author.PERSON), reader))
     assert (len(said), said[0][0]) == (1_001, "✗")
-    assert NOT_ALL in said
+    assert TOO_MANY_CITATIONS in said
 
 
 @pytest.mark.servers
 @pytest.mark.skipif(not shutil.which("soffice"), reason="LibreOffice is not installed")
 def test_another_program_opens_it_with_its_comments(verifier: Verifier, reader: Reader, tmp_path: Path) -> None:
-    draft = Draft.read("a.docx", word_file(OPENING, QUOTED), reader)
+    draft = Draft.from_file("a.docx", word_file(OPENING, QUOTED), reader)
     file = tmp_path / "a.docx"
-    file.write_bytes(with_comments(draft, verifier.verify(draft.text, Author.PERSON), reader))
+    file.write_bytes(draft_with_comments(draft, verifier.verify(draft.text, Author.PERSON), reader))
     home = f"-env:UserInstallation=file://{tmp_path}/home"
     subprocess.run(
         ["soffice", home, "--headless", "--convert-to", "odt", "--outdir", tmp_path, file], check=True, timeout=120

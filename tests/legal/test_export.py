@@ -16,8 +16,8 @@ from core.legal.library.cases import CaseService
 from core.legal.library.index import LegalLibrary
 from core.legal.library.law_index import LawVersion
 from core.legal.library.statutes import RegulationService
-from core.legal.types import Status
-from core.legal.verify import Mark, Verdict
+from core.legal.types import LawStatus
+from core.legal.verify import StatuteFinding, StatuteMark
 from support import invented
 
 ATTACK = "<script>alert(1)</script>![x](http://evil.example/y)[l](http://evil.example) "
@@ -35,7 +35,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> LegalLibrary:
     return invented.library(folder / "data", invented.lawrefbook(folder / "laws"), source)
 
 
-def law(library: LegalLibrary, name: str = "灯塔法") -> tuple[LawVersion, Status, list[StoredArticle]]:
+def law(library: LegalLibrary, name: str = "灯塔法") -> tuple[LawVersion, LawStatus, list[StoredArticle]]:
     index = library.index()
     assert index is not None
     found = index.resolve(name)
@@ -56,10 +56,10 @@ def test_a_law_can_be_imported_again(library: LegalLibrary, tmp_path: Path) -> N
 
 
 def test_a_case_can_be_imported_again(library: LegalLibrary, tmp_path: Path) -> None:
-    case = CaseService(library).known_as("（2021）闽民终345号")[0]
+    case = CaseService(library).find("（2021）闽民终345号")[0]
     file = tmp_path / "case.jsonl"
     file.write_text(export.case_jsonl(case), "utf-8")
-    copied = CaseService(invented.library(tmp_path / "data", file)).known_as("（2021）闽民终345号")[0]
+    copied = CaseService(invented.library(tmp_path / "data", file)).find("（2021）闽民终345号")[0]
     assert (copied.name, copied.court, copied.date, copied.type) == (case.name, case.court, case.date, case.type)
     assert (copied.summary, copied.verdict, copied.text) == (case.summary, case.verdict, case.text)
 
@@ -106,14 +106,14 @@ def test_no_text_of_a_corpus_becomes_a_link_or_a_tag(library: LegalLibrary) -> N
 
 
 def test_citations_as_a_table_in_which_nothing_is_a_formula() -> None:
-    verdict = Verdict(
-        Mark.DIFFERS, 0, 3, "=HYPERLINK(1)", "@灯塔法", "第三条", text="原文", quote="-引文", note="+说明"
+    verdict = StatuteFinding(
+        StatuteMark.DIFFERS, 0, 3, "=HYPERLINK(1)", "@灯塔法", "第三条", text="原文", quote="-引文", note="+说明"
     )
-    text = export.verdicts_csv([("=稿.docx", [verdict])])
+    text = export.findings_csv([("=稿.docx", [verdict])])
     assert text.startswith("\ufeff")
     rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
     assert rows[0]["引用"] == "'=HYPERLINK(1)"
     assert not any(value.startswith(("=", "+", "-", "@")) for value in rows[0].values())
     one = ("稿.docx", [verdict])
-    assert json.loads(export.verdicts_json([one]))["counts"]["≠"] == 1
-    assert [draft["file"] for draft in json.loads(export.verdicts_json([one, one]))["drafts"]] == ["稿.docx"] * 2
+    assert json.loads(export.findings_json([one]))["counts"]["≠"] == 1
+    assert [draft["file"] for draft in json.loads(export.findings_json([one, one]))["drafts"]] == ["稿.docx"] * 2

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from core.legal.verify import Author, Mark, Verdict, Verifier
+from core.legal.verify import Author, StatuteFinding, StatuteMark, Verifier
 from support import invented
 from support.labour_law import ARTICLES, INVENTED, RECORD
 
@@ -27,7 +27,7 @@ def verifier(tmp_path_factory: pytest.TempPathFactory) -> Verifier:
     return Verifier(invented.library(folder / "data", invented.jsonl(folder / "a.jsonl", RECORD, older, newer)))
 
 
-def only(verifier: Verifier, text: str, by: Author = Author.MODEL) -> Verdict:
+def only(verifier: Verifier, text: str, by: Author = Author.MODEL) -> StatuteFinding:
     (verdict,) = verifier.verify(text, by)
     return verdict
 
@@ -35,55 +35,67 @@ def only(verifier: Verifier, text: str, by: Author = Author.MODEL) -> Verdict:
 def test_three_invented_rules_get_no_green_mark(verifier: Verifier) -> None:
     verdicts = verifier.verify(INVENTED)
     assert [verdict.article_number for verdict in verdicts] == ["第十条", "第二十条", "第二十二条"]
-    assert all(verdict.mark in (Mark.EXISTS, Mark.DIFFERS) for verdict in verdicts)
+    assert all(verdict.mark in (StatuteMark.EXISTS, StatuteMark.DIFFERS) for verdict in verdicts)
     assert all(verdict.claim and verdict.note for verdict in verdicts)
 
 
 @pytest.mark.parametrize(
     ("text", "mark", "note"),
     [
-        ("根据《劳动合同法》第十九条，劳动合同期限一年以上不满三年的，试用期不得超过2个月。", Mark.AGREES, ""),
-        ("同一用人单位与同一劳动者只能约定一次试用期（《劳动合同法》第十九条第二款）。", Mark.AGREES, ""),
-        ("| 《劳动合同法》第19条 | 试用期包含在劳动合同期限内 |", Mark.AGREES, ""),
-        ("《劳动合同法》第十九条对试用期作了系统规定。", Mark.EXISTS, ""),
-        ("根据《劳动合同法》第十九条，应予支持。", Mark.EXISTS, ""),
+        ("根据《劳动合同法》第十九条，劳动合同期限一年以上不满三年的，试用期不得超过2个月。", StatuteMark.AGREES, ""),
+        ("同一用人单位与同一劳动者只能约定一次试用期（《劳动合同法》第十九条第二款）。", StatuteMark.AGREES, ""),
+        ("| 《劳动合同法》第19条 | 试用期包含在劳动合同期限内 |", StatuteMark.AGREES, ""),
+        ("《劳动合同法》第十九条对试用期作了系统规定。", StatuteMark.EXISTS, ""),
+        ("根据《劳动合同法》第十九条，应予支持。", StatuteMark.EXISTS, ""),
         (
             "《劳动合同法》第十九条规定，劳动合同期限一年以上不满三年的，试用期不得超过六个月。",
-            Mark.DIFFERS,
+            StatuteMark.DIFFERS,
             "所述“不得超过六个月”，条文为“不得超过二个月”。",
         ),
-        ("《劳动合同法》第二十二条规定，同一用人单位与同一劳动者只能约定一次试用期。", Mark.DIFFERS, "更像第十九条。"),
+        (
+            "《劳动合同法》第二十二条规定，同一用人单位与同一劳动者只能约定一次试用期。",
+            StatuteMark.DIFFERS,
+            "更像第十九条。",
+        ),
         (
             "《劳动合同法》第十九条第一款规定，同一用人单位与同一劳动者只能约定一次试用期。",
-            Mark.EXISTS,
+            StatuteMark.EXISTS,
             "所述内容在该条的其他款项，请核对。",
         ),
         ("《劳动合同法》第十九条、第二十二条规定，同一用人单位与同一劳动者只能约定一次试用期。", None, ""),
         (
             "《航标条例》第一条规定，航标损坏的，管理机构应当在三日内修复，并通知过往船舶。",
-            Mark.NOT_IN_FORCE,
+            StatuteMark.NOT_IN_FORCE,
             "所述内容出自2001-01-01公布的版本，现行条文已不同。",
         ),
         (
             "《劳动合同法》第十九条规定：“同一用人单位与同一劳动者只能约定一次试用期”，试用期不包含在劳动合同期限内。",
-            Mark.DIFFERS,
+            StatuteMark.DIFFERS,
             "条文没有“不”。",
         ),
-        ("《劳动合同法》第十九条规定：“劳动合同期限3个月以上不满1年的，试用期不得超过1个月”。", Mark.AGREES, ""),
-        ("《劳动合同法》第十九条规定：“试用期包含在劳动合同期限内。······该期限为劳动合同期限。”", Mark.AGREES, ""),
+        ("《劳动合同法》第十九条规定：“劳动合同期限3个月以上不满1年的，试用期不得超过1个月”。", StatuteMark.AGREES, ""),
         (
-            "《劳动合同法》第三十八条规定：“用人单位有下列情形之一的，劳动者可以解除劳动合同：（二）未及时足额支付劳动报酬的；（五）因本法第二十六条第一款规定的情形致使劳动合同无效的”。",
-            Mark.AGREES,
+            "《劳动合同法》第十九条规定：“试用期包含在劳动合同期限内。······该期限为劳动合同期限。”",
+            StatuteMark.AGREES,
             "",
         ),
-        ("《劳动合同法》第三十八条规定的“老板拖欠工资并且态度恶劣”的情形并不少见。", Mark.EXISTS, ""),
-        ("《劳动合同法》第二十条规定：“劳动者在“试用期”的工资不得低于本单位相同岗位最低档工资”。", Mark.AGREES, ""),
+        (
+            "《劳动合同法》第三十八条规定：“用人单位有下列情形之一的，劳动者可以解除劳动合同：（二）未及时足额支付劳动报酬的；（五）因本法第二十六条第一款规定的情形致使劳动合同无效的”。",
+            StatuteMark.AGREES,
+            "",
+        ),
+        ("《劳动合同法》第三十八条规定的“老板拖欠工资并且态度恶劣”的情形并不少见。", StatuteMark.EXISTS, ""),
+        (
+            "《劳动合同法》第二十条规定：“劳动者在“试用期”的工资不得低于本单位相同岗位最低档工资”。",
+            StatuteMark.AGREES,
+            "",
+        ),
     ],
 )
-def test_marks(verifier: Verifier, text: str, mark: Mark | None, note: str) -> None:
+def test_marks(verifier: Verifier, text: str, mark: StatuteMark | None, note: str) -> None:
     found = [verdict for verdict in verifier.verify(text) if verdict.article_number != "第二十六条"]
     if mark is None:  # said of two articles, and one of them says so
-        assert [verdict.mark for verdict in found] == [Mark.AGREES, Mark.EXISTS]
+        assert [verdict.mark for verdict in found] == [StatuteMark.AGREES, StatuteMark.EXISTS]
     else:
         assert [(verdict.mark, verdict.note) for verdict in found] == [(mark, note)]
 
@@ -91,10 +103,10 @@ def test_marks(verifier: Verifier, text: str, mark: Mark | None, note: str) -> N
 def test_people_are_asked_to_look_where_models_are_contradicted(verifier: Verifier) -> None:
     text = "根据《劳动合同法》第二十二条，员工的工资在试用期不低于岗位最低档工资，也不低于当地的最低工资标准。"
     model, person = only(verifier, text), only(verifier, text, Author.PERSON)
-    assert (model.mark, model.note) == (Mark.DIFFERS, "更像第二十条。")
-    assert (person.mark, person.note) == (Mark.EXISTS, "所述内容更像第二十条，请核对。")
+    assert (model.mark, model.note) == (StatuteMark.DIFFERS, "更像第二十条。")
+    assert (person.mark, person.note) == (StatuteMark.EXISTS, "所述内容更像第二十条，请核对。")
     number = "根据《劳动合同法》第十九条，劳动合同期限一年以上不满三年的，试用期不得超过六个月。"
-    assert only(verifier, number, Author.PERSON).mark is Mark.DIFFERS
+    assert only(verifier, number, Author.PERSON).mark is StatuteMark.DIFFERS
 
 
 def test_what_was_said_and_its_meaning_are_in_the_json(verifier: Verifier) -> None:

@@ -17,9 +17,9 @@ from core.legal.library.index import LegalLibrary
 from core.legal.library.statutes import RegulationService
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.text.names import law_key
-from core.legal.text.quotations import quotes
+from core.legal.text.quotations import is_quoted_from
 from core.legal.types import Law
-from core.legal.verify import Author, Mark, Verifier
+from core.legal.verify import Author, StatuteMark, Verifier
 from support.labelled_citations import false_green, labelled, qualities, real_prose, said_of
 
 pytestmark = pytest.mark.shared
@@ -76,7 +76,7 @@ def test_articles_laws_references_and_cases(library: LegalLibrary, queries: list
         results = regulations.search(query["query"]).results
         assert (results[0].law_name, results[0].article_number) == (query["lawName"], query["articleNumber"])
         # Where a newer text came first, the one that the query knows follows as an older version.
-        assert any(quotes(query["expectedPrefix"], result.content) for result in results), query["id"]
+        assert any(is_quoted_from(query["expectedPrefix"], result.content) for result in results), query["id"]
     for query in of_type(queries, "law_lookup"):
         law = regulations.search(query["query"]).results[0]
         assert (law.law_name, law.article_count) == (query["lawName"], query["articleCount"])
@@ -99,7 +99,7 @@ def test_citations_of_real_laws_get_the_verdict_they_deserve(library: LegalLibra
     assert not poor, [one for one in said if one[0].label != one[1]]
     marks = [verdict.mark for _, verdict in real_prose(verifier, index, Author.MODEL)]
     assert len(marks) > 300
-    assert sum(mark in (Mark.DIFFERS, Mark.MISSING) for mark in marks) <= 0.02 * len(marks)
+    assert sum(mark in (StatuteMark.DIFFERS, StatuteMark.MISSING) for mark in marks) <= 0.02 * len(marks)
 
 
 def test_case_numbers(queries: list[dict[str, Any]]) -> None:

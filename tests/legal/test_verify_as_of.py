@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.legal.text.as_of import parse_period
-from core.legal.verify import Author, Verdict, Verifier
+from core.legal.verify import Author, StatuteFinding, Verifier
 from support import invented
 
 OLD = "《灯塔法》第二条规定：“灯塔由守塔人看守，旧规定。”"
@@ -21,7 +21,7 @@ def verifier(tmp_path_factory: pytest.TempPathFactory) -> Verifier:
     return Verifier(invented.library(folder / "data", *sources))
 
 
-def only(verifier: Verifier, text: str, time: str = "", asked: str = "") -> Verdict:
+def only(verifier: Verifier, text: str, time: str = "", asked: str = "") -> StatuteFinding:
     (verdict,) = verifier.verify(text, Author.PERSON, parse_period(time), parse_period(asked))
     return verdict
 

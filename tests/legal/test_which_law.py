@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.legal.verify import ABROAD, DRAFT, OTHER_EDITION, Author, Mark, Verdict, Verifier
+from core.legal.verify import ABROAD, DRAFT, OTHER_EDITION, Author, StatuteFinding, StatuteMark, Verifier
 from support import invented
 
 LIGHTHOUSE = "中华人民共和国灯塔法"
@@ -35,7 +35,7 @@ def verifier(tmp_path_factory: pytest.TempPathFactory) -> Verifier:
     return Verifier(invented.library(folder / "data", invented.lawrefbook(folder / "laws"), more))
 
 
-def only(verifier: Verifier, text: str, by: Author = Author.MODEL) -> Verdict:
+def only(verifier: Verifier, text: str, by: Author = Author.MODEL) -> StatuteFinding:
     (verdict,) = verifier.verify(text, by)
     return verdict
 
@@ -62,7 +62,7 @@ def only(verifier: Verifier, text: str, by: Author = Author.MODEL) -> Verdict:
 )
 def test_another_countrys_law_is_not_ours(verifier: Verifier, text: str) -> None:
     verdict = only(verifier, text)
-    assert (verdict.mark, verdict.meaning, verdict.text) == (Mark.UNKNOWN, ABROAD, None)
+    assert (verdict.mark, verdict.meaning, verdict.text) == (StatuteMark.UNKNOWN, ABROAD, None)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_another_countrys_law_is_not_ours(verifier: Verifier, text: str) -> None
 )
 def test_ours_is_ours(verifier: Verifier, text: str) -> None:
     verdict = only(verifier, text)
-    assert (verdict.mark, verdict.law_name, verdict.note) == (Mark.EXISTS, LIGHTHOUSE, "")
+    assert (verdict.mark, verdict.law_name, verdict.note) == (StatuteMark.EXISTS, LIGHTHOUSE, "")
 
 
 def test_a_law_of_ours_about_a_place_is_known(verifier: Verifier) -> None:
@@ -94,12 +94,12 @@ def test_that_law_goes_on_being_the_other_countrys(verifier: Verifier) -> None:
 @pytest.mark.parametrize("place", ["北京市", "广东省", "深圳经济特区", "本市"])
 def test_a_citys_rules_are_not_the_national_ones(verifier: Verifier, place: str) -> None:
     verdict = only(verifier, f"根据{place}灯塔管理条例第一条")
-    assert (verdict.mark, verdict.law_name) == (Mark.UNKNOWN, f"{place}灯塔管理条例")
-    assert verdict.meaning == Mark.UNKNOWN.meaning
+    assert (verdict.mark, verdict.law_name) == (StatuteMark.UNKNOWN, f"{place}灯塔管理条例")
+    assert verdict.meaning == StatuteMark.UNKNOWN.meaning
 
 
 def test_a_city_that_merely_stands_near_changes_nothing(verifier: Verifier) -> None:
-    assert only(verifier, "塔在北京市，根据灯塔管理条例第一条").mark is Mark.EXISTS
+    assert only(verifier, "塔在北京市，根据灯塔管理条例第一条").mark is StatuteMark.EXISTS
 
 
 # ── Which version ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -126,17 +126,19 @@ OLD = "灯塔由守塔人看守，旧规定。"
 )
 def test_a_named_version_is_the_one_that_is_compared(verifier: Verifier, named: str) -> None:
     verdict = only(verifier, f"{named}第二条规定：“{OLD}”")
-    assert (verdict.mark, verdict.published) == (Mark.AGREES, "2010-05-01")
+    assert (verdict.mark, verdict.published) == (StatuteMark.AGREES, "2010-05-01")
     assert verdict.note == "按2010-05-01公布的版本核对，不是现行文本。"
     assert verdict.cited.startswith(named)
 
 
 def test_what_another_version_says_is_not_what_the_named_one_says(verifier: Verifier) -> None:
-    assert only(verifier, "《灯塔法》（2020年修正）第二条规定：“灯塔由守塔人看守，旧规定。”").mark is Mark.DIFFERS
-    assert only(verifier, "2010年《灯塔法》第三条规定：“守塔人应当在日落前点灯。”").mark is Mark.DIFFERS
+    assert (
+        only(verifier, "《灯塔法》（2020年修正）第二条规定：“灯塔由守塔人看守，旧规定。”").mark is StatuteMark.DIFFERS
+    )
+    assert only(verifier, "2010年《灯塔法》第三条规定：“守塔人应当在日落前点灯。”").mark is StatuteMark.DIFFERS
     missing = only(verifier, "2010年《灯塔法》第五条")
     assert (missing.mark, missing.note) == (
-        Mark.MISSING,
+        StatuteMark.MISSING,
         "按2010-05-01公布的版本核对，不是现行文本。全文共三条。",
     )
 
@@ -144,14 +146,14 @@ def test_what_another_version_says_is_not_what_the_named_one_says(verifier: Veri
 @pytest.mark.parametrize("text", ["1979年灯塔法第二条", "《灯塔法》(2015年修正)第二条", "旧浮标法第二条"])
 def test_a_version_that_the_library_does_not_hold(verifier: Verifier, text: str) -> None:
     verdict = only(verifier, text)
-    assert (verdict.mark, verdict.meaning) == (Mark.UNKNOWN, OTHER_EDITION)
+    assert (verdict.mark, verdict.meaning) == (StatuteMark.UNKNOWN, OTHER_EDITION)
     assert verdict.note.startswith("库中只有")
 
 
 def test_an_unnamed_older_version_is_not_called_wrong(verifier: Verifier) -> None:
     """旧刑法 may be older than anything in the library."""
     verdict = only(verifier, "旧灯塔法第二条规定：“灯塔由猫看守，猫不得睡觉。”")
-    assert (verdict.mark, verdict.meaning) == (Mark.UNKNOWN, OTHER_EDITION)
+    assert (verdict.mark, verdict.meaning) == (StatuteMark.UNKNOWN, OTHER_EDITION)
 
 
 def test_a_year_that_belongs_to_something_else_names_no_version(verifier: Verifier) -> None:
@@ -173,7 +175,7 @@ def test_a_year_that_belongs_to_something_else_names_no_version(verifier: Verifi
 )
 def test_a_draft_is_no_law(verifier: Verifier, text: str) -> None:
     verdict = only(verifier, text)
-    assert (verdict.mark, verdict.meaning) == (Mark.UNKNOWN, DRAFT)
+    assert (verdict.mark, verdict.meaning) == (StatuteMark.UNKNOWN, DRAFT)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +215,7 @@ def test_contracts_plans_and_standards_are_not_looked_up(verifier: Verifier, nam
 )
 def test_names_as_people_write_them(verifier: Verifier, text: str, law: str) -> None:
     verdict = only(verifier, text)
-    assert (verdict.mark, verdict.law_name) == (Mark.EXISTS, law)
+    assert (verdict.mark, verdict.law_name) == (StatuteMark.EXISTS, law)
 
 
 def test_that_interpretation_is_the_last_interpretation(verifier: Verifier) -> None:
@@ -248,7 +250,7 @@ def test_this_rule_is_a_rule_and_not_the_law_that_was_named_last(verifier: Verif
 )
 def test_a_misspelt_law_is_asked_back(verifier: Verifier, written: str, meant: str) -> None:
     verdict = only(verifier, f"依照{written}第一条处理。")
-    assert (verdict.mark, verdict.text, verdict.note) == (Mark.UNKNOWN, None, f"是否指《{meant}》？")
+    assert (verdict.mark, verdict.text, verdict.note) == (StatuteMark.UNKNOWN, None, f"是否指《{meant}》？")
 
 
 @pytest.mark.parametrize("name", ["矿灯法", "月光促进法", "北京市灯塔管理条例", "德国灯塔发展法"])
@@ -258,13 +260,13 @@ def test_another_name_is_not_a_misspelt_one(verifier: Verifier, name: str) -> No
 
 def test_an_article_in_the_title_of_what_is_cited_is_not_cited(verifier: Verifier) -> None:
     (verdict,) = verifier.verify("《关于适用灯塔法第三条几个问题的解释》第二条规定：“守塔人应当整夜唱歌不得睡觉。”")
-    assert (verdict.mark, verdict.article_number) == (Mark.UNKNOWN, "第二条")
+    assert (verdict.mark, verdict.article_number) == (StatuteMark.UNKNOWN, "第二条")
 
 
 def test_an_article_alone_is_of_the_law_that_was_just_named(verifier: Verifier) -> None:
     said = "《灯塔法》第三条要求点灯。第二条规定：“灯塔由猫看守，猫不得睡觉。”"
     _, second = verifier.verify(said)
-    assert (second.cited, second.law_name, second.mark) == ("第二条", LIGHTHOUSE, Mark.DIFFERS)
+    assert (second.cited, second.law_name, second.mark) == ("第二条", LIGHTHOUSE, StatuteMark.DIFFERS)
 
 
 @pytest.mark.parametrize(
@@ -290,7 +292,7 @@ def test_a_paragraph_that_an_older_version_had(tmp_path_factory: pytest.TempPath
     verifier = Verifier(invented.library(folder / "data", invented.jsonl(folder / "a.jsonl", *versions)))
     verdict = only(verifier, "《灯油法》第一条第二款")
     assert (verdict.mark, verdict.note) == (
-        Mark.NOT_IN_FORCE,
+        StatuteMark.NOT_IN_FORCE,
         "只见于2001-01-01公布的版本，现行条文没有这一款项。",
     )
-    assert only(verifier, "《灯油法》第一条第三款").mark is Mark.MISSING
+    assert only(verifier, "《灯油法》第一条第三款").mark is StatuteMark.MISSING

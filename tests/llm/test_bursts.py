@@ -9,7 +9,7 @@ import pytest
 
 from core.llm import bursts
 from core.llm.bursts import in_bursts
-from core.llm.plain_chunks import joined
+from core.llm.plain_chunks import join_chunks
 
 
 async def script(*steps: str | float | Exception) -> AsyncIterator[str]:
@@ -123,7 +123,7 @@ def test_only_neighbours_of_the_same_kind_are_joined() -> None:
     ending = {"choices": [{"index": 0, "delta": {"content": "尾"}, "finish_reason": "stop"}]}
     usage = {"choices": [], "usage": {"total_tokens": 1}}
     assert list(
-        joined(
+        join_chunks(
             [
                 chunk(reasoning_content="想"),
                 chunk(reasoning_content="想"),

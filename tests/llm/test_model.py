@@ -8,9 +8,9 @@ import pytest
 
 from core.base.settings import EMBEDDED, ModelChoice, choose_model
 from core.base.threads import LoopThread
-from core.llm.errors import ModelError, TooManyCalls, translate
-from core.llm.limits import ModelLimit
-from core.llm.model import MAX_OTHERS, Model
+from core.llm.errors import ModelError, TooManyCalls, to_model_error
+from core.llm.limits import ModelCallLimit
+from core.llm.model import MAX_OTHER_MODELS, Model
 from core.llm.pieces import Piece, TextPiece, ThoughtPiece, TokenUsage
 from support.base import loaded
 from support.openai_server import ANSWER, OpenAIServer, openai_server
@@ -232,20 +232,20 @@ def test_probe_tells_the_seconds(loop: LoopThread, server: OpenAIServer) -> None
 
 
 def test_unknown_exceptions_do_not_carry_their_text() -> None:
-    error: Any = translate(ValueError("sk-secret"))
+    error: Any = to_model_error(ValueError("sk-secret"))
     assert "secret" not in str(error)
 
 
 def test_every_request_counts_whoever_makes_it_and_with_whichever_model(loop: LoopThread, server: OpenAIServer) -> None:
     settings = loaded(OPENAI_API_KEY="k", OPENAI_BASE_URL=server.url, LLM_MODEL="openai:500").values
-    model = Model(settings, sleep=_no_sleep, limit=ModelLimit(4))
+    model = Model(settings, sleep=_no_sleep, limit=ModelCallLimit(4))
     other = settings.model_copy(update={"llm": settings.llm.model_copy(update={"model": "openai:ok"})})
     with pytest.raises(ModelError, match="正忙"):
         ask(loop, model)  # three attempts
-    assert said(ask(loop, model.under(other))) == ANSWER
+    assert said(ask(loop, model.for_settings(other))) == ANSWER
     asked = len(server.requests)
     with pytest.raises(TooManyCalls, match=r"已达到每分钟的上限。请在 (60|59) 秒后重试。"):
-        ask(loop, model.under(other))
+        ask(loop, model.for_settings(other))
     assert len(server.requests) == asked
 
 
@@ -258,6 +258,8 @@ def test_a_model_that_cannot_be_built_early_is_a_line_in_the_log(caplog: pytest.
 def test_however_many_models_readers_choose_only_some_are_kept() -> None:
     settings = loaded().values
     model = Model(settings)
-    for number in range(3 * MAX_OTHERS):
-        model.under(settings.model_copy(update={"llm": settings.llm.model_copy(update={"model": f"m:{number}"})}))
-        assert len(model._others) <= MAX_OTHERS
+    for number in range(3 * MAX_OTHER_MODELS):
+        model.for_settings(
+            settings.model_copy(update={"llm": settings.llm.model_copy(update={"model": f"m:{number}"})})
+        )
+        assert len(model._others) <= MAX_OTHER_MODELS

@@ -21,8 +21,8 @@ from core.base.threads import LoopThread
 from core.llm import plain_chunks
 from core.llm.openai_chat import OpenAIChat
 from core.llm.pieces import ThoughtPiece
-from core.llm.plain_chunks import PlainChunks
-from core.llm.reasoning import reasoning_in
+from core.llm.plain_chunks import PlainChunksClient
+from core.llm.reasoning import reasoning_text
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def loop() -> Iterator[LoopThread]:
 def directly(loop: LoopThread, address: str, into: list[Any] | None = None, *, times: int = 1) -> list[Any]:
     into = [] if into is None else into
     chat = OpenAIChat(model="m", api_key="k", base_url=address, max_retries=0)
-    chat.async_client = PlainChunks(chat.async_client)
+    chat.async_client = PlainChunksClient(chat.async_client)
 
     async def collect() -> list[Any]:
         for _ in range(times):
@@ -88,7 +88,7 @@ def streamed(
 ) -> list[BaseMessageChunk]:
     chat = kind(model="m", api_key="k", base_url=address, max_retries=0, stream_usage=True)
     if plain:
-        chat.async_client = PlainChunks(chat.async_client)
+        chat.async_client = PlainChunksClient(chat.async_client)
 
     async def collect() -> list[BaseMessageChunk]:
         return [chunk.model_copy(update={"id": ""}) async for chunk in chat.astream("问题")]
@@ -139,7 +139,7 @@ def test_whoever_hears_it_directly_hears_what_langchain_would_tell(loop: LoopThr
         if isinstance(message, ThoughtPiece):
             return "", message.text, None, None
         ending = message.response_metadata.get("finish_reason")
-        return message.text, reasoning_in(message), message.usage_metadata, ending
+        return message.text, reasoning_text(message), message.usage_metadata, ending
 
     def whole(messages: list[Any]) -> tuple[str, str, list[Any], list[Any]]:
         texts, thoughts, usages, endings = zip(*map(told, messages), strict=True)
@@ -188,5 +188,5 @@ def test_without_a_stream_it_is_the_client_itself(loop: LoopThread) -> None:
         async def create(self, **payload: Any) -> Any:
             return payload
 
-    client: Any = PlainChunks(Client())  # type: ignore[arg-type]
+    client: Any = PlainChunksClient(Client())  # type: ignore[arg-type]
     assert loop.submit(client.create(model="m")).result(5) == {"model": "m"}

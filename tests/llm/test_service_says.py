@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.answer.events import CUT_OFF, Notice, RunFailed, Usage
+from core.answer.events import CUT_OFF_KIND, Notice, RunFailed, Usage
 from core.app import build_app
 from core.run.question import AnswerOptions
 from support.agents import notice, of, streamed, wired_agent
@@ -22,7 +22,7 @@ def test_an_answer_that_was_cut_off_says_so(mode: str, reason: str, words: str) 
         events = list(service.stream("问题", options=AnswerOptions()))
     assert streamed(events) == "前半句"
     said = notice(events)
-    assert said.kind == CUT_OFF
+    assert said.kind == CUT_OFF_KIND
     assert words in said.text
     assert [event.type for event in events[-2:]] == ["answer", "usage"]
 

@@ -14,7 +14,15 @@ import pytest
 from core.base.http import Deadline
 from core.llm import services
 from core.llm.errors import ModelAuthError, ModelError, ModelOverloaded, ModelRedirected, ModelTimeout, ModelUnavailable
-from core.llm.services import SERVICES, ListedModel, LocalServices, NoModelList, Service, list_models, service_at
+from core.llm.services import (
+    SERVICES,
+    ListedModel,
+    LocalServices,
+    ModelService,
+    NoModelList,
+    list_models,
+    service_for_address,
+)
 from support.faults import Server, drip, json_answer, keep_alive, unused_port
 from support.openai_server import OpenAIServer, openai_server
 
@@ -25,7 +33,7 @@ def test_each_service_has_one_line_and_an_address_of_its_own() -> None:
     addresses = [entry.base_url for entry in SERVICES if entry.base_url]
     assert len(set(addresses)) == len(addresses) == len(SERVICES) - 1
     for entry in SERVICES:
-        assert entry.needs_key == bool(entry.key_page) != entry.own_address
+        assert entry.needs_key == bool(entry.key_page) != entry.is_self_hosted
         for address in filter(None, (entry.base_url, entry.key_page)):
             parts = urlsplit(address)
             assert parts.scheme == "https" or parts.hostname == "127.0.0.1"
@@ -33,10 +41,10 @@ def test_each_service_has_one_line_and_an_address_of_its_own() -> None:
 
 
 def test_an_address_tells_its_service() -> None:
-    assert service_at("https://api.moonshot.cn/v1").label == "Kimi"
-    assert service_at(None).id == "openai"
-    assert service_at("http://10.0.0.7:8000/v1").id == "other"
-    assert services.service("nosuch").id == "other"
+    assert service_for_address("https://api.moonshot.cn/v1").label == "Kimi"
+    assert service_for_address(None).id == "openai"
+    assert service_for_address("http://10.0.0.7:8000/v1").id == "other"
+    assert services.find_service("nosuch").id == "other"
 
 
 def listed(server: OpenAIServer, document: Any, status: int = 200) -> tuple[ListedModel, ...]:
@@ -79,7 +87,7 @@ def test_four_hundred_models_and_many_more() -> None:
         server.models = [f"vendor/model-{number:03}" for number in range(400)]
         assert len(list_models(server.url)) == 400
         server.models = [f"m{number}" for number in range(5_000)]
-        assert len(list_models(server.url)) == services.MOST_MODELS
+        assert len(list_models(server.url)) == services.MAX_MODELS
 
 
 @pytest.mark.parametrize(
@@ -148,7 +156,7 @@ def local(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Where the services of this machine are looked for."""
 
     def at(**addresses: str) -> None:
-        entries = tuple(Service(id, id, address, needs_key=False) for id, address in addresses.items())
+        entries = tuple(ModelService(id, id, address, needs_key=False) for id, address in addresses.items())
         monkeypatch.setattr(services, "SERVICES", entries)
         monkeypatch.setattr(services, "FOUND_BY_THEMSELVES", tuple(addresses))
 
@@ -161,14 +169,14 @@ def test_what_runs_here_is_found_and_not_looked_for_again_at_once(local: Any) ->
         server.models = ["qwen3:8b"]
         local(ollama=server.url, lmstudio=f"http://127.0.0.1:{unused_port()}/v1")
         here = LocalServices(clock=lambda: now[0])
-        (found,) = here.found(patience=10)
+        (found,) = here.find(wait_seconds=10)
         assert found.service.id == "ollama"
         assert found.models == (ListedModel("qwen3:8b"),)
         for _ in range(50):
-            here.found()
+            here.find()
         assert len(server.listed) == 1
-        now[0] += services.LOOK_AGAIN_SECONDS + 1
-        assert here.found(patience=10) == (found,)
+        now[0] += services.LOCAL_REFRESH_SECONDS + 1
+        assert here.find(wait_seconds=10) == (found,)
         assert len(server.listed) == 2
 
 
@@ -176,27 +184,27 @@ def test_a_port_that_hangs_keeps_nobody_waiting(local: Any) -> None:
     with Server(drip(b"HTTP/1.1 200 OK\r\n", every=0.05)) as slow:
         local(ollama=slow.url)
         started = time.monotonic()
-        assert LocalServices().found(patience=0.1) == ()
+        assert LocalServices().find(wait_seconds=0.1) == ()
         assert time.monotonic() - started < 5
 
 
 def test_the_registry_says_what_documents_say_and_no_more() -> None:
     """Unknown stays unknown: whoever collects other people's models cannot know what each of them can do."""
     for id in ("siliconflow", "openrouter", "vllm", "other"):
-        entry = services.service(id)
+        entry = services.find_service(id)
         assert entry.thinks is None
         assert entry.calls_tools is None
-    assert re.fullmatch(r"https://[\w.-]+\.cn/v1", services.service("kimi").base_url)
+    assert re.fullmatch(r"https://[\w.-]+\.cn/v1", services.find_service("kimi").base_url)
 
 
 def test_threads_that_ask_together_look_once(local: Any) -> None:
     with openai_server() as server:
         local(ollama=server.url)
         here = LocalServices()
-        threads = [threading.Thread(target=here.found) for _ in range(20)]
+        threads = [threading.Thread(target=here.find) for _ in range(20)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        here.found(patience=10)
+        here.find(wait_seconds=10)
         assert len(server.listed) == 1

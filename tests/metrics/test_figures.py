@@ -14,17 +14,17 @@ import pytest
 
 from core.base.settings import MetricsSettings
 from core.metrics.figures import (
-    AnswerFigures,
-    EngineFigures,
-    Figures,
-    ModelFigures,
-    Report,
-    Seconds,
+    AnswerStats,
+    DashboardReport,
+    EngineStats,
+    ModelStats,
+    SecondsHistogram,
+    SpanStats,
     read_report,
 )
 from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord
-from core.metrics.spans import DAY, HOUR, SPANS, Grain, Span
-from core.metrics.writer import write
+from core.metrics.spans import DAY, HOUR, TIME_SPANS, Grain, TimeSpan
+from core.metrics.writer import write_batch
 from core.store import Database, MetricsStore
 from support.base import loaded
 
@@ -116,7 +116,7 @@ def close(found: float | None, expected: float) -> bool:
     return found is not None and abs(found / expected - 1) <= 0.05
 
 
-def check_parts(report: Report, records: list[Record], span: Span) -> None:
+def check_parts(report: DashboardReport, records: list[Record], span: TimeSpan) -> None:
     """`records`: those of the span."""
     searches = [record for record in records if isinstance(record, SearchRecord)]
     answers = [record for record in records if isinstance(record, AnswerRecord)]
@@ -131,13 +131,17 @@ def check_parts(report: Report, records: list[Record], span: Span) -> None:
     assert sum(part.cost or 0 for _, part in report.parts) == pytest.approx(report.whole.cost)
     for start, part in report.parts:
         took = [record.seconds for record in answers if record.ending == "ok" and span.grain.start(record.at) == start]
-        assert close(part.answer_seconds.at(0.95), percentile(took, 0.95)) if took else not part.answer_seconds.steps
+        assert (
+            close(part.answer_seconds.percentile(0.95), percentile(took, 0.95))
+            if took
+            else not part.answer_seconds.steps
+        )
 
 
 class Counted:
     """Figures, and beside them the records that they are about, counted here in another way."""
 
-    def __init__(self, figures: Figures, records: list[Record], engines: str = "") -> None:
+    def __init__(self, figures: SpanStats, records: list[Record], engines: str = "") -> None:
         self.figures = figures
         self.chosen = engines or "abc"
         searches = [record for record in records if isinstance(record, SearchRecord)]
@@ -168,25 +172,25 @@ class Counted:
         figures = self.figures
         assert (figures.searches, figures.answers) == (len(self.searches), len(self.answers))
         outcomes = [search.outcome for search in self.searches]
-        assert figures.refused == outcomes.count("refused")
+        assert figures.refused_searches == outcomes.count("refused")
         settled = len(outcomes) - outcomes.count("cancelled")
-        assert figures.success == outcomes.count("ok") / settled
+        assert figures.success_rate == outcomes.count("ok") / settled
         failed = outcomes.count("failed") + [answer.ending for answer in self.answers].count("failed")
-        assert figures.failure == pytest.approx(failed / (settled + len(self.answers)))
+        assert figures.failure_rate == pytest.approx(failed / (settled + len(self.answers)))
         took = [answer.seconds for answer in self.answers if answer.ending == "ok"]
-        assert close(figures.answer_seconds.at(0.95), percentile(took, 0.95))
+        assert close(figures.answer_seconds.percentile(0.95), percentile(took, 0.95))
 
-    def check_engine(self, engine: EngineFigures) -> None:
+    def check_engine(self, engine: EngineStats) -> None:
         mine = [(place, attempt) for place, attempt in self.attempts if attempt.engine == engine.engine]
         of = Counter((one.outcome, one.kind if one.outcome == "skipped" else "") for _, one in mine)
         assert (engine.ok, engine.empty, engine.failed) == (of["ok", ""], of["empty", ""], of["failed", ""])
         skipped = (of["skipped", "abandoned"], of["skipped", "rate_limited"], of["skipped", "timeout"])
         assert (engine.overtaken, engine.limited, engine.resting) == skipped
-        assert engine.relieved == sum(attempt.outcome == "ok" and place > 0 for place, attempt in mine)
+        assert engine.fallback_answers == sum(attempt.outcome == "ok" and place > 0 for place, attempt in mine)
         asked = len(mine) - engine.limited - engine.resting
-        assert engine.handed_on == (asked - engine.ok) / asked
+        assert engine.handover_rate == (asked - engine.ok) / asked
         answered = asked - engine.overtaken
-        assert engine.success == (answered - engine.failed) / answered
+        assert engine.success_rate == (answered - engine.failed) / answered
         check_seconds(engine.seconds, [one.seconds for _, one in mine if one.outcome in ("ok", "empty")])
 
     def check_caches(self) -> None:
@@ -201,17 +205,17 @@ class Counted:
         hits = [search.cache in ("session", "shared") for search in through]
         assert self.figures.hit_rate == pytest.approx(statistics.fmean(hits))
 
-    def check_mode(self, mode: AnswerFigures) -> None:
+    def check_mode(self, mode: AnswerStats) -> None:
         mine = [answer for answer in self.answers if answer.mode == mode.mode]
         assert mode.endings == Counter((answer.ending, answer.kind) for answer in mine)
-        assert mode.of("failed") == [answer.ending for answer in mine].count("failed")
+        assert mode.count_ending("failed") == [answer.ending for answer in mine].count("failed")
         check_seconds(mode.seconds, [answer.seconds for answer in mine if answer.ending == "ok"])
 
-    def check_model(self, model: ModelFigures) -> None:
+    def check_model(self, model: ModelStats) -> None:
         mine = [answer for answer in self.answers if answer.model == model.model]
         read, written = sum(answer.input for answer in mine), sum(answer.output for answer in mine)
         assert (model.answers, model.input, model.output) == (len(mine), read, written)
-        assert model.estimated == any(answer.estimated for answer in mine)
+        assert model.is_estimated == any(answer.estimated for answer in mine)
         price = PRICES.get(model.model)
         assert model.cost == (pytest.approx(read / 1e6 * price[0] + written / 1e6 * price[1]) if price else None)
         runs = [answer for answer in mine if answer.iterations]
@@ -225,21 +229,21 @@ class Counted:
         assert {(error.where, error.engine, error.kind): error.times for error in self.figures.errors} == expected
 
 
-def check_seconds(found: Seconds, took: list[float]) -> None:
+def check_seconds(found: SecondsHistogram, took: list[float]) -> None:
     for share in (0.5, 0.95):
-        assert close(found.at(share), percentile(took, share))
+        assert close(found.percentile(share), percentile(took, share))
 
 
-def check(figures: Figures, records: list[Record], engines: str = "") -> None:
+def check(figures: SpanStats, records: list[Record], engines: str = "") -> None:
     Counted(figures, records, engines).check()
 
 
 def test_every_figure_of_every_span_is_what_the_records_say(store: MetricsStore) -> None:
     records = some_records(6_000)
     for n in range(0, len(records), 500):
-        write(store, records[n : n + 500])
-    for span in SPANS:
-        mine = [record for record in records if record.at >= span.since(NOW)]
+        write_batch(store, records[n : n + 500])
+    for span in TIME_SPANS:
+        mine = [record for record in records if record.at >= span.start(NOW)]
         assert len(mine) > 100, span
         report = read_report(store, span, now=NOW, settings=SETTINGS)
         check(report.whole, mine)
@@ -250,35 +254,39 @@ def test_every_figure_of_every_span_is_what_the_records_say(store: MetricsStore)
 
 def test_the_time_before_is_as_long_and_ends_where_the_span_begins(store: MetricsStore) -> None:
     records = some_records(6_000)
-    write(store, records)
-    for span in SPANS[:-1]:
-        earlier = [record for record in records if span.since_before(NOW) <= record.at < span.since(NOW)]
-        assert len(span.edges(NOW)) == len(span.edges(span.since(NOW) - 1)) == span.count + 1
-        before = read_report(store, span, now=NOW, settings=SETTINGS).before
+    write_batch(store, records)
+    for span in TIME_SPANS[:-1]:
+        earlier = [record for record in records if span.previous_start(NOW) <= record.at < span.start(NOW)]
+        assert len(span.edges(NOW)) == len(span.edges(span.start(NOW) - 1)) == span.count + 1
+        before = read_report(store, span, now=NOW, settings=SETTINGS).previous
         assert before
         check(before, earlier)
-    assert read_report(store, SPANS[-1], now=NOW, settings=SETTINGS).before is None, "nothing is kept for 180 days"
+    assert read_report(store, TIME_SPANS[-1], now=NOW, settings=SETTINGS).previous is None, (
+        "nothing is kept for 180 days"
+    )
 
 
 def test_there_is_nothing_to_compare_with_before_the_first_record_or_after_a_pause(store: MetricsStore) -> None:
-    hours = Span("24 小时", Grain.HOUR, 24)
+    hours = TimeSpan("24 小时", Grain.HOUR, 24)
     newest = AnswerRecord(NOW - 60, "chat", "dear", "ok", "", 1.0, 1, 1, False, 0, 0)
 
-    def before() -> Figures | None:
-        return read_report(store, hours, now=NOW, settings=SETTINGS).before
+    def before() -> SpanStats | None:
+        return read_report(store, hours, now=NOW, settings=SETTINGS).previous
 
-    write(store, [newest, replace(newest, at=NOW - 30 * HOUR)])
+    write_batch(store, [newest, replace(newest, at=NOW - 30 * HOUR)])
     assert before() is None, "half of the day before is not known"
-    write(store, [replace(newest, at=NOW - 60 * HOUR)])
+    write_batch(store, [replace(newest, at=NOW - 60 * HOUR)])
     known = before()
     assert known
     assert known.answers == 1
-    assert read_report(store, SPANS[0], now=NOW, settings=SETTINGS).before is None, "nothing was asked in that hour"
+    assert read_report(store, TIME_SPANS[0], now=NOW, settings=SETTINGS).previous is None, (
+        "nothing was asked in that hour"
+    )
 
 
 def test_the_latest_records_come_first(store: MetricsStore) -> None:
     records = some_records(300)
-    write(store, records)
+    write_batch(store, records)
     latest = sorted((record.at for record in records if isinstance(record, SearchRecord)), reverse=True)
     assert [row["at"] for row in store.latest_searches(0, 20)] == pytest.approx(latest[:20])
     answers = sorted((record.at for record in records if isinstance(record, AnswerRecord)), reverse=True)
@@ -286,10 +294,10 @@ def test_the_latest_records_come_first(store: MetricsStore) -> None:
 
 
 def test_nothing_recorded_is_nothing_shown(store: MetricsStore) -> None:
-    report = read_report(store, SPANS[0], now=NOW, settings=SETTINGS)
+    report = read_report(store, TIME_SPANS[0], now=NOW, settings=SETTINGS)
     figures = report.whole
-    assert figures.empty
-    assert (figures.success, figures.hit_rate, figures.cost, figures.refused) == (None, None, None, 0)
+    assert figures.is_empty
+    assert (figures.success_rate, figures.hit_rate, figures.cost, figures.refused_searches) == (None, None, None, 0)
 
 
 # ── Time and its steps ────────────────────────────────────────────────────────────────────────────────────────────
@@ -299,14 +307,14 @@ def test_a_span_reaches_back_whole_minutes_hours_and_days() -> None:
     def clock(at: float) -> str:
         return datetime.fromtimestamp(at).isoformat(" ", "minutes")
 
-    assert {span.label: clock(span.since(NOW)) for span in SPANS} == {
+    assert {span.label: clock(span.start(NOW)) for span in TIME_SPANS} == {
         "1 小时": "2026-11-16 14:43",
         "24 小时": "2026-11-15 16:00",
         "7 天": "2026-11-09 16:00",
         "30 天": "2026-10-18 00:00",
         "90 天": "2026-08-19 00:00",
     }
-    for span in SPANS:
+    for span in TIME_SPANS:
         edges = span.edges(NOW)
         assert len(edges) == span.count + 1
         assert edges[-2] <= NOW < edges[-1]
@@ -317,7 +325,7 @@ def test_a_span_reaches_back_whole_minutes_hours_and_days() -> None:
 def test_seconds_are_counted_with_two_digits(store: MetricsStore) -> None:
     answer = AnswerRecord(NOW - 60, "chat", "dear", "ok", "", 1.0, 1, 1, False, 0, 0)
     took = [0.0004, 0.0123, 0.0987, 0.1049, 0.996, 1.049, 9.96, 10.4, 301.4]
-    write(store, [replace(answer, seconds=seconds) for seconds in took])
+    write_batch(store, [replace(answer, seconds=seconds) for seconds in took])
     counted = {count.seconds: count.times for count in store.counts((int(NOW) - 3600, int(NOW))).answer_seconds}
     assert counted == {0.0: 1, 0.012: 1, 0.099: 1, 0.1: 1, 1.0: 2, 10.0: 2, 301.0: 1}
 
@@ -326,7 +334,7 @@ def test_a_day_on_which_the_clocks_change_is_a_day(store: MetricsStore) -> None:
     answer = AnswerRecord(0.0, "chat", "dear", "ok", "", 1.0, 1, 1, False, 0, 0)
     edges = [0, DAY, 2 * DAY, 2 * DAY + 23 * HOUR, 3 * DAY + 23 * HOUR, 4 * DAY + 23 * HOUR]
     for edge in edges:
-        write(store, [replace(answer, at=edge - 0.01), replace(answer, at=float(edge))])
+        write_batch(store, [replace(answer, at=edge - 0.01), replace(answer, at=float(edge))])
     assert sorted((count.part, count.times) for count in store.counts(edges).answers) == [
         (edge, 2) for edge in edges[:-1]
     ]
@@ -337,19 +345,19 @@ def test_what_is_over_is_counted_once_and_what_is_not_each_time(store: MetricsSt
     yesterday = replace(answer, at=NOW - 20 * HOUR)
 
     def answers(now: float = NOW) -> int:
-        return read_report(store, SPANS[1], now=now, settings=SETTINGS).whole.answers
+        return read_report(store, TIME_SPANS[1], now=now, settings=SETTINGS).whole.answers
 
     just_now = Grain.HOUR.start(NOW) + 60
     assert (answers(just_now), answers()) == (0, 0)
-    write(store, [answer, yesterday])
+    write_batch(store, [answer, yesterday])
     assert answers() == 1, "of this hour"
     assert answers(just_now) == 2, "where records may still come, everything is counted"
     assert answers(NOW + HOUR) == 2
 
 
 def test_percentiles_of_few_and_of_none() -> None:
-    assert Seconds().at(0.5) is None
-    one = Seconds(Counter({2.0: 1}))
-    assert (one.at(0.5), one.at(0.95)) == (2.0, 2.0)
-    twenty = Seconds(Counter({1.0: 19, 10.0: 1}))
-    assert (twenty.at(0.95), twenty.at(0.96)) == (1.0, 10.0)
+    assert SecondsHistogram().percentile(0.5) is None
+    one = SecondsHistogram(Counter({2.0: 1}))
+    assert (one.percentile(0.5), one.percentile(0.95)) == (2.0, 2.0)
+    twenty = SecondsHistogram(Counter({1.0: 19, 10.0: 1}))
+    assert (twenty.percentile(0.95), twenty.percentile(0.96)) == (1.0, 10.0)

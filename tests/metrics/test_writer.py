@@ -22,10 +22,10 @@ from core.answer.events import TextDelta
 from core.base.cache import DiskTtlCache
 from core.base.settings import MetricsSettings
 from core.llm.errors import ModelTimeout
-from core.metrics import Metrics
+from core.metrics import MetricsRecorder
 from core.metrics.records import AnswerRecord, AttemptRecord, SearchRecord
 from core.metrics.spans import DAY, HOUR
-from core.metrics.writer import QUEUE, TRIES, write
+from core.metrics.writer import MAX_QUEUED, MAX_TRIES, write_batch
 from core.run.question import AnswerOptions
 from core.search.cache import ResultCache, SessionCache
 from core.search.errors import AllEnginesFailed, EngineTimeout, EngineUnavailable, RateLimited
@@ -64,16 +64,16 @@ def sqlite() -> Iterator[Database]:
 
 
 @pytest.fixture
-def recording() -> Iterator[Callable[..., Metrics]]:
+def recording() -> Iterator[Callable[..., MetricsRecorder]]:
     """Metrics that write soon, closed after the test."""
-    opened: list[Metrics] = []
+    opened: list[MetricsRecorder] = []
 
-    def start(database: Database, *, clock: Callable[[], float] = lambda: NOW, **values: Any) -> Metrics:
+    def start(database: Database, *, clock: Callable[[], float] = lambda: NOW, **values: Any) -> MetricsRecorder:
         settings = MetricsSettings(
             **{name: values.pop(name) for name in tuple(values) if name in MetricsSettings.model_fields}
         )
         opened.append(
-            Metrics(MetricsStore(database), settings, clock=clock, **{"gather": 0.01, "retry": 0.05, **values})
+            MetricsRecorder(MetricsStore(database), settings, clock=clock, **{"gather": 0.01, "retry": 0.05, **values})
         )
         return opened[-1]
 
@@ -113,7 +113,7 @@ class Ends(list[SearchEnd]):
 
     @property
     def records(self) -> list[SearchRecord]:
-        return [SearchRecord.of(end, at=NOW, with_query=False) for end in self]
+        return [SearchRecord.from_search_end(end, timestamp=NOW, with_query=False) for end in self]
 
     @property
     def last(self) -> SearchRecord:
@@ -171,7 +171,9 @@ def test_a_bug_is_recorded_and_still_raised() -> None:
 
 def test_what_our_own_limit_refuses() -> None:
     ends = Ends()
-    service = SearchService([ScriptedEngine("a")], limits=SearchLimits(per_user=1, per_engine=100), on_end=ends.append)
+    service = SearchService(
+        [ScriptedEngine("a")], limits=SearchLimits(per_visitor=1, per_engine=100), on_end=ends.append
+    )
     service.search(QUERY)
     with pytest.raises(RateLimited):
         service.search(QUERY)
@@ -274,7 +276,7 @@ def test_the_app_records_searches_and_answers_of_both_modes() -> None:
 
 def test_a_stopped_answer_says_who_stopped_it() -> None:
     with scripted_app(says=[["一", 0.05, "二", 30, "三"]]) as (app, _):
-        run = app.chat.start(app.chat.question("问题"))
+        run = app.chat.start(app.chat.accept_question("问题"))
         for batch in run.follow():
             if any(isinstance(told, TextDelta) for told in batch):
                 run.cancel()
@@ -294,28 +296,30 @@ def test_closing_the_app_writes_what_waits() -> None:
 
 @pytest.mark.parametrize(("allowed", "kept"), [(False, None), (True, "民法典 一二")])
 def test_the_words_of_a_search_are_kept_only_if_the_setting_says_so(
-    database: Database, recording: Callable[..., Metrics], allowed: bool, kept: str | None
+    database: Database, recording: Callable[..., MetricsRecorder], allowed: bool, kept: str | None
 ) -> None:
     metrics = recording(database, queries=allowed)
-    metrics.search_ended(ended(SearchQuery("民法典\n\x00一\ud800二")))
+    metrics.record_search(ended(SearchQuery("民法典\n\x00一\ud800二")))
     assert metrics.flush()
     assert [row["query"] for row in rows(database, "search_records")] == [kept]
     assert metrics.dropped == 0
 
 
-def test_switched_off_nothing_is_recorded(sqlite: Database, recording: Callable[..., Metrics]) -> None:
+def test_switched_off_nothing_is_recorded(sqlite: Database, recording: Callable[..., MetricsRecorder]) -> None:
     metrics = recording(sqlite, enabled=False)
-    metrics.search_ended(ended())
+    metrics.record_search(ended())
     assert metrics.flush()
     assert count(sqlite, "search_records") == 0
 
 
-def test_many_threads_and_two_servers_count_together(database: Database, recording: Callable[..., Metrics]) -> None:
+def test_many_threads_and_two_servers_count_together(
+    database: Database, recording: Callable[..., MetricsRecorder]
+) -> None:
     servers = [recording(database), recording(database)]
 
-    def search(metrics: Metrics) -> None:
+    def search(metrics: MetricsRecorder) -> None:
         for _ in range(100):
-            metrics.search_ended(ended())
+            metrics.record_search(ended())
 
     threads = [threading.Thread(target=search, args=(metrics,)) for metrics in servers for _ in range(4)]
     for thread in threads:
@@ -343,46 +347,46 @@ def database_file() -> Path:
 
 
 def test_a_locked_database_delays_the_record_and_not_the_answer(
-    sqlite: Database, recording: Callable[..., Metrics]
+    sqlite: Database, recording: Callable[..., MetricsRecorder]
 ) -> None:
     count(sqlite, "search_records")
     metrics = recording(sqlite)
     with closing(sqlite3.connect(database_file(), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        quickly(lambda: metrics.search_ended(ended()))
+        quickly(lambda: metrics.record_search(ended()))
         assert until(lambda: metrics._tries > 0)
-        quickly(lambda: metrics.search_ended(ended()))
+        quickly(lambda: metrics.record_search(ended()))
         assert count(sqlite, "search_records") == 0
     assert until(lambda: count(sqlite, "search_records") == 2)
     assert metrics.dropped == 0
 
 
 def test_a_database_that_stays_away_costs_the_records_only(
-    recording: Callable[..., Metrics], caplog: pytest.LogCaptureFixture
+    recording: Callable[..., MetricsRecorder], caplog: pytest.LogCaptureFixture
 ) -> None:
     Path(os.environ["DATA_DIR"], "database").write_text("a file where the folder should be")
     database = Database.from_settings(loaded().values)
     metrics = recording(database, retry=0.001)
-    quickly(lambda: metrics.search_ended(ended()))
+    quickly(lambda: metrics.record_search(ended()))
     assert until(lambda: metrics.dropped == 1)
     assert "1 records of searches and answers are dropped" in caplog.text
     Path(os.environ["DATA_DIR"], "database").unlink()
     database._paused_until = 0.0
-    metrics.search_ended(ended())
+    metrics.record_search(ended())
     assert until(metrics.flush)
     assert count(database, "search_records") == 1
     database.close()
 
 
 def test_a_server_that_goes_and_comes_back_misses_nothing(
-    postgres: Postgres, recording: Callable[..., Metrics]
+    postgres: Postgres, recording: Callable[..., MetricsRecorder]
 ) -> None:
     database = Database.from_settings(loaded(DATABASE_URL=postgres.new_database()).values)
     count(database, "search_records")
     metrics = recording(database, retry=0.5)
     postgres.stop()
     try:
-        quickly(lambda: metrics.search_ended(ended()))
+        quickly(lambda: metrics.record_search(ended()))
         assert until(lambda: metrics._tries > 0)
     finally:
         postgres.start()
@@ -393,68 +397,68 @@ def test_a_server_that_goes_and_comes_back_misses_nothing(
     database.close()
 
 
-def test_a_full_disk_costs_the_records_only(sqlite: Database, recording: Callable[..., Metrics]) -> None:
+def test_a_full_disk_costs_the_records_only(sqlite: Database, recording: Callable[..., MetricsRecorder]) -> None:
     store = ConversationStore(sqlite)
     store.create()
     with sqlite.read() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
     event.listen(
-        sqlite._opened(), "checkout", lambda connection, *_: connection.execute(f"PRAGMA max_page_count = {pages}")
+        sqlite._open_engine(), "checkout", lambda connection, *_: connection.execute(f"PRAGMA max_page_count = {pages}")
     )
     metrics = recording(sqlite, queries=True, retry=0.001)
     for number in range(200):
-        metrics.search_ended(ended(SearchQuery(f"{number} " + "长" * 200)))
+        metrics.record_search(ended(SearchQuery(f"{number} " + "长" * 200)))
     assert until(lambda: metrics.dropped == 200)
     assert count(sqlite, "search_records") == 0
 
 
-def test_a_full_queue_drops_and_counts(sqlite: Database, recording: Callable[..., Metrics]) -> None:
+def test_a_full_queue_drops_and_counts(sqlite: Database, recording: Callable[..., MetricsRecorder]) -> None:
     metrics = recording(sqlite, queue=10, gather=60)
     for _ in range(25):
-        quickly(lambda: metrics.search_ended(ended()))
+        quickly(lambda: metrics.record_search(ended()))
     assert metrics.dropped == 15
     assert metrics.flush()
     assert count(sqlite, "search_records") == 10
-    metrics.search_ended(ended())
+    metrics.record_search(ended())
     assert metrics.flush()
     assert count(sqlite, "search_records") == 11
-    assert QUEUE >= 1_000
+    assert MAX_QUEUED >= 1_000
 
 
 def test_a_bug_in_the_writer_ends_neither_the_writer_nor_a_search(
-    sqlite: Database, recording: Callable[..., Metrics], monkeypatch: pytest.MonkeyPatch
+    sqlite: Database, recording: Callable[..., MetricsRecorder], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     metrics = recording(sqlite)
     with monkeypatch.context() as broken:
         broken.setattr(MetricsStore, "add", lambda *_: 1 / 0)
-        metrics.search_ended(ended())
+        metrics.record_search(ended())
         assert until(lambda: metrics.dropped == 1)
     with monkeypatch.context() as broken:
-        broken.setattr(Metrics, "flush", lambda _: 1 / 0)
-        metrics.search_ended(ended())
+        broken.setattr(MetricsRecorder, "flush", lambda _: 1 / 0)
+        metrics.record_search(ended())
         time.sleep(0.2)
-    metrics.search_ended(replace(ended(), query=None))  # type: ignore[arg-type]
+    metrics.record_search(replace(ended(), query=None))  # type: ignore[arg-type]
     assert until(lambda: metrics.dropped == 2)
-    metrics.search_ended(ended())
+    metrics.record_search(ended())
     assert until(lambda: count(sqlite, "search_records") == 2)
 
 
-def test_closing_does_not_wait_for_a_database_that_is_away(recording: Callable[..., Metrics]) -> None:
+def test_closing_does_not_wait_for_a_database_that_is_away(recording: Callable[..., MetricsRecorder]) -> None:
     Path(os.environ["DATA_DIR"], "database").write_text("a file where the folder should be")
     database = Database.from_settings(loaded().values)
     metrics = recording(database, retry=60)
-    metrics.search_ended(ended())
+    metrics.record_search(ended())
     assert until(lambda: metrics._tries > 0)
     started = time.monotonic()
     metrics.close()
     assert time.monotonic() - started < 30
-    assert TRIES > 1
+    assert MAX_TRIES > 1
 
 
 # ── Forgetting ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_what_is_too_old_goes_in_small_steps(database: Database, recording: Callable[..., Metrics]) -> None:
+def test_what_is_too_old_goes_in_small_steps(database: Database, recording: Callable[..., MetricsRecorder]) -> None:
     store = MetricsStore(database)
     old = [replace(RECORD, at=NOW - 31 * DAY + number, engine=f"e{number}") for number in range(1_200)]
     recent = [
@@ -462,9 +466,9 @@ def test_what_is_too_old_goes_in_small_steps(database: Database, recording: Call
         replace(RECORD, at=NOW - 16 * DAY),
         replace(RECORD, at=NOW - 3 * HOUR),
     ]
-    write(store, [*old, *recent])
+    write_batch(store, [*old, *recent])
     assert count(database, "search_records") == 1_203
-    assert store.forget(NOW - 30 * DAY) is True
+    assert store.delete_old(NOW - 30 * DAY) is True
     assert count(database, "search_records") == 703
     metrics = recording(database, keep_days=30)
     metrics.start()
@@ -475,7 +479,7 @@ def test_what_is_too_old_goes_in_small_steps(database: Database, recording: Call
 # ── For Prometheus ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def samples(metrics: Metrics) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+def samples(metrics: MetricsRecorder) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
     """As Prometheus would read them."""
     assert metrics.exposition is not None
     metrics.flush()
@@ -487,18 +491,20 @@ def samples(metrics: Metrics) -> dict[tuple[str, tuple[tuple[str, str], ...]], f
     }
 
 
-def test_prometheus_reads_the_counters_of_this_process(sqlite: Database, recording: Callable[..., Metrics]) -> None:
+def test_prometheus_reads_the_counters_of_this_process(
+    sqlite: Database, recording: Callable[..., MetricsRecorder]
+) -> None:
     metrics = recording(sqlite, prometheus=True, queue=4, gather=60)
     service = SearchService(
         [ScriptedEngine("a", EngineTimeout()), ScriptedEngine('b\n"引擎"\\')],
-        limits=SearchLimits(per_user=1, per_engine=100),
-        on_end=metrics.search_ended,
+        limits=SearchLimits(per_visitor=1, per_engine=100),
+        on_end=metrics.record_search,
     )
     service.search(QUERY)
     with pytest.raises(RateLimited):
         service.search(QUERY)
     for seconds in (0.2, 0.7, 0.9):  # one too many
-        metrics._note(partial(AnswerRecord, NOW, "agent", "m", "ok", "", seconds, 100, 20, False, 3, 2))
+        metrics._enqueue(partial(AnswerRecord, NOW, "agent", "m", "ok", "", seconds, 100, 20, False, 3, 2))
     read = samples(metrics)
     name = 'b\n"引擎"\\'
     ok = {"type": "general", "engine": name, "outcome": "ok", "cache": "", "kind": ""}
@@ -522,9 +528,11 @@ def test_prometheus_reads_the_counters_of_this_process(sqlite: Database, recordi
         assert read[series, tuple(sorted(labels.items()))] == value, (series, labels)
 
 
-def test_the_counters_count_although_nothing_is_kept(sqlite: Database, recording: Callable[..., Metrics]) -> None:
+def test_the_counters_count_although_nothing_is_kept(
+    sqlite: Database, recording: Callable[..., MetricsRecorder]
+) -> None:
     metrics = recording(sqlite, prometheus=True, enabled=False)
-    metrics.search_ended(ended())
+    metrics.record_search(ended())
     assert sum(value for (name, _), value in samples(metrics).items() if name == "wenyuan_searches_total") == 1
     assert metrics.flush()
     assert count(sqlite, "search_records") == 0
@@ -542,7 +550,7 @@ def test_metrics_answers_only_where_it_is_switched_on(switched_on: bool, monkeyp
 
 def test_without_a_thread_nothing_breaks_and_recording_begins_when_there_is_one(
     sqlite: Database,
-    recording: Callable[..., Metrics],
+    recording: Callable[..., MetricsRecorder],
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -552,9 +560,9 @@ def test_without_a_thread_nothing_breaks_and_recording_begins_when_there_is_one(
     metrics = recording(sqlite)
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", none_left)
-        metrics.search_ended(ended())
+        metrics.record_search(ended())
         metrics.start()
     assert "for want of a thread" in caplog.text
-    metrics.search_ended(ended())
+    metrics.record_search(ended())
     metrics.start()
     assert until(lambda: count(sqlite, "search_records") == 2)

@@ -89,7 +89,9 @@ def test_a_day_and_no_longer(reader_with: ReaderWith, web: Web, deadline: Deadli
     fetched = first.fetched_at.timestamp()
     for age, good in ((0.0, True), (DAY - 1, True), (DAY, False), (-50.0, True), (-DAY, False)):
         clock.now = fetched + age
-        assert (reader._cached(reader._downloader.place(address)) == replace(first, address=address)) is good, age
+        assert (
+            reader._cached_page(reader._downloader.target_for(address)) == replace(first, address=address)
+        ) is good, age
 
 
 def test_what_is_denied_by_now_is_denied(reader_with: ReaderWith, web: Web, deadline: Deadline) -> None:
@@ -108,7 +110,7 @@ def test_an_intranet_that_is_not_allowed_any_more(
     """Nor where another server of the same Redis allows it."""
     web.names["wiki.intranet"] = iter([["10.0.0.8"]] * 9)
     cache = PageCache(DiskTtlCache(folder), good_for=DAY)
-    page = Page.sent_along(pages.found("http://wiki.intranet/"))
+    page = Page.from_search_result(pages.found("http://wiki.intranet/"))
     cache.put("http://wiki.intranet/", CachedPage(page, is_public=False))
     assert reader_with(cache, allow_hosts=["wiki.intranet"]).read(page.address, deadline=deadline).text == page.text
     with pytest.raises(ReadingError) as caught:
@@ -127,7 +129,7 @@ def test_it_does_not_grow_without_end(folder: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(DiskTtlCache, "SIZE_LIMIT", 1_000_000)
     cache = PageCache(DiskTtlCache(folder), good_for=DAY)
     for number in range(300):
-        page = Page.sent_along(pages.found(f"http://a.example/{number}", noise=8_000))
+        page = Page.from_search_result(pages.found(f"http://a.example/{number}", noise=8_000))
         cache.put(page.address, CachedPage(page, is_public=True))
     assert cache.get("http://a.example/299") is not None
     assert cache.get("http://a.example/0") is None
@@ -151,12 +153,12 @@ def running_redis(folder: Path) -> Iterator[RedisServer]:
 
 def test_one_server_reads_for_all(tmp_path: Path) -> None:
     def through(url: str, name: str) -> PageCache:
-        return PageCache(RedisTtlCache(RedisLink(url), otherwise=DiskTtlCache(tmp_path / name)), good_for=DAY)
+        return PageCache(RedisTtlCache(RedisLink(url), fallback=DiskTtlCache(tmp_path / name)), good_for=DAY)
 
     address = "http://news.example/"
     with running_redis(tmp_path) as redis:
         one, other = through(redis.url, "one"), through(redis.url, "other")
-        page = Page.sent_along(pages.found(address))
+        page = Page.from_search_result(pages.found(address))
         one.put(address, CachedPage(page, is_public=True))
         assert other.get(address) == CachedPage(page, is_public=True)
         redis.kill()

@@ -8,7 +8,7 @@ import docx
 import pytest
 
 from core.reading import FileError, Reader
-from core.reading.extracted import Remark
+from core.reading.extracted import DocumentComment
 from support import web_pages as pages
 from support import word_files
 from support.word_files import word_file
@@ -99,8 +99,8 @@ def test_comments_stand_at_their_words_and_the_formatting_stays(reader: Reader) 
     body = word_file(RENT, change=bold)
     text = reader.read_file("a.docx", body).text
     place = text.index("《民法典》第五百八十五条")
-    made = reader.with_comments(
-        "a.docx", body, [Remark(place, place + 12, "✓ 与条文一致"), Remark(0, 2, "租金？")], "问源"
+    made = reader.add_comments(
+        "a.docx", body, [DocumentComment(place, place + 12, "✓ 与条文一致"), DocumentComment(0, 2, "租金？")], "问源"
     )
     document = docx.Document(io.BytesIO(made))
     assert [(one.text, one.author) for one in document.comments] == [("✓ 与条文一致", "问源"), ("租金？", "问源")]
@@ -118,6 +118,6 @@ def test_a_comment_on_a_footnote_hangs_at_its_number(reader: Reader) -> None:
     body = word_files.with_footnote(word_file(RENT, PENALTY), "押二付一。", "见《民法典》第七百二十一条。")
     text = reader.read_file("a.docx", body).text
     place = text.index("《民法典》")
-    made = reader.with_comments("a.docx", body, [Remark(place, place + 5, "○ 条文存在")], "问源")
+    made = reader.add_comments("a.docx", body, [DocumentComment(place, place + 5, "○ 条文存在")], "问源")
     main = word_files.part(made)
     assert main.index("commentRangeStart") < main.index("footnoteReference") < main.index("commentRangeEnd")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from core.reading import Page, passages
+from core.reading import Page, select_passages
 from support.web_pages import STORY
 
 FILLER = "本地居民周末常到河边散步，孩子们在草地上放风筝，老人们坐在长椅上聊天。"
@@ -43,30 +43,30 @@ LONG = page_of("\n".join(f"{FILLER * 8}\n{sentence}" for sentence in STORY))
     ],
 )
 def test_the_sentence_that_answers_is_among_them(question: str, expected: str) -> None:
-    found = passages(LONG, question, budget=320)
+    found = select_passages(LONG, question, budget=320)
     assert any(expected in passage.text for passage in found)
     assert all(LONG.text[passage.start : passage.end] == passage.text for passage in found)
 
 
 def test_the_engine_s_snippet_leads_to_its_place() -> None:
-    found = passages(LONG, "water works schedule", around=f"…{STORY[3][5:40]}…", budget=320)
+    found = select_passages(LONG, "water works schedule", snippet=f"…{STORY[3][5:40]}…", budget=320)
     assert any(STORY[3] in passage.text for passage in found)
 
 
 def test_the_beginning_where_nothing_fits() -> None:
-    first, *_ = passages(LONG, "quantum chromodynamics", budget=320)
+    first, *_ = select_passages(LONG, "quantum chromodynamics", budget=320)
     assert (first.start, first.score) == (0, 0.0)
 
 
 def test_words_are_whole_words() -> None:
     page = page_of(f"{FILLER * 9}\nHe said that again.\n{FILLER * 9}\nThe AI act applies from August.\n{FILLER * 9}")
-    best = max(passages(page, "AI", budget=600), key=lambda passage: passage.score)
+    best = max(select_passages(page, "AI", budget=600), key=lambda passage: passage.score)
     assert "AI act" in best.text
 
 
 def test_neighbours_are_one_passage() -> None:
     page = page_of("".join(f"第{n}条规定了供水的第{n}个条件，供水单位应当遵守。" for n in range(40)))
-    (found,) = passages(page, "供水条件", budget=5_000)
+    (found,) = select_passages(page, "供水条件", budget=5_000)
     assert (found.start, found.end) == (0, len(page.text))
 
 
@@ -76,7 +76,7 @@ def test_neighbours_are_one_passage() -> None:
     some.integers(1, 200),
 )
 def test_offsets_order_and_budget_always_hold(text: str, question: str, budget: int) -> None:
-    found = passages(page_of(text), question, around=question, budget=budget)
+    found = select_passages(page_of(text), question, snippet=question, budget=budget)
     assert all(text[passage.start : passage.end] == passage.text for passage in found)
     assert all(left.end <= right.start for left, right in pairwise(found))
     assert sum(len(passage.text) for passage in found) <= budget
@@ -86,6 +86,6 @@ def test_offsets_order_and_budget_always_hold(text: str, question: str, budget: 
 def test_a_book_is_quick() -> None:
     page = page_of((FILLER * 20 + STORY[2] + "\n") * 550)
     began = time.process_time()
-    assert passages(page, "更换老旧水表的费用由谁承担？", around=STORY[2], budget=2_000)
+    assert select_passages(page, "更换老旧水表的费用由谁承担？", snippet=STORY[2], budget=2_000)
     assert page.length > 400_000
     assert time.process_time() - began < 2

@@ -11,7 +11,7 @@ import pytest
 
 from core.base.http import Cancelled, Deadline
 from core.reading import Page, Reader, ReadingError, ReadingSettings
-from core.reading import passages as cut
+from core.reading import select_passages as cut
 from support import web_pages as pages
 from support.base import loaded
 from support.faults import drip, head, self_signed, silence
@@ -197,7 +197,7 @@ def test_pages_that_stand_in_for_an_article(
 def test_a_page_that_needs_scripts_says_so(reader: Reader, web: Web, deadline: Deadline) -> None:
     with pytest.raises(ReadingError) as caught:
         reader.read(web.page("app.example/", pages.SHELL.encode(), HTML), deadline=deadline)
-    assert (caught.value.mark, str(caught.value)) == (
+    assert (caught.value.short_reason, str(caught.value)) == (
         "需要脚本",
         "app.example 的这个网页要运行脚本才能显示正文。",
     )
@@ -374,7 +374,7 @@ def test_several_pages_in_their_order_each_told_as_it_comes(reader: Reader, web:
     assert isinstance(first, Page)
     assert isinstance(late, ReadingError)
     assert isinstance(missing, ReadingError)
-    assert (late.mark, missing.mark) == ("超时", "网页不存在")
+    assert (late.short_reason, missing.short_reason) == ("超时", "网页不存在")
     assert told[addresses[0]] == first
     assert reader.read_all([], deadline=Deadline(1)) == []
 
@@ -392,7 +392,7 @@ def test_from_an_address_to_passages(reader: Reader, web: Web, deadline: Deadlin
 def test_off(web: Web, deadline: Deadline) -> None:
     for environ in ({"READING_PAGES": "0"}, {"READING_DENY_HOSTS": "not a host"}):
         reader = Reader.from_settings(loaded(**environ).values)
-        assert (reader.pages, reason(reader, "http://a.example/", deadline)) == (0, "off")
+        assert (reader.max_pages, reason(reader, "http://a.example/", deadline)) == (0, "off")
     assert web.connected == []
 
 

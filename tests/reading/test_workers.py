@@ -14,15 +14,15 @@ import pytest
 
 from core.base.http import Cancelled, Deadline
 from core.reading.extracted import NotReadable
-from core.reading.workers import ExtractionWorkers
+from core.reading.workers import WorkerPool
 from support import web_pages as pages
 
 NEWS = pages.NEWS.encode()
 
 
 @pytest.fixture(scope="module")
-def workers() -> Iterator[ExtractionWorkers]:
-    workers = ExtractionWorkers(1)
+def workers() -> Iterator[WorkerPool]:
+    workers = WorkerPool(1)
     workers.start()
     yield workers
     workers.close()
@@ -44,14 +44,14 @@ def patient() -> Deadline:
     return Deadline(60)
 
 
-def test_a_worker_can_open_nothing(workers: ExtractionWorkers) -> None:
+def test_a_worker_can_open_nothing(workers: WorkerPool) -> None:
     workers.extract(NEWS, "text/html", patient())
     limits = [Path(f"/proc/{pid}/limits").read_text() for pid in children()]
     assert any("Max open files            0                    0" in text for text in limits)
     assert any("Max processes             0                    0" in text for text in limits)
 
 
-def test_one_that_was_killed_is_replaced(workers: ExtractionWorkers) -> None:
+def test_one_that_was_killed_is_replaced(workers: WorkerPool) -> None:
     workers.extract(NEWS, "text/html", patient())
     (worker,) = workers._alive
     os.kill(worker._process.pid, signal.SIGKILL)
@@ -61,7 +61,7 @@ def test_one_that_was_killed_is_replaced(workers: ExtractionWorkers) -> None:
 
 
 @pytest.mark.parametrize("body", [pages.pdf_bomb, b"<html><body>" + b"<p>a</p>" * 290_000])
-def test_the_kernel_ends_what_takes_too_long(workers: ExtractionWorkers, body: pages.Body) -> None:
+def test_the_kernel_ends_what_takes_too_long(workers: WorkerPool, body: pages.Body) -> None:
     hard = pages.made(body)
     began = _processor_time_of_children()
     with pytest.raises(NotReadable, match="complex"):
@@ -70,7 +70,7 @@ def test_the_kernel_ends_what_takes_too_long(workers: ExtractionWorkers, body: p
     assert workers.extract(NEWS, "text/html", patient()).kind == "html"
 
 
-def test_a_deadline_ends_it_sooner(workers: ExtractionWorkers) -> None:
+def test_a_deadline_ends_it_sooner(workers: WorkerPool) -> None:
     workers.extract(NEWS, "text/html", patient())
     began = time.monotonic()
     with pytest.raises(NotReadable, match="timeout"):
@@ -85,7 +85,7 @@ def test_a_deadline_ends_it_sooner(workers: ExtractionWorkers) -> None:
 
 
 def test_a_worker_that_is_still_starting_is_not_killed_for_it() -> None:
-    workers = ExtractionWorkers(1)
+    workers = WorkerPool(1)
     try:
         with pytest.raises(NotReadable, match="timeout"):
             workers.extract(NEWS, "text/html", Deadline(0.01))
@@ -98,7 +98,7 @@ def test_a_worker_that_is_still_starting_is_not_killed_for_it() -> None:
 
 def test_nothing_is_left_behind() -> None:
     before = children()
-    workers = ExtractionWorkers(2)
+    workers = WorkerPool(2)
     workers.start()
     workers.extract(NEWS, "text/html", patient())
     assert len(children() - before) == 2

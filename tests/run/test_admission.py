@@ -9,7 +9,7 @@ import pytest
 
 from core.base.settings import LimitsSettings
 from core.base.visitors import COMMAND_LINE, Visitor
-from core.run.admission import Admission, Place, TooManyQuestions
+from core.run.admission import Admission, QueueTicket, TooManyQuestions
 
 A, B, C, D = (Visitor(name) for name in "ABCD")
 
@@ -19,19 +19,19 @@ class Room:
 
     def __init__(self, **settings: int) -> None:
         self.admission = Admission(LimitsSettings(**settings))
-        self._tasks: dict[Place, asyncio.Task[None]] = {}
+        self._tasks: dict[QueueTicket, asyncio.Task[None]] = {}
 
-    async def come(self, visitor: Visitor) -> Place:
-        place = Place(visitor)
+    async def come(self, visitor: Visitor) -> QueueTicket:
+        place = QueueTicket(visitor)
         self._tasks[place] = asyncio.create_task(self._answer(place))
         await self._rest()
         return place
 
-    async def _answer(self, place: Place) -> None:
-        async with self.admission.turn(place):
+    async def _answer(self, place: QueueTicket) -> None:
+        async with self.admission.wait_for_turn(place):
             await asyncio.Event().wait()
 
-    async def leave(self, place: Place) -> None:
+    async def leave(self, place: QueueTicket) -> None:
         """The answer is complete, or its reader has gone, also while it waits."""
         self._tasks[place].cancel()
         with suppress(asyncio.CancelledError):
@@ -44,12 +44,12 @@ class Room:
             await asyncio.sleep(0)
 
 
-def ahead(*places: Place) -> list[int | None]:
-    return [place.ahead for place in places]
+def ahead(*places: QueueTicket) -> list[int | None]:
+    return [place.questions_ahead for place in places]
 
 
-def called(*places: Place) -> list[bool]:
-    return [place.called.is_set() for place in places]
+def called(*places: QueueTicket) -> list[bool]:
+    return [place.turn_event.is_set() for place in places]
 
 
 def test_who_finds_every_place_taken_waits_in_order() -> None:
@@ -123,12 +123,12 @@ def test_an_address_has_as_many_places_as_so_many_visitors() -> None:
 def test_a_question_too_many_is_refused_with_the_time_to_wait() -> None:
     admission = Admission(LimitsSettings(answers_per_minute=2, visitors_per_address=2))
     for n in range(2):
-        admission.count(Visitor("A", "203.0.113.7"))
-        admission.count(Visitor(f"without a cookie {n}", "203.0.113.7"))
+        admission.count_question(Visitor("A", "203.0.113.7"))
+        admission.count_question(Visitor(f"without a cookie {n}", "203.0.113.7"))
     with pytest.raises(TooManyQuestions, match=r"没有发送。请在 (60|59) 秒后再发送。"):
-        admission.count(Visitor("A", "203.0.113.7"))
+        admission.count_question(Visitor("A", "203.0.113.7"))
     with pytest.raises(TooManyQuestions):
-        admission.count(Visitor("without a cookie 3", "203.0.113.7"))
-    admission.count(Visitor("B", "203.0.113.8"))
+        admission.count_question(Visitor("without a cookie 3", "203.0.113.7"))
+    admission.count_question(Visitor("B", "203.0.113.8"))
     for _ in range(5):
-        admission.count(COMMAND_LINE)
+        admission.count_question(COMMAND_LINE)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from core.answer.checked import VERSION, AnswerCheck, Verdict
-from core.answer.claims import claims
+from core.answer.checked import CHECKER_VERSION, AnswerCheck, Verdict
+from core.answer.claims import citation_verdicts
 from core.answer.events import Answer, Checked, SearchFinished
 from core.answer.message import Message, message_from_run
-from core.run.checking import Checks, check
+from core.run.checking import AnswerChecks, check_text
 from core.run.question import AnswerOptions
 from core.search.types import SearchQuery, SearchResponse, Source
 from support.fake_engines import FakeEngine, results
@@ -34,15 +34,15 @@ def message(text: str = "灯塔高四十米[1]。", check: AnswerCheck | None = 
 
 
 @pytest.fixture
-def checks() -> Iterator[Checks]:
-    checks = Checks(patience=60)
+def checks() -> Iterator[AnswerChecks]:
+    checks = AnswerChecks(patience=60)
     yield checks
     checks.close()
 
 
 def verdicts(check: AnswerCheck | None) -> list[Verdict]:
     assert check is not None
-    return [claim.verdict for claim in claims(check)]
+    return [claim.verdict for claim in citation_verdicts(check)]
 
 
 def test_it_is_told_before_the_answer_and_kept_with_it() -> None:
@@ -73,21 +73,21 @@ def test_a_check_that_fails_leaves_the_answer(
     assert "could not be checked" in caplog.text
 
 
-def test_what_was_stored_by_this_checker_is_taken_as_it_is(checks: Checks) -> None:
-    made = check("灯塔高四十米[1]。", [SOURCE], {1: Kept()})
+def test_what_was_stored_by_this_checker_is_taken_as_it_is(checks: AnswerChecks) -> None:
+    made = check_text("灯塔高四十米[1]。", [SOURCE], {1: Kept()})
 
     def load() -> dict[int, Kept]:
         raise AssertionError("nobody needs the page")
 
-    assert checks.of(message(check=made), load) == made
+    assert checks.check_for(message(check=made), load) == made
 
 
-def test_another_checkers_is_made_again_from_what_was_kept(checks: Checks) -> None:
-    old = AnswerCheck(version=VERSION + 1)
-    assert verdicts(checks.of(message(check=old), lambda: {1: Kept()})) == [Verdict.CONTRADICTED]
+def test_another_checkers_is_made_again_from_what_was_kept(checks: AnswerChecks) -> None:
+    old = AnswerCheck(version=CHECKER_VERSION + 1)
+    assert verdicts(checks.check_for(message(check=old), lambda: {1: Kept()})) == [Verdict.CONTRADICTED]
 
 
-def test_an_answer_that_was_stopped_is_checked_when_it_is_shown_and_only_once(checks: Checks) -> None:
+def test_an_answer_that_was_stopped_is_checked_when_it_is_shown_and_only_once(checks: AnswerChecks) -> None:
     loaded: list[int] = []
 
     def load() -> dict[int, Kept]:
@@ -96,17 +96,17 @@ def test_an_answer_that_was_stopped_is_checked_when_it_is_shown_and_only_once(ch
 
     entry = message()
     for _ in range(3):
-        assert verdicts(checks.of(entry, load)) == [Verdict.CONTRADICTED]
+        assert verdicts(checks.check_for(entry, load)) == [Verdict.CONTRADICTED]
     assert loaded == [1]
 
 
-def test_what_cannot_be_loaded_is_not_called_checked(checks: Checks) -> None:
+def test_what_cannot_be_loaded_is_not_called_checked(checks: AnswerChecks) -> None:
     def load() -> dict[int, Kept]:
         raise OSError("away")
 
-    assert checks.of(message(), load) is None
+    assert checks.check_for(message(), load) is None
 
 
 def test_a_snippet_accuses_nobody() -> None:
-    made = check("灯塔高四十米[1]。", [replace(SOURCE, read="snippet", snippet="灯塔高三十米。")], {})
+    made = check_text("灯塔高四十米[1]。", [replace(SOURCE, read="snippet", snippet="灯塔高三十米。")], {})
     assert verdicts(made) == [Verdict.UNCHECKED]

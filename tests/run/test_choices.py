@@ -12,10 +12,10 @@ from core.answer.events import RunStopped, SearchFinished
 from core.app import App, build_app
 from core.base.settings import PanelControl, Settings
 from core.llm.model import Model
-from core.run.choices import AS_CONFIGURED, Choices
-from core.run.panel import Control, choices, groups
+from core.run.choices import NO_CHOICES, Choices
+from core.run.panel import Control, control_groups, read_choices
 from core.run.question import AnswerOptions
-from core.search.types import Outcome, SearchResult, TimeRange
+from core.search.types import AttemptOutcome, SearchResult, TimeRange
 from support.agents import agent, final, of, search_step
 from support.base import loaded
 from support.fake_engines import FakeEngine, results
@@ -56,7 +56,7 @@ def app(server: OpenAIServer) -> Iterator[App]:
 
 def test_nothing_chosen_changes_nothing() -> None:
     settings = loaded().values
-    assert AS_CONFIGURED.applied_to(settings) == settings
+    assert NO_CHOICES.apply_to(settings) == settings
 
 
 def test_the_model_and_its_temperature(app: App, server: OpenAIServer) -> None:
@@ -70,16 +70,16 @@ def test_the_model_and_its_temperature(app: App, server: OpenAIServer) -> None:
 def test_a_chosen_model_is_built_once() -> None:
     settings = loaded(OPENAI_API_KEY="k", LLM_MODELS="other").values
     model = Model(settings)
-    other = model.under(Choices(model="other").applied_to(settings))
+    other = model.for_settings(Choices(model="other").apply_to(settings))
     assert (other.label, model.label) == ("other", "gpt-5-mini")
-    assert model.under(Choices(model="other").applied_to(settings)) is other
-    assert model.under(Choices(model="other", temperature=1.0).applied_to(settings)) is not other
-    assert model.under(Choices(result_count=3).applied_to(settings)) is model
+    assert model.for_settings(Choices(model="other").apply_to(settings)) is other
+    assert model.for_settings(Choices(model="other", temperature=1.0).apply_to(settings)) is not other
+    assert model.for_settings(Choices(result_count=3).apply_to(settings)) is model
 
 
 def test_follow_ups_come_from_the_model_that_answered(server: OpenAIServer) -> None:
     running = build_app(loaded(OPENAI_BASE_URL=server.url, LLM_MODEL="openai:ok", CHAT_FOLLOW_UPS="true"), engines=[])
-    running.chat.follow_ups("问", "答", Choices(model="echo"))
+    running.chat.suggest_follow_ups("问", "答", Choices(model="echo"))
     running.close()
     assert [request["model"] for request in server.requests] == ["echo"]
 
@@ -172,11 +172,11 @@ def test_a_chosen_model_that_cannot_search_harms_nobody_else(app: App, server: O
     chosen = search(model="echo")
     (finished,) = of(list(app.chat.stream("问题", options=chosen)), SearchFinished)
     assert [(attempt.engine, attempt.outcome) for attempt in finished.response.attempts] == [
-        ("native", Outcome.FAILED),
-        ("native", Outcome.OK),
+        ("native", AttemptOutcome.FAILED),
+        ("native", AttemptOutcome.OK),
     ]
     assert "echo" in finished.response.attempts[0].reason
-    assert app.search.states() == {"native": None, "fake": None}
+    assert app.search.engine_rests() == {"native": None, "fake": None}
     before = len(server.requests)
     list(app.chat.stream("另一个问题", options=chosen))
     assert len(server.requests) == before + 1, "it is not asked to search again"
@@ -191,7 +191,7 @@ def test_a_chosen_model_without_such_a_service_is_not_asked_to_search(app: App, 
 
 
 def offered(picked: Mapping[str, str] | None = None, /, **environ: str) -> dict[str, Control]:
-    found = groups(loaded(**environ).values, picked or {})
+    found = control_groups(loaded(**environ).values, picked or {})
     return {control.name: control for group in found for control in group.controls}
 
 
@@ -229,13 +229,13 @@ def test_the_defaults_are_the_administrators_and_are_always_among_the_options() 
     assert controls["model"].options == {"one": "openai:one", "two": "openai:two", "azure:one": "azure:one"}
     settings = loaded(**environ).values
     untouched = {name: control.default for name, control in controls.items()}
-    assert choices(groups(settings, untouched), untouched) == AS_CONFIGURED
+    assert read_choices(control_groups(settings, untouched), untouched) == NO_CHOICES
 
 
 def test_what_was_never_offered_cannot_be_chosen() -> None:
     settings = loaded().values
     picked = {"max_iterations": "10 轮", "model": "openai:expensive", "time_range": "最近一周", "language": "火星文"}
-    assert choices(groups(settings, picked), picked) == Choices(time_range=TimeRange.WEEK)
+    assert read_choices(control_groups(settings, picked), picked) == Choices(time_range=TimeRange.WEEK)
 
 
 @pytest.mark.parametrize(
@@ -256,13 +256,13 @@ def test_the_agents_limits_are_the_administrators(environ: dict[str, str], round
 
 
 def test_the_embedded_model_has_no_temperature() -> None:
-    assert "内置摘录模型" in offered()["temperature"].blocked
-    assert offered(OPENAI_API_KEY="k")["temperature"].blocked == ""
+    assert "内置摘录模型" in offered()["temperature"].blocked_reason
+    assert offered(OPENAI_API_KEY="k")["temperature"].blocked_reason == ""
     both = {"OPENAI_API_KEY": "k", "LLM_MODELS": "embedded"}
     picked = {"model": "内置摘录模型", "temperature": "1"}
-    assert offered(picked, **both)["temperature"].blocked
+    assert offered(picked, **both)["temperature"].blocked_reason
     settings = loaded(**both).values
-    assert choices(groups(settings, picked), picked) == Choices(model="embedded")
+    assert read_choices(control_groups(settings, picked), picked) == Choices(model="embedded")
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from core.answer.checked import SourceText, Verdict
-from core.answer.claims import claims
-from core.base.chinese.script import traditional
+from core.answer.claims import citation_verdicts
+from core.base.chinese.script import to_traditional
 from core.checks.check import check_answer
 from core.run.excerpts import SearchState, are_related, excerpts
 from core.search.types import Source
@@ -151,14 +151,14 @@ def test_who_asks_in_traditional_characters_is_answered_in_them() -> None:
     asked, plainly = (
         answer(question, [SEARXNG, SEARCH_SWITCH]) for question in ("怎麼打開聯網搜索？", "怎么打开联网搜索？")
     )
-    assert asked == traditional(plainly)
+    assert asked == to_traditional(plainly)
     assert ("聯網搜索的開關在左側邊欄。", 1) in quoted(asked)
 
 
 def test_a_quotation_in_another_script_is_still_the_sources() -> None:
     written = answer("怎麼打開聯網搜索？", [SEARXNG, SEARCH_SWITCH])
     sources = [SourceText(source.number, source.snippet) for source in (SEARXNG, SEARCH_SWITCH)]
-    assert {claim.verdict for claim in claims(check_answer(written, sources))} == {Verdict.SUPPORTED}
+    assert {claim.verdict for claim in citation_verdicts(check_answer(written, sources))} == {Verdict.SUPPORTED}
 
 
 @pytest.mark.parametrize("question", ["你是誰？", "請問您叫什麼名字", "謝謝"])

@@ -11,9 +11,9 @@ import pytest
 from core.answer.checked import AnswerCheck, Verdict
 from core.answer.events import Checked
 from core.answer.message import Message, message_from_run
-from core.answer.sources import how_read
-from core.run.checking import Checks
-from core.run.evidence import Evidence, within_budget
+from core.answer.sources import reading_status
+from core.run.checking import AnswerChecks
+from core.run.evidence import RunSources, format_within_budget
 from core.run.question import AnswerOptions
 from core.search.engines.bundled import BundledEngine
 from core.search.types import SearchQuery
@@ -42,11 +42,11 @@ def verdicts(check: AnswerCheck | None) -> list[Verdict]:
 
 
 def test_the_model_reads_as_little_as_before_and_the_source_stays_the_librarys(manual: BundledEngine) -> None:
-    evidence, settings = Evidence(), loaded().values
-    (source,) = evidence.number(manual.search(SearchQuery(TITLE), 3))
-    assert (source.read, source.characters, how_read(source)) == ("library", 0, "")
-    told = within_budget([source], settings, pages=evidence.pages, question=TITLE)
-    assert told == within_budget([source], settings, pages={}, question=TITLE)
+    evidence, settings = RunSources(), loaded().values
+    (source,) = evidence.add_results(manual.search(SearchQuery(TITLE), 3))
+    assert (source.read, source.characters, reading_status(source)) == ("library", 0, "")
+    told = format_within_budget([source], settings, pages=evidence.pages, question=TITLE)
+    assert told == format_within_budget([source], settings, pages={}, question=TITLE)
     assert "灯塔每年检修 12 次" in evidence.pages[1].text
 
 
@@ -54,17 +54,17 @@ def test_the_model_reads_as_little_as_before_and_the_source_stays_the_librarys(m
 def test_it_is_compared_with_the_whole_and_kept_where_pages_are(manual: BundledEngine, keeps: str) -> None:
     with scripted_app(says=[[STATED]], engines=[manual], READING_KEEP=keeps) as (app, _):  # type: ignore[list-item]
         id = new_conversation_id()
-        app.outbox.create(id, owner=None, who=None, mode="chat")
-        run = app.chat.start(app.chat.question(TITLE, options=AnswerOptions(search=True)))
-        app.keeper.keep(run, id, who=None)
-        assert list(run.drained())
+        app.outbox.create(id, owner=None, visitor_id=None, mode="chat")
+        run = app.chat.start(app.chat.accept_question(TITLE, options=AnswerOptions(search=True)))
+        app.keeper.save_while_running(run, id, visitor_id=None)
+        assert list(run.iter_events())
         until(lambda: any(message.id == run.id for message in app.store.load(id).messages))
         app.loop.submit(asyncio.sleep(0)).result(60)  # the keeper has done all of its work by then
         assert app.outbox.flush(60)
-        pages = app.read_pages.load(id, run.id, who=None)
+        pages = app.read_pages.load(id, run.id, visitor_id=None)
         (stored,) = app.store.load(id).messages
     assert verdicts(stored.check) == AS_CHECKED
-    assert stored.found[0].read == "library"
+    assert stored.sources[0].read == "library"
     assert not any(result.text for search in stored.searches for result in search.response.results)
     assert ["灯塔每年检修 12 次" in page.text for page in pages.values()] == ([True] if keeps == "true" else [])
     if keeps == "true":
@@ -72,11 +72,11 @@ def test_it_is_compared_with_the_whole_and_kept_where_pages_are(manual: BundledE
 
 
 def _repeated(message: Message, pages: object) -> AnswerCheck | None:
-    checks = Checks()
+    checks = AnswerChecks()
     without = replace(message, events=tuple(event for event in message.events if not isinstance(event, Checked)))
-    until(lambda: checks.of(without, lambda: pages) is not None)  # type: ignore[arg-type, return-value]
+    until(lambda: checks.check_for(without, lambda: pages) is not None)  # type: ignore[arg-type, return-value]
     try:
-        return checks.of(without, lambda: pages)  # type: ignore[arg-type, return-value]
+        return checks.check_for(without, lambda: pages)  # type: ignore[arg-type, return-value]
     finally:
         checks.close()
 
@@ -93,4 +93,4 @@ def test_an_article_of_a_law_is_compared_with_all_that_was_shown_of_it(tmp_path:
     assert first is Verdict.SUPPORTED
     assert second in {Verdict.SUPPORTED, Verdict.UNCHECKED}
     assert third is not Verdict.SUPPORTED
-    assert message.found[0].read == "library"
+    assert message.sources[0].read == "library"

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import pytest
 
 from core.answer import archive
-from core.answer.changes import changes_html
+from core.answer.changes import revision_diff_html
 from core.answer.claims import tally
 from core.answer.events import Answer, Checked, SearchFinished, Usage
 from core.answer.message import Message
 from core.app import App, build_app
 from core.base.errors import AppError
-from core.run.checking import check
-from core.run.mending import Mended, has_problems, prompt_for, version_in
+from core.run.checking import check_text
+from core.run.mending import Revision, extract_version, has_problems, revision_prompt
 from core.run.question import AnswerOptions
 from core.search.types import SearchQuery, SearchResponse, Source
 from support.base import loaded
@@ -35,7 +35,7 @@ class Text:
 
 
 TEXTS = {1: Text(PAGE)}
-CHECK = check(ANSWER, [SOURCE], TEXTS)
+CHECK = check_text(ANSWER, [SOURCE], TEXTS)
 assert CHECK is not None
 MESSAGE = Message(
     "assistant",
@@ -54,7 +54,7 @@ MESSAGE = Message(
 def test_the_prompt_has_the_answer_and_what_is_wrong_with_it() -> None:
     assert CHECK is not None
     assert has_problems(CHECK)
-    prompt = prompt_for(f"{ANSWER}</answer> <sources>", CHECK)
+    prompt = revision_prompt(f"{ANSWER}</answer> <sources>", CHECK)
     assert "- 不符 [1]：全市将在十一月底以前更换老旧水表九千只。（回答说「九千只」，来源说「八千只」。）" in prompt
     assert "- 无出处：水价将在 2027 年上涨 20%。" in prompt
     assert GOOD in prompt
@@ -67,22 +67,24 @@ def test_the_prompt_has_the_answer_and_what_is_wrong_with_it() -> None:
     "said", [BETTER, f"\n{BETTER}\n", f"<answer>\n{BETTER}\n</answer>", f"```markdown\n{BETTER}\n```"]
 )
 def test_what_some_models_put_around_it_is_left_out(said: str) -> None:
-    assert version_in(said) == BETTER
+    assert extract_version(said) == BETTER
 
 
 def test_another_text_resolves_its_numbers_again_and_can_be_taken_back() -> None:
-    new = MESSAGE.rewritten("没有编号。[7]", before=MESSAGE.text)
+    new = MESSAGE.with_text("没有编号。[7]", before=MESSAGE.text)
     assert (new.text, new.cited, new.check, new.before) == ("没有编号。[7]", (), None, ANSWER)
     assert [event.text for event in new.events if isinstance(event, Answer)] == ["没有编号。[7]"]
-    kept = archive.decode(archive.encode(new), id="a", role="assistant", text=new.text, created=new.created)
+    kept = archive.decode_message(
+        archive.encode_message(new), id="a", role="assistant", text=new.text, created=new.created
+    )
     assert kept == new
-    old = new.rewritten(new.before, before="").rechecked(CHECK)
+    old = new.with_text(new.before, before="").with_check(CHECK)
     assert (old.text, old.cited, old.check, old.before) == (ANSWER, (SOURCE,), CHECK, "")
-    assert "before" not in archive.encode(old)
+    assert "before" not in archive.encode_message(old)
 
 
 def test_changes_are_shown_by_sentences_and_as_text() -> None:
-    shown = changes_html("一样。<b>旧</b>句。\n末尾", "一样。<img src=x>新句。\n末尾")
+    shown = revision_diff_html("一样。<b>旧</b>句。\n末尾", "一样。<img src=x>新句。\n末尾")
     assert shown == (
         '<div class="wy-diff wy-rewriting">一样。<del>&lt;b&gt;旧&lt;/b&gt;句。\n</del>'
         "<ins>&lt;img src=x&gt;新句。\n</ins>末尾</div>"
@@ -103,9 +105,9 @@ def app(server: OpenAIServer) -> Iterator[App]:
     running.close()
 
 
-def mend(app: App) -> Mended:
+def mend(app: App) -> Revision:
     assert CHECK is not None
-    return app.chat.mend(MESSAGE, CHECK, TEXTS, AnswerOptions()).result(30)
+    return app.chat.start_revision(MESSAGE, CHECK, TEXTS, AnswerOptions()).result(30)
 
 
 def test_a_version_comes_back_checked_and_counted(app: App, server: OpenAIServer) -> None:

@@ -10,14 +10,14 @@ from core.answer.checked import Verdict
 from core.checks.errors import CheckInputError
 from core.reading import Reader
 from core.run.pasted import (
-    MAX_SOURCES,
-    MAX_TEXT,
-    MOST_ADDRESSES,
-    CheckedText,
-    Pasted,
-    check_pasted,
-    pasted_sources,
-    pasted_text,
+    MAX_ADDRESSES,
+    MAX_SOURCES_LENGTH,
+    MAX_TEXT_LENGTH,
+    PastedSource,
+    PastedTextCheck,
+    check_pasted_text,
+    parse_pasted_sources,
+    validate_pasted_text,
 )
 from support.base import loaded
 from support.reading import kept_workers
@@ -37,7 +37,7 @@ def reader(web: Web) -> Iterator[Reader]:
     reader.close()
 
 
-def verdicts(result: CheckedText) -> list[Verdict]:
+def verdicts(result: PastedTextCheck) -> list[Verdict]:
     assert result.check is not None
     return [one.check.verdict for statement in result.check.statements for one in statement.citations]
 
@@ -53,7 +53,7 @@ def verdicts(result: CheckedText) -> list[Verdict]:
     ],
 )  # fmt: skip
 def test_how_sources_may_be_written(written: str, expected: list[tuple[int, str, str]]) -> None:
-    assert pasted_sources(written) == [Pasted(*one) for one in expected]
+    assert parse_pasted_sources(written) == [PastedSource(*one) for one in expected]
 
 
 @pytest.mark.parametrize(
@@ -64,24 +64,26 @@ def test_how_sources_may_be_written(written: str, expected: list[tuple[int, str,
         ("https://a.example/\njavascript:alert(1)", "第 2 行不是网址"),
         ("前言\n[1]\n甲。", "没有看懂"),
         ("[1]\n甲。\n[1]\n乙。", "相同的编号"),
-        ("https://a.example/\n" * (MOST_ADDRESSES + 1), "最多阅读"),
-        ("[1]\n" + "甲" * MAX_SOURCES, "上限"),
+        ("https://a.example/\n" * (MAX_ADDRESSES + 1), "最多阅读"),
+        ("[1]\n" + "甲" * MAX_SOURCES_LENGTH, "上限"),
     ],
 )
 def test_what_cannot_be_understood_is_a_sentence(written: str, said: str) -> None:
     with pytest.raises(CheckInputError, match=said):
-        pasted_sources(written)
+        parse_pasted_sources(written)
 
 
-@pytest.mark.parametrize(("text", "said"), [(" \n", "没有要核对的文字"), ("甲" * (MAX_TEXT + 1), "20,001 字，超过")])
+@pytest.mark.parametrize(
+    ("text", "said"), [(" \n", "没有要核对的文字"), ("甲" * (MAX_TEXT_LENGTH + 1), "20,001 字，超过")]
+)
 def test_a_text_that_is_none_or_too_long_is_refused(text: str, said: str) -> None:
     with pytest.raises(CheckInputError, match=said):
-        pasted_text(text)
+        validate_pasted_text(text)
 
 
 def test_pasted_texts_count_as_read_in_full(reader: Reader) -> None:
     text = "灯塔公司2024年的收入为1.2亿元[1]。海州灯塔建成于2003年，塔高六十米[2]。"
-    result = check_pasted(text, pasted_sources(f"[1]\n{FIRM}\n[2]\n{TOWN}"), reader)
+    result = check_pasted_text(text, parse_pasted_sources(f"[1]\n{FIRM}\n[2]\n{TOWN}"), reader)
     assert verdicts(result) == [Verdict.SUPPORTED, Verdict.CONTRADICTED]
     assert result.problems == ()
     assert [(source.title, source.read, source.url) for source in result.sources] == [
@@ -93,7 +95,7 @@ def test_pasted_texts_count_as_read_in_full(reader: Reader) -> None:
 def test_addresses_are_read_and_each_that_was_not_is_a_sentence(web: Web, reader: Reader) -> None:
     written = f"{web.page('news.example/1', NEWS.encode())}\nhttp://gone.example/2\nhttp://127.0.0.1/3"
     text = "今年前三季度全市供水总量为 1.2 亿立方米[1]。供水总量为 9 亿立方米[2]。水价没有变化，供水总量增加[3][9]。"
-    result = check_pasted(text, pasted_sources(written), reader)
+    result = check_pasted_text(text, parse_pasted_sources(written), reader)
     found = verdicts(result)
     assert found[0] is Verdict.SUPPORTED
     assert set(found[1:]) == {Verdict.UNCHECKED}, "nothing is said of what was not read"
@@ -108,7 +110,9 @@ def test_addresses_are_read_and_each_that_was_not_is_a_sentence(web: Web, reader
 
 def test_nothing_is_opened_where_reading_is_off(web: Web) -> None:
     reader = Reader.from_settings(loaded(READING_PAGES="0").values)
-    result = check_pasted("供水总量增加[1]。", pasted_sources(web.page("news.example/1", NEWS.encode())), reader)
+    result = check_pasted_text(
+        "供水总量增加[1]。", parse_pasted_sources(web.page("news.example/1", NEWS.encode())), reader
+    )
     reader.close()
     assert web.requests == []
     assert "管理员关闭了网页阅读" in result.problems[0]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core.answer.message import Message
 from core.llm.model import Model
-from core.run.prompts import LONGEST_QUERY, template_text
+from core.run.prompts import MAX_MODEL_QUERY_LENGTH, template_text
 from core.run.query_rewriting import TOKENS, Rewriter, Rewritten, by_model, by_rule, usable
 from support.base import loaded
 from support.openai_server import DISCONNECT, HANG, CutOff, Fail, OpenAIServer, Thinks, in_turn, openai_server
@@ -126,7 +126,7 @@ def test_the_subject_is_carried_through_several_follow_ups_and_dropped_with_a_ne
 @given(st.text(max_size=400), st.lists(st.text(max_size=5_000), max_size=8))
 def test_whatever_was_asked_a_changed_query_is_one_short_line(question: str, earlier: list[str]) -> None:
     query = by_rule(question, earlier)
-    assert query == question or ("\n" not in query and len(query) <= max(LONGEST_QUERY, len(question)))
+    assert query == question or ("\n" not in query and len(query) <= max(MAX_MODEL_QUERY_LENGTH, len(question)))
 
 
 # ── What a model says ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -191,7 +191,7 @@ def server() -> Iterator[OpenAIServer]:
 @pytest.fixture
 def model(server: OpenAIServer) -> Model:
     model = Model(loaded(OPENAI_API_KEY="k", OPENAI_BASE_URL=server.url, LLM_MODEL="openai:reply").values)
-    model.chat()  # imports packages for seconds, which is no part of a call
+    model.chat_model()  # imports packages for seconds, which is no part of a call
     return model
 
 

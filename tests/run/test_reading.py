@@ -9,7 +9,7 @@ import pytest
 from core.answer.events import Answer, Notice, PageRead, ReadingStarted, RunEvent
 from core.answer.message import message_from_run
 from core.base.web_addresses import host_of
-from core.reading.extracted import Extracted
+from core.reading.extracted import ExtractedText
 from core.reading.files import file_page
 from core.run.question import AnswerOptions
 from core.search.types import SearchResult
@@ -60,7 +60,7 @@ def test_the_model_reads_passages_of_the_page_and_the_source_says_so(web: Web) -
     assert isinstance(started, ReadingStarted)
     assert [source.number for source in started.sources] == [1, 2]
     message = message_from_run(events, seconds=1)
-    first, second = message.found
+    first, second = message.sources
     assert (first.read, first.published, first.unread) == ("page", "2024-10-12", "")
     assert first.characters > 100
     assert (second.read, second.unread) == ("snippet", "网页不存在")
@@ -100,7 +100,7 @@ def test_what_an_engine_sent_along_is_not_fetched_again(web: Web) -> None:
     assert web.requests == []
     assert not of(events, ReadingStarted)
     assert "正文节选: 全文：更换水表的费用由市财政承担" in prompt
-    assert message_from_run(events, seconds=1).found[0].read == "page"
+    assert message_from_run(events, seconds=1).sources[0].read == "page"
 
 
 def test_text_that_looks_like_instructions_is_told(web: Web) -> None:
@@ -137,7 +137,7 @@ def test_a_link_in_the_question_that_cannot_be_read_is_said_to_be(web: Web) -> N
 def test_a_link_is_no_source_where_reading_is_off(web: Web) -> None:
     with scripted_app(says=[["不知道。"]], engines=[FakeEngine("fake")], READING_PAGES="0") as (app, _):
         events = list(app.chat.stream("http://news.example/1 讲了什么？", options=SEARCH))
-    assert message_from_run(events, seconds=1).found == ()
+    assert message_from_run(events, seconds=1).sources == ()
     assert web.connected == []
 
 
@@ -171,15 +171,15 @@ def test_what_was_read_is_kept_with_the_answer_unless_switched_off(web: Web, swi
     environ = {"READING_PAGES": "3", "READING_TIMEOUT": "20", "READING_KEEP": switch}
     with scripted_app(says=[["不需要[1]。"]], engines=[FakeEngine("fake", results)], **environ) as (app, _):
         id = new_conversation_id()
-        app.outbox.create(id, owner=None, who=None, mode="chat")
-        run = app.chat.start(app.chat.question(QUESTION, options=SEARCH))
-        app.keeper.keep(run, id, who=None)
-        assert list(run.drained())
+        app.outbox.create(id, owner=None, visitor_id=None, mode="chat")
+        run = app.chat.start(app.chat.accept_question(QUESTION, options=SEARCH))
+        app.keeper.save_while_running(run, id, visitor_id=None)
+        assert list(run.iter_events())
         until(lambda: any(message.id == run.id for message in app.store.load(id).messages))
         app.loop.submit(asyncio.sleep(0)).result(60)  # the keeper has done all of its work by then
         assert app.outbox.flush(60)
-        assert list(app.read_pages.load(id, run.id, who=None)) == kept
-        (source,) = run.message().found
+        assert list(app.read_pages.load(id, run.id, visitor_id=None)) == kept
+        (source,) = run.message().sources
         assert source.read == "page"
 
 
@@ -198,7 +198,7 @@ def test_the_same_page_is_read_once_for_two_questions(web: Web) -> None:
 # ── Files ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 LEASE = file_page(
-    "租约.docx", Extracted("docx", "押二付一。" + "无关的话。" * 2_000 + "水表由居民付费更换。", instructions=1)
+    "租约.docx", ExtractedText("docx", "押二付一。" + "无关的话。" * 2_000 + "水表由居民付费更换。", instructions=1)
 )
 
 
@@ -213,12 +213,12 @@ def with_file(*results: SearchResult, search: bool, **environ: str) -> tuple[lis
 def test_a_file_is_the_first_source_and_its_passages_are_handed_over(*, search: bool) -> None:
     events, prompt = with_file(*found("https://a.example/"), search=search)
     message = message_from_run(events, seconds=0)
-    assert [source.title for source in message.found] == ["租约.docx", "标题1"][: 1 + search]
+    assert [source.title for source in message.sources] == ["租约.docx", "标题1"][: 1 + search]
     assert [(source.number, source.read) for source in message.cited] == [(1, "file")]
     assert "水表由居民付费更换。" in prompt
     assert "attachment:" not in prompt
     assert len(prompt) < 6_000
-    assert not message.looked_nothing_up
+    assert not message.is_unsourced
     assert any("该附件含疑似指令的文字" in notice.text for notice in message.notices)
 
 

@@ -115,7 +115,7 @@ def test_a_foreseen_error_becomes_an_event(loop: LoopThread) -> None:
         yield TextDelta("half")
         raise ModelTimeout
 
-    events = list(Run(loop, fails, grace=0.0).drained())
+    events = list(Run(loop, fails, grace=0.0).iter_events())
     assert events[0] == TextDelta("half")
     assert isinstance(events[1], RunFailed)
     assert events[1].kind == "model_timeout"
@@ -126,7 +126,7 @@ def test_a_bug_becomes_a_sentence_without_its_text(loop: LoopThread, caplog: pyt
         yield TextDelta("half")
         raise KeyError("secret detail")
 
-    failed = list(Run(loop, buggy, grace=0.0).drained())[-1]
+    failed = list(Run(loop, buggy, grace=0.0).iter_events())[-1]
     assert isinstance(failed, RunFailed)
     assert failed.kind == "internal"
     assert "secret" not in failed.message
@@ -135,7 +135,7 @@ def test_a_bug_becomes_a_sentence_without_its_text(loop: LoopThread, caplog: pyt
 
 def test_closing_the_generator_cancels(loop: LoopThread) -> None:
     endless = Endless()
-    events = Run(loop, endless, grace=0.0).drained()
+    events = Run(loop, endless, grace=0.0).iter_events()
     assert next(events) == TextDelta("said")
     events.close()
     assert endless.cancelled.wait(10)

@@ -250,7 +250,7 @@ def test_citations_are_superscripts_with_the_number_in_the_list(searxng: Server)
 
     events, _ = ask(searxng.url, says="结论[2]。")
     message = message_from_run(events, seconds=1)
-    assert '<sup class="cite"><a href="https://site2.example/page"' in render_html(message.text, message.found)
+    assert '<sup class="cite"><a href="https://site2.example/page"' in render_html(message.text, message.sources)
     assert '<li value="2">' in references_html(message.cited)
 
 

@@ -233,7 +233,7 @@ def test_another_session_begins_with_an_empty_cache(monkeypatch: pytest.MonkeyPa
 def test_size_of_the_cache(app: App, engine: FakeEngine) -> None:
     """缓存大小限制"""
     cache = SessionCache()
-    tool = WebSearchTool(context=ToolContext(search=app.search, session_cache=cache, user=None))
+    tool = WebSearchTool(context=ToolContext(search=app.search, session_cache=cache, visitor=None))
     for n in range(SESSION_SIZE):
         tool.run(f"查询{n}")
     tool.run("查询0")

@@ -130,5 +130,5 @@ def test_case_details_retrieval(data_dir: Path) -> None:
         world.ask()
         assert f"全文：{CRIMINAL['text']}" in world.prompts[1]
         (result,) = found(data_dir, "case_search", query="（2023）闽99刑初7号")
-        (whole,) = world.app.legal.cases(None).known_as(result["caseNumber"])
+        (whole,) = world.app.legal.cases(None).find(result["caseNumber"])
     assert whole.text == CRIMINAL["text"]

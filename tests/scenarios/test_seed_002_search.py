@@ -22,9 +22,9 @@ from core.search.engines.tavily import TavilySettings
 from core.search.errors import EngineTimeout, EngineUnavailable, RateLimited
 from core.search.query import effective_query
 from core.search.registry import EngineOrder, build_chain
-from core.search.results import Found
+from core.search.results import EngineResults
 from core.search.service import SearchService
-from core.search.types import Outcome, SearchQuery, SearchType
+from core.search.types import AttemptOutcome, SearchQuery, SearchType
 from support.agents import agent, of, wired_agent
 from support.base import loaded
 from support.engines import ENGINE_SAMPLES, KEY, answer, scripted, through, usable, wire
@@ -137,12 +137,12 @@ def test_search_error_handling() -> None:
 def test_rate_limit_per_user() -> None:
     app = app_with(ScriptedEngine("fake"), SEARCH_RATE_LIMIT="2")
     for n in range(2):
-        app.search.search(SearchQuery(f"问题 {n}"), user=Visitor("a"))
+        app.search.search(SearchQuery(f"问题 {n}"), visitor=Visitor("a"))
     with pytest.raises(RateLimited) as caught:
-        app.search.search(SearchQuery("问题 2"), user=Visitor("a"))
+        app.search.search(SearchQuery("问题 2"), visitor=Visitor("a"))
     assert 1 <= caught.value.retry_after <= 60
     assert "秒后重试" in str(caught.value)
-    app.search.search(SearchQuery("问题 2"), user=Visitor("b"))
+    app.search.search(SearchQuery("问题 2"), visitor=Visitor("b"))
     app.close()
 
 
@@ -150,7 +150,7 @@ def test_global_rate_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Past an engine's quota a search waits for its turn within the deadline; where that is too long, old results serve."""
     at: list[float] = []
 
-    def note(*_: object) -> Found:
+    def note(*_: object) -> EngineResults:
         at.append(time.monotonic())
         return results_of("fake")
 
@@ -158,11 +158,11 @@ def test_global_rate_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as past:
         now = time.time
         past.setattr(time, "time", lambda: now() - 58.5)  # what the limiter counts with
-        app.search.search(QUERY, user=None)
-    queued = app.search.search(SearchQuery("另一个问题"), user=None)
-    assert [attempt.outcome for attempt in queued.attempts] == [Outcome.OK]
+        app.search.search(QUERY, visitor=None)
+    queued = app.search.search(SearchQuery("另一个问题"), visitor=None)
+    assert [attempt.outcome for attempt in queued.attempts] == [AttemptOutcome.OK]
     assert at[1] - at[0] > 1, "not before a minute was over"
-    degraded = app.search.search(QUERY, user=None, fresh=True)
+    degraded = app.search.search(QUERY, visitor=None, skip_caches=True)
     assert degraded.from_cache
     assert degraded.search_time < 4, "nobody waits for a turn that would come too late"
     assert len(at) == 2
@@ -239,7 +239,7 @@ def test_native_model_search_priority() -> None:
         assert [source.url for source in of(events, Answer)[0].sources] == [page]
         assert other.requests == []
         without = build_chain(loaded(**connected).values)
-    assert "native" in [entry.name for entry in without.left_out]
+    assert "native" in [entry.name for entry in without.unavailable]
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_native_model_search_priority() -> None:
 )
 def test_a_key_brings_its_provider_into_the_chain(variable: str, name: str) -> None:
     assert name in [engine.name for engine in build_chain(loaded(**{variable: "key"}).values).engines]
-    left_out = {entry.name: entry for entry in build_chain(loaded().values).left_out}
+    left_out = {entry.name: entry for entry in build_chain(loaded().values).unavailable}
     assert variable in left_out[name].reason
     assert variable in left_out[name].cure
 
@@ -286,8 +286,8 @@ def test_tavily_search_integration() -> None:
         engines = [usable("exa", through(exa)), usable("tavily", through(tavily))]
         response = SearchService(engines).search(QUERY)
     assert [(attempt.engine, attempt.outcome) for attempt in response.attempts] == [
-        ("exa", Outcome.FAILED),
-        ("tavily", Outcome.OK),
+        ("exa", AttemptOutcome.FAILED),
+        ("tavily", AttemptOutcome.OK),
     ]
     assert [(result.title, result.url, result.snippet) for result in response.results] == [
         ("标题", "https://a.example/1", "摘要")
@@ -307,7 +307,7 @@ def test_automatic_failover(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         response = SearchService([ScriptedEngine("first", EngineUnavailable()), ScriptedEngine("second")]).search(QUERY)
     assert response.provider == "second"
-    assert [attempt.outcome for attempt in response.attempts] == [Outcome.FAILED, Outcome.OK]
+    assert [attempt.outcome for attempt in response.attempts] == [AttemptOutcome.FAILED, AttemptOutcome.OK]
     assert "first" in caplog.text
 
 
@@ -347,7 +347,7 @@ def test_environment_variables() -> None:
 def test_graceful_degradation_without_any_engine() -> None:
     chain = build_chain(loaded(SEARCH_PROVIDER_PRIORITY="native,perplexity,exa,tavily").values)
     assert chain.engines == ()
-    assert len(chain.left_out) == 4
+    assert len(chain.unavailable) == 4
     with agent(["凭所知回答。"], engines=chain.engines) as world, agent_page(world) as page:
         ask(page, "今天有什么新闻？")
         assert "web_search - " not in world.prompts[0], "it is not among the tools"

@@ -23,9 +23,9 @@ from core.search.engines.google import GoogleEngine
 from core.search.errors import AllEnginesFailed, QueryError
 from core.search.query import effective_query
 from core.search.registry import ENGINES, build_chain
-from core.search.results import Found
+from core.search.results import EngineResults
 from core.search.service import SearchService
-from core.search.types import Outcome, SearchQuery, SearchResponse
+from core.search.types import AttemptOutcome, SearchQuery, SearchResponse
 from support.agents import agent, answer, final, of, search_step
 from support.base import ROOT, loaded
 from support.chrome import NO_CHROME, Watched, watched
@@ -64,7 +64,7 @@ class Lent(SearchEngine):
     def __init__(self, engine: GoogleEngine) -> None:
         self._engine = engine
 
-    def search(self, query: SearchQuery, num_results: int, *, deadline: Deadline | None = None) -> Found:
+    def search(self, query: SearchQuery, num_results: int, *, deadline: Deadline | None = None) -> EngineResults:
         return self._engine.search(query, num_results, deadline=deadline)
 
 
@@ -176,7 +176,7 @@ def test_google_detects_a_robot(engine: GoogleEngine, site: GoogleSite, wall: st
     before = len(site.searches)
     response = service.search(SearchQuery(f"{wall} 查询"))
     first = response.attempts[0]
-    assert first.outcome is Outcome.FAILED
+    assert first.outcome is AttemptOutcome.FAILED
     assert first.kind == "blocked"
     assert "人工处理" in first.cure
     assert response.provider == "next"
@@ -205,8 +205,8 @@ def test_a_new_engine_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
 class NewEngine(SearchEngine):
     name = "baidu"
 
-    def search(self, query: SearchQuery, num_results: int, *, deadline: object = None) -> Found:
-        return Found(ScriptedEngine("baidu").search(query, num_results))
+    def search(self, query: SearchQuery, num_results: int, *, deadline: object = None) -> EngineResults:
+        return EngineResults(ScriptedEngine("baidu").search(query, num_results))
 
 
 # ── 需求：浏览器实例管理 ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -288,6 +288,6 @@ def test_chrome_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(browser_module, "_USUAL_PLACES", {})
     chain = build_chain(loaded(SEARCH_PROVIDER_PRIORITY="google,bundled").values)
     assert [engine.name for engine in chain.engines] == ["bundled"]
-    (entry,) = chain.left_out
+    (entry,) = chain.unavailable
     assert "Chrome" in entry.reason
     assert "安装" in entry.cure

@@ -598,7 +598,7 @@ def test_the_agent_is_stopped() -> None:
     engines = [SlowEngine(30.0, results(3))]
     with agent(search_step("x"), final("好。"), engines=engines, environ={"SEARCH_TIMEOUT": "60"}) as world:
         before = tasks(world)
-        run = world.runner.start(world.runner.question(QUESTION))
+        run = world.runner.start(world.runner.accept_question(QUESTION))
         until(lambda: bool(of(run.events, ToolStarted)))
         run.cancel()
         until(lambda: tasks(world) == before)
@@ -619,7 +619,7 @@ def test_memory() -> None:
         final("好。"),
     )
     with agent(*says, engines=[engine], environ={"SEARCH_CACHE_TTL": "0"}) as world:
-        world.app.model.chat()  # after building it, what there is stays for good
+        world.app.model.chat_model()  # after building it, what there is stays for good
         with agent_page(world) as page:
             ask(page, QUESTION)
             ask(page, "他哪年出生？")

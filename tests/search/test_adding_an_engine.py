@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 import core.app
 import core.search.engines
 from core.app import App, build_app
-from core.base.settings.describe import entries
+from core.base.settings.describe import list_settings
 from core.doctor import diagnose, engine_states
 from core.search.errors import EngineParseError
 from core.search.registry import ENGINES
@@ -77,7 +77,7 @@ def test_it_is_in_the_chain_by_default_or_says_what_it_lacks() -> None:
     with_key.close()
     without.close()
     assert [engine.name for engine in with_key.chain.engines][-1] == "brave"
-    (left_out,) = [entry for entry in without.chain.left_out if entry.name == "brave"]
+    (left_out,) = [entry for entry in without.chain.unavailable if entry.name == "brave"]
     assert left_out.state == "缺少密钥"
     assert "BRAVE_API_KEY" in left_out.cure
     assert "api-dashboard.search.brave.com" in left_out.cure
@@ -85,11 +85,11 @@ def test_it_is_in_the_chain_by_default_or_says_what_it_lacks() -> None:
 
 def test_its_settings_are_like_all_the_others(app: App) -> None:
     assert "brave-key" in app.settings.secrets()
-    (entry,) = [entry for entry in entries(app.loaded) if entry.section == "brave"]
+    (entry,) = [entry for entry in list_settings(app.loaded_settings) if entry.section == "brave"]
     assert (entry.variable, entry.group, entry.purpose) == ("BRAVE_API_KEY", "引擎", "Brave 密钥")
     assert (entry.value, entry.origin) == ("已设置", "environment")
-    assert any(line == "\nbrave:" for line in yaml_lines(entries(app.loaded)))
-    assert any("| `BRAVE_API_KEY` |" in line for line in table_lines(entries(app.loaded)))
+    assert any(line == "\nbrave:" for line in yaml_lines(list_settings(app.loaded_settings)))
+    assert any("| `BRAVE_API_KEY` |" in line for line in table_lines(list_settings(app.loaded_settings)))
     assert [problem.key for problem in loaded(BRAVE_API_KEY="bad key").problems] == ["BRAVE_API_KEY"]
 
 
@@ -106,11 +106,11 @@ def test_it_is_on_the_settings_page(app: App, part: str, shown: str) -> None:
 
 def test_it_has_its_name_and_its_limits_in_the_ledger(app: App) -> None:
     response = app.search.search(SearchQuery("问题", language="en", time_range=TimeRange.DAY))
-    told = ledger.entry(response)
+    told = ledger.entry_html(response)
     assert "Brave · 1 条" in told
     assert "Brave不能按语言筛选" in told
     assert "不能按时间筛选" not in told
-    assert "没有起作用" not in ledger.entry(SearchResponse(SearchQuery("问题"), provider="brave"))
+    assert "没有起作用" not in ledger.entry_html(SearchResponse(SearchQuery("问题"), provider="brave"))
 
 
 def test_the_diagnosis_tries_it(app: App, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,13 +8,15 @@ import pytest
 
 from core.search.cache import ResultCache, SessionCache
 from core.search.codec import decode, encode
-from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType
+from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchResult, SearchType
 from support.base import loaded
 from support.fake_engines import results_of
 from support.waiting import Clock
 
 QUERY = SearchQuery("民法典")
-RESPONSE = SearchResponse(QUERY, tuple(results_of()), (Attempt("fake", Outcome.OK),), "fake", skipped=2, notes=("注",))
+RESPONSE = SearchResponse(
+    QUERY, tuple(results_of()), (Attempt("fake", AttemptOutcome.OK),), "fake", skipped=2, notes=("注",)
+)
 
 
 class Memory:
@@ -39,26 +41,26 @@ class Memory:
 
 
 def test_what_is_kept_comes_back_as_it_was_but_without_attempts() -> None:
-    kept = decode(encode(RESPONSE, saved=7.5), QUERY)
-    assert kept.saved == 7.5
+    kept = decode(encode(RESPONSE, saved_at=7.5), QUERY)
+    assert kept.saved_at == 7.5
     assert kept.response == replace(RESPONSE, attempts=())
 
 
 def test_every_field_of_a_result_survives() -> None:
     result = SearchResult("题", "https://a.example/", "摘", "a.example", "2024-01-01", "fake", 4)
     response = SearchResponse(QUERY, (result,))
-    assert decode(encode(response, saved=0), QUERY).response.results == (result,)
+    assert decode(encode(response, saved_at=0), QUERY).response.results == (result,)
 
 
 def test_a_lone_surrogate_does_not_reach_the_store() -> None:
     response = SearchResponse(QUERY, (SearchResult("\ud800题", "https://a.example/", "", ""),))
-    encode(response, saved=0).encode()
+    encode(response, saved_at=0).encode()
 
 
 @pytest.mark.parametrize(
-    "text", ["", "null", "[]", "{}", '{"saved": 1}', "not json", "[" * 100_000, encode(RESPONSE, saved=1)[:-2],
-             encode(RESPONSE, saved=1).replace('"https', '5, "x": "https'),
-             encode(RESPONSE, saved=1).replace('"saved":1', '"saved":"1"')]
+    "text", ["", "null", "[]", "{}", '{"saved": 1}', "not json", "[" * 100_000, encode(RESPONSE, saved_at=1)[:-2],
+             encode(RESPONSE, saved_at=1).replace('"https', '5, "x": "https'),
+             encode(RESPONSE, saved_at=1).replace('"saved":1', '"saved":"1"')]
 )  # fmt: skip
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011

@@ -20,7 +20,7 @@ import pytest
 from core.base.http import Deadline
 from core.base.http.errors import HttpCancelled, HttpConnectError, HttpTimeout
 from core.search import chrome as module
-from core.search.chrome import Browser, Page, find_chrome, install_command
+from core.search.chrome import Browser, RenderedPage, find_chrome, install_command
 from core.search.errors import EngineMisconfigured, EngineUnavailable
 from support.base import ROOT
 from support.chrome import CHROME, NO_CHROME, Watched, watched
@@ -36,7 +36,7 @@ PATIENT = 30.0
 
 NOBODY = f"http://127.0.0.1:{unused_port()}/"
 
-Get = Callable[..., Page]
+Get = Callable[..., RenderedPage]
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def fresh(watch: Watched, site: GoogleSite) -> Iterator[Browser]:
 
 
 def getter(browser: Browser, site: GoogleSite) -> Get:
-    def get(query: str, deadline: Deadline | float = PATIENT, **options: str) -> Page:
+    def get(query: str, deadline: Deadline | float = PATIENT, **options: str) -> RenderedPage:
         deadline = deadline if isinstance(deadline, Deadline) else Deadline(deadline)
         return browser.get_page(f"{site.url}/search?q={query}", deadline, **{"ready": READY, **options})
 
@@ -441,10 +441,10 @@ def test_ubuntu_has_it_as_a_snap(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_what_chrome_says_in_our_words(said: str, reason: str) -> None:
-    error = module._translated(RuntimeError(said), "www.google.com")
+    error = module._to_http_error(RuntimeError(said), "www.google.com")
     assert isinstance(error, HttpConnectError)
     assert error.reason == reason
 
 
 def test_a_timeout_of_chromes_is_one() -> None:
-    assert isinstance(module._translated(RuntimeError("net::ERR_CONNECTION_TIMED_OUT"), "x"), HttpTimeout)
+    assert isinstance(module._to_http_error(RuntimeError("net::ERR_CONNECTION_TIMED_OUT"), "x"), HttpTimeout)

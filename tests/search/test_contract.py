@@ -29,7 +29,7 @@ from core.search.errors import (
     EngineUnavailable,
 )
 from core.search.query import effective_query
-from core.search.registry import ENGINES, build_chain, unheeded_limits
+from core.search.registry import ENGINES, build_chain, unsupported_filters
 from core.search.types import SearchQuery, SearchResult, SearchType, TimeRange
 from support.base import loaded
 from support.engines import ENGINE_SAMPLES, KEY, answer, scripted, usable, wire
@@ -54,7 +54,7 @@ def check(results: list[SearchResult]) -> None:
 @pytest.mark.parametrize("name", ENGINES)
 def test_an_engine_is_built_under_its_own_name_or_says_why_not(name: str) -> None:
     chain = build_chain(loaded(SEARCH_PROVIDER_PRIORITY=name).values)
-    for entry in chain.left_out:
+    for entry in chain.unavailable:
         assert entry.reason
         assert entry.cure, "the reader is told what to do"
     for engine in chain.engines:
@@ -66,12 +66,12 @@ def test_an_engine_is_built_under_its_own_name_or_says_why_not(name: str) -> Non
 def test_with_its_key_or_server_it_is_in_the_chain(name: str) -> None:
     chain = build_chain(loaded(SEARCH_PROVIDER_PRIORITY=name, **ENGINE_SAMPLES[name].environ).values)
     assert [engine.name for engine in chain.engines] == [name]
-    assert chain.left_out == ()
+    assert chain.unavailable == ()
 
 
 def test_engines_without_a_key_are_left_out_with_the_variable_to_set() -> None:
     chain = build_chain(loaded().values)
-    reasons = {entry.name: f"{entry.reason}{entry.cure}" for entry in chain.left_out}
+    reasons = {entry.name: f"{entry.reason}{entry.cure}" for entry in chain.unavailable}
     for name in ("perplexity", "exa", "tavily", "serpapi", "zhipu", "bocha"):
         assert f"{name.upper()}_API_KEY" in reasons[name]
     assert {"searxng", "tavily_keyless", "ddgs", "bundled"} <= {engine.name for engine in chain.engines}
@@ -272,4 +272,4 @@ def test_a_limit_reaches_the_server_or_the_reader_is_told(name: str, limit: dict
     engine.search(plain, 10)
     engine.search(limited, 10)
     asked, asked_with_limit = (json.dumps([wire(request).params, wire(request).body]) for request in fetch.asked)
-    assert (asked == asked_with_limit) == bool(unheeded_limits(name, limited))
+    assert (asked == asked_with_limit) == bool(unsupported_filters(name, limited))

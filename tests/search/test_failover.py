@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from core.base.http import Cancelled, Deadline
-from core.base.threads import Workers
+from core.base.threads import ThreadPool
 from core.search.errors import EngineBlocked, EngineMisconfigured, EngineTimeout, EngineUnavailable, RateLimited
-from core.search.failover import Failover, Raced, all_failed
-from core.search.health import Health
-from core.search.results import Found
-from core.search.types import Attempt, Outcome, SearchQuery, SearchResult
+from core.search.failover import Failover, RaceResult, all_failed_error
+from core.search.health import EngineHealth
+from core.search.results import EngineResults
+from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResult
 from support.fake_engines import ScriptedEngine, Stuck, hung_until_cancelled, results_of, slow
 from support.waiting import Clock, threads_back_to
 
@@ -22,14 +22,16 @@ QUERY = SearchQuery("民法典")
 
 
 def room(engines: Sequence[ScriptedEngine], *, hedge_after: float = 5.0, **parts: Any) -> Failover:
-    return Failover(Health(engine.name for engine in engines), hedge_after=hedge_after, **parts)
+    return Failover(EngineHealth(engine.name for engine in engines), hedge_after=hedge_after, **parts)
 
 
-def run(engines: Sequence[ScriptedEngine], *, seconds: float = 20.0, hedge_after: float = 5.0, **parts: Any) -> Raced:
+def run(
+    engines: Sequence[ScriptedEngine], *, seconds: float = 20.0, hedge_after: float = 5.0, **parts: Any
+) -> RaceResult:
     return room(engines, hedge_after=hedge_after, **parts).run(engines, QUERY, Deadline(seconds))
 
 
-def outcomes(raced: Raced) -> list[tuple[str, str, str]]:
+def outcomes(raced: RaceResult) -> list[tuple[str, str, str]]:
     return [(attempt.engine, attempt.outcome.value, attempt.kind) for attempt in raced.attempts]
 
 
@@ -63,13 +65,13 @@ def test_an_eligible_error_starts_the_next_engine_at_once(first: Exception) -> N
 
 
 def test_zero_results_start_the_next_engine_at_once() -> None:
-    raced = run([ScriptedEngine("a", Found()), ScriptedEngine("b")], hedge_after=60)
+    raced = run([ScriptedEngine("a", EngineResults()), ScriptedEngine("b")], hedge_after=60)
     assert outcomes(raced) == [("a", "empty", ""), ("b", "ok", "")]
 
 
 def test_everybody_empty_is_not_an_error() -> None:
-    raced = run([ScriptedEngine("a", Found()), ScriptedEngine("b", Found())])
-    assert not raced.found
+    raced = run([ScriptedEngine("a", EngineResults()), ScriptedEngine("b", EngineResults())])
+    assert not raced.results
     assert outcomes(raced) == [("a", "empty", ""), ("b", "empty", "")]
 
 
@@ -102,7 +104,7 @@ def test_the_losers_are_cancelled() -> None:
 
 def test_a_slow_engine_that_finds_nothing_does_not_end_the_search() -> None:
     raced = run(
-        [ScriptedEngine("empty", slow(0.1, Found())), ScriptedEngine("slow", slow(0.3, results_of("slow")))],
+        [ScriptedEngine("empty", slow(0.1, EngineResults())), ScriptedEngine("slow", slow(0.3, results_of("slow")))],
         hedge_after=0.02,
         seconds=3,
     )
@@ -115,7 +117,7 @@ def test_all_hung_ends_at_the_deadline_with_everyone_reported() -> None:
     raced = run(engines, seconds=0.6, hedge_after=0.1)
     assert 0.55 < time.monotonic() - began < 10
     assert outcomes(raced) == [(name, "failed", "timeout") for name in "abc"]
-    assert not raced.found
+    assert not raced.results
 
 
 def test_stuck_engines_are_abandoned_and_their_threads_end_with_them() -> None:
@@ -152,7 +154,7 @@ def test_a_bug_is_logged_with_its_traceback_and_does_not_stop_the_others(caplog:
 
 def test_a_bug_is_handed_on_when_nobody_wins() -> None:
     bug = KeyError("oops")
-    assert run([ScriptedEngine("buggy", bug), ScriptedEngine("b", Found())]).bug is bug
+    assert run([ScriptedEngine("buggy", bug), ScriptedEngine("b", EngineResults())]).bug is bug
 
 
 def test_a_bug_does_not_let_an_engine_rest() -> None:
@@ -172,7 +174,7 @@ def test_results_of_engines_that_do_not_clean_are_cleaned_and_deduplicated() -> 
         SearchResult("A again", "http://example.org/a/#part", "", "?"),
         SearchResult("script", "javascript:alert(1)", "", "?"),
     ]
-    found = run([ScriptedEngine("a", raw)]).found
+    found = run([ScriptedEngine("a", raw)]).results
     assert [(result.title, result.source) for result in found] == [("A", "example.org")]
     assert len(found[0].snippet) <= 1000
     assert found.skipped == 1
@@ -195,16 +197,16 @@ def test_a_resting_engine_is_skipped_with_its_reason() -> None:
 def test_engines_after_the_winner_are_not_listed_even_when_they_rest() -> None:
     engines = [ScriptedEngine("a"), ScriptedEngine("b", EngineBlocked())]
     failover = room(engines)
-    failover.health.failed("b", EngineBlocked())
+    failover.health.record_failure("b", EngineBlocked())
     assert outcomes(failover.run(engines, QUERY, Deadline(20))) == [("a", "ok", "")]
 
 
 def test_when_everybody_rests_the_one_that_rests_least_is_asked() -> None:
     engines = [ScriptedEngine("a"), ScriptedEngine("b"), ScriptedEngine("c")]
     failover = room(engines)
-    failover.health.failed("a", EngineUnavailable())
-    failover.health.failed("b", EngineTimeout())
-    failover.health.failed("c", EngineBlocked())
+    failover.health.record_failure("a", EngineUnavailable())
+    failover.health.record_failure("b", EngineTimeout())
+    failover.health.record_failure("c", EngineBlocked())
     raced = failover.run(engines, QUERY, Deadline(20))
     assert raced.provider == "b"
     assert [engine.calls for engine in engines] == [0, 1, 0]
@@ -213,8 +215,8 @@ def test_when_everybody_rests_the_one_that_rests_least_is_asked() -> None:
 def test_engines_that_want_to_be_left_alone_are_left_alone_even_then() -> None:
     engines = [ScriptedEngine("a"), ScriptedEngine("b")]
     failover = room(engines)
-    failover.health.failed("a", EngineBlocked())
-    failover.health.failed("b", EngineMisconfigured("密钥不对。"))
+    failover.health.record_failure("a", EngineBlocked())
+    failover.health.record_failure("b", EngineMisconfigured("密钥不对。"))
     raced = failover.run(engines, QUERY, Deadline(20))
     assert outcomes(raced) == [("a", "skipped", "blocked"), ("b", "skipped", "misconfigured")]
     assert "改正设置后恢复" in raced.attempts[1].reason
@@ -223,15 +225,15 @@ def test_engines_that_want_to_be_left_alone_are_left_alone_even_then() -> None:
 def test_a_named_engine_is_asked_although_it_rests() -> None:
     engines = [ScriptedEngine("a")]
     failover = room(engines)
-    failover.health.failed("a", EngineBlocked())
-    assert failover.run(engines, QUERY, Deadline(20), wake=True).provider == "a"
+    failover.health.record_failure("a", EngineBlocked())
+    assert failover.run(engines, QUERY, Deadline(20), include_resting=True).provider == "a"
 
 
 def test_a_passing_fault_of_the_only_engine_is_worth_one_more_try() -> None:
     alone = ScriptedEngine("a", EngineUnavailable("内部出错（500）。"), results_of("a"))
     failover = room([alone])
     assert outcomes(failover.run([alone], QUERY, Deadline(20))) == [("a", "ok", "")]
-    assert failover.health.states()["a"] is None
+    assert failover.health.rests()["a"] is None
     down = ScriptedEngine("down", EngineUnavailable())
     assert outcomes(run([down])) == [("down", "failed", "unavailable")]
     assert down.calls == 2, "one more, and no more than that"
@@ -257,7 +259,7 @@ def test_an_engine_that_hung_until_the_deadline_rests_but_one_started_late_does_
     engines = [ScriptedEngine("hung", hung_until_cancelled), ScriptedEngine("late", hung_until_cancelled)]
     failover = room(engines, hedge_after=0.6)
     failover.run(engines, QUERY, Deadline(0.65))
-    states = failover.health.states()
+    states = failover.health.rests()
     assert states["hung"] is not None
     assert states["late"] is None
 
@@ -278,7 +280,7 @@ def test_an_engine_whose_time_ran_out_before_it_had_a_chance_is_not_blamed() -> 
     ]
     failover = room(engines, hedge_after=60, clock=clock)
     failover.run(engines, QUERY, Deadline(5, clock))
-    states = failover.health.states()
+    states = failover.health.rests()
     assert states["slow"] is not None
     assert states["late"] is None
 
@@ -287,7 +289,7 @@ def test_a_quick_timeout_of_the_engine_itself_counts() -> None:
     engines = [ScriptedEngine("gateway", EngineTimeout("网关超时（504）。")), ScriptedEngine("b")]
     failover = room(engines)
     failover.run(engines, QUERY, Deadline(5))
-    assert failover.health.states()["gateway"] is not None
+    assert failover.health.rests()["gateway"] is not None
 
 
 # ── Quota and workers ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -303,7 +305,7 @@ def test_an_engine_without_quota_is_skipped_and_does_not_rest() -> None:
     raced = failover.run(engines, QUERY, Deadline(20))
     assert outcomes(raced) == [("a", "skipped", "rate_limited"), ("b", "ok", "")]
     assert "42 秒" in raced.attempts[0].reason
-    assert failover.health.states()["a"] is None
+    assert failover.health.rests()["a"] is None
 
 
 def test_waiting_for_our_own_quota_is_not_held_against_the_engine() -> None:
@@ -315,7 +317,7 @@ def test_waiting_for_our_own_quota_is_not_held_against_the_engine() -> None:
     failover = room(engines, hedge_after=0.02, take_turn=wait)
     for _ in range(5):
         assert failover.run(engines, QUERY, Deadline(20)).provider == "b"
-    assert failover.health.states()["a"] is None
+    assert failover.health.rests()["a"] is None
     assert engines[0].calls == 0
 
 
@@ -323,7 +325,7 @@ def test_no_more_threads_than_allowed_and_nobody_starves_for_a_hedge() -> None:
     at_work = threading.Semaphore(2)
     crowded = threading.Event()
 
-    def work(query: SearchQuery, deadline: object) -> Found:
+    def work(query: SearchQuery, deadline: object) -> EngineResults:
         if not at_work.acquire(blocking=False):
             crowded.set()
         time.sleep(0.15)
@@ -331,9 +333,9 @@ def test_no_more_threads_than_allowed_and_nobody_starves_for_a_hedge() -> None:
         return results_of()
 
     engines = [ScriptedEngine("a", work), ScriptedEngine("b", work)]
-    failover = room(engines, hedge_after=0.02, workers=Workers(limit=2))
+    failover = room(engines, hedge_after=0.02, workers=ThreadPool(limit=2))
     before = threading.active_count()
-    found: list[Raced] = []
+    found: list[RaceResult] = []
     searches = [
         threading.Thread(target=lambda: found.append(failover.run(engines, QUERY, Deadline(10)))) for _ in range(8)
     ]
@@ -342,13 +344,13 @@ def test_no_more_threads_than_allowed_and_nobody_starves_for_a_hedge() -> None:
     for search in searches:
         search.join()
     assert len(found) == 8
-    assert all(raced.found for raced in found)
+    assert all(raced.results for raced in found)
     assert not crowded.is_set()
     assert threads_back_to(before)
 
 
 def test_a_hedge_that_found_no_free_thread_is_tried_again() -> None:
-    workers = Workers(limit=2)
+    workers = ThreadPool(limit=2)
     somebody_else = threading.Event()
     assert workers.start(lambda: somebody_else.wait(10))
     threading.Timer(0.3, somebody_else.set).start()
@@ -362,7 +364,7 @@ def test_a_hedge_that_found_no_free_thread_is_tried_again() -> None:
 
 
 def test_without_a_free_thread_the_attempt_says_so() -> None:
-    workers = Workers(limit=1)
+    workers = ThreadPool(limit=1)
     stuck = Stuck()
     assert workers.start(lambda: stuck(QUERY, Deadline(1)))
     raced = run([ScriptedEngine("a")], seconds=0.1, workers=workers)
@@ -375,28 +377,28 @@ def test_without_a_free_thread_the_attempt_says_so() -> None:
 
 def attempts(*kinds: str) -> tuple[Attempt, ...]:
     return tuple(
-        Attempt(f"e{n}", Outcome.FAILED, 1.0, f"原因 {n}。", kind, f"办法 {n}。") for n, kind in enumerate(kinds)
+        Attempt(f"e{n}", AttemptOutcome.FAILED, 1.0, f"原因 {n}。", kind, f"办法 {n}。") for n, kind in enumerate(kinds)
     )
 
 
 def test_the_dominating_cause_is_named() -> None:
-    error = all_failed(attempts("timeout", "unavailable", "timeout"), timeout=5.0)
+    error = all_failed_error(attempts("timeout", "unavailable", "timeout"), timeout=5.0)
     assert "搜索超时：5 秒" in error.message
     assert error.cause == "timeout"
     assert error.kind == "all_failed"
-    error = all_failed(attempts("unavailable", "unavailable", "blocked"), timeout=5.0)
+    error = all_failed_error(attempts("unavailable", "unavailable", "blocked"), timeout=5.0)
     assert "网络" in error.message
     assert error.cause == "unavailable"
 
 
 def test_a_single_engine_speaks_for_itself() -> None:
-    error = all_failed(attempts("misconfigured"), timeout=5.0)
+    error = all_failed_error(attempts("misconfigured"), timeout=5.0)
     assert str(error) == "原因 0。办法 0。"
 
 
 def test_nobody_had_time() -> None:
-    assert all_failed((), timeout=2.5).cause == "timeout"
-    assert "2.5 秒" in str(all_failed((), timeout=2.5))
+    assert all_failed_error((), timeout=2.5).cause == "timeout"
+    assert "2.5 秒" in str(all_failed_error((), timeout=2.5))
 
 
 def test_cancelled_searches_write_no_warnings(caplog: pytest.LogCaptureFixture) -> None:

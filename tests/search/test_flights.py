@@ -10,7 +10,7 @@ import pytest
 
 from core.base.http import Deadline
 from core.search.errors import EngineTimeout, RateLimited, SearchError
-from core.search.flights import Flights
+from core.search.flights import SingleFlight
 from core.search.types import SearchQuery, SearchResponse
 from support.fake_engines import results_of
 
@@ -22,7 +22,7 @@ def never() -> SearchResponse:
 
 
 @contextmanager
-def under_way(flights: Flights, outcome: Callable[[], SearchResponse]) -> Iterator[threading.Event]:
+def under_way(flights: SingleFlight, outcome: Callable[[], SearchResponse]) -> Iterator[threading.Event]:
     """A search that somebody else has begun; it ends like this when the event is set."""
     begun, end = threading.Event(), threading.Event()
 
@@ -33,7 +33,7 @@ def under_way(flights: Flights, outcome: Callable[[], SearchResponse]) -> Iterat
 
     def lead() -> None:
         with suppress(SearchError):
-            flights.share("k", Deadline(30), do)
+            flights.run("k", Deadline(30), do)
 
     leader = threading.Thread(target=lead)
     leader.start()
@@ -53,36 +53,36 @@ def fails(error: SearchError) -> Callable[[], SearchResponse]:
 
 
 def test_who_joins_gets_the_same_and_asks_nobody() -> None:
-    flights = Flights()
+    flights = SingleFlight()
     with under_way(flights, lambda: FOUND) as end:
         threading.Timer(0.05, end.set).start()
-        assert flights.share("k", Deadline(10), never) is FOUND
+        assert flights.run("k", Deadline(10), never) is FOUND
 
 
 def test_who_joins_waits_no_longer_than_their_own_time() -> None:
-    flights = Flights()
+    flights = SingleFlight()
     with under_way(flights, lambda: FOUND), pytest.raises(TimeoutError):
-        flights.share("k", Deadline(0.05), never)
+        flights.run("k", Deadline(0.05), never)
 
 
 def test_a_failure_is_shared() -> None:
-    flights = Flights()
+    flights = SingleFlight()
     with under_way(flights, fails(EngineTimeout())) as end:
         threading.Timer(0.05, end.set).start()
         with pytest.raises(EngineTimeout):
-            flights.share("k", Deadline(10), never)
+            flights.run("k", Deadline(10), never)
 
 
 def test_the_limit_of_another_is_nobody_elses() -> None:
-    flights = Flights()
+    flights = SingleFlight()
     with under_way(flights, fails(RateLimited(retry_after=60))) as end:
         threading.Timer(0.05, end.set).start()
-        assert flights.share("k", Deadline(10), lambda: FOUND) is FOUND
+        assert flights.run("k", Deadline(10), lambda: FOUND) is FOUND
 
 
 def test_nothing_is_left_behind() -> None:
-    flights = Flights()
+    flights = SingleFlight()
     with suppress(EngineTimeout):
-        flights.share("k", Deadline(20), fails(EngineTimeout()))
-    assert flights.share("k", Deadline(20), lambda: FOUND) is FOUND
+        flights.run("k", Deadline(20), fails(EngineTimeout()))
+    assert flights.run("k", Deadline(20), lambda: FOUND) is FOUND
     assert flights._flights == {}

@@ -10,7 +10,7 @@ from support.fake_engines import results_of
 
 
 def numbered(found: Sequence[SearchResult]) -> list[Source]:
-    return [Source.of(result, number=number) for number, result in enumerate(found, 1)]
+    return [Source.from_result(result, number=number) for number, result in enumerate(found, 1)]
 
 
 def test_chat_gets_a_numbered_list_with_title_address_and_snippet() -> None:
@@ -30,7 +30,7 @@ def test_chat_gets_a_numbered_list_with_title_address_and_snippet() -> None:
 
 
 def test_numbers_go_on_where_the_last_search_stopped() -> None:
-    assert "[6] 标题 1" in sources_block([Source.of(results_of("x", 1)[0], number=6)], snippet_length=200)
+    assert "[6] 标题 1" in sources_block([Source.from_result(results_of("x", 1)[0], number=6)], snippet_length=200)
 
 
 def test_snippets_are_cut() -> None:

@@ -15,7 +15,7 @@ from core.search.errors import (
     EngineTimeout,
     EngineUnavailable,
 )
-from core.search.health import LONGEST_GROWN_REST, SLOW_TIMES, TRIAL_SECONDS, Health
+from core.search.health import MAX_DOUBLED_REST, MAX_OVERTAKEN, TRIAL_SECONDS, EngineHealth
 from support.waiting import Clock
 
 
@@ -25,12 +25,12 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def health(clock: Clock) -> Health:
-    return Health(["a", "b"], clock=clock)
+def health(clock: Clock) -> EngineHealth:
+    return EngineHealth(["a", "b"], clock=clock)
 
 
-def rest_of(health: Health, engine: str = "a") -> float:
-    rest = health.states()[engine]
+def rest_of(health: EngineHealth, engine: str = "a") -> float:
+    rest = health.rests()[engine]
     return rest.seconds if rest else 0.0
 
 
@@ -47,8 +47,8 @@ def rest_of(health: Health, engine: str = "a") -> float:
         (EngineQuotaExceeded(), 1800),
     ],
 )
-def test_the_error_decides_how_long(health: Health, error: EngineError, seconds: float) -> None:
-    health.failed("a", error)
+def test_the_error_decides_how_long(health: EngineHealth, error: EngineError, seconds: float) -> None:
+    health.record_failure("a", error)
     assert rest_of(health) == seconds
     rest = health.admit("a")
     assert rest is not None
@@ -57,22 +57,22 @@ def test_the_error_decides_how_long(health: Health, error: EngineError, seconds:
     assert health.admit("b") is None
 
 
-def test_after_the_rest_one_search_goes_first_and_success_ends_the_matter(health: Health, clock: Clock) -> None:
-    health.failed("a", EngineTimeout())
+def test_after_the_rest_one_search_goes_first_and_success_ends_the_matter(health: EngineHealth, clock: Clock) -> None:
+    health.record_failure("a", EngineTimeout())
     clock.pass_(14.9)
     assert health.admit("a") is not None
     clock.pass_(0.2)
     assert health.admit("a") is None
     assert health.admit("a") is not None, "half open: only one"
-    health.succeeded("a")
+    health.record_success("a")
     assert health.admit("a") is None
     assert health.admit("a") is None
-    health.failed("a", EngineTimeout())
+    health.record_failure("a", EngineTimeout())
     assert rest_of(health) == 15, "success forgets earlier failures"
 
 
-def test_half_open_lets_exactly_one_of_many_threads_through(health: Health, clock: Clock) -> None:
-    health.failed("a", EngineTimeout())
+def test_half_open_lets_exactly_one_of_many_threads_through(health: EngineHealth, clock: Clock) -> None:
+    health.record_failure("a", EngineTimeout())
     clock.pass_(16)
     through = []
     threads = [threading.Thread(target=lambda: through.append(health.admit("a") is None)) for _ in range(50)]
@@ -83,94 +83,94 @@ def test_half_open_lets_exactly_one_of_many_threads_through(health: Health, cloc
     assert through.count(True) == 1
 
 
-def test_a_trial_that_nobody_reports_on_does_not_block_the_engine_for_ever(health: Health, clock: Clock) -> None:
-    health.failed("a", EngineTimeout())
+def test_a_trial_that_nobody_reports_on_does_not_block_the_engine_for_ever(health: EngineHealth, clock: Clock) -> None:
+    health.record_failure("a", EngineTimeout())
     clock.pass_(16)
     assert health.admit("a") is None
     clock.pass_(TRIAL_SECONDS + 0.1)
     assert health.admit("a") is None
 
 
-def test_failures_in_a_row_lengthen_the_rest_up_to_a_cap(health: Health, clock: Clock) -> None:
+def test_failures_in_a_row_lengthen_the_rest_up_to_a_cap(health: EngineHealth, clock: Clock) -> None:
     rests = []
     for _ in range(9):
-        health.failed("a", EngineTimeout())
+        health.record_failure("a", EngineTimeout())
         rests.append(rest_of(health))
         clock.pass_(rests[-1] + 0.1)
         assert health.admit("a") is None
     assert rests[:4] == [15, 30, 60, 120]
-    assert rests[-1] == LONGEST_GROWN_REST
+    assert rests[-1] == MAX_DOUBLED_REST
 
 
 def test_a_class_that_rests_longer_than_the_cap_keeps_its_time_and_a_told_time_is_kept(
-    health: Health, clock: Clock
+    health: EngineHealth, clock: Clock
 ) -> None:
     for error, seconds in ((EngineBlocked(), 3600), (EngineBlocked(), 3600), (EngineThrottled(retry_after=7), 7)):
-        health.failed("a", error)
+        health.record_failure("a", error)
         assert rest_of(health) == seconds
         clock.pass_(seconds + 1)
         health.admit("a")
 
 
-def test_a_burst_of_failures_counts_once(health: Health) -> None:
+def test_a_burst_of_failures_counts_once(health: EngineHealth) -> None:
     for _ in range(200):
-        health.failed("a", EngineTimeout())
+        health.record_failure("a", EngineTimeout())
     assert rest_of(health) == 15
 
 
-def test_what_one_query_can_cause_condemns_nobody(health: Health) -> None:
+def test_what_one_query_can_cause_condemns_nobody(health: EngineHealth) -> None:
     for _ in range(20):
-        health.failed("a", EngineRefusedQuery())
+        health.record_failure("a", EngineRefusedQuery())
     assert health.admit("a") is None
-    health.succeeded("a")
+    health.record_success("a")
     for _ in range(4):
-        health.failed("a", EngineParseError())
+        health.record_failure("a", EngineParseError())
     assert health.admit("a") is None
-    health.failed("a", EngineParseError())
+    health.record_failure("a", EngineParseError())
     assert rest_of(health) == 60
 
 
-def test_a_worse_error_during_the_rest_prolongs_it(health: Health) -> None:
-    health.failed("a", EngineTimeout())
-    health.failed("a", EngineMisconfigured())
+def test_a_worse_error_during_the_rest_prolongs_it(health: EngineHealth) -> None:
+    health.record_failure("a", EngineTimeout())
+    health.record_failure("a", EngineMisconfigured())
     assert rest_of(health) == 1800
-    health.failed("a", EngineTimeout())
+    health.record_failure("a", EngineTimeout())
     assert rest_of(health) == 1800
 
 
-def test_being_overtaken_counts_only_several_times_in_a_row(health: Health) -> None:
-    for _ in range(SLOW_TIMES - 1):
-        health.overtaken("a")
+def test_being_overtaken_counts_only_several_times_in_a_row(health: EngineHealth) -> None:
+    for _ in range(MAX_OVERTAKEN - 1):
+        health.record_overtaken("a")
     assert health.admit("a") is None
-    health.succeeded("a")
-    for _ in range(SLOW_TIMES):
+    health.record_success("a")
+    for _ in range(MAX_OVERTAKEN):
         assert health.admit("a") is None
-        health.overtaken("a")
+        health.record_overtaken("a")
     assert rest_of(health) == 15
 
 
-def test_being_overtaken_on_trial_is_a_failure(health: Health, clock: Clock) -> None:
-    health.failed("a", EngineTimeout())
+def test_being_overtaken_on_trial_is_a_failure(health: EngineHealth, clock: Clock) -> None:
+    health.record_failure("a", EngineTimeout())
     clock.pass_(16)
     assert health.admit("a") is None
-    health.overtaken("a")
+    health.record_overtaken("a")
     assert rest_of(health) == 30
 
 
-def test_what_is_worth_a_last_try(health: Health) -> None:
-    health.failed("a", EngineUnavailable())
-    health.failed("b", EngineThrottled())
-    states = health.states()
+def test_what_is_worth_a_last_try(health: EngineHealth) -> None:
+    health.record_failure("a", EngineUnavailable())
+    health.record_failure("b", EngineThrottled())
+    states = health.rests()
     assert states["a"] is not None
-    assert states["a"].worth_a_try
+    assert states["a"].may_be_tried
     assert states["b"] is not None
-    assert not states["b"].worth_a_try
+    assert not states["b"].may_be_tried
 
 
-def test_the_sentences(health: Health) -> None:
-    health.failed("a", EngineThrottled(retry_after=30))
-    health.failed("b", EngineMisconfigured("密钥不对。", cure="换一个。"))
-    states = health.states()
+def test_the_sentences(health: EngineHealth) -> None:
+    health.record_failure("a", EngineThrottled(retry_after=30))
+    health.record_failure("b", EngineMisconfigured("密钥不对。", cure="换一个。"))
+    states = health.rests()
     assert states["a"] is not None
     assert states["a"].sentence == "休息中，还有 30 秒：搜索引擎要求放慢速度（429）。"
     assert states["b"] is not None

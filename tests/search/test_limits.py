@@ -50,13 +50,13 @@ def refused(do: Callable[[], None]) -> bool:
 
 
 def test_ten_a_minute_for_each_user(clock: Clock) -> None:
-    limits = SearchLimits(per_user=10, per_engine=100)
+    limits = SearchLimits(per_visitor=10, per_engine=100)
     assert admitted(limits, "甲", 12) == 10
     assert admitted(limits, "乙", 12) == 10
 
 
 def test_everybody_at_one_address_together_has_as_many_as_so_many_users(clock: Clock) -> None:
-    limits = SearchLimits(per_user=3, per_engine=100, visitors_per_address=2)
+    limits = SearchLimits(per_visitor=3, per_engine=100, visitors_per_address=2)
 
     def admitted(name: str, address: str, times: int) -> int:
         return sum(not refused(lambda: limits.admit(Visitor(name, address))) for _ in range(times))
@@ -67,7 +67,7 @@ def test_everybody_at_one_address_together_has_as_many_as_so_many_users(clock: C
 
 
 def test_the_error_says_how_long_to_wait_and_then_there_is_room(clock: Clock) -> None:
-    limits = SearchLimits(per_user=2, per_engine=100)
+    limits = SearchLimits(per_visitor=2, per_engine=100)
     limits.admit(Visitor("甲"))
     clock.pass_(20)
     limits.admit(Visitor("甲"))
@@ -82,7 +82,7 @@ def test_the_error_says_how_long_to_wait_and_then_there_is_room(clock: Clock) ->
 
 
 def test_refused_searches_do_not_count(clock: Clock) -> None:
-    limits = SearchLimits(per_user=1, per_engine=100)
+    limits = SearchLimits(per_visitor=1, per_engine=100)
     assert admitted(limits, "甲", 50) == 1
     clock.pass_(60.1)
     assert admitted(limits, "甲", 1) == 1
@@ -90,7 +90,7 @@ def test_refused_searches_do_not_count(clock: Clock) -> None:
 
 def test_exactly_ten_of_sixty_at_once() -> None:
     for _ in range(5):
-        limits = SearchLimits(per_user=10, per_engine=100)
+        limits = SearchLimits(per_visitor=10, per_engine=100)
         together = threading.Barrier(60)
         outcomes: list[bool] = []
 
@@ -111,7 +111,7 @@ def test_exactly_ten_of_sixty_at_once() -> None:
 
 
 def test_an_engine_has_one_quota_for_everybody_and_may_have_its_own(clock: Clock) -> None:
-    limits = SearchLimits(per_user=10, per_engine=3, engines={"tavily": 1})
+    limits = SearchLimits(per_visitor=10, per_engine=3, engines={"tavily": 1})
 
     def turns(engine: str) -> int:
         return sum(not refused(lambda: limits.take_turn(engine, Sleepless(1, clock))) for _ in range(5))
@@ -121,7 +121,7 @@ def test_an_engine_has_one_quota_for_everybody_and_may_have_its_own(clock: Clock
 
 
 def test_near_the_quota_requests_queue_within_the_deadline(clock: Clock) -> None:
-    limits = SearchLimits(per_user=10, per_engine=1)
+    limits = SearchLimits(per_visitor=10, per_engine=1)
     limits.take_turn("exa", Sleepless(5, clock))
     clock.pass_(57)
     waiting = Sleepless(5, clock)
@@ -130,7 +130,7 @@ def test_near_the_quota_requests_queue_within_the_deadline(clock: Clock) -> None
 
 
 def test_a_wait_past_the_deadline_is_not_begun(clock: Clock) -> None:
-    limits = SearchLimits(per_user=10, per_engine=1)
+    limits = SearchLimits(per_visitor=10, per_engine=1)
     limits.take_turn("exa", Sleepless(5, clock))
     clock.pass_(10)
     waiting = Sleepless(5, clock)
@@ -141,7 +141,7 @@ def test_a_wait_past_the_deadline_is_not_begun(clock: Clock) -> None:
 
 
 def test_whoever_waits_in_the_queue_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    limits = SearchLimits(per_user=10, per_engine=1)
+    limits = SearchLimits(per_visitor=10, per_engine=1)
     limits.take_turn("exa", Deadline(100))
     deadline = Deadline(100)
     threading.Timer(0.05, deadline.cancel).start()
@@ -150,7 +150,7 @@ def test_whoever_waits_in_the_queue_can_be_cancelled(monkeypatch: pytest.MonkeyP
 
 
 def test_the_clock_set_back_does_not_lock_a_user_out_for_longer_than_a_minute(clock: Clock) -> None:
-    limits = SearchLimits(per_user=1, per_engine=1)
+    limits = SearchLimits(per_visitor=1, per_engine=1)
     limits.admit(Visitor("甲"))
     clock.pass_(-86_400)
     with pytest.raises(RateLimited) as refusal:
@@ -160,7 +160,7 @@ def test_the_clock_set_back_does_not_lock_a_user_out_for_longer_than_a_minute(cl
 
 def test_users_who_have_gone_are_forgotten(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(our_limits, "MAX_IDLE_KEYS", 10)
-    limits = SearchLimits(per_user=1, per_engine=1)
+    limits = SearchLimits(per_visitor=1, per_engine=1)
     memory = limits._counter._memory
     for n in range(20):
         limits.admit(Visitor(f"user {n}"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from core.search.manual import ManualArticle, find, load_manual, manual
+from core.search.manual import ManualArticle, find_article, load_manual, manual_articles
 from support.base import ROOT
 
 
@@ -66,17 +66,17 @@ def test_the_real_manual_is_whole(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_finds_an_article_by_its_slug() -> None:
-    article = manual()[0]
-    assert find(article.slug) is article
+    article = manual_articles()[0]
+    assert find_article(article.slug) is article
 
 
 @pytest.mark.parametrize("slug", ["", "missing", "../../README", "/etc/passwd", "a\x00b"])
 def test_an_unknown_slug_finds_nothing(slug: str) -> None:
-    assert find(slug) is None
+    assert find_article(slug) is None
 
 
 def test_the_article_on_searxng_says_what_the_deployed_file_says() -> None:
-    article = find("searxng-setup")
+    article = find_article("searxng-setup")
     assert article is not None
     (written,) = re.findall(r"```yaml\n(.*?)```", article.body, re.DOTALL)
     told, deployed = yaml.safe_load(written), yaml.safe_load((ROOT / "deploy/searxng/settings.yml").read_text("utf-8"))

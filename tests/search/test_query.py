@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.search.query import MAX_LENGTH, effective_query, language_code, recency, since, with_sites
+from core.search.query import MAX_LENGTH, effective_query, language_code, recency, text_with_sites, time_range_start
 from core.search.types import SearchQuery, SearchType, TimeRange
 from support.base import loaded
 
@@ -76,11 +76,11 @@ def test_the_text_is_cleaned_and_bounded() -> None:
 
 
 def test_site_operators_name_the_widest_sites_only() -> None:
-    assert with_sites(SearchQuery("x")) == "x"
-    assert with_sites(SearchQuery("x", sites=("a.cn",))) == "x site:a.cn"
+    assert text_with_sites(SearchQuery("x")) == "x"
+    assert text_with_sites(SearchQuery("x", sites=("a.cn",))) == "x site:a.cn"
     sites = ("flk.npc.gov.cn", "gov.cn", "court.gov.cn", "pkulaw.com", "notgov.cn")
-    assert with_sites(SearchQuery("x", sites=sites)) == "x (site:gov.cn OR site:pkulaw.com OR site:notgov.cn)"
-    assert with_sites(SearchQuery("x", sites=("a", "b")), either=" | ") == "x (site:a | site:b)"
+    assert text_with_sites(SearchQuery("x", sites=sites)) == "x (site:gov.cn OR site:pkulaw.com OR site:notgov.cn)"
+    assert text_with_sites(SearchQuery("x", sites=("a", "b")), separator=" | ") == "x (site:a | site:b)"
 
 
 def test_small_mappings() -> None:
@@ -88,4 +88,4 @@ def test_small_mappings() -> None:
     assert recency(SearchQuery("x", SearchType.NEWS)) is TimeRange.MONTH
     assert recency(SearchQuery("x", SearchType.NEWS, time_range=TimeRange.DAY)) is TimeRange.DAY
     assert recency(SearchQuery("x")) is None
-    assert (datetime.now(UTC) - since(TimeRange.WEEK)).total_seconds() == pytest.approx(7 * 86400, abs=5)
+    assert (datetime.now(UTC) - time_range_start(TimeRange.WEEK)).total_seconds() == pytest.approx(7 * 86400, abs=5)

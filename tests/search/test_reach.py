@@ -16,7 +16,7 @@ from core.base.http import Deadline
 from core.base.http.errors import HttpConnectError, HttpRedirect
 from core.search import chrome as module
 from core.search.chrome import Browser
-from core.search.reach import NOWHERE, Origin, arguments, elsewhere
+from core.search.reach import DEAD_PROXY, WebOrigin, foreign_request_pattern, network_arguments
 from support.chrome import CHROME, NO_CHROME
 from support.faults import Peer, Server, self_signed, unused_port
 from support.google_site import GoogleSite, google_results, google_site, page
@@ -82,7 +82,7 @@ def test_without_walls_the_canary_sings(monkeypatch: pytest.MonkeyPatch) -> None
     with canary() as bird, google_site() as site:
         set_up(site, bird)
         browser = Browser(CHROME, origins=(site.url,))
-        browser._elsewhere = NOTHING
+        browser._foreign_requests = NOTHING
         opened(browser, f"{site.url}/search?q=hostile")
         browser.close()
         assert len(bird.seen) > 100
@@ -182,7 +182,7 @@ def test_the_proxy_is_asked_for_the_engine_alone(
         assert "结果 10" in opened(browser, "https://search.example/search?q=hostile")
         with pytest.raises(HttpRedirect):
             opened(browser, f"https://search.example/bounce?to=https://{bird.place}/redirect")
-        browser._elsewhere = NOTHING
+        browser._foreign_requests = NOTHING
         opened(browser, "https://search.example/search?q=hostile")
         browser.close()
         assert bird.seen == []
@@ -203,14 +203,14 @@ def test_a_proxy_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_who_is_reached_without_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     use_proxy(monkeypatch, "http://proxy.example:3128", exceptions="inside.example")
     proxies = [
-        Origin.of(url).proxy
+        WebOrigin.from_url(url).proxy
         for url in ("https://a.example", "https://inside.example", "https://127.0.0.1:1", "http://a.example")
     ]
     assert proxies == ["http://proxy.example:3128", "", "", ""]
     use_proxy(monkeypatch, "proxy.example:3128")
-    assert Origin.of("https://a.example").proxy == "http://proxy.example:3128"
+    assert WebOrigin.from_url("https://a.example").proxy == "http://proxy.example:3128"
     use_proxy(monkeypatch, "")
-    assert Origin.of("https://a.example").proxy == ""
+    assert WebOrigin.from_url("https://a.example").proxy == ""
 
 
 # ── In words ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -226,8 +226,8 @@ def test_who_is_reached_without_the_proxy(monkeypatch: pytest.MonkeyPatch) -> No
     ],
 )
 def test_an_origin(url: str, origin: str, place: str) -> None:
-    assert str(Origin.of(url)) == origin
-    assert Origin.of(url).place == place
+    assert str(WebOrigin.from_url(url)) == origin
+    assert WebOrigin.from_url(url).host_port == place
 
 
 @pytest.mark.parametrize(
@@ -251,12 +251,14 @@ def test_an_origin(url: str, origin: str, place: str) -> None:
     ],
 )
 def test_elsewhere_is_everywhere_but_there(url: str, is_elsewhere: bool) -> None:
-    origins = [Origin.of("https://www.google.com"), Origin.of("http://127.0.0.1:8080")]
-    assert bool(elsewhere(origins).match(url)) is is_elsewhere
+    origins = [WebOrigin.from_url("https://www.google.com"), WebOrigin.from_url("http://127.0.0.1:8080")]
+    assert bool(foreign_request_pattern(origins).match(url)) is is_elsewhere
 
 
 def test_chrome_has_no_exception_for_loopback() -> None:
-    told = arguments([Origin.of("http://127.0.0.1:8080"), Origin.of("https://www.google.com")], NOWHERE)
-    assert f"--proxy-server={NOWHERE}" in told
+    told = network_arguments(
+        [WebOrigin.from_url("http://127.0.0.1:8080"), WebOrigin.from_url("https://www.google.com")], DEAD_PROXY
+    )
+    assert f"--proxy-server={DEAD_PROXY}" in told
     assert "--proxy-bypass-list=<-loopback>;127.0.0.1:8080;www.google.com:443" in told
     assert "--host-resolver-rules=MAP * ~NOTFOUND,EXCLUDE 127.0.0.1,EXCLUDE www.google.com" in told

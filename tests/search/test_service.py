@@ -18,7 +18,7 @@ from core.base.http.errors import HttpError
 from core.base.settings import SearchSettings
 from core.base.visitors import Visitor
 from core.search.cache import ResultCache, SessionCache
-from core.search.engine import SearchEngine, translate
+from core.search.engine import SearchEngine, to_engine_error
 from core.search.errors import (
     AllEnginesFailed,
     EngineBlocked,
@@ -29,11 +29,11 @@ from core.search.errors import (
     QueryError,
     RateLimited,
 )
-from core.search.failover import in_short
+from core.search.failover import describe_attempt
 from core.search.limits import SearchLimits
-from core.search.results import Found
+from core.search.results import EngineResults
 from core.search.service import MAX_QUERY_LENGTH, SearchService
-from core.search.types import Outcome, SearchQuery, SearchResponse, SearchResult, SearchType
+from core.search.types import AttemptOutcome, SearchQuery, SearchResponse, SearchResult, SearchType
 from support.base import loaded
 from support.fake_engines import ScriptedEngine, Stuck, hung_until_cancelled, results_of, slow
 from support.faults import Server, drip, head, silence
@@ -94,7 +94,7 @@ def test_an_endless_query_is_refused() -> None:
 
 
 def test_without_engines_or_with_an_unknown_name() -> None:
-    assert not SearchService([]).available
+    assert not SearchService([]).has_engines
     with pytest.raises(NoEngine):
         SearchService([]).search(QUERY)
     with pytest.raises(NoEngine, match="bing"):
@@ -114,8 +114,8 @@ def test_a_search_reports_provider_time_and_attempts() -> None:
     assert response.search_time >= 0.05
     assert (response.from_cache, response.cache_age, response.stale) == (False, None, False)
     assert [(attempt.engine, attempt.outcome) for attempt in response.attempts] == [
-        ("a", Outcome.FAILED),
-        ("b", Outcome.OK),
+        ("a", AttemptOutcome.FAILED),
+        ("b", AttemptOutcome.OK),
     ]
 
 
@@ -139,16 +139,16 @@ def test_a_named_engine_is_the_only_one_asked() -> None:
 
 
 def test_what_the_engine_could_not_use_is_counted_and_its_notes_are_kept() -> None:
-    found = Found(results_of(), skipped=4, notes=("部分引擎没有答复",))
+    found = EngineResults(results_of(), skipped=4, notes=("部分引擎没有答复",))
     response = SearchService([ScriptedEngine("a", found)]).search(QUERY)
     assert (response.skipped, response.notes) == (4, ("部分引擎没有答复",))
 
 
 def test_nothing_found_is_a_response_not_an_error() -> None:
-    response = SearchService([ScriptedEngine("a", EngineTimeout()), ScriptedEngine("b", Found())]).search(QUERY)
+    response = SearchService([ScriptedEngine("a", EngineTimeout()), ScriptedEngine("b", EngineResults())]).search(QUERY)
     assert response.results == ()
     assert response.provider == "b"
-    assert [attempt.outcome for attempt in response.attempts] == [Outcome.FAILED, Outcome.EMPTY]
+    assert [attempt.outcome for attempt in response.attempts] == [AttemptOutcome.FAILED, AttemptOutcome.EMPTY]
 
 
 def test_all_failed_carries_the_attempts_and_names_the_cause() -> None:
@@ -178,13 +178,13 @@ def test_the_cure_of_the_only_engine_reaches_the_reader() -> None:
 
 def test_a_bug_is_raised_when_nobody_wins() -> None:
     with pytest.raises(KeyError):
-        SearchService([ScriptedEngine("a", KeyError("bug")), ScriptedEngine("b", Found())]).search(QUERY)
+        SearchService([ScriptedEngine("a", KeyError("bug")), ScriptedEngine("b", EngineResults())]).search(QUERY)
 
 
 def test_the_states_of_the_engines_can_be_read() -> None:
     service = SearchService([ScriptedEngine("a", EngineBlocked("验证码。")), ScriptedEngine("b")])
     service.search(QUERY)
-    states = service.states()
+    states = service.engine_rests()
     assert states["b"] is None
     assert states["a"] is not None
     assert states["a"].kind == "blocked"
@@ -209,13 +209,13 @@ def test_real_sockets_that_hang_or_drip_are_cut_at_the_deadline(behaviour: Any) 
     class Wire(SearchEngine):
         name = "wire"
 
-        def search(self, query: SearchQuery, num_results: int, *, deadline: Deadline | None = None) -> Found:
+        def search(self, query: SearchQuery, num_results: int, *, deadline: Deadline | None = None) -> EngineResults:
             assert deadline is not None
             try:
                 fetch(Request("GET", server.url), deadline=deadline)
             except HttpError as error:
-                raise translate(error) from None
-            return Found()
+                raise to_engine_error(error) from None
+            return EngineResults()
 
     before = threading.active_count()
     with Server(behaviour) as server:
@@ -277,7 +277,7 @@ def test_word_order_matters_unless_the_setting_says_otherwise(cache: ResultCache
 
 
 def test_failures_and_empty_results_are_never_kept(cache: ResultCache) -> None:
-    engine = ScriptedEngine("a", Found(), EngineTimeout(), results_of("a"))
+    engine = ScriptedEngine("a", EngineResults(), EngineTimeout(), results_of("a"))
     service = SearchService([engine], cache=cache)
     session = SessionCache()
     assert service.search(QUERY, session_cache=session).results == ()
@@ -292,7 +292,7 @@ def test_fresh_passes_both_caches_by_and_fills_them(cache: ResultCache) -> None:
     service = SearchService([engine], cache=cache)
     session = SessionCache()
     service.search(QUERY, session_cache=session)
-    new = service.search(QUERY, session_cache=session, fresh=True)
+    new = service.search(QUERY, session_cache=session, skip_caches=True)
     assert not new.from_cache
     assert service.search(QUERY, session_cache=session).results == new.results
     assert service.search(QUERY).results == new.results
@@ -345,7 +345,8 @@ def test_old_results_serve_when_every_engine_fails(cache: ResultCache, wall: Clo
 
 def test_old_results_serve_when_one_engine_failed_and_the_others_know_nothing(cache: ResultCache, wall: Clock) -> None:
     service = SearchService(
-        [ScriptedEngine("web", results_of("web"), EngineUnavailable()), ScriptedEngine("manual", Found())], cache=cache
+        [ScriptedEngine("web", results_of("web"), EngineUnavailable()), ScriptedEngine("manual", EngineResults())],
+        cache=cache,
     )
     service.search(QUERY)
     wall.pass_(200)
@@ -353,7 +354,7 @@ def test_old_results_serve_when_one_engine_failed_and_the_others_know_nothing(ca
 
 
 def test_what_nobody_finds_any_more_is_not_served_from_the_past(cache: ResultCache, wall: Clock) -> None:
-    service = SearchService([ScriptedEngine("a", results_of("a"), Found())], cache=cache)
+    service = SearchService([ScriptedEngine("a", results_of("a"), EngineResults())], cache=cache)
     service.search(QUERY)
     wall.pass_(200)
     assert service.search(QUERY).results == ()
@@ -362,13 +363,13 @@ def test_what_nobody_finds_any_more_is_not_served_from_the_past(cache: ResultCac
 def test_a_fresh_search_that_fails_falls_back_on_what_is_there(cache: ResultCache) -> None:
     service = SearchService([ScriptedEngine("a", results_of("a"), EngineUnavailable())], cache=cache)
     service.search(QUERY)
-    kept = service.search(QUERY, fresh=True)
+    kept = service.search(QUERY, skip_caches=True)
     assert kept.from_cache
     assert not kept.stale
 
 
 def test_old_results_serve_when_the_quota_is_used_up(cache: ResultCache, wall: Clock) -> None:
-    service = SearchService([ScriptedEngine("a")], cache=cache, limits=SearchLimits(per_user=100, per_engine=1))
+    service = SearchService([ScriptedEngine("a")], cache=cache, limits=SearchLimits(per_visitor=100, per_engine=1))
     service.search(QUERY)
     wall.pass_(200)
     old = service.search(QUERY)
@@ -390,7 +391,7 @@ def test_a_broken_cache_is_no_error(tmp_path: Path) -> None:
 
 
 def test_only_searches_that_leave_the_process_count(cache: ResultCache) -> None:
-    service = SearchService([ScriptedEngine("a")], cache=cache, limits=SearchLimits(per_user=2, per_engine=100))
+    service = SearchService([ScriptedEngine("a")], cache=cache, limits=SearchLimits(per_visitor=2, per_engine=100))
     session = SessionCache()
     for _ in range(5):
         service.search(QUERY)
@@ -402,13 +403,13 @@ def test_only_searches_that_leave_the_process_count(cache: ResultCache) -> None:
         service.search(SearchQuery("三"))
     assert 1 <= refusal.value.retry_after <= 60
     assert service.search(QUERY).from_cache
-    assert service.search(SearchQuery("三"), user=Visitor("别人")).provider == "a"
+    assert service.search(SearchQuery("三"), visitor=Visitor("别人")).provider == "a"
 
 
 def test_the_operator_has_no_limit() -> None:
-    service = SearchService([ScriptedEngine("a")], limits=SearchLimits(per_user=1, per_engine=100))
+    service = SearchService([ScriptedEngine("a")], limits=SearchLimits(per_visitor=1, per_engine=100))
     for n in range(5):
-        service.search(SearchQuery(str(n)), user=None)
+        service.search(SearchQuery(str(n)), visitor=None)
 
 
 # ── Identical searches at the same moment ─────────────────────────────────────────────────────────────────────────
@@ -416,7 +417,7 @@ def test_the_operator_has_no_limit() -> None:
 
 def test_identical_searches_in_flight_share_one_request() -> None:
     engine = ScriptedEngine("a", slow(0.3, results_of("a")))
-    service = SearchService([engine], limits=SearchLimits(per_user=1, per_engine=100))
+    service = SearchService([engine], limits=SearchLimits(per_visitor=1, per_engine=100))
     outcomes = together(20, lambda n: service.search(SearchQuery("民法典" + " " * n)))
     assert engine.calls == 1
     assert all(isinstance(outcome, SearchResponse) for outcome in outcomes)
@@ -440,10 +441,10 @@ def test_a_search_after_the_flight_is_a_new_one() -> None:
 
 
 def test_one_users_limit_is_not_anothers(cache: ResultCache) -> None:
-    limits = SearchLimits(per_user=1, per_engine=100)
+    limits = SearchLimits(per_visitor=1, per_engine=100)
     service = SearchService([ScriptedEngine("a", slow(0.1, results_of("a")))], limits=limits)
     limits.admit(Visitor("poor"))
-    outcomes = together(12, lambda n: service.search(QUERY, user=Visitor("poor" if n % 2 else f"rich {n}")))
+    outcomes = together(12, lambda n: service.search(QUERY, visitor=Visitor("poor" if n % 2 else f"rich {n}")))
     assert all(isinstance(outcome, SearchResponse) for outcome in outcomes[::2])
     assert all(isinstance(outcome, SearchResponse | RateLimited) for outcome in outcomes[1::2])
 
@@ -538,9 +539,9 @@ def test_two_hundred_searches_of_fifty_users(cache: ResultCache) -> None:
         engines,
         settings=settings(hedge_after=0.3),
         cache=cache,
-        limits=SearchLimits(per_user=3, per_engine=100_000),
+        limits=SearchLimits(per_visitor=3, per_engine=100_000),
     )
-    outcomes = together(200, lambda n: service.search(SearchQuery(f"问题 {n}"), user=Visitor(f"用户 {n % 50}")))
+    outcomes = together(200, lambda n: service.search(SearchQuery(f"问题 {n}"), visitor=Visitor(f"用户 {n % 50}")))
     kinds = Counter(type(outcome).__name__ for outcome in outcomes)
     assert kinds == {"SearchResponse": 150, "RateLimited": 50}
     answered = [outcome for outcome in outcomes if isinstance(outcome, SearchResponse)]
@@ -619,7 +620,7 @@ def test_the_status_is_told_from_its_field_whatever_the_sentence_says(sentence: 
     for _ in range(2):  # the second time both rest
         with pytest.raises(AllEnginesFailed) as failure:
             service.search(QUERY)
-        assert "、".join(map(in_short, failure.value.attempts, "ab")) == "a 拒绝访问（403）、b 拒绝访问"
+        assert "、".join(map(describe_attempt, failure.value.attempts, "ab")) == "a 拒绝访问（403）、b 拒绝访问"
     assert [attempt.outcome.value for attempt in failure.value.attempts] == ["skipped", "skipped"]
 
 

@@ -18,13 +18,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event, insert, text
 
-from core.answer.archive import NO_TEXT
+from core.answer.archive import DAMAGED_TEXT
 from core.answer.events import DAMAGED, SearchFinished, TextDelta
 from core.answer.message import Message, message_from_run
 from core.base.errors import InputError
 from core.base.text import clean
 from core.reading import Page
-from core.store import UNDO_SECONDS, ConversationStore, Database, ReadPages, new_conversation_id
+from core.store import UNDO_SECONDS, ConversationStore, Database, ReadPageStore, new_conversation_id
 from core.store.backends import PostgresServer, SqliteFile
 from core.store.conversations import UNFINISHED, digest
 from core.store.errors import ConversationNotFound, ConversationReadOnly, ShareNotFound, StoreError, StoreRejected
@@ -67,9 +67,9 @@ def store(open_store: Callable[[], ConversationStore]) -> ConversationStore:
 
 def talk(store: ConversationStore, count: int, owner: str | None = None, *, who: str | None = None) -> str:
     """`owner` is an account, `who` a browser."""
-    id = store.create(owner, who=who)
+    id = store.create(owner, visitor_id=who)
     for number in range(count):
-        store.save(id, message(number), who=owner or who)
+        store.save(id, message(number), visitor_id=owner or who)
     return id
 
 
@@ -154,28 +154,28 @@ def test_recent_conversations_the_latest_first(url: str) -> None:
         ids.append(talk(store, 1, "alice"))
     store.create("alice")  # nothing was said in it
     clock.pass_(1)
-    store.save(ids[0], Message("user", "又问"), who="alice")
-    assert [entry.id for entry in store.listed("alice")] == [ids[0], ids[3], ids[2], ids[1]]
-    assert [entry.id for entry in store.listed("alice", limit=2)] == [ids[0], ids[3]]
+    store.save(ids[0], Message("user", "又问"), visitor_id="alice")
+    assert [entry.id for entry in store.list_conversations("alice")] == [ids[0], ids[3], ids[2], ids[1]]
+    assert [entry.id for entry in store.list_conversations("alice", limit=2)] == [ids[0], ids[3]]
     store.close()
 
 
 def test_rename_mode_and_delete(store: ConversationStore) -> None:
     id = talk(store, 2, "alice")
-    store.rename(id, "  新\n标题  ", who="alice")
-    store.set_mode(id, "agent", who="alice")
-    store.save(id, Message("user", "不改标题"), who="alice")
-    found = store.load(id, who="alice").conversation
+    store.rename(id, "  新\n标题  ", visitor_id="alice")
+    store.set_mode(id, "agent", visitor_id="alice")
+    store.save(id, Message("user", "不改标题"), visitor_id="alice")
+    found = store.load(id, visitor_id="alice").conversation
     assert (found.title, found.mode) == ("新 标题", "agent")
     with pytest.raises(InputError, match="标题"):
-        store.rename(id, " \u200b ", who="alice")
-    store.delete(id, who="alice")
-    assert store.listed("alice") == ()
+        store.rename(id, " \u200b ", visitor_id="alice")
+    store.delete(id, visitor_id="alice")
+    assert store.list_conversations("alice") == ()
     for act in (store.load, store.delete):
         with pytest.raises(ConversationNotFound):
-            act(id, who="alice")
+            act(id, visitor_id="alice")
     with pytest.raises(ConversationNotFound):
-        store.save(id, message(0), who="alice")
+        store.save(id, message(0), visitor_id="alice")
 
 
 def test_asking_again_removes_what_came_after(store: ConversationStore) -> None:
@@ -205,7 +205,7 @@ def test_a_growing_answer_stays_one_message(store: ConversationStore) -> None:
 def test_an_answer_that_was_cut_off_still_has_what_it_cites(store: ConversationStore) -> None:
     id = talk(store, 1)
     found = [event for event in FULL.events if isinstance(event, SearchFinished)]
-    growing = message_from_run([*found, TextDelta("一[1]。二")], seconds=1, id="run", growing=True)
+    growing = message_from_run([*found, TextDelta("一[1]。二")], seconds=1, id="run", is_growing=True)
     assert growing.cited == ()
     store.save(id, growing, finished=False)
     interrupted = store.load(id).messages[-1]
@@ -224,14 +224,14 @@ def test_a_save_that_comes_late_does_not_undo_the_finished_answer(store: Convers
 
 
 def every_way_in(store: ConversationStore, id: str, owner: str | None) -> Iterator[Callable[[], object]]:
-    yield lambda: store.load(id, who=owner)
-    yield lambda: store.save(id, message(9), who=owner)
-    yield lambda: store.rename(id, "我的", who=owner)
-    yield lambda: store.set_mode(id, "agent", who=owner)
-    yield lambda: store.truncate_from(id, "m0", who=owner)
-    yield lambda: store.delete(id, who=owner)
-    yield lambda: store.share(id, who=owner)
-    yield lambda: store.withdraw(id, who=owner)
+    yield lambda: store.load(id, visitor_id=owner)
+    yield lambda: store.save(id, message(9), visitor_id=owner)
+    yield lambda: store.rename(id, "我的", visitor_id=owner)
+    yield lambda: store.set_mode(id, "agent", visitor_id=owner)
+    yield lambda: store.truncate_from(id, "m0", visitor_id=owner)
+    yield lambda: store.delete(id, visitor_id=owner)
+    yield lambda: store.share(id, visitor_id=owner)
+    yield lambda: store.stop_sharing(id, visitor_id=owner)
 
 
 @pytest.mark.parametrize("stranger", [None, "", "bob", "alice ", "ALICE", "alice\x00"])
@@ -244,44 +244,44 @@ def test_a_conversation_with_an_owner_is_closed_to_others(store: ConversationSto
         with pytest.raises(ConversationNotFound) as absent:
             missing()
         assert str(refused.value) == str(absent.value)
-    assert store.listed(stranger) == ()
-    assert len(store.load(id, who="alice").messages) == 2
-    assert [entry.id for entry in store.listed("alice")] == [id]
+    assert store.list_conversations(stranger) == ()
+    assert len(store.load(id, visitor_id="alice").messages) == 2
+    assert [entry.id for entry in store.list_conversations("alice")] == [id]
 
 
 def test_without_an_owner_the_id_opens_it_and_only_who_began_it_has_it_in_their_list(store: ConversationStore) -> None:
     id = talk(store, 2, who="browser")
     mine = talk(store, 1, "alice")
-    assert [entry.id for entry in store.listed("browser")] == [id]
-    assert [entry.id for entry in store.listed("alice")] == [mine]
-    assert store.listed("another") == store.listed("") == store.listed(None) == ()
+    assert [entry.id for entry in store.list_conversations("browser")] == [id]
+    assert [entry.id for entry in store.list_conversations("alice")] == [mine]
+    assert store.list_conversations("another") == store.list_conversations("") == store.list_conversations(None) == ()
     for who in (None, "alice", "another"):
-        assert len(store.load(id, who=who).messages) == 2
-        assert not store.load(id, who=who).changeable
-    assert store.load(id, who="browser").changeable
-    assert [entry.id for entry in store.listed("browser")] == [id], "reading puts it into no other list"
-    assert store.listed("another") == ()
+        assert len(store.load(id, visitor_id=who).messages) == 2
+        assert not store.load(id, visitor_id=who).may_change
+    assert store.load(id, visitor_id="browser").may_change
+    assert [entry.id for entry in store.list_conversations("browser")] == [id], "reading puts it into no other list"
+    assert store.list_conversations("another") == ()
 
 
 @pytest.mark.parametrize("reader", [None, "", "another", "browser ", "BROWSER"])
 def test_who_did_not_begin_it_can_read_it_and_change_nothing(store: ConversationStore, reader: str | None) -> None:
     id = talk(store, 2, who="browser")
-    store.save(id, Message("assistant", "还在写", id="run"), who="browser", finished=False)
-    before = store.load(id, who="browser")
+    store.save(id, Message("assistant", "还在写", id="run"), visitor_id="browser", finished=False)
+    before = store.load(id, visitor_id="browser")
     _load, *changes = every_way_in(store, id, reader)
-    changes.append(lambda: store.save(id, Message("assistant", "改了", id="run"), who=reader, finished=False))
+    changes.append(lambda: store.save(id, Message("assistant", "改了", id="run"), visitor_id=reader, finished=False))
     for change in changes:
         with pytest.raises(ConversationReadOnly, match="只能阅读"):
             change()
-    assert store.load(id, who="browser") == before
+    assert store.load(id, visitor_id="browser") == before
 
 
 def test_what_is_in_nobodys_list_belongs_to_whoever_has_its_id(store: ConversationStore) -> None:
     """Begun in a browser without cookies, or before there were lists."""
     id = talk(store, 1)
     for who in (None, "browser"):
-        assert store.load(id, who=who).changeable
-        store.save(id, Message("user", "又问"), who=who)
+        assert store.load(id, visitor_id=who).may_change
+        store.save(id, Message("user", "又问"), visitor_id=who)
 
 
 def test_what_several_had_in_their_lists_stays_with_all_of_them(store: ConversationStore) -> None:
@@ -290,18 +290,18 @@ def test_what_several_had_in_their_lists_stays_with_all_of_them(store: Conversat
     with store._database.write() as connection:
         connection.execute(insert(visits).values(visitor=digest("another"), conversation_id=id))
     for who in ("browser", "another"):
-        store.save(id, Message("user", "又问"), who=who)
-        assert [entry.id for entry in store.listed(who)] == [id]
+        store.save(id, Message("user", "又问"), visitor_id=who)
+        assert [entry.id for entry in store.list_conversations(who)] == [id]
     with pytest.raises(ConversationReadOnly):
-        store.rename(id, "我的", who="third")
+        store.rename(id, "我的", visitor_id="third")
 
 
 def test_to_create_it_twice_lists_it_once(store: ConversationStore) -> None:
     id = new_conversation_id()
     for _ in range(2):
-        store.create(who=HOSTILE, id=id)
-    store.save(id, message(0), who=HOSTILE)
-    assert [entry.id for entry in store.listed(HOSTILE)] == [id]
+        store.create(visitor_id=HOSTILE, id=id)
+    store.save(id, message(0), visitor_id=HOSTILE)
+    assert [entry.id for entry in store.list_conversations(HOSTILE)] == [id]
 
 
 @pytest.mark.parametrize(
@@ -327,40 +327,40 @@ def timed(url: str) -> Iterator[tuple[ConversationStore, Clock]]:
 def test_what_was_deleted_is_gone_for_everybody_and_comes_back_whole(timed: tuple[ConversationStore, Clock]) -> None:
     store, clock = timed
     id, other = talk(store, 3, who="browser"), talk(store, 1, who="browser")
-    share = store.share(id, who="browser")
-    before = store.load(id, who="browser")
-    store.delete(id, who="browser")
-    assert [entry.id for entry in store.listed("browser")] == [other]
+    share = store.share(id, visitor_id="browser")
+    before = store.load(id, visitor_id="browser")
+    store.delete(id, visitor_id="browser")
+    assert [entry.id for entry in store.list_conversations("browser")] == [other]
     for who in ("browser", "another"):
         for act in every_way_in(store, id, who):
             with pytest.raises(ConversationNotFound):
                 act()
     with pytest.raises(ConversationNotFound):
-        store.save(id, Message("user", "又问"), who="browser")
+        store.save(id, Message("user", "又问"), visitor_id="browser")
     with pytest.raises(ShareNotFound):
-        store.shared(share)
+        store.find_shared(share)
     with pytest.raises(ConversationNotFound):
-        store.copy(id, who="another", share=share)
+        store.copy(id, visitor_id="another", share=share)
     with pytest.raises(ConversationNotFound):
-        store.restore(id, who="another")
+        store.restore(id, visitor_id="another")
     clock.pass_(UNDO_SECONDS - 1)
-    store.restore(id, who="browser")
-    assert store.load(id, who="browser") == before
-    assert store.shared(share) == id
+    store.restore(id, visitor_id="browser")
+    assert store.load(id, visitor_id="browser") == before
+    assert store.find_shared(share) == id
 
 
 @pytest.mark.parametrize("sign", ["another is begun", "another is deleted"])
 def test_after_half_an_hour_it_is_gone_for_good(timed: tuple[ConversationStore, Clock], sign: str) -> None:
     store, clock = timed
     id, other = talk(store, 3, who="browser"), talk(store, 1, who="browser")
-    store.delete(id, who="browser")
+    store.delete(id, visitor_id="browser")
     clock.pass_(UNDO_SECONDS + 1)
     if sign == "another is begun":
-        store.create(who="browser")
+        store.create(visitor_id="browser")
     else:
-        store.delete(other, who="browser")
+        store.delete(other, visitor_id="browser")
     with pytest.raises(ConversationNotFound):
-        store.restore(id, who="browser")
+        store.restore(id, visitor_id="browser")
     with store._database.read() as connection:
         assert connection.execute(text("SELECT count(*) FROM messages")).scalar() == 1
 
@@ -371,11 +371,11 @@ def test_to_rename_does_not_move_it_in_the_list(timed: tuple[ConversationStore, 
     clock.pass_(1)
     second = talk(store, 1, who="browser")
     clock.pass_(1)
-    store.rename(first, "新标题", who="browser")
-    store.share(first, who="browser")
-    store.delete(first, who="browser")
-    store.restore(first, who="browser")
-    assert [entry.id for entry in store.listed("browser")] == [second, first]
+    store.rename(first, "新标题", visitor_id="browser")
+    store.share(first, visitor_id="browser")
+    store.delete(first, visitor_id="browser")
+    store.restore(first, visitor_id="browser")
+    assert [entry.id for entry in store.list_conversations("browser")] == [second, first]
 
 
 # ── Shared and copied ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -384,61 +384,61 @@ def test_to_rename_does_not_move_it_in_the_list(timed: tuple[ConversationStore, 
 @pytest.mark.parametrize("owner", [None, "alice"])
 def test_a_share_opens_it_for_reading_until_it_is_withdrawn(store: ConversationStore, owner: str | None) -> None:
     id, who = talk(store, 2, owner, who="browser"), owner or "browser"
-    share = store.share(id, who=who)
+    share = store.share(id, visitor_id=who)
     assert re.fullmatch(r"[\w-]{24}", share)
     assert share != id
-    assert store.share(id, who=who) == share, "the same until it is withdrawn"
-    assert [entry.share for entry in store.listed(who)] == [share]
-    assert store.shared(share) == id
-    page = store.load(id, who="another", share=share)
-    assert (len(page.messages), page.changeable) == (2, False)
+    assert store.share(id, visitor_id=who) == share, "the same until it is withdrawn"
+    assert [entry.share for entry in store.list_conversations(who)] == [share]
+    assert store.find_shared(share) == id
+    page = store.load(id, visitor_id="another", share=share)
+    assert (len(page.messages), page.may_change) == (2, False)
     with pytest.raises(ConversationReadOnly if owner is None else ConversationNotFound):
-        store.save(id, message(5), who="another")
-    store.withdraw(id, who=who)
+        store.save(id, message(5), visitor_id="another")
+    store.stop_sharing(id, visitor_id=who)
     with pytest.raises(ShareNotFound, match="失效"):
-        store.shared(share)
+        store.find_shared(share)
     if owner:
         with pytest.raises(ConversationNotFound):
-            store.load(id, who="another", share=share)
-    assert store.share(id, who=who) != share, "what was withdrawn never opens again"
+            store.load(id, visitor_id="another", share=share)
+    assert store.share(id, visitor_id=who) != share, "what was withdrawn never opens again"
 
 
 @pytest.mark.parametrize("share", ["", "x", "A" * 24, "\x00" * 24, "\ud800" * 24, "%" * 24, "' OR 1=1 --"])
 def test_an_invented_share_opens_nothing(store: ConversationStore, share: str) -> None:
     id = talk(store, 1, "alice")
     with pytest.raises(ShareNotFound):
-        store.shared(share)
+        store.find_shared(share)
     with pytest.raises(ConversationNotFound):
-        store.load(id, who="another", share=share)
+        store.load(id, visitor_id="another", share=share)
 
 
 @pytest.mark.parametrize("owner", [None, "bob"])
 def test_a_copy_has_everything_and_is_the_readers_own(store: ConversationStore, owner: str | None) -> None:
     id, who = talk(store, 3, "alice"), owner or "browser"
-    pages = ReadPages(store._database)
+    pages = ReadPageStore(store._database)
     read = Page("https://a.example/", "https://a.example/", "标题", "正文", None, "html", datetime.now(UTC), 0, False)
-    pages.save(id, "m1", {1: read}, who="alice")
+    pages.save(id, "m1", {1: read}, visitor_id="alice")
     with pytest.raises(ConversationNotFound):
-        store.copy(id, who=who, owner=owner)
-    copy = store.copy(id, who=who, owner=owner, share=store.share(id, who="alice"))
-    store.save(copy, Message("user", "接着问"), who=who)
-    assert [message.text for message in store.load(copy, who=who).messages] == [
+        store.copy(id, visitor_id=who, owner=owner)
+    copy = store.copy(id, visitor_id=who, owner=owner, share=store.share(id, visitor_id="alice"))
+    store.save(copy, Message("user", "接着问"), visitor_id=who)
+    assert [message.text for message in store.load(copy, visitor_id=who).messages] == [
         "第 0 条",
         "第 1 条",
         "第 2 条",
         "接着问",
     ]
-    assert pages.load(copy, "m1", who=who)[1].text == "正文"
-    assert [(entry.id, entry.title, entry.share) for entry in store.listed(who)] == [(copy, "第 0 条", "")]
-    assert len(store.load(id, who="alice").messages) == 3
-    assert [entry.id for entry in store.listed("alice")] == [id]
+    assert pages.load(copy, "m1", visitor_id=who)[1].text == "正文"
+    assert [(entry.id, entry.title, entry.share) for entry in store.list_conversations(who)] == [(copy, "第 0 条", "")]
+    assert len(store.load(id, visitor_id="alice").messages) == 3
+    assert [entry.id for entry in store.list_conversations("alice")] == [id]
 
 
 # ── Found again ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def found(store: ConversationStore, words: str, who: str = "browser") -> list[str]:
-    return sorted(entry.title for entry in store.listed(who, words=words))
+    return sorted(entry.title for entry in store.list_conversations(who, words=words))
 
 
 @pytest.fixture
@@ -448,11 +448,11 @@ def library(store: ConversationStore) -> ConversationStore:
         ("固態電池", "能量密度約 400 Wh/kg，QuantumScape 量產時間未定。"),
         ("百分比", "增长 100%，下划线 a_b，反斜杠 c\\d，方括号 [x]，星号 *，问号？^尖"),
     ):
-        id = store.create(who="browser")
-        store.save(id, Message("user", question), who="browser")
-        store.save(id, Message("assistant", answer), who="browser")
-    other = store.create(who="another")
-    store.save(other, Message("user", "离婚冷静期 别人的"), who="another")
+        id = store.create(visitor_id="browser")
+        store.save(id, Message("user", question), visitor_id="browser")
+        store.save(id, Message("assistant", answer), visitor_id="browser")
+    other = store.create(visitor_id="another")
+    store.save(other, Message("user", "离婚冷静期 别人的"), visitor_id="another")
     return store
 
 
@@ -495,7 +495,7 @@ def test_a_damaged_text_does_not_end_the_search(sqlite: ConversationStore) -> No
     with closing(sqlite3.connect(database_file(), isolation_level=None)) as other:
         other.execute("UPDATE messages SET text = CAST(x'ff41' AS TEXT) WHERE id = 'm0'")
         other.execute("UPDATE messages SET text = x'00' WHERE id = 'm1'")
-    assert [entry.id for entry in sqlite.listed("browser", words="第 2")] == [id]
+    assert [entry.id for entry in sqlite.list_conversations("browser", words="第 2")] == [id]
 
 
 def test_the_list_is_one_query_and_a_thousand_are_searched_in_one(store: ConversationStore) -> None:
@@ -515,10 +515,10 @@ def test_the_list_is_one_query_and_a_thousand_are_searched_in_one(store: Convers
             connection.execute(insert(messages).values(conversation_id=id, position=1, id="a", **said))
     queries: list[str] = []
     event.listen(
-        store._database._opened(), "before_cursor_execute", lambda *call: queries.append(str(call[2])), named=False
+        store._database._open_engine(), "before_cursor_execute", lambda *call: queries.append(str(call[2])), named=False
     )
-    assert [entry.title for entry in store.listed("browser", limit=16)][::15] == ["对话 999", "对话 984"]
-    assert len(store.listed("browser", limit=2000)) == 1000
+    assert [entry.title for entry in store.list_conversations("browser", limit=16)][::15] == ["对话 999", "对话 984"]
+    assert len(store.list_conversations("browser", limit=2000)) == 1000
     assert found(store, "字517号") == ["对话 517"]
     assert len([query for query in queries if "conversations" in query]) == 3
 
@@ -529,14 +529,14 @@ def test_the_list_is_one_query_and_a_thousand_are_searched_in_one(store: Convers
 def test_hostile_text_is_cleaned_and_kept(store: ConversationStore) -> None:
     id = store.create(HOSTILE, mode=HOSTILE)
     sent = Message("user", HOSTILE, id=HOSTILE, model=HOSTILE)
-    store.save(id, sent, who=HOSTILE)
-    store.save(id, replace(sent, text=HOSTILE * 2), who=HOSTILE)
-    store.rename(id, HOSTILE, who=HOSTILE)
-    page = store.load(id, who=HOSTILE)
+    store.save(id, sent, visitor_id=HOSTILE)
+    store.save(id, replace(sent, text=HOSTILE * 2), visitor_id=HOSTILE)
+    store.rename(id, HOSTILE, visitor_id=HOSTILE)
+    page = store.load(id, visitor_id=HOSTILE)
     assert [message.text for message in page.messages] == [clean(HOSTILE * 2)]
     assert "👩‍👧" in page.conversation.title
-    store.truncate_from(id, HOSTILE, who=HOSTILE)
-    assert store.load(id, who=HOSTILE).messages == ()
+    store.truncate_from(id, HOSTILE, visitor_id=HOSTILE)
+    assert store.load(id, visitor_id=HOSTILE).messages == ()
 
 
 def test_a_megabyte_is_kept(store: ConversationStore) -> None:
@@ -566,7 +566,7 @@ def test_a_long_conversation_takes_as_many_queries_and_rows(store: ConversationS
     fetched: list[int] = []
     short, long = filled(store, 21), filled(store, 1000)
 
-    @event.listens_for(store._database._opened(), "after_cursor_execute")
+    @event.listens_for(store._database._open_engine(), "after_cursor_execute")
     def count(_connection: object, cursor: object, *_: object) -> None:
         fetched.append(getattr(cursor, "rowcount", -1))
 
@@ -853,7 +853,7 @@ def test_a_full_disk_is_one_store_error(sqlite: ConversationStore) -> None:
     with sqlite._database.read() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
     event.listen(
-        sqlite._database._opened(),
+        sqlite._database._open_engine(),
         "checkout",
         lambda connection, *_: connection.execute(f"PRAGMA max_page_count = {pages + 2}"),
     )
@@ -888,7 +888,7 @@ def test_a_damaged_row_is_a_readable_message(sqlite: ConversationStore) -> None:
         other.execute("UPDATE messages SET payload = '{', text = CAST(x'ff41' AS TEXT) WHERE id = 'm0'")
         other.execute("UPDATE messages SET payload = x'00ff', text = x'00', created = 'then' WHERE id = 'm1'")
     page = sqlite.load(id)
-    assert [message.text for message in page.messages] == ["\ufffdA", NO_TEXT, "第 2 条"]
+    assert [message.text for message in page.messages] == ["\ufffdA", DAMAGED_TEXT, "第 2 条"]
     assert page.messages[0].notices == page.messages[1].notices == (DAMAGED,)
 
 

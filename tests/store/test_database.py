@@ -27,9 +27,9 @@ def test_what_many_readers_at_once_have_opened_is_let_go_when_nobody_reads(tmp_p
         reader.join()
     assert len(open_files(tmp_path)) > 8
     with database.read() as connection:
-        database.let_idle_go()
+        database.close_idle_connections()
         assert connection.execute(text("SELECT 1")).scalar() == 1, "somebody reads"
-    database.let_idle_go()
+    database.close_idle_connections()
     assert not open_files(tmp_path)
     with database.read() as connection:
         assert connection.execute(text("SELECT count(*) FROM schema_version")).scalar()

@@ -147,7 +147,7 @@ def test_a_database_of_a_newer_program_is_refused_and_left_alone(version_1: Back
     newer = Database(version_1, migrations=(*MIGRATIONS, ADDED))
     assert versions(newer)[-1] == len(MIGRATIONS) + 1
     store = ConversationStore(Database(version_1))
-    for act in (store.create, lambda: store.load(OLD), lambda: store.listed("browser")):
+    for act in (store.create, lambda: store.load(OLD), lambda: store.list_conversations("browser")):
         with pytest.raises(StoreTooNew, match="更新版本的程序") as refused:
             act()
         assert isinstance(refused.value, AppError)

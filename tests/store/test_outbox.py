@@ -60,9 +60,9 @@ def open_outbox() -> Iterator[Open]:
 
 def talk(outbox: Outbox, count: int) -> str:
     id = new_conversation_id()
-    outbox.create(id, owner=None, who=None, mode="chat")
+    outbox.create(id, owner=None, visitor_id=None, mode="chat")
     for number in range(count):
-        outbox.save(id, said(number), who=None)
+        outbox.save(id, said(number), visitor_id=None)
     return id
 
 
@@ -71,7 +71,7 @@ def test_all_is_kept_in_order(file: Path, open_outbox: Open) -> None:
     id = talk(outbox, 100)
     assert outbox.flush(20)
     assert texts(store, id) == [f"第 {number} 条" for number in range(100)]
-    assert (outbox.problem, outbox.unkept("m99")) == ("", "")
+    assert (outbox.problem, outbox.unsaved_reason("m99")) == ("", "")
 
 
 def test_a_backup_that_holds_the_lock_costs_nothing_but_time(file: Path, open_outbox: Open) -> None:
@@ -81,13 +81,13 @@ def test_a_backup_that_holds_the_lock_costs_nothing_but_time(file: Path, open_ou
     with closing(sqlite3.connect(file, isolation_level=None)) as backup:
         backup.execute("BEGIN IMMEDIATE")
         started = time.monotonic()
-        outbox.save(first, said(1), who=None)
+        outbox.save(first, said(1), visitor_id=None)
         assert time.monotonic() - started < 1, "the page's thread does not wait"
-        until(lambda: "正忙" in outbox.unkept("m1"), seconds=10)
-        assert [message.id for message in outbox.waiting_messages(first, who=None)] == ["m1"]
+        until(lambda: "正忙" in outbox.unsaved_reason("m1"), seconds=10)
+        assert [message.id for message in outbox.pending_messages(first, visitor_id=None)] == ["m1"]
         backup.execute("ROLLBACK")
     assert outbox.flush(10)
-    assert outbox.unkept("m1") == ""
+    assert outbox.unsaved_reason("m1") == ""
     assert texts(store, first) == ["第 0 条", "第 1 条"]
 
 
@@ -98,15 +98,15 @@ def test_a_growing_answer_waits_once(file: Path, open_outbox: Open) -> None:
     text = ""
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        outbox.save(id, said(2), who=None)
+        outbox.save(id, said(2), visitor_id=None)
         for _ in range(50):
             text += "字"
             growing = partial(Message, "assistant", text, id="run")
-            outbox.save_growing(id, "run", growing, who=None, finished=False)
-        assert len(outbox._waiting) == 2
-        outbox.truncate_from(id, "run", who=None)
-        outbox.save(id, Message("assistant", "重新写的", id="run"), who=None)
-        assert len(outbox._waiting) == 4, "not joined across what came between"
+            outbox.save_growing_message(id, "run", growing, visitor_id=None, finished=False)
+        assert len(outbox._pending) == 2
+        outbox.truncate_from(id, "run", visitor_id=None)
+        outbox.save(id, Message("assistant", "重新写的", id="run"), visitor_id=None)
+        assert len(outbox._pending) == 4, "not joined across what came between"
         other.execute("ROLLBACK")
     assert outbox.flush(10)
     assert texts(store, id) == ["第 0 条", "第 2 条", "重新写的"]
@@ -119,15 +119,15 @@ def test_a_full_disk_is_told_and_caught_up(tmp_path: Path, open_outbox: Open) ->
         assert outbox.flush(10)
         disk.fill()
         for number in range(2, 12):
-            outbox.save(id, Message("user", f"第 {number} 条" + "长" * 5_000, id=f"m{number}"), who=None)
+            outbox.save(id, Message("user", f"第 {number} 条" + "长" * 5_000, id=f"m{number}"), visitor_id=None)
         until(lambda: "磁盘已满" in outbox.problem, seconds=10)
-        until(lambda: "磁盘已满" in outbox.unkept("m11"), seconds=10)
+        until(lambda: "磁盘已满" in outbox.unsaved_reason("m11"), seconds=10)
         assert store.load(id).messages[0].text == "第 0 条", "what is there can be read"
         assert "磁盘已满" in outbox.problem, "and reading does not clear the warning"
         disk.free()
         assert outbox.flush(20)
         assert [text[:6].rstrip("长") for text in texts(store, id)] == [f"第 {number} 条" for number in range(12)]
-        assert outbox.unkept("m11") == ""
+        assert outbox.unsaved_reason("m11") == ""
         store.close()
 
 
@@ -141,7 +141,7 @@ def test_a_disk_that_became_read_only_is_still_read(tmp_path: Path, open_outbox:
         disk.remount("ro")
         later, refused = open_outbox(file)
         assert texts(later, id) == ["第 0 条", "第 1 条", "第 2 条"]
-        refused.save(id, said(3), who=None)
+        refused.save(id, said(3), visitor_id=None)
         until(lambda: "只能读取" in refused.problem, seconds=10)
         assert len(texts(later, id)) == 3
         disk.remount("rw")
@@ -214,14 +214,14 @@ def test_a_server_that_went_away_gets_everything_when_it_is_back(postgres: Postg
     postgres.stop()
     try:
         started = time.monotonic()
-        outbox.save(id, said(2), who=None)
-        outbox.truncate_from(id, "m1", who=None)
-        outbox.save(id, said(4), who=None)
+        outbox.save(id, said(2), visitor_id=None)
+        outbox.truncate_from(id, "m1", visitor_id=None)
+        outbox.save(id, said(4), visitor_id=None)
         assert time.monotonic() - started < 1
-        until(lambda: outbox.unkept("m4") != "", seconds=15)
+        until(lambda: outbox.unsaved_reason("m4") != "", seconds=15)
         with pytest.raises(StoreError):
             store.load(id)
-        assert [message.id for message in outbox.waiting_messages(id, who=None)] == ["m2", "m4"]
+        assert [message.id for message in outbox.pending_messages(id, visitor_id=None)] == ["m2", "m4"]
     finally:
         postgres.start()
     assert outbox.flush(30)
@@ -247,12 +247,12 @@ def test_what_the_database_refuses_does_not_hold_up_the_others(
 
     monkeypatch.setattr(store, "save", picky)
     for number in range(1, 5):
-        outbox.save(id, said(number), who=None)
+        outbox.save(id, said(number), visitor_id=None)
     assert outbox.flush(10)
     assert texts(store, id) == ["第 0 条", "第 3 条", "第 4 条"]
-    assert "没有保存" in outbox.unkept("m1")
-    assert "没有保存" in outbox.unkept("m2")
-    assert outbox.unkept("m3") == ""
+    assert "没有保存" in outbox.unsaved_reason("m1")
+    assert "没有保存" in outbox.unsaved_reason("m2")
+    assert outbox.unsaved_reason("m3") == ""
 
 
 def test_a_conversation_deleted_elsewhere_is_said(file: Path, open_outbox: Open) -> None:
@@ -260,9 +260,9 @@ def test_a_conversation_deleted_elsewhere_is_said(file: Path, open_outbox: Open)
     id = talk(outbox, 1)
     assert outbox.flush(10)
     store.delete(id)
-    outbox.save(id, said(1), who=None)
+    outbox.save(id, said(1), visitor_id=None)
     assert outbox.flush(10)
-    assert "没有找到这个对话" in outbox.unkept("m1")
+    assert "没有找到这个对话" in outbox.unsaved_reason("m1")
 
 
 def test_more_than_can_wait_is_refused_and_said(file: Path, open_outbox: Open) -> None:
@@ -272,8 +272,8 @@ def test_more_than_can_wait_is_refused_and_said(file: Path, open_outbox: Open) -
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         for number in range(1, 10):
-            outbox.save(id, said(number), who=None)
-        assert "太多" in outbox.unkept("m9")
+            outbox.save(id, said(number), visitor_id=None)
+        assert "太多" in outbox.unsaved_reason("m9")
         other.execute("ROLLBACK")
 
 
@@ -284,10 +284,10 @@ def test_somebody_elses_waiting_messages_are_not_shown(file: Path, open_outbox: 
     id = new_conversation_id()
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        outbox.create(id, owner="甲", who="甲", mode="chat")
-        outbox.save(id, said(1), who="甲")
-        assert outbox.waiting_messages(id, who="乙") == outbox.waiting_messages(id, who=None) == ()
-        assert len(outbox.waiting_messages(id, who="甲")) == 1
+        outbox.create(id, owner="甲", visitor_id="甲", mode="chat")
+        outbox.save(id, said(1), visitor_id="甲")
+        assert outbox.pending_messages(id, visitor_id="乙") == outbox.pending_messages(id, visitor_id=None) == ()
+        assert len(outbox.pending_messages(id, visitor_id="甲")) == 1
         other.execute("ROLLBACK")
     assert outbox.flush(10)
 
@@ -309,7 +309,7 @@ def test_closing_over_a_locked_database_is_soon_over_and_says_what_was_lost(
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         for number in range(1, 4):
-            outbox.save(id, said(number), who=None)
+            outbox.save(id, said(number), visitor_id=None)
         began = time.monotonic()
         outbox.close(10)
         assert time.monotonic() - began < 10

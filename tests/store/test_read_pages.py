@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from core.answer.message import Message
 from core.reading import Page
-from core.store import ConversationStore, Database, ReadPages
+from core.store import ConversationStore, Database, ReadPageStore
 from core.store.conversations import new_conversation_id
 from core.store.errors import ConversationNotFound
 from support.base import loaded
@@ -43,10 +43,10 @@ def answered(database: Database) -> tuple[str, str]:
 
 
 def test_the_text_comes_back_as_it_was(database: Database, answered: tuple[str, str]) -> None:
-    pages = ReadPages(database)
+    pages = ReadPageStore(database)
     long = "第一段。\n" + "供水总量🙂" * 20_000
-    pages.save(*answered, {1: page(long), 3: page("短")}, who=None)
-    kept = pages.load(*answered, who=None)
+    pages.save(*answered, {1: page(long), 3: page("短")}, visitor_id=None)
+    kept = pages.load(*answered, visitor_id=None)
     assert (kept[1].text, kept[3].text) == (long, "短")
     assert (kept[1].address, kept[1].title, kept[1].fetched) == ("https://a.example/x", "标题", READ_AT.timestamp())
     assert kept[1].hash == page(long).hash
@@ -57,66 +57,66 @@ def test_the_text_comes_back_as_it_was(database: Database, answered: tuple[str, 
 def test_saving_again_replaces_and_nothing_is_kept_for_a_message_that_is_gone(
     database: Database, answered: tuple[str, str]
 ) -> None:
-    pages = ReadPages(database)
-    pages.save(*answered, {1: page("旧"), 2: page("旧")}, who=None)
-    pages.save(*answered, {1: page("新")}, who=None)
-    assert {number: kept.text for number, kept in pages.load(*answered, who=None).items()} == {1: "新"}
-    pages.save(answered[0], "gone", {1: page("x")}, who=None)
-    assert pages.load(answered[0], "gone", who=None) == {}
+    pages = ReadPageStore(database)
+    pages.save(*answered, {1: page("旧"), 2: page("旧")}, visitor_id=None)
+    pages.save(*answered, {1: page("新")}, visitor_id=None)
+    assert {number: kept.text for number, kept in pages.load(*answered, visitor_id=None).items()} == {1: "新"}
+    pages.save(answered[0], "gone", {1: page("x")}, visitor_id=None)
+    assert pages.load(answered[0], "gone", visitor_id=None) == {}
 
 
 def test_the_texts_go_with_the_answer(database: Database, answered: tuple[str, str]) -> None:
-    pages, (id, message) = ReadPages(database), answered
-    pages.save(id, message, {1: page("字")}, who=None)
+    pages, (id, message) = ReadPageStore(database), answered
+    pages.save(id, message, {1: page("字")}, visitor_id=None)
     ConversationStore(database).truncate_from(id, message)
     with database.read() as connection:
         assert connection.execute(text("SELECT count(*) FROM read_pages")).scalar_one() == 0
 
 
 def test_what_was_changed_in_the_database_is_not_shown(database: Database, answered: tuple[str, str]) -> None:
-    pages = ReadPages(database)
-    pages.save(*answered, {1: page("真"), 2: page("真"), 3: page("真")}, who=None)
+    pages = ReadPageStore(database)
+    pages.save(*answered, {1: page("真"), 2: page("真"), 3: page("真")}, visitor_id=None)
     with database.write() as connection:
         connection.execute(text("UPDATE read_pages SET hash = 'x' WHERE number = 1"))
         connection.execute(text("UPDATE read_pages SET text = '坏' WHERE number = 2"))
-    assert set(pages.load(*answered, who=None)) == {3}
+    assert set(pages.load(*answered, visitor_id=None)) == {3}
 
 
 def test_nobody_reads_what_belongs_to_somebody_else(database: Database) -> None:
-    store, pages, id = ConversationStore(database), ReadPages(database), new_conversation_id()
+    store, pages, id = ConversationStore(database), ReadPageStore(database), new_conversation_id()
     store.create("我", id=id)
-    store.save(id, Message("assistant", "答", id="a"), who="我")
-    pages.save(id, "a", {1: page("字")}, who="别人")
-    assert pages.load(id, "a", who="我") == {}
-    pages.save(id, "a", {1: page("字")}, who="我")
-    assert set(pages.load(id, "a", who="我")) == {1}
-    assert pages.load(id, "a", who="别人") == pages.load(id, "a", who=None) == {}
+    store.save(id, Message("assistant", "答", id="a"), visitor_id="我")
+    pages.save(id, "a", {1: page("字")}, visitor_id="别人")
+    assert pages.load(id, "a", visitor_id="我") == {}
+    pages.save(id, "a", {1: page("字")}, visitor_id="我")
+    assert set(pages.load(id, "a", visitor_id="我")) == {1}
+    assert pages.load(id, "a", visitor_id="别人") == pages.load(id, "a", visitor_id=None) == {}
     with pytest.raises(ConversationNotFound):
-        pages.load("no id", "a", who=None)
+        pages.load("no id", "a", visitor_id=None)
 
 
 def test_what_was_attached_to_questions_is_found_with_them(database: Database, answered: tuple[str, str]) -> None:
-    store, pages, (id, answer) = ConversationStore(database), ReadPages(database), answered
+    store, pages, (id, answer) = ConversationStore(database), ReadPageStore(database), answered
     store.save(id, Message("user", "再问", id="q2"))
-    pages.save(id, answer, {1: page("网页")}, who=None)
-    pages.save(id, "q2", {1: page("丙")}, who=None)
-    pages.save(id, "q", {2: page("乙"), 1: page("甲")}, who=None)
-    found = pages.attached(id, who=None)
+    pages.save(id, answer, {1: page("网页")}, visitor_id=None)
+    pages.save(id, "q2", {1: page("丙")}, visitor_id=None)
+    pages.save(id, "q", {2: page("乙"), 1: page("甲")}, visitor_id=None)
+    found = pages.load_attachments(id, visitor_id=None)
     assert [(message, [one.text for one in each]) for message, each in found.items()] == [
         ("q", ["甲", "乙"]),
         ("q2", ["丙"]),
     ]
-    assert found["q2"][0].as_page().text == "丙"
-    copy = store.copy(id, who="另一人")
-    assert set(pages.attached(copy, who="另一人")) == {"q", "q2"}
+    assert found["q2"][0].to_page().text == "丙"
+    copy = store.copy(id, visitor_id="另一人")
+    assert set(pages.load_attachments(copy, visitor_id="另一人")) == {"q", "q2"}
     store.truncate_from(id, "q2")
-    assert set(pages.attached(id, who=None)) == {"q"}
+    assert set(pages.load_attachments(id, visitor_id=None)) == {"q"}
 
 
 def test_nobody_sees_what_another_has_attached(database: Database) -> None:
-    store, pages, id = ConversationStore(database), ReadPages(database), new_conversation_id()
+    store, pages, id = ConversationStore(database), ReadPageStore(database), new_conversation_id()
     store.create("我", id=id)
-    store.save(id, Message("user", "问", id="q"), who="我")
-    pages.save(id, "q", {1: page("字")}, who="我")
-    assert set(pages.attached(id, who="我")) == {"q"}
-    assert pages.attached(id, who="别人") == pages.attached(id, who=None) == {}
+    store.save(id, Message("user", "问", id="q"), visitor_id="我")
+    pages.save(id, "q", {1: page("字")}, visitor_id="我")
+    assert set(pages.load_attachments(id, visitor_id="我")) == {"q"}
+    assert pages.load_attachments(id, visitor_id="别人") == pages.load_attachments(id, visitor_id=None) == {}

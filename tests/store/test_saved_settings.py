@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import text
 
 from core.app import build_app, shared_app
-from core.base.settings import Saved, SettingsNotSaved
-from core.store import Database, StoredSettings
+from core.base.settings import SavedValues, SettingsNotSaved
+from core.store import Database, SavedSettingsTable
 from core.store.backends import PostgresServer, SqliteFile
 from support.base import loaded
 from support.faults import full_backlog
@@ -38,8 +38,8 @@ def another(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Data
 
 
 def test_one_server_saves_and_another_reads(another: Callable[[], Database]) -> None:
-    here, there = (StoredSettings(another(), secret=SECRET) for _ in range(2))
-    assert here.read() == there.read() == Saved()
+    here, there = (SavedSettingsTable(another(), secret=SECRET) for _ in range(2))
+    assert here.read() == there.read() == SavedValues()
     before = there.stamp()
     here.change(OPENAI)
     assert here.stamp() != before, "at once where it was saved"
@@ -49,26 +49,26 @@ def test_one_server_saves_and_another_reads(another: Callable[[], Database]) -> 
 
 
 def test_nobody_reads_it_without_the_secret(another: Callable[[], Database]) -> None:
-    StoredSettings(another(), secret=SECRET).change(OPENAI)
+    SavedSettingsTable(another(), secret=SECRET).change(OPENAI)
     with another().read() as connection:
         (row,) = connection.execute(text("SELECT * FROM page_settings")).all()
     assert KEY not in str(row)
     assert "LLM_MODEL" not in str(row)
     for secret, reason in (("another secret", "与保存时不同"), ("", "没有设置")):
-        found = StoredSettings(another(), secret=secret).read()
+        found = SavedSettingsTable(another(), secret=secret).read()
         assert found.values == {}
         assert reason in found.problem
 
 
 def test_without_a_secret_saving_is_refused_and_says_what_to_do(another: Callable[[], Database]) -> None:
-    settings = StoredSettings(another(), secret="")
+    settings = SavedSettingsTable(another(), secret="")
     with pytest.raises(SettingsNotSaved, match="STREAMLIT_SERVER_COOKIE_SECRET"):
         settings.change(OPENAI)
-    assert settings.read() == Saved()
+    assert settings.read() == SavedValues()
 
 
 def test_servers_that_save_at_once_lose_nothing(another: Callable[[], Database]) -> None:
-    servers = [StoredSettings(another(), secret=SECRET) for _ in range(3)]
+    servers = [SavedSettingsTable(another(), secret=SECRET) for _ in range(3)]
     servers[0].change({"FIRST": "x"})
 
     def save(number: int) -> None:
@@ -86,7 +86,7 @@ def test_servers_that_save_at_once_lose_nothing(another: Callable[[], Database])
 def test_a_database_that_is_away_keeps_nobody_waiting_and_nothing_is_forgotten(tmp_path: Path) -> None:
     now = [0.0]
     database = Database(SqliteFile(tmp_path / "x.sqlite3"))
-    settings = StoredSettings(database, secret=SECRET, clock=lambda: now[0])
+    settings = SavedSettingsTable(database, secret=SECRET, clock=lambda: now[0])
     settings.change(OPENAI)
     assert settings.read().values == OPENAI
     stamp = settings.stamp()
@@ -106,13 +106,13 @@ def test_every_app_server_answers_with_the_new_model(
     monkeypatch: pytest.MonkeyPatch, postgres: Postgres, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("STREAMLIT_SERVER_COOKIE_SECRET", SECRET)
-    monkeypatch.setattr(StoredSettings, "LOOK_AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr(SavedSettingsTable, "LOOK_AGAIN_SECONDS", 0.05)
     shared = {"DATABASE_URL": postgres.new_database(), "SEARCH_PROVIDER_PRIORITY": "bundled"}
     here = build_app(loaded(**shared, DATA_DIR=str(tmp_path / "here")))
     there = build_app(loaded(**shared, DATA_DIR=str(tmp_path / "there")))
     with shared_and_closed(there), closing(here):
         assert not shared_app().settings.llm.model
-        here.saved.change(OPENAI)
+        here.saved_settings.change(OPENAI)
         until(lambda: shared_app().settings.llm.model == "openai:a")
         assert KEY in there.settings.secrets()
         assert not list(tmp_path.rglob("page.json"))

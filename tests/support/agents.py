@@ -17,7 +17,7 @@ from core.agent.tools import ToolFactory
 from core.answer.events import Answer, Notice, RunEvent, RunFailed, TextDelta, Thought
 from core.answer.message import Message
 from core.app import App, build_app
-from core.llm.limits import ModelLimit
+from core.llm.limits import ModelCallLimit
 from core.llm.model import Model, build_chat_model
 from core.run.question import AnswerOptions
 from core.search.engine import SearchEngine
@@ -93,7 +93,7 @@ async def no_patience(seconds: float) -> None:
 def _runner(app: App, tools: Sequence[ToolFactory], changes: dict[str, Any]) -> AgentRunner:
     """`changes` to the agent's settings pass validation by: a test does not wait for ten seconds."""
     agent = app.settings.agent.model_copy(update=changes)
-    changed = replace(app.loaded, values=app.settings.model_copy(update={"agent": agent}))
+    changed = replace(app.loaded_settings, values=app.settings.model_copy(update={"agent": agent}))
     app.configured = replace(app.configured, loaded=changed)
     return AgentRunner(
         app.latest_configured,
@@ -118,7 +118,7 @@ def agent(
     chat = chat or (ScriptedChatModel(script=list(says)) if says else None)
     settings = loaded(**({"LLM_MODEL": "scripted:test"} if chat else {}), **(environ or {}))
     build = (lambda _: chat) if chat else build_chat_model
-    model = Model(settings.values, build=build, sleep=no_patience, limit=ModelLimit.from_settings(settings.values))
+    model = Model(settings.values, build=build, sleep=no_patience, limit=ModelCallLimit.from_settings(settings.values))
     engines = [FakeEngine("fake", results(9))] if engines is None else engines
     app = build_app(settings, model=model, engines=engines)
     try:
@@ -137,7 +137,7 @@ def wired_agent(
         settings = loaded(**wiring)
         engines = [FakeEngine("fake", results(9))] if engines is None else engines
         app = build_app(settings, model=Model(settings.values, sleep=no_patience), engines=engines)
-        app.model.chat()  # reads certificates for a while, which is not the run's time
+        app.model.chat_model()  # reads certificates for a while, which is not the run's time
         try:
             yield WiredAgent(app, _runner(app, TOOLS, changes), server=server)
         finally:

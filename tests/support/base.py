@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from core.app import brought_sections
+from core.app import extra_sections
 from core.base.settings import LoadedSettings, load_settings
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -13,7 +13,7 @@ SHARED = ROOT.parent / "shared"
 
 
 NOWHERE = Path("/nonexistent/settings.yaml")
-VARIABLES = frozenset(load_settings(NOWHERE, {}, sections=brought_sections()).origins)
+VARIABLES = frozenset(load_settings(NOWHERE, {}, sections=extra_sections()).origins)
 """The environment variables of all settings."""
 
 
@@ -22,4 +22,4 @@ def loaded(**environ: str) -> LoadedSettings:
     if "DATA_DIR" not in environ:
         environ["DATA_DIR"] = os.environ["DATA_DIR"]
     environ.setdefault("READING_PAGES", "0")  # a test that reads pages brings a web of its own
-    return load_settings(ROOT / "settings.yaml", environ, sections=brought_sections())
+    return load_settings(ROOT / "settings.yaml", environ, sections=extra_sections())

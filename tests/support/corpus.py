@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lxml import html
 
-from core.base.chinese.sentences import sentences
+from core.base.chinese.sentences import split_sentences
 from support.base import ROOT
 
 FOLDER = ROOT / "tests" / "reading" / "pages"
@@ -61,7 +61,7 @@ def _sample(name: str, marked: str) -> Sample:
 def _units(element: html.HtmlElement) -> Iterable[str]:
     if element.tag == "tr":
         return [cell.text_content() for cell in element]
-    return sentences(element.text_content())
+    return split_sentences(element.text_content())
 
 
 def share(parts: Sequence[str], text: str) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 from core.base.http import Deadline
 from core.search.engine import SearchEngine
 from core.search.errors import EngineTimeout
-from core.search.results import Found
+from core.search.results import EngineResults
 from core.search.types import SearchQuery, SearchResult
 
 
@@ -36,8 +36,8 @@ class FakeEngine(SearchEngine):
         return self.answer[:num_results]
 
 
-def results_of(engine: str = "fake", count: int = 3) -> Found:
-    return Found(
+def results_of(engine: str = "fake", count: int = 3) -> EngineResults:
+    return EngineResults(
         SearchResult(f"标题 {n}", f"https://example.org/{engine}/{n}", f"摘要 {n}", "example.org", None, engine, n)
         for n in range(1, count + 1)
     )
@@ -82,7 +82,7 @@ def slow(seconds: float, answer: Any) -> Callable[..., Any]:
     return behave
 
 
-def hung_until_cancelled(query: SearchQuery, deadline: Deadline) -> Found:
+def hung_until_cancelled(query: SearchQuery, deadline: Deadline) -> EngineResults:
     """As an engine behind `core.base.http.fetch` hangs: until its time is up, or somebody cuts it off."""
     while not deadline.cancelled and deadline.remaining():
         time.sleep(0.005)
@@ -95,6 +95,6 @@ class Stuck:
     def __init__(self) -> None:
         self.release = threading.Event()
 
-    def __call__(self, query: SearchQuery, deadline: Deadline) -> Found:
+    def __call__(self, query: SearchQuery, deadline: Deadline) -> EngineResults:
         self.release.wait(30)
-        return Found()
+        return EngineResults()

@@ -18,14 +18,15 @@ from core.legal.library.article_index import StoredArticle
 from core.legal.library.index import LegalIndex
 from core.legal.library.law_index import LawVersion
 from core.legal.text.article_numbers import ArticleNumber
-from core.legal.text.paragraphs import paragraphs
-from core.legal.text.quotations import quotes
-from core.legal.types import Kind, Status
-from core.legal.verify import ABROAD, DRAFT, OTHER_EDITION, Author, Mark, Verdict, Verifier
+from core.legal.text.paragraphs import split_paragraphs
+from core.legal.text.quotations import is_quoted_from
+from core.legal.types import LawKind, LawStatus
+from core.legal.verify import ABROAD, DRAFT, OTHER_EDITION, Author, StatuteFinding, StatuteMark, Verifier
 
 NOTHING, ASKED_BACK = "no verdict", "？是否指"
 AGREES, EXISTS, DIFFERS, MISSING, UNKNOWN = (
-    mark.value for mark in (Mark.AGREES, Mark.EXISTS, Mark.DIFFERS, Mark.MISSING, Mark.UNKNOWN)
+    mark.value
+    for mark in (StatuteMark.AGREES, StatuteMark.EXISTS, StatuteMark.DIFFERS, StatuteMark.MISSING, StatuteMark.UNKNOWN)
 )
 ALARMS = {DIFFERS, MISSING}
 
@@ -51,9 +52,9 @@ def said_of(verifier: Verifier, one: Labelled) -> str:
     return label_of(found[-1], one.law) if found else NOTHING
 
 
-def label_of(verdict: Verdict, law: str = "") -> str:
-    if verdict.unheld:
-        return verdict.unheld
+def label_of(verdict: StatuteFinding, law: str = "") -> str:
+    if verdict.unchecked_reason:
+        return verdict.unchecked_reason
     if verdict.note.startswith("是否指"):
         return ASKED_BACK if law in verdict.note else "？是否指别的"
     if law and verdict.law_name != law:
@@ -133,7 +134,7 @@ class _Maker:
         self._index = index
         self._chance = chance
         self._numbered_of = cache(lambda id: [one for one in index.articles(id) if one.number.number])
-        self._laws = [law for law in index.laws() if law.article_count and index.status(law) is Status.IN_FORCE]
+        self._laws = [law for law in index.laws() if law.article_count and index.status(law) is LawStatus.IN_FORCE]
 
     def kinds(self) -> Sequence[Callable[[], Iterator[Labelled]]]:
         return (
@@ -152,7 +153,7 @@ class _Maker:
 
     def in_paragraph(self) -> Iterator[Labelled]:
         for law, article in self._articles():
-            place = self._chance.randint(1, len(paragraphs(article.text)))
+            place = self._chance.randint(1, len(split_paragraphs(article.text)))
             text = f"应当依照{self._written(law)}{article.number}第{to_chinese(place)}款处理。"
             yield Labelled("right, with its 款", text, str(article.number), EXISTS, law.name)
 
@@ -185,7 +186,7 @@ class _Maker:
 
     def no_such_paragraph(self) -> Iterator[Labelled]:
         for law, article in self._articles():
-            place = 1 + max(map(len, map(paragraphs, self._all_versions(law, article))))
+            place = 1 + max(map(len, map(split_paragraphs, self._all_versions(law, article))))
             text = f"应当依照{self._written(law)}{article.number}第{to_chinese(place)}款处理。"
             yield Labelled("wrong, no such 款", text, str(article.number), MISSING, law.name)
 
@@ -201,14 +202,14 @@ class _Maker:
     def neighbour(self) -> Iterator[Labelled]:
         for law, article, quote in self._quotable():
             other = self._another(law, article)
-            if other and not any(quotes(quote, text) for text in self._all_versions(law, other)):
+            if other and not any(is_quoted_from(quote, text) for text in self._all_versions(law, other)):
                 text = self._quoting(law, other, quote)
                 yield Labelled("wrong, another article quoted", text, str(other.number), DIFFERS, law.name)
 
     def _altered(self, kind: str, alter: Callable[[str], str]) -> Iterator[Labelled]:
         for law, article, quote in self._quotable():
             other = alter(quote)
-            if not any(quotes(other, text) for text in self._all_versions(law, article)):
+            if not any(is_quoted_from(other, text) for text in self._all_versions(law, article)):
                 yield Labelled(kind, self._quoting(law, article, other), str(article.number), DIFFERS, law.name)
 
     def _other_letter(self, quote: str) -> str:
@@ -225,7 +226,7 @@ class _Maker:
 
     def abroad(self) -> Iterator[Labelled]:
         for law, article in self._articles():
-            if law.kind is Kind.STATUTE and law.key.endswith(("法", "法典")):
+            if law.kind is LawKind.STATUTE and law.key.endswith(("法", "法典")):
                 name = f"{self._chance.choice(_ABROAD)}{law.key}"
                 written = self._chance.choice((name, f"《{name}》"))
                 yield Labelled("abroad", f"学者比较了{written}{article.number}。", str(article.number), ABROAD)
@@ -233,7 +234,7 @@ class _Maker:
     def of_a_city(self) -> Iterator[Labelled]:
         for law, article in self._articles():
             name = f"{self._chance.choice(_CITIES)}{law.key}"
-            if law.kind is Kind.REGULATION and law.key.endswith(("条例", "办法")) and not self._index.resolve(name):
+            if law.kind is LawKind.REGULATION and law.key.endswith(("条例", "办法")) and not self._index.resolve(name):
                 written = self._chance.choice((name, f"《{name}》"))
                 yield Labelled("of a city", f"根据{written}{article.number}处理。", str(article.number), UNKNOWN)
 
@@ -247,7 +248,7 @@ class _Maker:
         for law, article in self._articles():
             wrong = law.key.replace("法典", "法点") if "法典" in law.key else f"{law.key[:-1]}发"
             doubled = f"{law.name}法"
-            if law.kind is Kind.STATUTE and law.key.endswith(("法", "法典")):
+            if law.kind is LawKind.STATUTE and law.key.endswith(("法", "法典")):
                 written = self._chance.choice((f"《{wrong}》", wrong, f"《{doubled}》"))
                 text = f"依据{written}{article.number}处理。"
                 yield Labelled("a misspelt law", text, str(article.number), ASKED_BACK, law.name)
@@ -283,7 +284,7 @@ class _Maker:
         for law, older, article in self._older():
             today = self._index.article(law.id, article.number)
             quote = next(iter(self._sentences(today)), "") if today else ""
-            if quote and not quotes(quote, article.text):
+            if quote and not is_quoted_from(quote, article.text):
                 text = f"《{law.name}》（{_year(older)}年公布）{article.number}规定：“{quote}”"
                 yield Labelled("an older version, today's words", text, str(article.number), DIFFERS, law.name)
 
@@ -345,10 +346,10 @@ def _year(version: LawVersion) -> str:
 # ── Prose that nobody here wrote ──────────────────────────────────────────────────────────────────────────────────
 
 
-def real_prose(verifier: Verifier, index: LegalIndex, by: Author) -> Iterator[tuple[str, Verdict]]:
+def real_prose(verifier: Verifier, index: LegalIndex, by: Author) -> Iterator[tuple[str, StatuteFinding]]:
     """What courts say of laws that have not changed since: whatever is called wrong there is a false alarm."""
     for document in index.laws():
-        if document.kind is not Kind.INTERPRETATION or not document.published:
+        if document.kind is not LawKind.INTERPRETATION or not document.published:
             continue
         for article in index.articles(document.id):
             for verdict in verifier.verify(article.text, by) if "条" in article.text else ():

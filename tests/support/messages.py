@@ -14,7 +14,16 @@ from core.answer.events import (
     Usage,
 )
 from core.answer.message import Message
-from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, SearchType, Source, TimeRange
+from core.search.types import (
+    Attempt,
+    AttemptOutcome,
+    SearchQuery,
+    SearchResponse,
+    SearchResult,
+    SearchType,
+    Source,
+    TimeRange,
+)
 
 FULL = Message(
     "assistant",
@@ -25,7 +34,10 @@ FULL = Message(
             SearchResponse(
                 SearchQuery("民法典", SearchType.REGULATION, 5, "zh-CN", TimeRange.YEAR, ("gov.cn",)),
                 (SearchResult("题", "https://gov.cn/", "摘要", "gov.cn", "2024-01-01", "tavily", 3),),
-                (Attempt("exa", Outcome.FAILED, 1.5, "超时", "timeout", "重试"), Attempt("tavily", Outcome.OK, 0.5)),
+                (
+                    Attempt("exa", AttemptOutcome.FAILED, 1.5, "超时", "timeout", "重试"),
+                    Attempt("tavily", AttemptOutcome.OK, 0.5),
+                ),
                 "tavily",
                 True,
                 12.5,

@@ -115,7 +115,7 @@ def _draw(events: "Sequence[RunEvent]", over: bool) -> None:  # noqa: UP037 - it
 
     steps = Steps(st.container())
     for event in events:
-        steps.take(event)
+        steps.add_event(event)
     steps.draw()
     if over:
         steps.finish()

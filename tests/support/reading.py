@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from core.reading import reader
-from core.reading.workers import ExtractionWorkers
+from core.reading.workers import WorkerPool
 
 
-class KeptWorkers(ExtractionWorkers):
+class KeptWorkers(WorkerPool):
     def start(self) -> None:
         """They do when they are needed: two Apps that started them at once would wait for each other."""
 

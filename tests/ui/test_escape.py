@@ -12,7 +12,7 @@ from markupsafe import Markup
 from streamlit.testing.v1 import AppTest
 
 from core.base.text import one_line
-from core.ui.escape import label
+from core.ui.escape import escape_label
 from support.base import ROOT
 
 WORD_JOINER = "\u2060"
@@ -25,13 +25,13 @@ def read(markdown: str) -> str:
 
 @given(st.text())
 def test_the_reader_sees_what_was_written(text: str) -> None:
-    assert read(label(text)) == one_line(text)
-    assert "\n" not in label(text)
+    assert read(escape_label(text)) == one_line(text)
+    assert "\n" not in escape_label(text)
 
 
 @given(st.text(alphabet="![]()`*_~$:<>#-.1a\\|&@/ "))
 def test_no_mark_is_left_unescaped(text: str) -> None:
-    assert re.fullmatch(r"(?:\\[!-/:-@\[-`{-~]|[^!-/:-@\[-`{-~])*", label(text))
+    assert re.fullmatch(r"(?:\\[!-/:-@\[-`{-~]|[^!-/:-@\[-`{-~])*", escape_label(text))
 
 
 # What Streamlit 1.67 replaces in the finished text.
@@ -53,12 +53,12 @@ REPLACED = re.compile(
 )
 def test_what_streamlit_replaces_later_is_broken_up(text: str) -> None:
     assert REPLACED.search(text)
-    assert not REPLACED.search(label(text).replace("\\", ""))
+    assert not REPLACED.search(escape_label(text).replace("\\", ""))
 
 
 def test_ordinary_text_stays_as_it_is() -> None:
-    assert label("离婚冷静期 是多久？\n2024 年") == "离婚冷静期 是多久？ 2024 年"
-    assert WORD_JOINER not in label("12:30 C:\\path a-b <3")
+    assert escape_label("离婚冷静期 是多久？\n2024 年") == "离婚冷静期 是多久？ 2024 年"
+    assert WORD_JOINER not in escape_label("12:30 C:\\path a-b <3")
 
 
 # ── HTML ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.search.manual import manual
+from core.search.manual import manual_articles
 from core.ui.session import ROUTED
 from support.base import ROOT
 
@@ -26,9 +26,9 @@ def titles(page: AppTest) -> list[str]:
 
 def test_every_article_is_listed_and_opens() -> None:
     page = opened()
-    assert titles(page) == [article.title for article in manual()]
+    assert titles(page) == [article.title for article in manual_articles()]
     page.button[3].click().run()
-    assert page.header[0].value == manual()[3].title
+    assert page.header[0].value == manual_articles()[3].title
     page.button[0].click().run()
     assert page.header[0].value == "帮助"
 
@@ -41,14 +41,14 @@ def test_an_address_opens_its_article() -> None:
 def test_an_address_that_names_no_article_shows_the_contents(address: str) -> None:
     page = opened(address)
     assert "没有这篇文章" in page.warning[0].value
-    assert len(titles(page)) == len(manual())
+    assert len(titles(page)) == len(manual_articles())
 
 
 def test_articles_are_found_by_title_and_keyword() -> None:
     page = opened()
     page.text_input[0].set_value(" SEARXNG ").run()
     assert "SearXNG 报错 403 怎么办" in titles(page)
-    assert 0 < len(titles(page)) < len(manual())
+    assert 0 < len(titles(page)) < len(manual_articles())
     page.text_input[0].set_value("红烧肉").run()
     assert titles(page) == []
     assert "没有标题或关键词" in page.info[0].value

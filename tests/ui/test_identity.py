@@ -63,8 +63,8 @@ def test_nobody_renames_or_deletes_what_belongs_to_another(arrive: Any, monkeypa
     monkeypatch.setattr(session, "chat", lambda: chat)
     with scripted_app(says=[]) as (app, _):
         id = app.store.create(owner="https://id.example li")
-        app.store.save(id, Message("user", "只有李四知道的问题"), who="https://id.example li")
-        entry = app.store.load(id, who="https://id.example li").conversation
+        app.store.save(id, Message("user", "只有李四知道的问题"), visitor_id="https://id.example li")
+        entry = app.store.load(id, visitor_id="https://id.example li").conversation
         arrive(ZHANG, mark=MARK)
         with pytest.raises(ConversationNotFound):
             conversation_list.rename(app, id, "我的")
@@ -72,5 +72,5 @@ def test_nobody_renames_or_deletes_what_belongs_to_another(arrive: Any, monkeypa
             conversation_list.delete(app, entry)
         with pytest.raises(ConversationNotFound):
             conversation_list.share(app, id)
-        kept = app.store.load(id, who="https://id.example li")
+        kept = app.store.load(id, visitor_id="https://id.example li")
     assert kept.conversation.title == "只有李四知道的问题"

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.answer.message import Message
 from core.app import shared_app
-from core.base.settings import SavedFile
+from core.base.settings import SavedSettingsFile
 from core.ui.chat.actions import CHAT_ON
 from core.ui.session import ChatState
 from support.base import ROOT
@@ -86,13 +86,13 @@ def test_a_mode_chosen_before_the_first_question_is_kept_with_the_conversation()
 
 
 def test_one_question_looks_a_handful_of_times_whether_settings_were_saved(monkeypatch: pytest.MonkeyPatch) -> None:
-    page, looks, stamp = open_page(), list[Any](), SavedFile.stamp
+    page, looks, stamp = open_page(), list[Any](), SavedSettingsFile.stamp
 
-    def counted(saved: SavedFile) -> Any:
+    def counted(saved: SavedSettingsFile) -> Any:
         looks.append(stamp(saved))
         return looks[-1]
 
-    monkeypatch.setattr(SavedFile, "stamp", counted)
+    monkeypatch.setattr(SavedSettingsFile, "stamp", counted)
     ask(page, "你是谁")
     assert 1 <= len(looks) <= 6
 

@@ -32,9 +32,9 @@ def test_what_came_with_the_html_is_not_drawn_again(monkeypatch: pytest.MonkeyPa
 
 def test_nothing_in_it_looks_like_a_tag() -> None:
     """Streamlit drops the whole script otherwise."""
-    assert not re.search(r"<[/\w!]", scripts.script())
+    assert not re.search(r"<[/\w!]", scripts.combined_script())
 
 
 def test_the_copy_button_is_one_that_the_script_knows() -> None:
-    assert 'class="wy-copy"' in render.COPY
-    assert '".wy-copy"' in scripts.script()
+    assert 'class="wy-copy"' in render.COPY_BUTTON
+    assert '".wy-copy"' in scripts.combined_script()

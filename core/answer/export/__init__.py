@@ -12,16 +12,20 @@ from datetime import tzinfo
 from core.answer.export.html_page import as_html
 from core.answer.export.json_file import as_json
 from core.answer.export.markdown_text import answer_as_markdown, as_markdown
-from core.answer.export.said import CheckStatutes, unchecked
+from core.answer.export.said import CheckStatutes, no_statute_check
 from core.answer.message import Message
 
 __all__ = ["answer_as_markdown", "as_html", "as_json", "as_markdown", "as_word"]
 
 
 def as_word(
-    title: str, messages: Sequence[Message], *, zone: tzinfo | None = None, check: CheckStatutes = unchecked
+    title: str,
+    messages: Sequence[Message],
+    *,
+    zone: tzinfo | None = None,
+    check_statutes: CheckStatutes = no_statute_check,
 ) -> bytes:
     """Return the conversation as a Word file. python-docx is imported only here, to keep it out of every page."""
     from core.answer.export import word_file
 
-    return word_file.as_word(title, messages, zone=zone, check=check)
+    return word_file.as_word(title, messages, zone=zone, check_statutes=check_statutes)

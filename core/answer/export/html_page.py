@@ -11,15 +11,15 @@ from core.answer.export.said import (
     LABELS,
     UNTITLED,
     CheckStatutes,
-    attached,
-    claim_lines,
-    day,
-    origin,
+    attachments_line,
+    check_lines,
+    exported_messages,
+    format_day,
+    format_time,
+    no_statute_check,
+    origin_line,
     remarks,
-    said,
-    shown_moment,
-    unchecked,
-    verdict_lines,
+    statute_lines,
 )
 from core.answer.markdown import render_standalone
 from core.answer.message import Message
@@ -75,22 +75,29 @@ section + section { border-top: 1px solid #8883; }
 
 
 def as_html(
-    title: str, messages: Sequence[Message], *, zone: tzinfo | None = None, check: CheckStatutes = unchecked
+    title: str,
+    messages: Sequence[Message],
+    *,
+    zone: tzinfo | None = None,
+    check_statutes: CheckStatutes = no_statute_check,
 ) -> Markup:
-    sections = (_section(message, f"m{number}", zone, check) for number, message in enumerate(said(messages), 1))
+    sections = (
+        _section(message, f"m{number}", zone, check_statutes)
+        for number, message in enumerate(exported_messages(messages), 1)
+    )
     return _PAGE.format(title=one_line(title) or UNTITLED, style=_STYLE, body=Markup("\n").join(sections))
 
 
-def _section(message: Message, anchor: str, zone: tzinfo | None, check: CheckStatutes) -> Markup:
+def _section(message: Message, anchor: str, zone: tzinfo | None, check_statutes: CheckStatutes) -> Markup:
     if message.role == "user":
-        when = shown_moment(message.created, zone)
+        when = format_time(message.created, zone)
         inside = Markup('<div class="question">%s</div>') % clean(message.text)
-        inside += Markup('<p class="remark">%s</p>') % attached(message) if message.files else Markup()
+        inside += Markup('<p class="remark">%s</p>') % attachments_line(message) if message.files else Markup()
     else:
-        when = origin(message, zone)
-        text = render_standalone(message.text, message.found, anchor=anchor)
-        checks = _list("依据核对", claim_lines(message)) + _list("法条核验", verdict_lines(message, check))
-        inside = Markup("<div>%s</div>") % text + checks + _below(message, anchor, zone)
+        when = origin_line(message, zone)
+        text = render_standalone(message.text, message.sources, anchor=anchor)
+        checks = _list("依据核对", check_lines(message)) + _list("法条核验", statute_lines(message, check_statutes))
+        inside = Markup("<div>%s</div>") % text + checks + _references_and_remarks(message, anchor, zone)
     heading = Markup('<h2>%s <span class="origin">%s</span></h2>') % (LABELS[message.role], one_line(when))
     return Markup("<section>%s\n%s</section>") % (heading, inside)
 
@@ -100,9 +107,9 @@ def _list(title: str, lines: Iterable[str]) -> Markup:
     return Markup("<h3>%s</h3><ul>%s</ul>") % (title, rows) if rows else Markup()
 
 
-def _below(message: Message, anchor: str, zone: tzinfo | None) -> Markup:
+def _references_and_remarks(message: Message, anchor: str, zone: tzinfo | None) -> Markup:
     references = (
-        references_html(message.cited, anchor=anchor, accessed=day(message, zone)) if message.cited else Markup()
+        references_html(message.cited, anchor=anchor, accessed=format_day(message, zone)) if message.cited else Markup()
     )
     heading = Markup("<h3>参考文献</h3>") if references else Markup()
     remarked = Markup().join(Markup('<p class="remark">%s</p>') % remark for remark in remarks(message))

@@ -20,15 +20,15 @@ from typing import Any
 
 from core.answer.events import SearchFinished
 from core.answer.export.said import (
+    INCOMPLETE_KINDS,
     LABELS,
-    NOT_WHOLE,
     UNTITLED,
     CheckStatutes,
-    day,
-    moment,
-    said,
-    unchecked,
-    verdicts,
+    exported_messages,
+    format_day,
+    local_time,
+    no_statute_check,
+    statute_findings,
 )
 from core.answer.message import Message
 from core.base.text import clean, one_line
@@ -40,35 +40,39 @@ VERSION = 1
 
 
 def as_json(
-    title: str, messages: Iterable[Message], *, zone: tzinfo | None = None, check: CheckStatutes = unchecked
+    title: str,
+    messages: Iterable[Message],
+    *,
+    zone: tzinfo | None = None,
+    check_statutes: CheckStatutes = no_statute_check,
 ) -> str:
     document = {
         "format": FORMAT,
         "version": VERSION,
         "title": one_line(title) or UNTITLED,
         "exported": datetime.now(zone).astimezone(zone).isoformat(timespec="seconds"),
-        "messages": [_message_json(message, zone, check) for message in said(messages)],
+        "messages": [_message_json(message, zone, check_statutes) for message in exported_messages(messages)],
     }
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _message_json(message: Message, zone: tzinfo | None, check: CheckStatutes) -> dict[str, Any]:
+def _message_json(message: Message, zone: tzinfo | None, check_statutes: CheckStatutes) -> dict[str, Any]:
     common = {
         "id": message.id,
         "role": message.role,
         "label": LABELS[message.role],
         "text": clean(message.text),
-        "created": moment(message.created, zone).isoformat(timespec="seconds"),
+        "created": local_time(message.created, zone).isoformat(timespec="seconds"),
     }
     if message.role == "user":
         return common | ({"files": [one_line(name) for name in message.files]} if message.files else {})
     return common | {
         "model": clean(message.model),
         "seconds": round(message.seconds, 1),
-        "complete": message.ending is None and all(notice.kind not in NOT_WHOLE for notice in message.notices),
-        "references": [_reference_json(source, day(message, zone)) for source in message.cited],
+        "complete": message.ending is None and all(notice.kind not in INCOMPLETE_KINDS for notice in message.notices),
+        "references": [_reference_json(source, format_day(message, zone)) for source in message.cited],
         "check": message.check.to_json() if message.check else None,
-        "statutes": [verdict.to_json() for verdict in verdicts(message, check)],
+        "statutes": [verdict.to_json() for verdict in statute_findings(message, check_statutes)],
         "searches": [_search_json(search) for search in message.searches],
         "notices": [clean(notice.text) for notice in message.notices],
     }

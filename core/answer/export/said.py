@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, assert_never
 
-from core.answer.claims import NOTHING_LOOKED_UP, PROBLEMS, UNCITED, claims, tally
+from core.answer.claims import NO_SOURCES_NOTE, PROBLEM_VERDICTS, UNCITED, citation_verdicts, tally
 from core.answer.events import (
-    CUT_OFF,
+    CUT_OFF_KIND,
     Answer,
     Checked,
     Notice,
@@ -28,11 +28,11 @@ from core.answer.events import (
 from core.answer.message import Message
 from core.answer.sources import ATTACHED
 from core.base.text import one_line
-from core.legal.types import LIBRARIES
+from core.legal.types import LIBRARY_LABELS
 
 if TYPE_CHECKING:
     from core.legal.desk import StatuteCheck
-    from core.legal.verify import Verdict
+    from core.legal.verify import StatuteFinding
 
 CheckStatutes = Callable[[Message], "StatuteCheck | None"]
 """A function that returns 法条核验 of an answer."""
@@ -40,20 +40,20 @@ CheckStatutes = Callable[[Message], "StatuteCheck | None"]
 LABELS = {"user": "问", "assistant": "答"}
 UNTITLED = "未命名的对话"
 SUMMARY_LENGTH = 120
-NOT_WHOLE = ("unfinished", CUT_OFF)
+INCOMPLETE_KINDS = ("unfinished", CUT_OFF_KIND)
 """The kinds of notices on an answer that is not complete."""
 
 
-def unchecked(message: Message) -> None:
+def no_statute_check(message: Message) -> None:
     return None
 
 
-def said(messages: Iterable[Message]) -> Iterator[Message]:
+def exported_messages(messages: Iterable[Message]) -> Iterator[Message]:
     """Yield the messages without the program's own notes."""
     return (message for message in messages if message.role != "note")
 
 
-def moment(seconds: float, zone: tzinfo | None) -> datetime:
+def local_time(seconds: float, zone: tzinfo | None) -> datetime:
     """Return the time in the reader's zone if it is known, else in the server's."""
     try:
         return datetime.fromtimestamp(seconds, zone).astimezone(zone)
@@ -61,21 +61,21 @@ def moment(seconds: float, zone: tzinfo | None) -> datetime:
         return datetime.fromtimestamp(0, zone).astimezone(zone)
 
 
-def shown_moment(seconds: float, zone: tzinfo | None) -> str:
-    shown = moment(seconds, zone)
+def format_time(seconds: float, zone: tzinfo | None) -> str:
+    shown = local_time(seconds, zone)
     return f"{shown:%Y-%m-%d %H:%M}（UTC{shown.isoformat()[-6:]}）"
 
 
-def day(message: Message, zone: tzinfo | None) -> str:
-    return f"{moment(message.created, zone):%Y-%m-%d}"
+def format_day(message: Message, zone: tzinfo | None) -> str:
+    return f"{local_time(message.created, zone):%Y-%m-%d}"
 
 
-def origin(message: Message, zone: tzinfo | None) -> str:
-    parts = [message.model or "模型未记录", shown_moment(message.created, zone)]
+def origin_line(message: Message, zone: tzinfo | None) -> str:
+    parts = [message.model or "模型未记录", format_time(message.created, zone)]
     return " · ".join([*parts, f"{message.seconds:.1f} 秒"] if message.seconds else parts)
 
 
-def attached(message: Message) -> str:
+def attachments_line(message: Message) -> str:
     """Return the line with a question's attachments; empty if it has none."""
     return f"{ATTACHED}：{'、'.join(map(one_line, message.files))}" if message.files else ""
 
@@ -83,7 +83,7 @@ def attached(message: Message) -> str:
 def _search_line(search: SearchFinished) -> str:
     response = search.response
     found = (
-        f"{LIBRARIES.get(response.provider, response.provider)}，找到 {len(response.results)} 条"
+        f"{LIBRARY_LABELS.get(response.provider, response.provider)}，找到 {len(response.results)} 条"
         if response.provider
         else "没有成功"
     )
@@ -94,11 +94,11 @@ def _search_line(search: SearchFinished) -> str:
 
 def remarks(message: Message) -> Iterator[str]:
     """Yield the sentences on how the answer came about and how it ended."""
-    if message.looked_nothing_up:
-        yield NOTHING_LOOKED_UP
+    if message.is_unsourced:
+        yield NO_SOURCES_NOTE
     yield from filter(None, (one_line(_remark(event)) for event in message.events))
-    if message.stopped:
-        yield message.stopped
+    if message.stop_note:
+        yield message.stop_note
 
 
 def _remark(event: RunEvent) -> str:
@@ -115,25 +115,25 @@ def _remark(event: RunEvent) -> str:
             assert_never(event)
 
 
-def verdicts(message: Message, check: CheckStatutes) -> Sequence[Verdict]:
-    checked = check(message)
-    return checked.verdicts if checked else ()
+def statute_findings(message: Message, check_statutes: CheckStatutes) -> Sequence[StatuteFinding]:
+    checked = check_statutes(message)
+    return checked.findings if checked else ()
 
 
-def claim_lines(message: Message) -> Iterator[str]:
+def check_lines(message: Message) -> Iterator[str]:
     """Yield the lines of 依据核对: the totals, then each place that a reader should look at."""
     if message.check is None or not (counted := tally(message.check)):
         return
     yield counted
-    yield from (str(claim) for claim in claims(message.check) if claim.verdict in PROBLEMS)
+    yield from (str(claim) for claim in citation_verdicts(message.check) if claim.verdict in PROBLEM_VERDICTS)
     yield from (f"{UNCITED}：{statement.text}" for statement in message.check.uncited)
     if message.check.opinion:
         yield str(message.check.opinion)
 
 
-def verdict_lines(message: Message, check: CheckStatutes) -> Iterator[str]:
-    return map(_verdict_line, verdicts(message, check))
+def statute_lines(message: Message, check_statutes: CheckStatutes) -> Iterator[str]:
+    return map(_statute_line, statute_findings(message, check_statutes))
 
 
-def _verdict_line(verdict: Verdict) -> str:
-    return f"{verdict.mark} {one_line(verdict.cited)}：{verdict.meaning}。{verdict.note}"
+def _statute_line(finding: StatuteFinding) -> str:
+    return f"{finding.mark} {one_line(finding.cited)}：{finding.meaning}。{finding.note}"

@@ -23,29 +23,29 @@ from core.answer.export.said import (
     LABELS,
     UNTITLED,
     CheckStatutes,
-    attached,
-    claim_lines,
-    day,
-    origin,
+    attachments_line,
+    check_lines,
+    exported_messages,
+    format_day,
+    format_time,
+    no_statute_check,
+    origin_line,
     remarks,
-    said,
-    shown_moment,
-    unchecked,
-    verdict_lines,
+    statute_lines,
 )
 from core.answer.export.word_body import (
     CELL_STYLE,
     CODE_FONT,
     CODE_STYLE,
-    Body,
+    WordBody,
+    add_link,
     add_paragraph,
-    bookmark,
-    link_run,
-    written,
+    bookmark_name,
+    xml_safe,
 )
 from core.answer.message import Message
-from core.answer.source_html import place_name, web_address
-from core.answer.sources import how_read
+from core.answer.source_html import safe_web_address, site_name
+from core.answer.sources import reading_status
 from core.base.text import one_line
 from core.search.types import Source
 
@@ -59,70 +59,76 @@ _HANGING = Mm(9)
 
 
 def as_word(
-    title: str, messages: Sequence[Message], *, zone: tzinfo | None = None, check: CheckStatutes = unchecked
+    title: str,
+    messages: Sequence[Message],
+    *,
+    zone: tzinfo | None = None,
+    check_statutes: CheckStatutes = no_statute_check,
 ) -> bytes:
     """Return the conversation as the bytes of a Word file."""
-    title = written(one_line(title)) or UNTITLED
+    title = xml_safe(one_line(title)) or UNTITLED
     document = _empty_document(title)
     add_paragraph(document, title, "Title")
-    for number, message in enumerate(said(messages), 1):
+    for number, message in enumerate(exported_messages(messages), 1):
         add_paragraph(document, LABELS[message.role], "Heading 1")
         if message.role == "user":
-            _remark(document, shown_moment(message.created, zone))
+            _write_remark(document, format_time(message.created, zone))
             add_paragraph(document, message.text)
             if message.files:
-                _remark(document, attached(message))
+                _write_remark(document, attachments_line(message))
         else:
-            _answer(document, message, f"m{number}", zone, check)
+            _write_answer(document, message, f"m{number}", zone, check_statutes)
     file = BytesIO()
     document.save(file)
     return file.getvalue()
 
 
-def _answer(document: Document, message: Message, anchor: str, zone: tzinfo | None, check: CheckStatutes) -> None:
-    _remark(document, origin(message, zone))
-    Body(document, message.cited, anchor).write(message.text)
-    _list(document, "依据核对", claim_lines(message))
-    _list(document, "法条核验", verdict_lines(message, check))
+def _write_answer(
+    document: Document, message: Message, anchor: str, zone: tzinfo | None, check_statutes: CheckStatutes
+) -> None:
+    _write_remark(document, origin_line(message, zone))
+    WordBody(document, message.cited, anchor).write(message.text)
+    _write_list(document, "依据核对", check_lines(message))
+    _write_list(document, "法条核验", statute_lines(message, check_statutes))
     if message.cited:
         add_paragraph(document, "参考文献", "Heading 2")
     for source in message.cited:
-        _reference(document, source, anchor, day(message, zone))
+        _write_reference(document, source, anchor, format_day(message, zone))
     for remark in remarks(message):
-        _remark(document, remark)
+        _write_remark(document, remark)
 
 
-def _remark(document: Document, text: str) -> None:
+def _write_remark(document: Document, text: str) -> None:
     add_paragraph(document, one_line(text), _REMARK_STYLE)
 
 
-def _list(document: Document, title: str, lines: Iterable[str]) -> None:
+def _write_list(document: Document, title: str, lines: Iterable[str]) -> None:
     for place, line in enumerate(lines):
         if place == 0:
             add_paragraph(document, title, "Heading 2")
         add_paragraph(document, one_line(line), "List Bullet")
 
 
-def _reference(document: Document, source: Source, anchor: str, accessed: str) -> None:
+def _write_reference(document: Document, source: Source, anchor: str, accessed: str) -> None:
     paragraph = add_paragraph(document, style=_REFERENCE_STYLE)
-    name = bookmark(anchor, source.number)
+    name = bookmark_name(anchor, source.number)
     identity = f"{anchor[1:]}{source.number:03}"  # the file format requires a number
     paragraph._p.append(OxmlElement("w:bookmarkStart", {qn("w:id"): identity, qn("w:name"): name}))
-    paragraph.add_run(written(f"[{source.number}]\t{before_address(source, accessed)}"))
+    paragraph.add_run(xml_safe(f"[{source.number}]\t{reference_text(source, accessed)}"))
     paragraph._p.append(OxmlElement("w:bookmarkEnd", {qn("w:id"): identity}))
-    if address := web_address(source.url):
-        link_run(paragraph, address, address=address)
+    if address := safe_web_address(source.url):
+        add_link(paragraph, address, address=address)
         paragraph.add_run(".")
-    if read := how_read(source):
-        paragraph.add_run(f"（{written(read)}）").font.color.rgb = _GREY
+    if read := reading_status(source):
+        paragraph.add_run(f"（{xml_safe(read)}）").font.color.rgb = _GREY
 
 
-def before_address(source: Source, accessed: str) -> str:
+def reference_text(source: Source, accessed: str) -> str:
     """Return `标题[EB/OL]. (发布日期)[访问日期]. `. A source that is no web page has neither an address nor a day of
     access."""
     title = one_line(source.title) or "（无标题）"
-    if not web_address(source.url):
-        return f"{title}[Z]. {place_name(source.url, '')}".rstrip(". ") + "."
+    if not safe_web_address(source.url):
+        return f"{title}[Z]. {site_name(source.url, '')}".rstrip(". ") + "."
     published = f"({source.published})" if source.published else ""
     return f"{title}[EB/OL]. {published}[{accessed}]. "
 
@@ -153,28 +159,28 @@ def _set_styles(document: Document) -> None:
     """Set fonts and colours. The template's styles are blue, in Calibri, and have no Chinese fonts."""
     for language in document.styles.element.iterfind(f".//{qn('w:docDefaults')}//{qn('w:lang')}"):
         language.set(qn("w:eastAsia"), "zh-CN")  # decides which regional shape a character has
-    normal = _style(document, "Normal", *_BODY_FONTS)
+    normal = _get_style(document, "Normal", *_BODY_FONTS)
     normal.font.size = Pt(11)
     normal.paragraph_format.line_spacing, normal.paragraph_format.space_after = 1.25, Pt(6)
-    _style(document, CELL_STYLE, *_BODY_FONTS)
+    _get_style(document, CELL_STYLE, *_BODY_FONTS)
     for level, size in enumerate((20, 15, 13, 12.5, 12, 11.5, 11)):
-        heading = _style(document, f"Heading {level}" if level else "Title", *_HEADING_FONTS)
+        heading = _get_style(document, f"Heading {level}" if level else "Title", *_HEADING_FONTS)
         heading.font.size, heading.font.color.rgb, heading.font.italic = Pt(size), _BLACK, False
         heading.paragraph_format.space_before = Pt(12)
         for border in heading.element.findall(f".//{qn('w:pBdr')}"):
             border.getparent().remove(border)
-    quote = _style(document, "Quote", *_BODY_FONTS)
+    quote = _get_style(document, "Quote", *_BODY_FONTS)
     quote.font.italic, quote.font.color.rgb, quote.paragraph_format.left_indent = False, _GREY, _HANGING
-    remark = _style(document, _REMARK_STYLE, *_BODY_FONTS)
+    remark = _get_style(document, _REMARK_STYLE, *_BODY_FONTS)
     remark.font.size, remark.font.color.rgb = Pt(9), _GREY
-    code = _style(document, CODE_STYLE, CODE_FONT, _HEADING_FONTS[1])
+    code = _get_style(document, CODE_STYLE, CODE_FONT, _HEADING_FONTS[1])
     code.font.size, code.paragraph_format.left_indent, code.paragraph_format.line_spacing = Pt(9.5), Mm(5), 1.0
-    reference = _style(document, _REFERENCE_STYLE, *_BODY_FONTS)
+    reference = _get_style(document, _REFERENCE_STYLE, *_BODY_FONTS)
     reference.paragraph_format.left_indent, reference.paragraph_format.first_line_indent = _HANGING, -_HANGING
     reference.paragraph_format.tab_stops.add_tab_stop(_HANGING)
 
 
-def _style(document: Document, name: str, latin: str, chinese: str) -> ParagraphStyle:
+def _get_style(document: Document, name: str, latin: str, chinese: str) -> ParagraphStyle:
     """Return the template's style, or add one. Fonts are set explicitly, because a theme's font would win."""
     if name in document.styles:
         style = document.styles[name]

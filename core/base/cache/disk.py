@@ -72,22 +72,22 @@ class DiskTtlCache:
         return self._rebuilt
 
     def get(self, key: str) -> str | None:
-        return self._soon(lambda cache: cache.get(key))
+        return self._run_in_turn(lambda cache: cache.get(key))
 
     def set(self, key: str, text: str, seconds: float) -> None:
-        self._soon(lambda cache: cache.set(key, text, expire=seconds))
+        self._run_in_turn(lambda cache: cache.set(key, text, expire=seconds))
 
     def close(self) -> None:
         with suppress(RuntimeError):  # it is closed
-            self._thread.submit(self._let_go)
+            self._thread.submit(self._close_cache)
         self._thread.shutdown()
 
-    def _soon(self, do: Callable[[diskcache.Cache], T]) -> T | None:
+    def _run_in_turn(self, operation: Callable[[diskcache.Cache], T]) -> T | None:
         """Return the result of the operation, or None if its turn has not come within `WAIT_SECONDS`."""
         if self._clock() < self._paused_until:
             return None
         try:
-            turn = self._thread.submit(self._with_cache, do)
+            turn = self._thread.submit(self._with_cache, operation)
         except RuntimeError:  # it is closed
             return None
         try:
@@ -97,16 +97,16 @@ class DiskTtlCache:
 
     # ── In the thread ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _with_cache(self, do: Callable[[diskcache.Cache], T]) -> T | None:
+    def _with_cache(self, operation: Callable[[diskcache.Cache], T]) -> T | None:
         try:
-            value = do(self._opened())
+            value = operation(self._open_cache())
         except (sqlite3.Error, diskcache.Timeout, OSError) as error:
             self._recover(error)
             return None
         self._locked_since = None
         return value
 
-    def _opened(self) -> diskcache.Cache:
+    def _open_cache(self) -> diskcache.Cache:
         if self._cache is None:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._folder.chmod(0o700)
@@ -132,14 +132,14 @@ class DiskTtlCache:
         elif isinstance(error, OSError) or "full" in str(error):
             self._pause(error)
             return
-        self._let_go()
+        self._close_cache()
         self._locked_since = None
         try:
             self._set_aside(error)
         except OSError as problem:
             self._pause(problem)
 
-    def _let_go(self) -> None:
+    def _close_cache(self) -> None:
         cache, self._cache = self._cache, None
         if cache is not None:
             with suppress(sqlite3.Error):

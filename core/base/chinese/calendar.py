@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from core.base.chinese.numerals import to_int
-from core.base.chinese.script import folded
+from core.base.chinese.script import comparison_form
 
 _FIGURES = "〇○零一二三四五六七八九"
 _NUMBER = rf"[{_FIGURES}十\d]{{1,3}}"
@@ -61,7 +61,7 @@ class WrittenDate:
 def dates_in(text: str, this_year: int | None = None) -> list[WrittenDate]:
     """Return the dates of a text in their order. 去年 is the year before `this_year`, without which its `year` is None."""
     found = []
-    for match in _DATE.finditer(folded(text)):
+    for match in _DATE.finditer(comparison_form(text)):
         try:
             year, months, day = _read(match, this_year)
         except ValueError:
@@ -81,8 +81,8 @@ def _read(match: re.Match[str], this_year: int | None) -> tuple[int | None, tupl
         return year, _part(match["part"]), None
     first, last = match["first"] or match["month"] or match["m"], match["last"]
     day = match["day"] or match["d"]
-    months = (_at_most(12, first), _at_most(12, last or first)) if first else None
-    return year, months, _at_most(31, day) if day else None
+    months = (_parse_at_most(12, first), _parse_at_most(12, last or first)) if first else None
+    return year, months, _parse_at_most(31, day) if day else None
 
 
 def _part(word: str) -> tuple[int, int]:
@@ -92,7 +92,7 @@ def _part(word: str) -> tuple[int, int]:
     return 3 * quarter - 2, 3 * quarter
 
 
-def _at_most(limit: int, numeral: str) -> int:
+def _parse_at_most(limit: int, numeral: str) -> int:
     value = to_int(numeral)
     if not 1 <= value <= limit:
         raise ValueError(numeral)

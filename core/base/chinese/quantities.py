@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from core.base.chinese.numerals import DIGITS, LARGE_UNITS, UNITS, to_float
-from core.base.chinese.script import folded
+from core.base.chinese.script import comparison_form
 
 _MONEY = {
     "人民币": "元", "rmb": "元", "cny": "元", "¥": "元", "￥": "元", "元": "元", "块钱": "元", "块": "元",
@@ -102,19 +102,19 @@ class Quantity:
         return sign_of(self.bound)
 
 
-def quantities(text: str) -> list[Quantity]:
+def find_quantities(text: str) -> list[Quantity]:
     """Return the quantities of a text in their order. Dates, ordinals and the numbers in names are none (`dates_in`, `labels`)."""
-    plain = folded(text)
+    plain = comparison_form(text)
     return [found for match in _QUANTITY.finditer(plain) if (found := _quantity(match, text))]
 
 
-def labels(text: str) -> list[str]:
+def find_numbered_names(text: str) -> list[str]:
     """Return the numbers that are names (第三十八条, GPT-4, 19:55), in one spelling: 第38条, gpt4."""
-    found = _LABEL.finditer(folded(text))
-    return [_label(match) for match in found if match["ordinal"] not in {"一", "1"} or match["of"]]
+    found = _LABEL.finditer(comparison_form(text))
+    return [_normalize_name(match) for match in found if match["ordinal"] not in {"一", "1"} or match["of"]]
 
 
-def _label(match: re.Match[str]) -> str:
+def _normalize_name(match: re.Match[str]) -> str:
     if not match["ordinal"]:
         return re.sub(r"[\s_-]", "", match[0])
     return f"第{to_float(match['ordinal']):.0f}{'条' if match['of'] == '条' else ''}{match['suffix'] or ''}"
@@ -178,7 +178,7 @@ def _value(match: re.Match[str]) -> tuple[float, float, str, float]:
         low = high = low + factor / 2
     if not math.isfinite(low) or not math.isfinite(high):
         raise ValueError(match[0])
-    return min(low, high), max(low, high), sign or unit, _last_digit(match["low"], first) * factor
+    return min(low, high), max(low, high), sign or unit, _last_digit_size(match["low"], first) * factor
 
 
 def _shared_magnitude(low: str, high: str, first: float) -> float:
@@ -189,7 +189,7 @@ def _shared_magnitude(low: str, high: str, first: float) -> float:
     return shared if high[0].isdigit() and first < shared else 1.0
 
 
-def _last_digit(written: str, value: float) -> float:
+def _last_digit_size(written: str, value: float) -> float:
     """Return the size of the last written digit: 0.1 of 1.2, 100 of 300 and of 三百, 10,000,000 of 1.2 亿."""
     decimals = re.match(r"[\d,]+\.(\d+)", written)
     if decimals:

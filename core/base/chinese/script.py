@@ -150,7 +150,7 @@ _PLAIN = (
 )
 
 
-def simplified(text: str) -> str:
+def to_simplified(text: str) -> str:
     """Return the text in simplified characters: 憂鬱的烏龜 → 忧郁的乌龟. Works character by character: 裡面 becomes
     里面, but 軟體 becomes 软体 and not 软件."""
     return text.translate(_TO_SIMPLIFIED) if _IS_TRADITIONAL.search(text) else text
@@ -160,14 +160,16 @@ def is_traditional(text: str) -> bool:
     return len(_IS_TRADITIONAL.findall(text)) > _TRADITIONAL_SHARE * len(_HAN.findall(text))
 
 
-def traditional(text: str) -> str:
+def to_traditional(text: str) -> str:
     """Return the text in traditional characters, word by word: 忧郁的乌龟 → 憂鬱的烏龜, and 以后 and 皇后 end
     differently. A character stays if its new form would not compare equal to it. So nothing that was checked is
     changed."""
     written = _converter().convert(text)
     if len(written) != len(text):
         return text
-    return "".join(new if simplified(new) == simplified(old) else old for old, new in zip(text, written, strict=True))
+    return "".join(
+        new if to_simplified(new) == to_simplified(old) else old for old, new in zip(text, written, strict=True)
+    )
 
 
 @cache
@@ -180,14 +182,14 @@ def _converter() -> OpenCC:
 
 def plain(text: str) -> str:
     """Return the text with full-width, traditional and look-alike characters as their plain twins; no character changes its place."""
-    return simplified(text).translate(_PLAIN)
+    return to_simplified(text).translate(_PLAIN)
 
 
-def folded(text: str) -> str:
+def comparison_form(text: str) -> str:
     """Return the text in the form for comparing. Every character keeps its position."""
     if _IS_FULL_WIDTH.search(text):
         text = _half_width(text)
-    return simplified(text).replace("\u0130", "i").lower()  # İ is the one letter that becomes two when made small
+    return to_simplified(text).replace("\u0130", "i").lower()  # İ is the one letter that becomes two when made small
 
 
 def _half_width(text: str) -> str:
@@ -198,17 +200,17 @@ def _half_width(text: str) -> str:
     return text
 
 
-def spellings(character: str) -> str:
+def equivalent_characters(character: str) -> str:
     """Return all characters that compare equal to this one, this one included."""
-    one = folded(character)
+    one = comparison_form(character)
     return "".join(
-        dict.fromkeys((character, one, *(one.upper() if len(one.upper()) == 1 else ""), *_spelled().get(one, "")))
+        dict.fromkeys((character, one, *(one.upper() if len(one.upper()) == 1 else ""), *_variants().get(one, "")))
     )
 
 
 @cache
-def _spelled() -> dict[str, str]:
+def _variants() -> dict[str, str]:
     found: dict[str, str] = {}
     for character in (*_TRADITIONAL, *_HALF_WIDTH):
-        found[folded(character)] = found.get(folded(character), "") + character
+        found[comparison_form(character)] = found.get(comparison_form(character), "") + character
     return found

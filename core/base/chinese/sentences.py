@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from core.base.chinese.script import simplified
+from core.base.chinese.script import to_simplified
 from core.base.text import one_line, shorten, terms
 
 QUESTION_WORDS = (
@@ -16,17 +16,18 @@ QUESTION_WORDS = (
 """Words that make a Chinese sentence a question, longer words first."""
 # Words that ask or connect and say nothing about the subject of a sentence. A word is listed only if it is not part
 # of ordinary nouns: 都 would cut 首都, 请 would cut 申请.
-_EMPTY_CHINESE = (
+_CHINESE_STOP_WORDS = (
     f"{QUESTION_WORDS}|请帮我|告诉我|想知道|几个|几种|帮我|我想|想要|一下"
     "|这个|那个|这些|那些|意思|干嘛|应该|需要|哪|几|谁|呢|吧|啊|呀|么|啥|的|了|是|我|你|您|它|他|她|在|把"
 )
-_EMPTY_ENGLISH = (
+_ENGLISH_STOP_WORDS = (
     "a|about|am|an|and|any|are|as|at|be|between|but|by|can|could|did|do|does|for|from|get|give|had|has|have|how|i|if|in|into|is|it"
     "|its|let|many|may|me|mean|more|most|much|my|of|on|or|please|s|shall|should|so|t|tell|than|that|the|their|them|then|there|these|they|this"
     "|those|to|was|we|were|what|when|where|which|who|whom|whose|why|will|with|would|you|your"
 )
-_EMPTY = re.compile(
-    rf"{_EMPTY_CHINESE}|(?<![a-z0-9_.-])(?:{_EMPTY_ENGLISH})(?![a-z0-9_-])|[^\w.+#-]+|[.-]+(?=\s|$)", re.IGNORECASE
+_STOP_WORDS = re.compile(
+    rf"{_CHINESE_STOP_WORDS}|(?<![a-z0-9_.-])(?:{_ENGLISH_STOP_WORDS})(?![a-z0-9_-])|[^\w.+#-]+|[.-]+(?=\s|$)",
+    re.IGNORECASE,
 )
 
 # Quoted or bracketed text stays with its sentence, whatever punctuation it holds.
@@ -36,7 +37,7 @@ _SENTENCE_END = re.compile(
 )
 
 
-def sentences(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """Return the sentences of the text in order, each exactly as it is written."""
     return [text[start:end] for start, end in sentence_spans(text)]
 
@@ -55,7 +56,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 def key_phrases(text: str) -> list[str]:
     """Return the phrases that the text is about, in its own words: 打开联网搜索 for 怎么打开联网搜索？"""
     line = one_line(text)
-    spaced = _EMPTY.sub(lambda empty: " " * len(empty[0]), simplified(line))
+    spaced = _STOP_WORDS.sub(lambda empty: " " * len(empty[0]), to_simplified(line))
     return [line[phrase.start() : phrase.end()] for phrase in re.finditer(r"\S+", spaced)]
 
 
@@ -69,12 +70,12 @@ def phrase_terms(text: str) -> list[list[str]]:
     return [phrase for phrase in phrases if phrase]
 
 
-def rarity(question: Iterable[str], documents: Sequence[Collection[str]]) -> dict[str, float]:
+def idf_weights(question_terms: Iterable[str], documents: Sequence[Collection[str]]) -> dict[str, float]:
     """Return the inverse document frequency of each term of the question: the fewer documents have it, the higher."""
-    return {term: _rarity(term, documents) for term in question}
+    return {term: _idf(term, documents) for term in question_terms}
 
 
-def _rarity(term: str, documents: Sequence[Collection[str]]) -> float:
+def _idf(term: str, documents: Sequence[Collection[str]]) -> float:
     having = sum(term in document for document in documents)
     whole_word = 2.0 if term.isascii() else 1.0  # a Chinese word is about two pairs of characters
     return whole_word * math.log(1 + (len(documents) + 1) / (having + 0.5))
@@ -88,7 +89,7 @@ def coverage(weights: Mapping[str, float], present: Collection[str]) -> float:
 
 def best_passage(text: str, weights: Mapping[str, float], limit: int) -> str:
     """Return whole sentences, at most `limit` characters, that cover most of the question and begin to the point."""
-    parts = [(sentence, set(key_terms(sentence))) for sentence in sentences(text)]
+    parts = [(sentence, set(key_terms(sentence))) for sentence in split_sentences(text)]
     best, best_score = "", -1.0
     for start, (opening, first) in enumerate(parts):
         passage, present = opening, first
@@ -115,20 +116,20 @@ _EMPHASIS = re.compile(r"\*\*|__(?=\W)|(?<=\W)__|`+|(?<!\w)[*_](?=\S)|(?<=\S)[*_
 _LONGEST_CODE = 120
 
 
-def plain_text(markdown: str) -> str:
+def markdown_to_text(markdown: str) -> str:
     """Return a Markdown article as running text, one line per block, without marks, headings and long listings."""
-    markdown = _FENCED_CODE.sub(lambda code: _quoted(code[2]), markdown)
-    markdown = _TABLE.sub(_told, markdown)
+    markdown = _FENCED_CODE.sub(lambda code: _code_as_quote(code[2]), markdown)
+    markdown = _TABLE.sub(_table_as_lines, markdown)
     lines = [_plain_line(line) for line in markdown.splitlines() if not line.lstrip().startswith("#")]
     return re.sub(r"：\n", "：", "\n".join(line for line in lines if line))
 
 
-def _quoted(code: str) -> str:
+def _code_as_quote(code: str) -> str:
     code = one_line(code)
     return f"「{code}」" if len(code) <= _LONGEST_CODE else ""
 
 
-def _told(table: re.Match[str]) -> str:
+def _table_as_lines(table: re.Match[str]) -> str:
     """Return each row of a table as a phrase: `name：heading value，heading value`. Two columns need no heading."""
     _, *headings = _cells(table[1])
     lines = []

@@ -2,7 +2,7 @@
 raises an `HttpError`."""
 
 from core.base.http.deadline import Cancelled, Deadline
-from core.base.http.exchange import MAX_BYTES, Request, Response, fetch, normal_address
+from core.base.http.exchange import MAX_BYTES, Request, Response, fetch, normalize_url
 from core.base.http.networks import is_public
 
-__all__ = ["MAX_BYTES", "Cancelled", "Deadline", "Request", "Response", "fetch", "is_public", "normal_address"]
+__all__ = ["MAX_BYTES", "Cancelled", "Deadline", "Request", "Response", "fetch", "is_public", "normalize_url"]

@@ -29,31 +29,31 @@ from core.base.http.deadline import Deadline
 from core.base.http.errors import HttpNotPublic
 from core.base.http.networks import is_public
 
-MAX_KEPT_CONNECTIONS = 4
+MAX_IDLE_CONNECTIONS = 4
 """Idle connections kept for each host: enough for a search every few seconds, and few file handles."""
 
 
-class Running(threading.local):
+class FetchContext(threading.local):
     """The fetch that runs in this thread. urllib3 has no other way to pass it to a connection."""
 
     deadline: Deadline
-    reused: bool
+    is_reused: bool
     """True if the request uses a connection that served an earlier one."""
     public_only: bool
-    redirects_are_answers: bool
+    return_redirects: bool
 
 
-running = Running()
+current_fetch = FetchContext()
 
 
-def _insist_on_public(connection: HTTPConnection, addresses: Iterable[str]) -> None:
+def _require_public(connection: HTTPConnection, addresses: Iterable[str]) -> None:
     """Raise HttpNotPublic if a direct connection leads to a private address. Behind a proxy, the proxy decides."""
-    if running.public_only and connection.proxy is None and not all(map(is_public, addresses)):
+    if current_fetch.public_only and connection.proxy is None and not all(map(is_public, addresses)):
         connection.close()
         raise HttpNotPublic(host=connection.host)
 
 
-class _PatientReader(io.RawIOBase):
+class _DeadlineReader(io.RawIOBase):
     """Read a socket. No wait is longer than the time that the whole request has left."""
 
     def __init__(self, source: io.RawIOBase, sock: socket.socket) -> None:
@@ -64,7 +64,7 @@ class _PatientReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        self._sock.settimeout(running.deadline.patience())
+        self._sock.settimeout(current_fetch.deadline.next_timeout())
         return self._source.readinto(buffer)
 
     def close(self) -> None:
@@ -72,10 +72,10 @@ class _PatientReader(io.RawIOBase):
         super().close()
 
 
-class _PatientResponse(http.client.HTTPResponse):
+class _DeadlineResponse(http.client.HTTPResponse):
     def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
         super().__init__(sock, *args, **kwargs)
-        self.fp = io.BufferedReader(_PatientReader(self.fp.detach(), sock))
+        self.fp = io.BufferedReader(_DeadlineReader(self.fp.detach(), sock))
 
     def _read_status(self) -> tuple[str, int, str]:
         """Skip interim answers. http.client takes 103 for the answer, and the next request would get the real one."""
@@ -93,14 +93,14 @@ class _PatientResponse(http.client.HTTPResponse):
         return size
 
 
-class _PatientConnection(HTTPConnection):
-    response_class = _PatientResponse
+class _DeadlineConnection(HTTPConnection):
+    response_class = _DeadlineResponse
 
     def _new_conn(self) -> socket.socket:
-        running.reused = False
+        current_fetch.is_reused = False
         host = self._dns_host.strip("[]")
         addresses = socket.getaddrinfo(host, self.port, allowed_gai_family(), socket.SOCK_STREAM)
-        _insist_on_public(self, (str(address[0]) for *_, address in addresses))
+        _require_public(self, (str(address[0]) for *_, address in addresses))
         failure: OSError | None = None
         for tried, (family, kind, protocol, _, address) in enumerate(addresses):
             try:
@@ -112,14 +112,16 @@ class _PatientConnection(HTTPConnection):
 
     def _connect_to(self, address: Any, sock: socket.socket, *, share: int) -> socket.socket:
         """Connect to one of `share` addresses that are left to try. Each gets an equal part of the time."""
-        deadline = running.deadline
+        deadline = current_fetch.deadline
         try:
-            deadline.hold(sock.fileno())
+            deadline.attach_socket(sock.fileno())
             for option in self.socket_options or ():
                 sock.setsockopt(*option)
-            sock.settimeout(deadline.patience() / share)
+            sock.settimeout(deadline.next_timeout() / share)
             sock.connect(address)
-            sock.settimeout(deadline.patience())  # the TLS handshake inherits this, as one limit for the whole of it
+            sock.settimeout(
+                deadline.next_timeout()
+            )  # the TLS handshake inherits this, as one limit for the whole of it
         except BaseException:
             sock.close()
             raise
@@ -127,43 +129,43 @@ class _PatientConnection(HTTPConnection):
 
     def _tunnel(self) -> None:
         super()._tunnel()
-        self.sock.settimeout(running.deadline.patience())
+        self.sock.settimeout(current_fetch.deadline.next_timeout())
 
     def send(self, data: Any) -> None:
         if self.sock is not None:
-            self.sock.settimeout(running.deadline.patience())
+            self.sock.settimeout(current_fetch.deadline.next_timeout())
         super().send(data)
 
 
-class _PatientTlsConnection(_PatientConnection, HTTPSConnection):
+class _DeadlineTlsConnection(_DeadlineConnection, HTTPSConnection):
     pass
 
 
-class _HoldingPool(HTTPConnectionPool):
+class _CancellablePool(HTTPConnectionPool):
     """A pool in which `Deadline.cancel` can shut down a connection in use, but never an idle one."""
 
-    ConnectionCls = _PatientConnection
+    ConnectionCls = _DeadlineConnection
 
     def _get_conn(self, timeout: float | None = None) -> Any:
         connection: Any = super()._get_conn(timeout)
         if connection.sock is not None:
             with suppress(OSError):  # not connected any more: it will connect anew
-                _insist_on_public(connection, [connection.sock.getpeername()[0]])
-            running.deadline.hold(connection.sock.fileno())
+                _require_public(connection, [connection.sock.getpeername()[0]])
+            current_fetch.deadline.attach_socket(connection.sock.fileno())
         return connection
 
     def _put_conn(self, conn: Any) -> None:
-        running.deadline.let_go()
-        if conn is not None and running.deadline.cancelled:
+        current_fetch.deadline.detach_socket()
+        if conn is not None and current_fetch.deadline.cancelled:
             conn.close()
         super()._put_conn(conn)
 
 
-class _HoldingTlsPool(_HoldingPool, HTTPSConnectionPool):
-    ConnectionCls = _PatientTlsConnection
+class _CancellableTlsPool(_CancellablePool, HTTPSConnectionPool):
+    ConnectionCls = _DeadlineTlsConnection
 
 
-_POOLS = {"http": _HoldingPool, "https": _HoldingTlsPool}
+_POOLS = {"http": _CancellablePool, "https": _CancellableTlsPool}
 
 
 class _Adapter(HTTPAdapter):
@@ -202,7 +204,7 @@ def tls_context(ca_bundle: str) -> ssl.SSLContext:
 
 
 @functools.lru_cache(maxsize=256)
-def environment(origin: str) -> tuple[dict[str, str], str]:
+def environment_settings(origin: str) -> tuple[dict[str, str], str]:
     """Return the proxies and the CA bundle that the environment names for this scheme, host and port."""
     with requests.Session() as session:
         found = session.merge_environment_settings(origin, {}, stream=None, verify=None, cert=None)
@@ -210,4 +212,4 @@ def environment(origin: str) -> tuple[dict[str, str], str]:
     return dict(found["proxies"]), ca_bundle if isinstance(ca_bundle, str) else DEFAULT_CA_BUNDLE_PATH
 
 
-adapter = _Adapter(pool_connections=32, pool_maxsize=MAX_KEPT_CONNECTIONS)
+http_adapter = _Adapter(pool_connections=32, pool_maxsize=MAX_IDLE_CONNECTIONS)

@@ -25,7 +25,7 @@ class Deadline:
         self._lock = threading.Lock()
         self._cancelled = False
         self._when_cancelled: list[Callable[[], None]] = []
-        self._held: dict[int, socket.socket] = {}
+        self._sockets: dict[int, socket.socket] = {}
 
     def remaining(self) -> float:
         return max(0.0, self._end - self._clock())
@@ -34,7 +34,7 @@ class Deadline:
     def cancelled(self) -> bool:
         return self._cancelled
 
-    def patience(self) -> float:
+    def next_timeout(self) -> float:
         """Return the timeout for the next blocking call. Raise TimeoutError if no time is left."""
         left = self.remaining()
         if self.cancelled or left <= 0:
@@ -43,19 +43,19 @@ class Deadline:
 
     # ── Divided ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def part(self) -> Deadline:
+    def child(self) -> Deadline:
         """Return a deadline with the same end that can be cancelled alone."""
-        return self.within(self.remaining())
+        return self.with_limit(self.remaining())
 
-    def within(self, seconds: float) -> Deadline:
+    def with_limit(self, seconds: float) -> Deadline:
         """Return a deadline that ends after at most `seconds`."""
         part = Deadline(min(seconds, self.remaining()), self._clock)
         self.on_cancel(part.cancel)
         return part
 
-    def share(self, parts: int) -> Deadline:
+    def equal_share(self, parts: int) -> Deadline:
         """Return a deadline with an equal part of the time that is left, for one of several tries."""
-        return self.within(self.remaining() / parts)
+        return self.with_limit(self.remaining() / parts)
 
     # ── Cancelled ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -63,19 +63,19 @@ class Deadline:
         """End everything that waits under this deadline, and every later wait before it starts."""
         with self._lock:
             self._cancelled = True
-            for handle in self._held.values():
+            for handle in self._sockets.values():
                 _shut_down(handle)
             calls, self._when_cancelled = self._when_cancelled, []
         for call in calls:
             call()
 
-    def on_cancel(self, call: Callable[[], None]) -> None:
+    def on_cancel(self, callback: Callable[[], None]) -> None:
         """Call `callback` when the deadline is cancelled; at once if it is cancelled already."""
         with self._lock:
             if not self._cancelled:
-                self._when_cancelled.append(call)
+                self._when_cancelled.append(callback)
                 return
-        call()
+        callback()
 
     def wait_for(self, event: threading.Event, seconds: float = float("inf")) -> None:
         """Wait until the event, the given time, the deadline or its cancellation, whichever comes first."""
@@ -88,19 +88,19 @@ class Deadline:
     def sleep(self, seconds: float) -> None:
         self.wait_for(threading.Event(), seconds)
 
-    def hold(self, fileno: int) -> None:
+    def attach_socket(self, fileno: int) -> None:
         """Register the connection that this thread is about to wait for, so that `cancel` can shut it down. The
         descriptor is duplicated: TLS takes the socket object over while it connects, and a closed number may already
         belong to another file."""
-        self.let_go()
+        self.detach_socket()
         handle = socket.socket(fileno=os.dup(fileno))
         with self._lock:
-            self._held[threading.get_ident()] = handle
+            self._sockets[threading.get_ident()] = handle
 
-    def let_go(self) -> None:
+    def detach_socket(self) -> None:
         """Unregister and close this thread's duplicate of the connection."""
         with self._lock:
-            handle = self._held.pop(threading.get_ident(), None)
+            handle = self._sockets.pop(threading.get_ident(), None)
         if handle is not None:
             handle.close()
 

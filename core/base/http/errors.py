@@ -20,7 +20,7 @@ class HttpError(AppError):
     """An exchange that brought no answer. Of the address it names only the `host`."""
 
     kind = "http"
-    happened = "网络请求没有成功。"
+    default_message = "网络请求没有成功。"
 
     def __init__(self, message: str = "", *, cure: str = "", host: str = "") -> None:
         super().__init__(message, cure=cure)
@@ -29,8 +29,8 @@ class HttpError(AppError):
 
 class HttpInvalidRequest(HttpError):
     kind = "http_invalid_request"
-    happened = "请求没有发出：服务地址或请求头无法使用。"
-    advice = "请检查服务地址（以 http:// 或 https:// 开头）和密钥中是否有多余的字符。"
+    default_message = "请求没有发出：服务地址或请求头无法使用。"
+    default_cure = "请检查服务地址（以 http:// 或 https:// 开头）和密钥中是否有多余的字符。"
 
 
 class HttpNotPublic(HttpError):

@@ -30,7 +30,7 @@ from urllib3.exceptions import ProxyError
 
 from core import __version__
 from core.base.charsets import charset_label, web_codec
-from core.base.http.connections import adapter, environment, running
+from core.base.http.connections import current_fetch, environment_settings, http_adapter
 from core.base.http.deadline import Deadline
 from core.base.http.errors import (
     HttpCancelled,
@@ -93,7 +93,7 @@ def fetch(
     deadline: Deadline,
     max_bytes: int = MAX_BYTES,
     public_only: bool = False,
-    redirects_are_answers: bool = False,
+    return_redirects: bool = False,
     on_bytes: Callable[[int], None] = lambda _: None,
 ) -> Response:
     """Send the request and read the whole answer before the deadline, or raise an `HttpError`.
@@ -104,25 +104,25 @@ def fetch(
     A system resolver that hangs cannot be interrupted. Callers that must not wait for it abandon the thread.
     """
     prepared, origin = _prepare(request)
-    running.deadline, running.reused, running.public_only = deadline, True, public_only
-    running.redirects_are_answers = redirects_are_answers
+    current_fetch.deadline, current_fetch.is_reused, current_fetch.public_only = deadline, True, public_only
+    current_fetch.return_redirects = return_redirects
     if public_only and is_private_name(origin.host):
         raise HttpNotPublic(host=origin.host)
     try:
         return _exchange(prepared, origin, max_bytes, on_bytes)
     except _FOREIGN_ERRORS as error:
-        problem = _translate(error, origin.host)
+        problem = _to_http_error(error, origin.host)
     finally:
-        deadline.let_go()
+        deadline.detach_socket()
     # A server may hang up on a kept connection at the moment it is used again; that says nothing about the server.
     hung_up = isinstance(problem, HttpConnectError) and problem.reason == "reset"
-    if hung_up and running.reused and request.method == "GET":
+    if hung_up and current_fetch.is_reused and request.method == "GET":
         return fetch(
             request,
             deadline=deadline,
             max_bytes=max_bytes,
             public_only=public_only,
-            redirects_are_answers=redirects_are_answers,
+            return_redirects=return_redirects,
             on_bytes=on_bytes,
         )
     # Raised outside the handler, because the exception that was handled holds the full URL.
@@ -163,7 +163,7 @@ def _prepare(request: Request) -> tuple[requests.PreparedRequest, _Origin]:
     raise HttpInvalidRequest
 
 
-def normal_address(url: str) -> str:
+def normalize_url(url: str) -> str:
     """Return the address as `fetch` would send it, with the host that it would connect to. Raise `HttpInvalidRequest`."""
     prepared, _ = _prepare(Request("GET", url))
     return prepared.url or ""
@@ -172,11 +172,13 @@ def normal_address(url: str) -> str:
 def _exchange(
     prepared: requests.PreparedRequest, origin: _Origin, max_bytes: int, on_bytes: Callable[[int], None]
 ) -> Response:
-    deadline = running.deadline
-    proxies, ca_bundle = environment(origin.url)
-    with adapter.send(prepared, stream=True, timeout=deadline.patience(), proxies=proxies, verify=ca_bundle) as answer:
+    deadline = current_fetch.deadline
+    proxies, ca_bundle = environment_settings(origin.url)
+    with http_adapter.send(
+        prepared, stream=True, timeout=deadline.next_timeout(), proxies=proxies, verify=ca_bundle
+    ) as answer:
         if 300 <= answer.status_code < 400:
-            if running.redirects_are_answers:
+            if current_fetch.return_redirects:
                 return Response(status=answer.status_code, headers=answer.headers, body=b"", host=origin.host)
             raise HttpRedirect(host=origin.host, target=_host_in(answer.headers.get("Location", "")) or origin.host)
         body = _read(answer.raw, max_bytes, origin.host, on_bytes)
@@ -228,8 +230,8 @@ def _host_in(url: str) -> str:
 _FOREIGN_ERRORS = (OSError, ValueError, http.client.HTTPException, urllib3.exceptions.HTTPError)
 
 
-def _translate(error: BaseException, host: str) -> HttpError:
-    if running.deadline.cancelled:
+def _to_http_error(error: BaseException, host: str) -> HttpError:
+    if current_fetch.deadline.cancelled:
         return HttpCancelled(host=host)
     causes = tuple(_causes(error))
 

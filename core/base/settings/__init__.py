@@ -3,14 +3,14 @@
 from core.base.settings.load import (
     LoadedSettings,
     Origin,
+    are_proxies_configured,
+    child_environment,
     cookie_secret,
-    harmless_environment,
     load_settings,
-    proxies_named,
-    report_problems,
+    log_problems,
 )
 from core.base.settings.model_choice import EMBEDDED, EMBEDDED_LABEL, ModelChoice, choose_model
-from core.base.settings.saved import Saved, SavedFile, SavedSettings, SettingsNotSaved
+from core.base.settings.saved import SavedSettingsFile, SavedSettingsStore, SavedValues, SettingsNotSaved
 from core.base.settings.sections import (
     LimitsSettings,
     LlmSettings,
@@ -27,15 +27,15 @@ from core.base.settings.values import (
     ApiKey,
     Count,
     Flag,
-    Form,
     Hours,
     LowerCase,
     Names,
     OnOrOff,
     Seconds,
     Section,
+    ValueFormat,
     Word,
-    variable,
+    variable_name,
 )
 
 __all__ = [
@@ -47,7 +47,6 @@ __all__ = [
     "ApiKey",
     "Count",
     "Flag",
-    "Form",
     "Hours",
     "LimitsSettings",
     "LlmSettings",
@@ -60,20 +59,21 @@ __all__ = [
     "OpenaiSettings",
     "Origin",
     "PanelControl",
-    "Saved",
-    "SavedFile",
-    "SavedSettings",
+    "SavedSettingsFile",
+    "SavedSettingsStore",
+    "SavedValues",
     "SearchSettings",
     "Seconds",
     "Section",
     "Settings",
     "SettingsNotSaved",
+    "ValueFormat",
     "Word",
+    "are_proxies_configured",
+    "child_environment",
     "choose_model",
     "cookie_secret",
-    "harmless_environment",
     "load_settings",
-    "proxies_named",
-    "report_problems",
-    "variable",
+    "log_problems",
+    "variable_name",
 ]

@@ -10,13 +10,13 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from core.base.settings.load import LoadedSettings, Origin
-from core.base.settings.values import Form, Group, Section, Unit, parts, variable, without_user
+from core.base.settings.values import Group, Section, Unit, ValueFormat, annotation_parts, hide_userinfo, variable_name
 
 NOT_SET = "未设置"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SettingEntry:
     """One setting as it is shown on the settings page and in the manual."""
 
     section: str
@@ -29,37 +29,37 @@ class Entry:
     """Current value as text. A secret is only shown as set or not set."""
     default: Any
     origin: Origin
-    invalid: bool
+    is_invalid: bool
     """True if the configured value could not be used and the default is in force."""
 
     @property
     def variable(self) -> str:
         """Name of the environment variable: SECTION_KEY."""
-        return variable(self.section, self.key)
+        return variable_name(self.section, self.key)
 
     @property
     def meaning(self) -> str:
         return f"{self.purpose}（{self.limits}）" if self.limits else self.purpose
 
     @property
-    def changed(self) -> bool:
+    def is_changed(self) -> bool:
         return self.origin != "default"
 
 
-def entries(loaded: LoadedSettings) -> list[Entry]:
+def list_settings(loaded: LoadedSettings) -> list[SettingEntry]:
     """Return every setting, group by group."""
     invalid = {problem.key for problem in loaded.problems}
     found = [
-        Entry(
+        SettingEntry(
             section=section.name,
             key=key,
             group=section.group,
             purpose=field.description or "",
             limits=_limits(type(section))[key],
-            value=shown(getattr(section, key)),
+            value=format_value(getattr(section, key)),
             default=field.get_default(call_default_factory=True),
-            origin=loaded.origins[variable(section.name, key)],
-            invalid=variable(section.name, key) in invalid,
+            origin=loaded.origins[variable_name(section.name, key)],
+            is_invalid=variable_name(section.name, key) in invalid,
         )
         for section in loaded.values.sections
         for key, field in type(section).model_fields.items()
@@ -67,7 +67,7 @@ def entries(loaded: LoadedSettings) -> list[Entry]:
     return sorted(found, key=lambda entry: get_args(Group).index(entry.group))
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a setting's value as text for people. A secret is only shown as set."""
     match value:
         case None | "" | ():
@@ -79,9 +79,11 @@ def shown(value: Any) -> str:
         case float():
             return f"{value:g}"
         case tuple():
-            return ", ".join("=".join(map(str, item)) if isinstance(item, tuple) else shown(item) for item in value)
+            return ", ".join(
+                "=".join(map(str, item)) if isinstance(item, tuple) else format_value(item) for item in value
+            )
         case _:
-            return str(without_user(str(value), "已隐藏"))
+            return str(hide_userinfo(str(value), "已隐藏"))
 
 
 @cache
@@ -90,13 +92,15 @@ def _limits(kind: type[Section]) -> dict[str, str]:
 
 
 def _limits_of(field: FieldInfo) -> str:
-    found = parts(field)
-    if forms := [part.words for part in found if isinstance(part, Form)]:
+    found = annotation_parts(field)
+    if forms := [part.words for part in found if isinstance(part, ValueFormat)]:
         return forms[-1]
     if bool in found:
         return "true 或 false"
     if choices := [str(choice) for part in found if get_origin(part) is Literal for choice in get_args(part)]:
         return f"{'、'.join(choices[:-1])} 或 {choices[-1]}"
-    ends = [shown(end) for name in ("ge", "le") for part in found if (end := getattr(part, name, None)) is not None]
+    ends = [
+        format_value(end) for name in ("ge", "le") for part in found if (end := getattr(part, name, None)) is not None
+    ]
     units = [part.name for part in found if isinstance(part, Unit)]
     return " ".join((" 到 ".join(ends), *units)) if ends else ""

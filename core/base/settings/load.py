@@ -15,10 +15,10 @@ from typing import Any, Literal
 
 import yaml
 
-from core.base.paths import HOME
-from core.base.settings.saved import Saved, changed
-from core.base.settings.sections import OWN, Settings
-from core.base.settings.values import Problem, Section, note, noting_problems, variable
+from core.base.paths import USER_DIR
+from core.base.settings.saved import SavedValues, merge_changes
+from core.base.settings.sections import CORE_SECTIONS, Settings
+from core.base.settings.values import Section, SettingProblem, add_problem, collect_problems, variable_name
 
 log = logging.getLogger(__name__)
 
@@ -32,9 +32,9 @@ class _Layers:
     kinds: tuple[type[Section], ...]
     in_file: Mapping[str, Mapping[str, Any]]
     in_environment: Mapping[type[Section], Mapping[str, str]]
-    problems: tuple[Problem, ...]
+    problems: tuple[SettingProblem, ...]
 
-    def held(self, kind: type[Section]) -> list[str]:
+    def locked_keys(self, kind: type[Section]) -> list[str]:
         """Return the editable keys that the environment sets, so that the page cannot."""
         return sorted(kind.editable() & self.in_environment[kind].keys())
 
@@ -44,84 +44,88 @@ class LoadedSettings:
     """The settings in force, the values that had to be replaced, and the origin of each value."""
 
     values: Settings
-    problems: tuple[Problem, ...]
+    problems: tuple[SettingProblem, ...]
     origins: Mapping[str, Origin]
     """Origin of each value, by the name of its environment variable: SECTION_KEY."""
-    saved: Saved
+    saved: SavedValues
     """Values that the page has saved, in force or not."""
     _layers: _Layers = field(repr=False, compare=False)
 
-    def proposing(self, changes: Mapping[str, str]) -> LoadedSettings:
+    def with_changes(self, changes: Mapping[str, str]) -> LoadedSettings:
         """Return the settings as they would be if the page saved these changes too."""
-        return self.with_page(Saved(changed(self.saved.values, changes)))
+        return self.with_saved(SavedValues(merge_changes(self.saved.values, changes)))
 
-    def with_page(self, saved: Saved) -> LoadedSettings:
+    def with_saved(self, saved: SavedValues) -> LoadedSettings:
         """Return the settings with these saved values in place of the earlier ones."""
-        return _merged(self._layers, saved)
+        return _merge_layers(self._layers, saved)
 
-    def held(self, section: str) -> tuple[str, ...]:
+    def locking_variables(self, section: str) -> tuple[str, ...]:
         """Return the environment variables that keep the page from setting anything in this section."""
         kinds = [kind for kind in self._layers.kinds if kind.name == section]
-        return tuple(variable(section, key) for kind in kinds for key in self._layers.held(kind))
+        return tuple(variable_name(section, key) for kind in kinds for key in self._layers.locked_keys(kind))
 
 
 def load_settings(
     path: Path | None = None, environ: Mapping[str, str] | None = None, *, sections: Iterable[type[Section]]
 ) -> LoadedSettings:
     """Load and merge all settings. `sections` are those defined beside what they configure: each engine has its own."""
-    kinds = (*OWN, *sections)
-    with noting_problems() as problems:
-        in_file = _read(path or HOME / "settings.yaml", kinds)
-    in_environment = _look_up(os.environ if environ is None else environ, kinds)
-    return _merged(_Layers(kinds, in_file, in_environment, tuple(problems)), Saved())
+    kinds = (*CORE_SECTIONS, *sections)
+    with collect_problems() as problems:
+        in_file = _read_file(path or USER_DIR / "settings.yaml", kinds)
+    in_environment = _environment_values(os.environ if environ is None else environ, kinds)
+    return _merge_layers(_Layers(kinds, in_file, in_environment, tuple(problems)), SavedValues())
 
 
-def _merged(layers: _Layers, saved: Saved) -> LoadedSettings:
-    with noting_problems() as problems:
+def _merge_layers(layers: _Layers, saved: SavedValues) -> LoadedSettings:
+    with collect_problems() as problems:
         problems.extend(layers.problems)
-        on_page = _from_page(saved, layers)
+        on_page = _page_values(saved, layers)
         loaded, origins = [], dict[str, Origin]()
         for kind in layers.kinds:
             found: dict[Origin, Mapping[str, Any]] = {
-                "settings.yaml": _without(layers.in_file.get(kind.name, {}), kind.editable() if on_page[kind] else ()),
+                "settings.yaml": _without_keys(
+                    layers.in_file.get(kind.name, {}), kind.editable() if on_page[kind] else ()
+                ),
                 "page": on_page[kind],
                 "environment": layers.in_environment[kind],
             }
             loaded.append(kind.model_validate({key: value for layer in found.values() for key, value in layer.items()}))
             for key in kind.model_fields:
                 holders = [origin for origin, layer in found.items() if layer.get(key) is not None]
-                origins[variable(kind.name, key)] = holders[-1] if holders else "default"
+                origins[variable_name(kind.name, key)] = holders[-1] if holders else "default"
     values = Settings(
-        **{section.name: section for section in loaded[: len(OWN)]},
-        brought=tuple(loaded[len(OWN) :]),
+        **{section.name: section for section in loaded[: len(CORE_SECTIONS)]},
+        brought=tuple(loaded[len(CORE_SECTIONS) :]),
         unusable=frozenset(problem.key for problem in problems if problem.key.isidentifier()),
     )
     return LoadedSettings(values=values, problems=tuple(problems), origins=origins, saved=saved, _layers=layers)
 
 
-def _from_page(saved: Saved, layers: _Layers) -> dict[type[Section], dict[str, str]]:
+def _page_values(saved: SavedValues, layers: _Layers) -> dict[type[Section], dict[str, str]]:
     """Return the saved values that the page may set, by section. A key and the address that it is sent to belong
     together. If the environment sets one of them, the page sets none in that section."""
     if saved.problem:
-        note(Problem("「设置」页面保存的内容", saved.problem, used="其他来源的值"))
-    editable = {variable(kind.name, key) for kind in layers.kinds for key in kind.editable()}
+        add_problem(SettingProblem("「设置」页面保存的内容", saved.problem, used_instead="其他来源的值"))
+    editable = {variable_name(kind.name, key) for kind in layers.kinds for key in kind.editable()}
     for name in saved.values.keys() - editable:
-        note(Problem(f"「设置」页面保存的 {name}"[:100], "这一项不能从页面设置", used="其他来源的值"))
+        add_problem(
+            SettingProblem(f"「设置」页面保存的 {name}"[:100], "这一项不能从页面设置", used_instead="其他来源的值")
+        )
     return {
         kind: {
             key: saved.values[name]
-            for key in (kind.editable() if not layers.held(kind) else ())
-            if (name := variable(kind.name, key)) in saved.values
+            for key in (kind.editable() if not layers.locked_keys(kind) else ())
+            if (name := variable_name(kind.name, key)) in saved.values
         }
         for kind in layers.kinds
     }
 
 
-def _without(found: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
+def _without_keys(found: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
     return {key: value for key, value in found.items() if key not in keys}
 
 
-def proxies_named() -> bool:
+def are_proxies_configured() -> bool:
     """Return whether uvicorn's variable FORWARDED_ALLOW_IPS says whose X-Forwarded-For to believe."""
     return bool(os.environ.get("FORWARDED_ALLOW_IPS", "").strip())
 
@@ -131,15 +135,19 @@ def cookie_secret() -> str:
     return os.environ.get("STREAMLIT_SERVER_COOKIE_SECRET", "").strip()
 
 
-def report_problems(problems: Iterable[Problem]) -> None:
+def log_problems(problems: Iterable[SettingProblem]) -> None:
     """Log each setting that could not be used."""
     for problem in problems:
         log.warning("配置 %s", problem)
 
 
-def _look_up(environ: Mapping[str, str], kinds: Iterable[type[Section]]) -> dict[type[Section], dict[str, str]]:
+def _environment_values(
+    environ: Mapping[str, str], kinds: Iterable[type[Section]]
+) -> dict[type[Section], dict[str, str]]:
     return {
-        kind: {key: value for key in kind.model_fields if (value := environ.get(variable(kind.name, key), "")).strip()}
+        kind: {
+            key: value for key in kind.model_fields if (value := environ.get(variable_name(kind.name, key), "")).strip()
+        }
         for kind in kinds
     }
 
@@ -147,7 +155,7 @@ def _look_up(environ: Mapping[str, str], kinds: Iterable[type[Section]]) -> dict
 # ── settings.yaml ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _read(path: Path, kinds: Sequence[type[Section]]) -> dict[str, dict[str, Any]]:
+def _read_file(path: Path, kinds: Sequence[type[Section]]) -> dict[str, dict[str, Any]]:
     """Return section → key → value, as far as the file has them."""
     try:
         text = path.read_text("utf-8-sig")
@@ -172,13 +180,13 @@ def _read(path: Path, kinds: Sequence[type[Section]]) -> dict[str, dict[str, Any
 
 
 def _unusable(path: Path, reason: str) -> dict[str, dict[str, Any]]:
-    note(Problem(path.name, reason, used="默认配置"))
+    add_problem(SettingProblem(path.name, reason, used_instead="默认配置"))
     return {}
 
 
 def _section(path: Path, name: str, found: Any, known: Collection[str]) -> dict[str, Any]:
     if not isinstance(found, dict):
-        note(Problem(f"{path.name} {name}", "应是一组键和值", used="该组的默认值"))
+        add_problem(SettingProblem(f"{path.name} {name}", "应是一组键和值", used_instead="该组的默认值"))
         return {}
     _report_unknown(f"{path.name} {name}.", found, known)
     return found
@@ -190,7 +198,7 @@ def _report_unknown(where: str, found: Mapping[Any, Any], known: Collection[str]
         if key not in known:
             near = get_close_matches(str(key), known, n=1)
             reason = f"没有这个设置，是不是想写 {near[0]}" if near else "没有这个设置"
-            note(Problem(f"{where}{key}"[:100], reason, used="默认值"))
+            add_problem(SettingProblem(f"{where}{key}"[:100], reason, used_instead="默认值"))
 
 
 # ── Child processes ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -213,6 +221,6 @@ _HARMLESS = (
 )
 
 
-def harmless_environment() -> dict[str, str]:
+def child_environment() -> dict[str, str]:
     """Return the environment for child processes, without our keys."""
     return {name: os.environ[name] for name in _HARMLESS if name in os.environ}

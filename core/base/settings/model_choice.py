@@ -21,17 +21,17 @@ class ModelChoice:
     name: str
 
     @property
-    def embedded(self) -> bool:
+    def is_embedded(self) -> bool:
         return self.provider == EMBEDDED
 
     @property
-    def small(self) -> bool:
+    def is_small(self) -> bool:
         """True if the model is too small for long instructions, by the size in its name."""
         return _SMALL.search(self.name) is not None
 
     @property
     def label(self) -> str:
-        return EMBEDDED_LABEL if self.embedded else self.name
+        return EMBEDDED_LABEL if self.is_embedded else self.name
 
 
 def choose_model(settings: Settings) -> ModelChoice:

@@ -18,24 +18,24 @@ from filelock import FileLock
 from core.base.errors import AppError
 
 VERSION = 1
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 
 
 class SettingsNotSaved(AppError):
     kind = "settings_not_saved"
-    happened = "没有保存。"
+    default_message = "没有保存。"
 
 
-class Unreadable(ValueError):
+class UnreadableSettings(ValueError):
     """The saved document cannot be read. The message is the reason."""
 
 
-class TooNew(Unreadable):
+class SettingsTooNew(UnreadableSettings):
     """A newer program wrote the document, so it is not changed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedValues:
     """The values that were saved from the page, or the reason why they cannot be used."""
 
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -45,40 +45,40 @@ class Saved:
     """Mark of this version among all that were ever saved."""
 
 
-class SavedSettings(Protocol):
+class SavedSettingsStore(Protocol):
     """Storage of the settings that are saved from the page."""
 
     def stamp(self) -> Any:
         """Return the mark of the newest version, from any process. Cheap, and never waits."""
 
-    def read(self) -> Saved: ...
+    def read(self) -> SavedValues: ...
 
     def change(self, changes: Mapping[str, str]) -> None:
         """Save these values. An empty value removes the saved one. Raise SettingsNotSaved."""
 
 
-def encoded(values: Mapping[str, str]) -> str:
+def encode_values(values: Mapping[str, str]) -> str:
     return json.dumps({"version": VERSION, "values": dict(values)}, ensure_ascii=False, indent=2, sort_keys=True)
 
 
-def decoded(text: str) -> dict[str, str]:
+def decode_values(text: str) -> dict[str, str]:
     try:
         document = json.loads(text)
         version, values = document["version"], document["values"]
     except (ValueError, RecursionError, KeyError, TypeError):
-        raise Unreadable("内容已损坏") from None
+        raise UnreadableSettings("内容已损坏") from None
     if isinstance(version, int) and version > VERSION:
-        raise TooNew("由更新版本的程序写成")
+        raise SettingsTooNew("由更新版本的程序写成")
     if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
-        raise Unreadable("内容已损坏")
+        raise UnreadableSettings("内容已损坏")
     return values
 
 
-def changed(values: Mapping[str, str], changes: Mapping[str, str]) -> dict[str, str]:
+def merge_changes(values: Mapping[str, str], changes: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in {**values, **changes}.items() if value}
 
 
-class SavedFile:
+class SavedSettingsFile:
     """A file in the data folder. It is replaced as a whole, so that a reader finds the old one or the new one."""
 
     def __init__(self, data_dir: Path) -> None:
@@ -92,19 +92,19 @@ class SavedFile:
             return None
         return found.st_mtime_ns, found.st_size, found.st_ino
 
-    def read(self) -> Saved:
+    def read(self) -> SavedValues:
         stamp = self.stamp()
         try:
-            return Saved(self._values(), stamp=stamp)
-        except Unreadable as error:
-            return Saved(problem=str(error), stamp=stamp)
+            return SavedValues(self._values(), stamp=stamp)
+        except UnreadableSettings as error:
+            return SavedValues(problem=str(error), stamp=stamp)
 
     def change(self, changes: Mapping[str, str]) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.parent.chmod(0o700)
             with FileLock(self.path.with_suffix(".lock")):
-                self._replace(encoded(changed(self._kept(), changes)))
+                self._replace(encode_values(merge_changes(self._values_to_change(), changes)))
         except OSError as error:
             raise SettingsNotSaved(
                 f"没有保存：{self.path} 不可写（{error.strerror}）。", cure="请检查 DATA_DIR 的空间和权限。"
@@ -113,21 +113,21 @@ class SavedFile:
     def _values(self) -> dict[str, str]:
         try:
             with self.path.open("rb") as file:
-                text = file.read(MOST_BYTES + 1)
-            return decoded(text.decode("utf-8"))
+                text = file.read(MAX_BYTES + 1)
+            return decode_values(text.decode("utf-8"))
         except FileNotFoundError:
             return {}
         except (OSError, UnicodeError):
-            raise Unreadable("文件无法读取") from None
+            raise UnreadableSettings("文件无法读取") from None
 
-    def _kept(self) -> dict[str, str]:
+    def _values_to_change(self) -> dict[str, str]:
         try:
             return self._values()
-        except TooNew:
+        except SettingsTooNew:
             raise SettingsNotSaved(
                 f"没有保存：{self.path} 由更新版本的程序写成，没有改动它。", cure="请升级本程序。"
             ) from None
-        except Unreadable:
+        except UnreadableSettings:
             self.path.replace(self.path.with_suffix(".damaged"))
             return {}
 

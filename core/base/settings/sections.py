@@ -11,7 +11,7 @@ from typing import Annotated, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from core.base.paths import HOME
+from core.base.paths import USER_DIR
 from core.base.settings.values import (
     EDITABLE,
     UNPREFIXED,
@@ -26,7 +26,6 @@ from core.base.settings.values import (
     Domains,
     Flag,
     Folder,
-    Form,
     Language,
     LowerCase,
     Names,
@@ -40,6 +39,7 @@ from core.base.settings.values import (
     Times,
     Tokens,
     UpperCase,
+    ValueFormat,
     WholeSeconds,
     Word,
 )
@@ -50,10 +50,10 @@ DAY = 86_400
 class LlmSettings(Section):
     name = "llm"
     group = "模型"
-    model: Annotated[Word, Form("服务商:模型名"), EDITABLE] = Field(
+    model: Annotated[Word, ValueFormat("服务商:模型名"), EDITABLE] = Field(
         "", description="使用的模型，如 openai:gpt-5-mini；未设置时用内置摘录模型，有密钥时用 OpenAI"
     )
-    models: Annotated[Names, Form("模型名，逗号分隔")] = Field(
+    models: Annotated[Names, ValueFormat("模型名，逗号分隔")] = Field(
         (), description="读者可以在侧栏改选的其他模型，写法同 LLM_MODEL"
     )
     temperature: Decimal | None = Field(
@@ -161,7 +161,7 @@ class AgentSettings(Section):
     strategy: Annotated[Literal["auto", "react", "tools"], LowerCase] = Field(
         "auto", description="react 用文字，任何模型都可以；tools 用模型自带的工具调用"
     )
-    prompt: Annotated[Word, Form("auto、chinese、english、small 或文件路径")] = Field(
+    prompt: Annotated[Word, ValueFormat("auto、chinese、english、small 或文件路径")] = Field(
         "auto", description="Agent 模式的提示词，small 用于小模型，也可以是自己的模板文件"
     )
     history_tokens: Tokens = Field(
@@ -226,7 +226,7 @@ class PanelSettings(Section):
 
     name = "panel"
     group = "对话与 Agent"
-    allow: Annotated[tuple[PanelControl, ...], OrNone, CommaList, Form("项目名，逗号分隔，或 none")] = Field(
+    allow: Annotated[tuple[PanelControl, ...], OrNone, CommaList, ValueFormat("项目名，逗号分隔，或 none")] = Field(
         get_args(PanelControl), description="读者可以在侧栏只为自己修改哪些项目；none 不显示设置面板"
     )
     own_key: Flag = Field(
@@ -304,7 +304,7 @@ class EditingSettings(Section):
         "local",
         description="谁可以在「设置」页面连接模型和引擎：local 只有在本机打开页面的人，login 名单里的帐号，nobody 只用环境变量和 settings.yaml",
     )
-    admins: Annotated[Names, Form("帐号，逗号分隔")] = Field(
+    admins: Annotated[Names, ValueFormat("帐号，逗号分隔")] = Field(
         (), description="edit_by 为 login 时可以修改的帐号：登录服务给的 sub，或经它验证的邮箱"
     )
 
@@ -340,7 +340,7 @@ class PublicSettings(Section):
     name = "public"
     group = "数据与运行"
     url: Address = Field("http://localhost:8501", description="读者打开问源的地址")
-    pages: Annotated[tuple[OptionalPage, ...], CommaList, Form("页面名，逗号分隔")] = Field(
+    pages: Annotated[tuple[OptionalPage, ...], CommaList, ValueFormat("页面名，逗号分隔")] = Field(
         get_args(OptionalPage),
         description="对话之外显示的页面：法规与案例、运行看板、设置、帮助；不想让读者看到配置，就去掉 settings",
     )
@@ -385,7 +385,7 @@ class Settings(BaseModel):
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        return (*(getattr(self, kind.name) for kind in OWN), *self.brought)
+        return (*(getattr(self, kind.name) for kind in CORE_SECTIONS), *self.brought)
 
     def secrets(self) -> list[str]:
         """Return every secret value, for the log filter that removes them."""
@@ -396,10 +396,10 @@ class Settings(BaseModel):
     @property
     def data_dir(self) -> Path:
         path = Path(self.data.dir).expanduser()
-        return path if path.is_absolute() else HOME / path
+        return path if path.is_absolute() else USER_DIR / path
 
 
-OWN: tuple[type[Section], ...] = tuple(
+CORE_SECTIONS: tuple[type[Section], ...] = tuple(
     field.annotation
     for field in Settings.model_fields.values()
     if isinstance(field.annotation, type) and issubclass(field.annotation, Section)

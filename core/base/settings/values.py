@@ -65,7 +65,7 @@ def _comma_list(value: Any) -> Any:
     return value
 
 
-def _nothing(value: tuple[str, ...]) -> tuple[str, ...]:
+def _none_as_empty(value: tuple[str, ...]) -> tuple[str, ...]:
     """Return an empty list for `none`: an environment variable cannot hold an empty list, and blank means not set."""
     return () if value == ("none",) else value
 
@@ -194,7 +194,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ValueFormat:
     """A description of the allowed values, for types that do not say it themselves."""
 
     words: str
@@ -205,7 +205,7 @@ class Editable:
     """Mark of settings that can be changed from the page 设置: they connect the installation to other services."""
 
 
-def parts(field: FieldInfo) -> list[Any]:
+def annotation_parts(field: FieldInfo) -> list[Any]:
     """Return the types of a field and the marks attached to them, also for optional fields."""
     return [*_parts(field.annotation), *field.metadata]
 
@@ -238,42 +238,44 @@ OnOrOff = BeforeValidator(_on_or_off)
 LowerCase = BeforeValidator(lambda value: str(value).strip().lower())
 UpperCase = BeforeValidator(lambda value: str(value).strip().upper())
 CommaList = BeforeValidator(_comma_list)
-OrNone = BeforeValidator(_nothing)
-Names = Annotated[tuple[str, ...], CommaList, Form("逗号分隔")]
-Domains = Annotated[tuple[str, ...], OrNone, CommaList, AfterValidator(_domains), Form("主机名，逗号分隔，或 none")]
-Language = Annotated[Word, AfterValidator(_language), Form("auto 或语言代码，如 zh-CN、en")]
-Address = Annotated[str, AfterValidator(_web_address), Form("网址")]
-Addresses = Annotated[tuple[str, ...], CommaList, AfterValidator(_web_addresses), Form("网址，逗号分隔")]
-Quotas = Annotated[tuple[Any, ...], CommaList, AfterValidator(_quotas), Form("引擎名=每分钟次数，逗号分隔")]
-Prices = Annotated[tuple[Any, ...], CommaList, AfterValidator(_prices), Form("模型名=输入价/输出价，逗号分隔")]
+OrNone = BeforeValidator(_none_as_empty)
+Names = Annotated[tuple[str, ...], CommaList, ValueFormat("逗号分隔")]
+Domains = Annotated[
+    tuple[str, ...], OrNone, CommaList, AfterValidator(_domains), ValueFormat("主机名，逗号分隔，或 none")
+]
+Language = Annotated[Word, AfterValidator(_language), ValueFormat("auto 或语言代码，如 zh-CN、en")]
+Address = Annotated[str, AfterValidator(_web_address), ValueFormat("网址")]
+Addresses = Annotated[tuple[str, ...], CommaList, AfterValidator(_web_addresses), ValueFormat("网址，逗号分隔")]
+Quotas = Annotated[tuple[Any, ...], CommaList, AfterValidator(_quotas), ValueFormat("引擎名=每分钟次数，逗号分隔")]
+Prices = Annotated[tuple[Any, ...], CommaList, AfterValidator(_prices), ValueFormat("模型名=输入价/输出价，逗号分隔")]
 Secret = Annotated[SecretStr, AfterValidator(_secret)]
-ApiKey = Annotated[Secret, Form("英文字符，请写在环境变量、secrets.toml 或「设置」页面里"), EDITABLE]
-DatabaseAddress = Annotated[Secret, AfterValidator(_database_address), Form("postgresql+psycopg:// 开头的地址")]
-RedisAddress = Annotated[Secret, AfterValidator(_redis_address), Form("redis:// 或 rediss:// 开头的地址")]
+ApiKey = Annotated[Secret, ValueFormat("英文字符，请写在环境变量、secrets.toml 或「设置」页面里"), EDITABLE]
+DatabaseAddress = Annotated[Secret, AfterValidator(_database_address), ValueFormat("postgresql+psycopg:// 开头的地址")]
+RedisAddress = Annotated[Secret, AfterValidator(_redis_address), ValueFormat("redis:// 或 rediss:// 开头的地址")]
 
 
 # ── What cannot be used ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class SettingProblem:
     """One value that could not be used."""
 
     key: str
     reason: str
-    used: str
+    used_instead: str
 
     def __str__(self) -> str:
-        return f"{self.key}：{self.reason}，已改用 {self.used}"
+        return f"{self.key}：{self.reason}，已改用 {self.used_instead}"
 
 
-_problems: ContextVar[list[Problem] | None] = ContextVar("settings_problems", default=None)
+_problems: ContextVar[list[SettingProblem] | None] = ContextVar("settings_problems", default=None)
 
 
 @contextmanager
-def noting_problems() -> Iterator[list[Problem]]:
+def collect_problems() -> Iterator[list[SettingProblem]]:
     """Collect the problems that are reported while the body runs."""
-    problems: list[Problem] = []
+    problems: list[SettingProblem] = []
     token = _problems.set(problems)
     try:
         yield problems
@@ -281,7 +283,7 @@ def noting_problems() -> Iterator[list[Problem]]:
         _problems.reset(token)
 
 
-def note(problem: Problem) -> None:
+def add_problem(problem: SettingProblem) -> None:
     """Add a problem to those being collected. Raise ValueError if nobody collects them: a programmer built the section."""
     problems = _problems.get()
     if problems is None:  # the section was built directly, not loaded: a programmer reads this
@@ -293,7 +295,7 @@ UNPREFIXED = "process"
 """The section whose settings are named by their key alone: TUNING."""
 
 
-def variable(section: str, key: str) -> str:
+def variable_name(section: str, key: str) -> str:
     """Return the name of the environment variable: `search: {timeout: …}` in settings.yaml is SEARCH_TIMEOUT."""
     return (key if section == UNPREFIXED else f"{section}_{key}").upper()
 
@@ -302,9 +304,9 @@ Group = Literal["搜索", "引擎", "法规与案例", "模型", "对话与 Agen
 """Groups of settings, in the order in which they are shown."""
 
 
-def without_user(value: Any, instead: str = "***") -> Any:
+def hide_userinfo(value: Any, replacement: str = "***") -> Any:
     """Return an address without its user name and password, which may themselves contain an `@`."""
-    return re.sub(r"(?<=://)[^/\s]*@", f"{instead}@", value) if isinstance(value, str) else value
+    return re.sub(r"(?<=://)[^/\s]*@", f"{replacement}@", value) if isinstance(value, str) else value
 
 
 class Section(BaseModel):
@@ -319,16 +321,16 @@ class Section(BaseModel):
     @cache
     def editable(cls) -> frozenset[str]:
         """Return the keys that may be set from the page."""
-        return frozenset(key for key, field in cls.model_fields.items() if EDITABLE in parts(field))
+        return frozenset(key for key, field in cls.model_fields.items() if EDITABLE in annotation_parts(field))
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         """Yield the fields without the user name and password that an address may hold."""
         for key, value in super().__repr_args__():
-            yield key, tuple(map(without_user, value)) if isinstance(value, tuple) else without_user(value)
+            yield key, tuple(map(hide_userinfo, value)) if isinstance(value, tuple) else hide_userinfo(value)
 
     @field_validator("*", mode="wrap")
     @classmethod
-    def _fall_back(cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    def _use_default(cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
         assert info.field_name is not None
         default = cls.model_fields[info.field_name].get_default(call_default_factory=True)
         if isinstance(value, str):
@@ -338,7 +340,11 @@ class Section(BaseModel):
         try:
             return handler(value)
         except (ValidationError, ValueError) as error:
-            note(Problem(variable(cls.name, info.field_name), _reason(error), used=_default_in_words(default)))
+            add_problem(
+                SettingProblem(
+                    variable_name(cls.name, info.field_name), _reason(error), used_instead=_default_in_words(default)
+                )
+            )
             return default
 
 

@@ -51,70 +51,70 @@ class SourceFile:
         try:
             while line := stream.readline(MAX_LINE + 1):
                 if len(line) > MAX_LINE:
-                    raise _too_much(f"{self.path.name} 有一行超过 {MAX_LINE // 1_000_000} MB")
+                    raise _limit_error(f"{self.path.name} 有一行超过 {MAX_LINE // 1_000_000} MB")
                 yield line
         except _UNREADABLE as error:
-            raise _broken(self.path.name, error) from error
+            raise _unreadable_error(self.path.name, error) from error
 
 
-Wanted = Callable[[PurePosixPath], bool]
+PathFilter = Callable[[PurePosixPath], bool]
 
 
-def source_files(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
+def read_source_files(source: Path, is_wanted: PathFilter) -> Iterator[SourceFile]:
     """Yield the readable files that `is_wanted` accepts. Raises CorpusError if the source cannot be opened."""
     if not source.exists():
         raise CorpusError(f"找不到 {source.name}。", cure="请检查路径。")
     try:
-        yield from _opened(source, lambda path: path.suffix in _READABLE and wanted(path))
+        yield from _read_any(source, lambda path: path.suffix in _READABLE and is_wanted(path))
     except _UNREADABLE as error:
-        raise _broken(source.name, error) from error
+        raise _unreadable_error(source.name, error) from error
 
 
-def _broken(name: str, error: Exception) -> CorpusError:
+def _unreadable_error(name: str, error: Exception) -> CorpusError:
     return CorpusError(f"{name} 读到一半就无法继续（{type(error).__name__}）。", cure="文件可能不完整，请重新下载。")
 
 
-def _opened(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
+def _read_any(source: Path, is_wanted: PathFilter) -> Iterator[SourceFile]:
     if source.is_dir():
-        return _folder(source, wanted)
+        return _read_folder(source, is_wanted)
     if zipfile.is_zipfile(source):
-        return _zip(source, wanted)
+        return _read_zip(source, is_wanted)
     if source.suffix in _READABLE:
-        return _single(source, wanted)
-    return _tar(source, wanted)
+        return _read_file(source, is_wanted)
+    return _read_tar(source, is_wanted)
 
 
-def _single(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
+def _read_file(source: Path, is_wanted: PathFilter) -> Iterator[SourceFile]:
     path = PurePosixPath(source.name)
-    if wanted(path):
+    if is_wanted(path):
         size = source.stat().st_size
         _Limits(packed=0).add(size)
-        yield from _read(path, size, lambda: source.open("rb"))
+        yield from _open_source_file(path, size, lambda: source.open("rb"))
 
 
-def _folder(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
+def _read_folder(source: Path, is_wanted: PathFilter) -> Iterator[SourceFile]:
     count = _Limits(packed=0)
     for folder, below, names in os.walk(source):  # does not follow links to folders
         below[:] = sorted(name for name in below if not name.startswith("."))
         for name in sorted(names):
             file = Path(folder, name)
             path = PurePosixPath(*file.relative_to(source).parts)
-            if wanted(path) and file.is_file() and not file.is_symlink():
+            if is_wanted(path) and file.is_file() and not file.is_symlink():
                 size = file.stat().st_size
                 count.add(size)
-                yield from _read(path, size, lambda file=file: file.open("rb"))  # type: ignore[misc]
+                yield from _open_source_file(path, size, lambda file=file: file.open("rb"))  # type: ignore[misc]
 
 
-def _zip(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
+def _read_zip(source: Path, is_wanted: PathFilter) -> Iterator[SourceFile]:
     count = _Limits(packed=source.stat().st_size)
     with zipfile.ZipFile(source) as archive:
         if len(archive.infolist()) > MAX_FILES:
-            raise _too_much(f"其中的文件超过 {MAX_FILES} 个")
+            raise _limit_error(f"其中的文件超过 {MAX_FILES} 个")
         for member in archive.infolist():
             path = PurePosixPath(_zip_name(member))
-            if not member.is_dir() and wanted(path):
+            if not member.is_dir() and is_wanted(path):
                 count.add(member.file_size)
-                yield from _read(path, member.file_size, lambda member=member: archive.open(member))  # type: ignore[misc]
+                yield from _open_source_file(path, member.file_size, lambda member=member: archive.open(member))  # type: ignore[misc]
 
 
 def _zip_name(member: zipfile.ZipInfo) -> str:
@@ -134,26 +134,28 @@ def _zip_name(member: zipfile.ZipInfo) -> str:
     return member.filename
 
 
-def _tar(source: Path, wanted: Wanted) -> Iterator[SourceFile]:
+def _read_tar(source: Path, is_wanted: PathFilter) -> Iterator[SourceFile]:
     count = _Limits(packed=source.stat().st_size)
-    with _unpacked(source, count) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+    with _open_unpacked(source, count) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
         while member := archive.next():
             archive.members = []  # type: ignore[attr-defined]  # a stream cannot go back: nothing need be remembered
             count.add(0)
             path = PurePosixPath(member.name)
-            if member.isreg() and wanted(path):
-                yield from _read(path, member.size, lambda member=member: archive.extractfile(member))  # type: ignore[misc]
+            if member.isreg() and is_wanted(path):
+                yield from _open_source_file(path, member.size, lambda member=member: archive.extractfile(member))  # type: ignore[misc]
 
 
-def _read(path: PurePosixPath, size: int, open_file: Callable[[], IO[bytes] | None]) -> Iterator[SourceFile]:
+def _open_source_file(
+    path: PurePosixPath, size: int, open_file: Callable[[], IO[bytes] | None]
+) -> Iterator[SourceFile]:
     if path.suffix in _RECORDS:
         with open_file() or io.BytesIO() as stream:
             yield SourceFile(path, b"", stream=stream)
     else:
-        yield _whole(path, size, open_file)
+        yield _read_whole(path, size, open_file)
 
 
-def _whole(path: PurePosixPath, size: int, open_file: Callable[[], IO[bytes] | None]) -> SourceFile:
+def _read_whole(path: PurePosixPath, size: int, open_file: Callable[[], IO[bytes] | None]) -> SourceFile:
     too_large = SourceFile(path, b"", f"超过 {MAX_FILE // 1_000_000} MB")
     if size > MAX_FILE:
         return too_large
@@ -175,18 +177,18 @@ class _Limits:
         self._files += files
         self._bytes += size
         if self._files > MAX_FILES:
-            raise _too_much(f"其中的文件超过 {MAX_FILES} 个")
+            raise _limit_error(f"其中的文件超过 {MAX_FILES} 个")
         if self._bytes > MAX_TOTAL:
-            raise _too_much(f"解开后超过 {MAX_TOTAL // 1_000_000} MB")
+            raise _limit_error(f"解开后超过 {MAX_TOTAL // 1_000_000} MB")
         if self._packed and self._bytes > max(_RATIO_COUNTS_FROM, MAX_RATIO * self._packed):
-            raise _too_much("压缩比异常")
+            raise _limit_error("压缩比异常")
 
 
-def _too_much(reason: str) -> CorpusError:
+def _limit_error(reason: str) -> CorpusError:
     return CorpusError(f"没有导入：{reason}。", cure="请确认文件来源可靠。")
 
 
-class _Counted(io.RawIOBase):
+class _CountingStream(io.RawIOBase):
     """Unpacked stream that counts all bytes it yields, including headers and skipped members."""
 
     def __init__(self, stream: IO[bytes], limits: _Limits) -> None:
@@ -207,7 +209,7 @@ class _Counted(io.RawIOBase):
         super().close()
 
 
-def _unpacked(source: Path, limits: _Limits) -> IO[bytes]:
+def _open_unpacked(source: Path, limits: _Limits) -> IO[bytes]:
     with source.open("rb") as file:
         start = file.read(6)
     stream: Any
@@ -219,5 +221,5 @@ def _unpacked(source: Path, limits: _Limits) -> IO[bytes]:
         stream = bz2.open(source)  # noqa: SIM115
     else:
         stream = source.open("rb")
-    counted: Any = _Counted(stream, limits)
+    counted: Any = _CountingStream(stream, limits)
     return io.BufferedReader(counted, 1 << 16)

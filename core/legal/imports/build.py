@@ -27,7 +27,7 @@ from filelock import FileLock, Timeout
 from core.base.http import Deadline
 from core.base.text import terms
 from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
-from core.legal.imports.report import Change, ImportReport
+from core.legal.imports.report import ImportReport, LawChange
 from core.legal.layouts import corpora
 from core.legal.layouts.items import Skipped
 from core.legal.library.index_files import (
@@ -58,7 +58,7 @@ CREATE TABLE court_case (id INTEGER PRIMARY KEY, name TEXT, number TEXT, number_
 CREATE INDEX case_number ON court_case (number_key);
 CREATE TABLE import (id INTEGER PRIMARY KEY, name TEXT, layout TEXT, imported TEXT);
 """
-_ADDED = {"court_case": ("cause", "gist", "import_id"), "import": ("origin", "sha256")}
+_ADDED_COLUMNS = {"court_case": ("cause", "gist", "import_id"), "import": ("origin", "sha256")}
 """Columns that indexes of earlier versions of this program do not have."""
 _WRITER_HEAP = 60_000_000
 
@@ -81,36 +81,36 @@ def import_source(
     origin: str = "",
     update: bool = False,
     on_progress: OnProgress = lambda _: None,
-    until: Deadline | None = None,
+    deadline: Deadline | None = None,
 ) -> ImportReport:
     """Add a source to the index in `folder` (`LegalLibrary.folder`). `origin` is the address or path where an update
     will find the source again. With `update`, laws in the same words are left alone, and the index stays in use if
     nothing would be added."""
     started = time.perf_counter()
-    until = until or Deadline(float("inf"))
+    deadline = deadline or Deadline(float("inf"))
     folder.mkdir(parents=True, exist_ok=True)
-    with alone(folder):
+    with import_lock(folder):
         old = current_folder(folder)
-        _clear(folder, keep=old)
+        _delete_indexes(folder, kept_name=old)
         new = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:8]}"
         new.mkdir()
         try:
-            work = _Import(source, origin, new, on_progress, until, update)
+            work = _Import(source, origin, new, on_progress, deadline, update)
             report = work.run(folder / old / DATABASE if old else None)
-            if until.cancelled:
+            if deadline.cancelled:
                 raise ImportCancelled
-            if work.wrote:
-                _put_in_use(folder, new)
+            if work.has_new_index:
+                _activate(folder, new)
         except BaseException:
             shutil.rmtree(new, ignore_errors=True)
             raise
-        _clear(folder, keep=new.name if work.wrote else old)
+        _delete_indexes(folder, kept_name=new.name if work.has_new_index else old)
     report.seconds = time.perf_counter() - started
     return report
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def import_lock(folder: Path) -> Iterator[None]:
     """Hold the import lock. Raises ImportBusy if another import has it. The system frees it if the process dies."""
     try:
         lock = FileLock(folder / "lock").acquire(blocking=False)
@@ -120,13 +120,13 @@ def alone(folder: Path) -> Iterator[None]:
         yield
 
 
-def _clear(folder: Path, keep: str | None) -> None:
+def _delete_indexes(folder: Path, kept_name: str | None) -> None:
     for path in folder.iterdir():
-        if path.is_dir() and path.name != keep:
+        if path.is_dir() and path.name != kept_name:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _put_in_use(folder: Path, new: Path) -> None:
+def _activate(folder: Path, new: Path) -> None:
     _flush(
         new / DATABASE, *(path for text in (TEXT, CASE_TEXT) for path in ((new / text), *(new / text).iterdir())), new
     )
@@ -152,9 +152,9 @@ class _Import:
     _origin: str
     _new: Path
     _on_progress: OnProgress
-    _until: Deadline
+    _deadline: Deadline
     _update: bool
-    wrote: bool = False
+    has_new_index: bool = False
     """True if there is a new index to put in use."""
 
     def run(self, old: Path | None) -> ImportReport:
@@ -170,20 +170,20 @@ class _Import:
             else:
                 database.executescript(_SCHEMA)
             _add_columns(database)
-            known = _held(database)
+            known = _read_contents(database)
             database.execute("BEGIN")
-            store = _Store(database, report, self._origin, checksum(self._source), update=self._update)
+            store = _IndexWriter(database, report, self._origin, checksum(self._source), update=self._update)
             self._read(survey, store, report)
             database.execute("COMMIT")
             if not (report.laws or report.cases):
-                raise _nothing_in(report)
-            report.changes = changes(known, _held(database))
-            self.wrote = store.wrote or not self._update
-            if self.wrote:
+                raise _nothing_read_error(report)
+            report.changes = law_changes(known, _read_contents(database))
+            self.has_new_index = store.has_changes or not self._update
+            if self.has_new_index:
                 self._write_text(database)
         return report
 
-    def _read(self, survey: corpora.Survey, store: _Store, report: ImportReport) -> None:
+    def _read(self, survey: corpora.Survey, store: _IndexWriter, report: ImportReport) -> None:
         done = 0
 
         def on_file() -> None:
@@ -220,12 +220,12 @@ class _Import:
         writer.wait_merging_threads()
 
     def _report(self, stage: str, done: int, total: int) -> None:
-        if self._until.cancelled:
+        if self._deadline.cancelled:
             raise ImportCancelled
         self._on_progress(ImportProgress(stage, done, max(total, done)))
 
 
-def _nothing_in(report: ImportReport) -> CorpusError:
+def _nothing_read_error(report: ImportReport) -> CorpusError:
     """Return the error for a source without one readable law or case. Such a source must not become the index in use."""
     first = report.skipped[0] if report.skipped else None
     why = f"第一处：{first.path}，{first.reason}。" if first else ""
@@ -236,7 +236,7 @@ def _nothing_in(report: ImportReport) -> CorpusError:
 
 
 def _add_columns(database: sqlite3.Connection) -> None:
-    for table, columns in _ADDED.items():
+    for table, columns in _ADDED_COLUMNS.items():
         known = {row[1] for row in database.execute(f"PRAGMA table_info({table})")}
         for column in columns:
             if column not in known:
@@ -247,48 +247,48 @@ def _add_columns(database: sqlite3.Connection) -> None:
     database.execute("CREATE INDEX IF NOT EXISTS case_facts ON court_case (type, cause, court, date)")
 
 
-class Held(NamedTuple):
+class IndexContents(NamedTuple):
     """Versions and repealed laws of an index."""
 
     versions: dict[str, list[tuple[str, str, str]]]
     """Publication day, name and fingerprint of each version, by law key, newest first."""
-    repealed: set[str]
+    repealed_keys: set[str]
 
 
-def _held(database: sqlite3.Connection) -> Held:
+def _read_contents(database: sqlite3.Connection) -> IndexContents:
     versions: dict[str, list[tuple[str, str, str]]] = {}
     for key, *version in database.execute("SELECT key, coalesce(published, ''), name, fingerprint FROM law"):
         versions.setdefault(key, []).append((version[0], version[1], version[2]))
     for known in versions.values():
         known.sort(reverse=True)
-    return Held(versions, {row[0] for row in database.execute("SELECT key FROM repeal")})
+    return IndexContents(versions, {row[0] for row in database.execute("SELECT key FROM repeal")})
 
 
-def changes(before: Held, after: Held) -> list[Change]:
+def law_changes(before: IndexContents, after: IndexContents) -> list[LawChange]:
     """Return the changes between two indexes. Empty after a first import, where everything would be new."""
-    return list(_changes(before, after)) if before.versions else []
+    return list(_find_changes(before, after)) if before.versions else []
 
 
-def held(folder: Path) -> Held:
+def index_contents(folder: Path) -> IndexContents:
     """Return the contents of the index in use in this folder."""
     name = current_folder(folder)
     if name is None:
-        return Held({}, set())
+        return IndexContents({}, set())
     with closing(connect_read_only(folder / name / DATABASE)) as database:
-        return _held(database)
+        return _read_contents(database)
 
 
-def _changes(before: Held, after: Held) -> Iterator[Change]:
+def _find_changes(before: IndexContents, after: IndexContents) -> Iterator[LawChange]:
     for key, versions in sorted(after.versions.items()):
         (published, name, fingerprint), known = versions[0], before.versions.get(key)
         if known is None:
-            yield Change(name, "新增", None, published or None)
+            yield LawChange(name, "新增", None, published or None)
         elif fingerprint not in {version[2] for version in known}:
             what: Literal["修改", "文字有变化"] = "修改" if published > known[0][0] else "文字有变化"
-            yield Change(name, what, known[0][0] or None, published or None)
-    for key in sorted((after.repealed - before.repealed) & before.versions.keys()):
+            yield LawChange(name, what, known[0][0] or None, published or None)
+    for key in sorted((after.repealed_keys - before.repealed_keys) & before.versions.keys()):
         published, name, _ = before.versions[key][0]
-        yield Change(name, "废止", published or None)
+        yield LawChange(name, "废止", published or None)
 
 
 def _articles(database: sqlite3.Connection) -> Iterator[tantivy.Document]:
@@ -310,7 +310,7 @@ def _terms(text: str) -> str:
     return " ".join(terms(text))
 
 
-class _Store:
+class _IndexWriter:
     """Writes one source into the index. The same version of a law is replaced; other versions stay beside it."""
 
     def __init__(
@@ -319,7 +319,7 @@ class _Store:
         self._database = database
         self._report = report
         self._update = update
-        self.wrote = False
+        self.has_changes = False
         """True if the source changed the index."""
         self._import = database.execute(
             "INSERT INTO import (name, layout, imported, origin, sha256) VALUES (?, ?, datetime('now'), ?, ?)",
@@ -330,28 +330,28 @@ class _Store:
         self._report.laws += 1
         self._report.articles += len(law.articles)
         key, fingerprint = law_key(law.name), _fingerprint(law)
-        for old in map(_Old._make, self._database.execute(_OLD, (key,)).fetchall()):
-            if not _same_version(law, fingerprint, old):
+        for old in map(_StoredVersion._make, self._database.execute(_SELECT_VERSIONS, (key,)).fetchall()):
+            if not _is_same_version(law, fingerprint, old):
                 continue
             self._report.unchanged += fingerprint == old.fingerprint
             law = replace(law, history=law.history or self._history(old.id))
             if old.import_id == self._import and len(law.articles) < old.article_count:
                 return  # two files of one source have this version, and the stored one has more articles
-            law = _with_what_was_known(law, old)
-            if self._update and _says_no_more(law, fingerprint, old):
+            law = _with_known_dates(law, old)
+            if self._update and _adds_nothing(law, fingerprint, old):
                 return
-            self._forget(old.id)
+            self._delete_law(old.id)
         self._insert(law, key, fingerprint)
 
     def _history(self, law_id: int) -> tuple[str, ...]:
         return tuple(row[0] for row in self._database.execute("SELECT day FROM history WHERE law_id = ?", (law_id,)))
 
-    def _forget(self, law_id: int) -> None:
+    def _delete_law(self, law_id: int) -> None:
         for table, column in (("article", "law_id"), ("history", "law_id"), ("repeal", "law_id"), ("law", "id")):
             self._database.execute(f"DELETE FROM {table} WHERE {column} = ?", (law_id,))  # noqa: S608 (names from the line above)
 
     def _insert(self, law: Law, key: str, fingerprint: str) -> None:
-        self.wrote = True
+        self.has_changes = True
         count = sum(article.number.number > 0 for article in law.articles)
         law_id = self._database.execute(
             "INSERT INTO law (name, key, kind, issuer, published, effective, repealed, source, article_count, fingerprint,"
@@ -385,7 +385,7 @@ class _Store:
         if self._update and self._database.execute(_KNOWN_CASE, values).fetchone():
             self._report.unchanged += 1
             return
-        self.wrote = True
+        self.has_changes = True
         if key:
             self._database.execute("DELETE FROM court_case WHERE name = ? AND number_key = ?", (case.name, key))
         else:  # many judgments in one table have the same name
@@ -402,7 +402,7 @@ _KNOWN_CASE = f"SELECT 1 FROM court_case WHERE {' AND '.join(f'{name} IS ?' for 
 _NEW_CASE = f"INSERT INTO court_case ({', '.join(_CASE_VALUES)}, import_id) VALUES ({'?, ' * len(_CASE_VALUES)}?)"  # noqa: S608
 
 
-class _Old(NamedTuple):
+class _StoredVersion(NamedTuple):
     """A version that the index already holds."""
 
     id: int
@@ -414,23 +414,23 @@ class _Old(NamedTuple):
     article_count: int
 
 
-_OLD = f"SELECT {', '.join(_Old._fields)} FROM law WHERE key = ?"  # noqa: S608 (the names of the fields above)
+_SELECT_VERSIONS = f"SELECT {', '.join(_StoredVersion._fields)} FROM law WHERE key = ?"  # noqa: S608 (the names of the fields above)
 
 
-def _same_version(law: Law, fingerprint: str, old: _Old) -> bool:
+def _is_same_version(law: Law, fingerprint: str, old: _StoredVersion) -> bool:
     if fingerprint == old.fingerprint or law.published == old.published:
         return True
     undated = law.published is None and len(law.articles) == old.article_count
     return undated or (law.effective is not None and law.effective == old.effective)
 
 
-def _says_no_more(law: Law, fingerprint: str, old: _Old) -> bool:
+def _adds_nothing(law: Law, fingerprint: str, old: _StoredVersion) -> bool:
     """Return whether the index already knows all that the source says of this version."""
     known = (old.fingerprint, old.published, old.effective, bool(old.repealed))
     return (fingerprint, law.published, law.effective, law.repealed) == known
 
 
-def _with_what_was_known(law: Law, old: _Old) -> Law:
+def _with_known_dates(law: Law, old: _StoredVersion) -> Law:
     """Add known dates that the new source lacks. Of two dates for the same words the later one is used."""
     effective = law.effective or old.effective
     if law.published == old.published:
@@ -441,7 +441,7 @@ def _with_what_was_known(law: Law, old: _Old) -> Law:
 
 
 # 《…》第三条同时废止 and 《…》中的… repeal only a part of a law.
-_NAMED = re.compile(r"《([^《》]{2,60})》(?!\s*[第中的有])")
+_WHOLE_LAW = re.compile(r"《([^《》]{2,60})》(?!\s*[第中的有])")
 
 
 def repealed_laws(text: str) -> list[str]:
@@ -452,7 +452,7 @@ def repealed_laws(text: str) -> list[str]:
         law_key(name)
         for sentence in re.split("[。；]", text)
         if "废止" in sentence
-        for name in _NAMED.findall(sentence)
+        for name in _WHOLE_LAW.findall(sentence)
     ]
 
 

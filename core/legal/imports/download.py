@@ -19,10 +19,10 @@ from core.base.http import Deadline, Request, Response, fetch
 from core.base.http.errors import HttpCancelled
 from core.legal.errors import CorpusError, ImportCancelled
 
-MAX_DOWNLOAD = 400_000_000
-MAX_IN_ONE_ANSWER = 120_000_000
-PIECE = 4_000_000
-ANSWER_SECONDS = 900.0
+MAX_DOWNLOAD_BYTES = 400_000_000
+MAX_RESPONSE_BYTES = 120_000_000
+PIECE_BYTES = 4_000_000
+RESPONSE_SECONDS = 900.0
 """Seconds until an answer was complete. Labels: mode. Bucket: histogram step; amount: seconds."""
 
 OnBytes = Callable[[int, int | None], None]
@@ -53,25 +53,25 @@ PUBLIC_CORPORA = (
 
 
 @dataclass(frozen=True, slots=True)
-class Downloaded:
+class DownloadedCorpus:
     path: Path
     size: int
     sha256: str
 
 
-def download(
+def download_corpus(
     url: str,
     folder: Path,
     *,
-    max_bytes: int = MAX_DOWNLOAD,
+    max_bytes: int = MAX_DOWNLOAD_BYTES,
     public_only: bool = False,
     on_bytes: OnBytes = lambda _done, _total: None,
-    until: Deadline | None = None,
-) -> Downloaded:
+    deadline: Deadline | None = None,
+) -> DownloadedCorpus:
     """Download the file at an address into `folder`. An interrupted download is resumed. `public_only` is for an
     address that somebody typed into the page."""
     address = direct_address(url)
-    until = until or Deadline(float("inf"))
+    deadline = deadline or Deadline(float("inf"))
     folder.mkdir(parents=True, exist_ok=True)
     part = folder / f"{hashlib.sha256(address.encode()).hexdigest()[:16]}.part"
     total: int | None = None
@@ -81,11 +81,11 @@ def download(
             break
         try:
             answer = fetch(
-                Request("GET", address, headers=_range(done)),
-                deadline=until.within(ANSWER_SECONDS),
-                max_bytes=min(max_bytes, MAX_IN_ONE_ANSWER),
+                Request("GET", address, headers=_range_headers(done)),
+                deadline=deadline.with_limit(RESPONSE_SECONDS),
+                max_bytes=min(max_bytes, MAX_RESPONSE_BYTES),
                 public_only=public_only,
-                on_bytes=partial(_tell, on_bytes, done, total),
+                on_bytes=partial(_report_bytes, on_bytes, done, total),
             )
         except HttpCancelled:
             raise ImportCancelled from None
@@ -93,12 +93,12 @@ def download(
             raise CorpusError(f"{answer.host} 没有给出这个文件（{answer.status}）。", cure="请检查网址。")
         if answer.status == 416 and done:  # nothing is left after the last byte
             break
-        total = _store(answer, part, done)
+        total = _save_piece(answer, part, done)
         if (total or 0) > max_bytes or part.stat().st_size > max_bytes:
             part.unlink()
             raise CorpusError(f"文件超过 {max_bytes // 1_000_000} MB 的上限，没有下载。")
         on_bytes(part.stat().st_size, total)
-    return _finished(part, folder / safe_name(unquote(urlsplit(address).path)))
+    return _finish(part, folder / safe_name(unquote(urlsplit(address).path)))
 
 
 def direct_address(url: str) -> str:
@@ -109,15 +109,15 @@ def direct_address(url: str) -> str:
     return f"https://codeload.github.com/{found[1]}/{found[4]}/{found[2] or ''}{found[3]}"
 
 
-def _range(done: int) -> dict[str, str]:
-    return {"Range": f"bytes={done}-{done + PIECE - 1}", "Accept-Encoding": "identity"}
+def _range_headers(done: int) -> dict[str, str]:
+    return {"Range": f"bytes={done}-{done + PIECE_BYTES - 1}", "Accept-Encoding": "identity"}
 
 
-def _tell(on_bytes: OnBytes, done: int, total: int | None, more: int) -> None:
+def _report_bytes(on_bytes: OnBytes, done: int, total: int | None, more: int) -> None:
     on_bytes(done + more, total)
 
 
-def _store(answer: Response, part: Path, done: int) -> int | None:
+def _save_piece(answer: Response, part: Path, done: int) -> int | None:
     """Append the piece, or replace the file if the server ignores Range. Returns the total size if known."""
     if answer.status == 200:
         part.write_bytes(answer.body)
@@ -131,13 +131,13 @@ def _store(answer: Response, part: Path, done: int) -> int | None:
     return None if stated[2] == "*" else int(stated[2])
 
 
-def _finished(part: Path, target: Path) -> Downloaded:
+def _finish(part: Path, target: Path) -> DownloadedCorpus:
     digest = hashlib.sha256()
     with part.open("rb") as file:
         while chunk := file.read(1 << 20):
             digest.update(chunk)
     part.replace(target)
-    return Downloaded(target, target.stat().st_size, digest.hexdigest())
+    return DownloadedCorpus(target, target.stat().st_size, digest.hexdigest())
 
 
 def safe_name(path: str) -> str:

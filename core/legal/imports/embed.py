@@ -6,12 +6,12 @@ from functools import partial
 
 from core.base.http import Deadline
 from core.legal.errors import ImportCancelled
-from core.legal.imports.build import ImportProgress, OnProgress, alone
+from core.legal.imports.build import ImportProgress, OnProgress, import_lock
 from core.legal.library.index import SHELVES, LegalLibrary
 
 
 def embed_library(
-    library: LegalLibrary, *, on_progress: OnProgress = lambda _: None, until: Deadline | None = None
+    library: LegalLibrary, *, on_progress: OnProgress = lambda _: None, deadline: Deadline | None = None
 ) -> int | None:
     """Compute missing vectors. Returns the number of new texts, or None without a model or an index. If cancelled, it
     keeps what is done, and the next import continues from there."""
@@ -22,15 +22,15 @@ def embed_library(
     for stage, shelf in SHELVES.items():
         if (vectors := library.vectors_of(shelf)) is None:
             return None
-        with alone(library.folder):
-            missing = vectors.missing(text for _, text in shelf.texts(index))
-            vectors.add(missing, partial(_tell, stage, len(missing), on_progress, until))
-            vectors.completed(version)
+        with import_lock(library.folder):
+            missing = vectors.missing_texts(text for _, text in shelf.texts(index))
+            vectors.add(missing, partial(_report_progress, stage, len(missing), on_progress, deadline))
+            vectors.mark_complete_for(version)
         new.append(len(missing))
     return sum(new)
 
 
-def _tell(stage: str, total: int, on_progress: OnProgress, until: Deadline | None, done: int) -> None:
-    if until is not None and until.cancelled:
+def _report_progress(stage: str, total: int, on_progress: OnProgress, deadline: Deadline | None, done: int) -> None:
+    if deadline is not None and deadline.cancelled:
         raise ImportCancelled(f"{stage}到第 {done:,} 条时取消了，下次从这里继续；法规与案例库已经可用。")
     on_progress(ImportProgress(stage, done, total))

@@ -14,7 +14,7 @@ from typing import IO
 
 from core.base.errors import AppError
 from core.base.http import Deadline
-from core.base.tuning import on_all_cores
+from core.base.tuning import use_all_cores
 from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
 from core.legal.imports.build import ImportProgress
 from core.legal.imports.download import safe_name
@@ -25,7 +25,7 @@ from core.legal.library.index import LegalLibrary
 log = logging.getLogger(__name__)
 
 DOWNLOAD = "下载"
-FAILED = "导入没有完成，细节已写入日志；原有的法规与案例库没有变化。请检查 DATA_DIR 的空间和权限。"
+IMPORT_FAILED = "导入没有完成，细节已写入日志；原有的法规与案例库没有变化。请检查 DATA_DIR 的空间和权限。"
 
 
 class ImportJob:
@@ -37,18 +37,18 @@ class ImportJob:
         self.report: ImportReport | None = None
         """None while the import runs, and when it failed."""
         self.problem = ""
-        self.running = True
-        self._until = Deadline(float("inf"))
+        self.is_running = True
+        self._deadline = Deadline(float("inf"))
 
     def cancel(self) -> None:
         """Cancel the import. Reading and indexing stop at the next file, a download stops at once."""
-        self._until.cancel()
+        self._deadline.cancel()
 
     @property
-    def cancelled(self) -> bool:
-        return self._until.cancelled
+    def is_cancelled(self) -> bool:
+        return self._deadline.cancelled
 
-    def run(self, library: LegalLibrary, path_or_url: str, *, passing: bool = False) -> None:
+    def run(self, library: LegalLibrary, path_or_url: str, *, temporary: bool = False) -> None:
         """Run the import. Without a path or an address, update everything from where it was imported."""
         try:
             self.report = law_import(
@@ -56,10 +56,10 @@ class ImportJob:
                 path_or_url,
                 update=not path_or_url,
                 public_only=True,
-                passing=passing,
+                passing=temporary,
                 on_progress=self._on_progress,
                 on_bytes=lambda done, total: self._on_progress(ImportProgress(DOWNLOAD, done, total or 0)),
-                until=self._until,
+                until=self._deadline,
             )
         except ImportCancelled as error:
             self.problem = str(error)
@@ -67,9 +67,9 @@ class ImportJob:
             self.problem = f"{error}原有的法规与案例库没有变化。"
         except Exception:
             log.exception("import failed")
-            self.problem = FAILED
+            self.problem = IMPORT_FAILED
         finally:
-            self.running = False
+            self.is_running = False
 
     def _on_progress(self, progress: ImportProgress) -> None:
         self.progress = progress
@@ -82,39 +82,39 @@ class Importer:
         self.job: ImportJob | None = None
         """The running import, or the last one."""
 
-    def from_address(self, url: str, title: str = "") -> ImportJob:
+    def start_from_address(self, url: str, title: str = "") -> ImportJob:
         """Start an import from a web address. Raises CorpusError for anything else, which is never taken as a local
         path."""
         if not url.startswith(("http://", "https://")):
             raise CorpusError("这不是网址，没有导入。", cure="请输入以 http:// 或 https:// 开头的网址。")
         return self._start(title or url, url)
 
-    def update(self) -> ImportJob:
+    def start_update(self) -> ImportJob:
         """Start an update from all known origins. Only what changed there is imported."""
         return self._start("更新法规库", "")
 
-    def from_upload(self, name: str, content: IO[bytes]) -> ImportJob:
+    def start_from_upload(self, name: str, content: IO[bytes]) -> ImportJob:
         folder = Path(tempfile.mkdtemp(prefix="wenyuan-upload-"))
         file = folder / safe_name(name.replace("\\", "/"))
         try:
             with file.open("wb") as target:
                 shutil.copyfileobj(content, target)
-            return self._start(name, str(file), remove=folder)
+            return self._start(name, str(file), folder_to_remove=folder)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
 
-    def _start(self, title: str, path_or_url: str, *, remove: Path | None = None) -> ImportJob:
+    def _start(self, title: str, path_or_url: str, *, folder_to_remove: Path | None = None) -> ImportJob:
         with self._lock:
-            if self.job is not None and self.job.running:
+            if self.job is not None and self.job.is_running:
                 raise ImportBusy
             self.job = job = ImportJob(title)
 
         def work() -> None:
-            with on_all_cores():
-                job.run(self._library, path_or_url, passing=remove is not None)
-            if remove is not None:
-                shutil.rmtree(remove, ignore_errors=True)
+            with use_all_cores():
+                job.run(self._library, path_or_url, temporary=folder_to_remove is not None)
+            if folder_to_remove is not None:
+                shutil.rmtree(folder_to_remove, ignore_errors=True)
 
         threading.Thread(target=work, name="wenyuan-import", daemon=True).start()
         return job

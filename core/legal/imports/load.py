@@ -9,8 +9,8 @@ from pathlib import Path
 from core.base.errors import AppError
 from core.base.http import Deadline
 from core.legal.errors import CorpusError, EmbeddingError, ImportBusy, ImportCancelled, NoLegalIndex
-from core.legal.imports.build import OnProgress, changes, checksum, held, import_source
-from core.legal.imports.download import OnBytes, download
+from core.legal.imports.build import OnProgress, checksum, import_source, index_contents, law_changes
+from core.legal.imports.download import OnBytes, download_corpus
 from core.legal.imports.embed import embed_library
 from core.legal.imports.report import ImportReport
 from core.legal.library.index import LegalLibrary
@@ -32,7 +32,7 @@ def law_import(
     work = _Import(library, update, public_only, passing, on_progress, on_bytes, until)
     report = work.of(path_or_url, work.known(path_or_url)) if path_or_url else work.of_all()
     try:
-        report.vectors = embed_library(library, on_progress=on_progress, until=until)
+        report.vectors = embed_library(library, on_progress=on_progress, deadline=until)
     except EmbeddingError as error:  # the laws are imported all the same
         report.problem = str(error)
     return report
@@ -63,11 +63,11 @@ class _Import:
         origins = index.origins()
         if not origins:
             raise CorpusError("没有记下法规库是从哪里导入的，没有更新。", cure="请给出路径或网址，之后就会记得。")
-        before, reports = held(self.library.folder), list[ImportReport]()
+        before, reports = index_contents(self.library.folder), list[ImportReport]()
         for origin, known in origins.items():
             unchanged = all(report.up_to_date for report in reports)
             reports.append(self._again(origin, known if unchanged else None))
-        return ImportReport.combine(reports, changes(before, held(self.library.folder)))
+        return ImportReport.combine(reports, law_changes(before, index_contents(self.library.folder)))
 
     def _again(self, origin: str, known: str | None) -> ImportReport:
         """A source that is gone, or not there today, leaves what came from it as it is."""
@@ -84,7 +84,9 @@ class _Import:
             path = Path(path_or_url).absolute()
             return self._read(path, "" if self.passing else str(path), known)
         fetched = self.library.folder / "download"
-        got = download(path_or_url, fetched, public_only=self.public_only, on_bytes=self.on_bytes, until=self.until)
+        got = download_corpus(
+            path_or_url, fetched, public_only=self.public_only, on_bytes=self.on_bytes, deadline=self.until
+        )
         aside = self.library.folder / f"{got.sha256[:16]}-{got.path.name}"  # folders are cleared when an import begins
         got.path.replace(aside)
         try:
@@ -104,7 +106,7 @@ class _Import:
             origin=origin,
             update=self.update,
             on_progress=self.on_progress,
-            until=self.until,
+            deadline=self.until,
         )
 
 

@@ -13,15 +13,20 @@ _COUNTS = ("laws", "articles", "cases", "unchanged")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LawChange:
     law: str
-    what: Literal["新增", "修改", "文字有变化", "废止"]
-    before: str | None = None
+    kind: Literal["新增", "修改", "文字有变化", "废止"]
+    published_before: str | None = None
     """Publication day of the newest version before the import; `published_after` is that of the newest one now."""
-    after: str | None = None
+    published_after: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        return {"lawName": self.law, "change": self.what, "before": self.before, "after": self.after}
+        return {
+            "lawName": self.law,
+            "change": self.kind,
+            "before": self.published_before,
+            "after": self.published_after,
+        }
 
 
 @dataclass(slots=True)
@@ -35,7 +40,7 @@ class ImportReport:
     cases: int = 0
     unchanged: int = 0
     """Versions that the index had in the same words."""
-    changes: list[Change] = field(default_factory=list)
+    changes: list[LawChange] = field(default_factory=list)
     """What became of laws that the index had before, and laws that it did not have; nothing after the first import."""
     skipped: list[Skipped] = field(default_factory=list)
     """The first thousand of `skipped_count`."""
@@ -54,7 +59,7 @@ class ImportReport:
     """The report of each source, where all were updated."""
 
     @classmethod
-    def combine(cls, sources: list[ImportReport], changes: list[Change]) -> ImportReport:
+    def combine(cls, sources: list[ImportReport], changes: list[LawChange]) -> ImportReport:
         """Return the sum of the reports of several sources, one after the other; `changes` are those of all of them together."""
         return cls(
             changes=changes,

@@ -44,7 +44,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
 }
 
 
-def case_of(record: Mapping[str, Any], file: str) -> CourtCase:
+def parse_case_record(record: Mapping[str, Any], file: str) -> CourtCase:
     """Return the case of a record. Raises ValueError with the name of a missing or wrong field."""
     given = {name: _text(record, name) for name in FIELDS}
     number = one_line(given["caseNumber"])

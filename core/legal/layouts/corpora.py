@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 
 from core.legal.errors import CorpusError
-from core.legal.imports.archive import SourceFile, source_files
+from core.legal.imports.archive import SourceFile, read_source_files
 from core.legal.layouts import jsonl, justlaws, lawrefbook, table
 from core.legal.layouts.items import Item
 
@@ -49,7 +49,7 @@ def survey(source: Path) -> Survey:
             files[layout] += layout.is_ours(path)
         return any(layout.is_metadata(path) for layout in _LAYOUTS)
 
-    metadata.extend(source_files(source, count))
+    metadata.extend(read_source_files(source, count))
     layout = max(_LAYOUTS, key=lambda layout: files[layout])
     if not files[layout]:
         raise CorpusError(
@@ -64,7 +64,7 @@ def read(source: Path, found: Survey, on_file: Callable[[], None] = lambda: None
     stop."""
 
     def files() -> Iterator[SourceFile]:
-        for entry in source_files(source, found.layout.is_ours):
+        for entry in read_source_files(source, found.layout.is_ours):
             yield entry
             on_file()
 

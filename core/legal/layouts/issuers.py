@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from core.legal.types import Kind
+from core.legal.types import LawKind
 
 _NAMED = re.compile(
     "全国人民代表大会常务委员会|全国人民代表大会|国务院|中央军事委员会|最高人民法院|最高人民检察院|国家监察委员会"
 )
 
 
-def issuer_of(name: str, events: Sequence[str], kind: Kind) -> str | None:
+def find_issuer(name: str, events: Sequence[str], kind: LawKind) -> str | None:
     """Return the issuer of a law, or None. The title of a joint interpretation names several courts. For other laws the
     title counts, then the last event."""
     titled = re.split("关于", name, maxsplit=1)[0]
-    if kind is Kind.INTERPRETATION and (courts := _NAMED.findall(titled)):
+    if kind is LawKind.INTERPRETATION and (courts := _NAMED.findall(titled)):
         return "、".join(dict.fromkeys(courts))
     for text in (titled, *reversed(events)):
         if found := _NAMED.search(text):

@@ -19,7 +19,7 @@ class Skipped:
 Item = Law | CourtCase | Skipped
 
 
-def text_of(entry: SourceFile) -> str | Skipped:
+def decode_file(entry: SourceFile) -> str | Skipped:
     """Return the text of a file, or a `Skipped` with the reason."""
     if entry.problem:
         return Skipped(str(entry.path), entry.problem)
@@ -30,7 +30,7 @@ def text_of(entry: SourceFile) -> str | Skipped:
     return text if text.strip() else Skipped(str(entry.path), "文件是空的")
 
 
-def below(path: PurePosixPath, folders: frozenset[str]) -> tuple[str, ...]:
+def path_below(path: PurePosixPath, folders: frozenset[str]) -> tuple[str, ...]:
     """Return the parts of a path from the first known folder on. Archives put a folder of their own on top."""
     for depth, part in enumerate(path.parts[:-1]):
         if part in folders:

@@ -20,11 +20,11 @@ from typing import Any
 from core.base.chinese.calendar import iso_day
 from core.base.text import clean, one_line
 from core.legal.imports.archive import SourceFile
-from core.legal.layouts.case_records import case_of
+from core.legal.layouts.case_records import parse_case_record
 from core.legal.layouts.items import Item, Skipped
 from core.legal.layouts.markup import Undecodable, decode
 from core.legal.text.article_numbers import ArticleNumber, parse_article_number
-from core.legal.types import Article, Kind, Law, Status
+from core.legal.types import Article, Law, LawKind, LawStatus
 
 NAME = "JSONL"
 
@@ -47,7 +47,7 @@ def read(files: Iterable[SourceFile], metadata: Iterable[SourceFile]) -> Iterato
 def _read_line(line: bytes, file: str, number: int) -> Item:
     try:
         record = json.loads(decode(line))
-        return _law(record, file) if "articles" in record else case_of(record, file)
+        return _law(record, file) if "articles" in record else parse_case_record(record, file)
     except Undecodable:
         reason = "编码无法识别"
     except json.JSONDecodeError:
@@ -65,13 +65,13 @@ def _law(record: dict[str, Any], file: str) -> Law:
         raise ValueError("articles")
     return Law(
         name=_text(record, "name"),
-        kind=Kind(record.get("kind") or Kind.OTHER),
+        kind=LawKind(record.get("kind") or LawKind.OTHER),
         articles=articles,
         source=one_line(record.get("source") or file),
         issuer=one_line(record.get("issuer") or "") or None,
         published=iso_day(record.get("published")),
         effective=iso_day(record.get("effective")),
-        repealed=record.get("status") == Status.REPEALED.value,
+        repealed=record.get("status") == LawStatus.REPEALED.value,
     )
 
 

@@ -14,11 +14,11 @@ from typing import Any
 
 from core.base.chinese.calendar import iso_day
 from core.legal.imports.archive import SourceFile
-from core.legal.layouts.issuers import issuer_of
-from core.legal.layouts.items import Item, Skipped, text_of
-from core.legal.layouts.markup import Heading, blocks, parse_articles
+from core.legal.layouts.issuers import find_issuer
+from core.legal.layouts.items import Item, Skipped, decode_file
+from core.legal.layouts.markup import Heading, parse_articles, parse_blocks
 from core.legal.text import dates
-from core.legal.types import Article, Kind, Law
+from core.legal.types import Article, Law, LawKind
 
 NAME = "just-laws"
 
@@ -46,17 +46,17 @@ def _parts(path: PurePosixPath) -> tuple[str, ...]:
 def read(files: Iterable[SourceFile], metadata: Iterable[SourceFile]) -> Iterator[Item]:
     folders: dict[PurePosixPath, dict[str, list[Block]]] = {}
     for entry in files:
-        text = text_of(entry)
+        text = decode_file(entry)
         if isinstance(text, Skipped):
             yield text
         else:
-            folders.setdefault(entry.path.parent, {})[entry.path.name] = list(blocks(text))
-    versions = _versions(metadata)
+            folders.setdefault(entry.path.parent, {})[entry.path.name] = list(parse_blocks(text))
+    versions = _read_versions(metadata)
     for folder, contents in folders.items():
-        yield from _laws(folder, contents, versions.get(folder, {}))
+        yield from _parse_folder(folder, contents, versions.get(folder, {}))
 
 
-def _laws(folder: PurePosixPath, contents: dict[str, list[Block]], version: dict[str, Any]) -> Iterator[Item]:
+def _parse_folder(folder: PurePosixPath, contents: dict[str, list[Block]], version: dict[str, Any]) -> Iterator[Item]:
     readme = contents.pop("README.md", None)
     if not readme:
         yield from (Skipped(str(folder / name), "同一文件夹里没有 README.md") for name in contents)
@@ -65,15 +65,15 @@ def _laws(folder: PurePosixPath, contents: dict[str, list[Block]], version: dict
     for name, content in contents.items():
         title = content[0].title if content and isinstance(content[0], Heading) else ""
         if title == _AMENDMENTS:
-            yield from (_law(folder / name, amendment) for amendment in _split(content[1:]))
+            yield from (_parse_law(folder / name, amendment) for amendment in _split_amendments(content[1:]))
         elif title.startswith(_OWN_TITLE):
-            yield _law(folder / name, content)
+            yield _parse_law(folder / name, content)
         else:
             parts.append(parse_articles(content[1:] if title else content, [title] if title else []))
-    yield _law(folder, readme, parts, version)
+    yield _parse_law(folder, readme, parts, version)
 
 
-def _law(
+def _parse_law(
     path: PurePosixPath,
     content: list[Block],
     parts: Iterable[list[Article]] = (),
@@ -83,19 +83,19 @@ def _law(
     title = content[0]
     if not isinstance(title, Heading):
         return Skipped(str(path), "没有标题")
-    head, body = _head(content[1:])
+    head, body = _split_head(content[1:])
     found = sorted(filter(None, [parse_articles(body), *parts]), key=lambda part: part[0].number)
     articles = [article for part in found for article in part]
     if not articles:
         return Skipped(str(path), "没有正文")
-    kind = Kind.CONSTITUTION if _parts(path)[0] == "constitution" else Kind.STATUTE
+    kind = LawKind.CONSTITUTION if _parts(path)[0] == "constitution" else LawKind.STATUTE
     published = iso_day(version.get("promulgatedOn")) or dates.adopted(head)
     return Law(
         name=title.title,
         kind=kind,
         articles=tuple(articles),
         source=f"{NAME}：{'/'.join(_parts(path))}",
-        issuer=issuer_of(title.title, head, kind),
+        issuer=find_issuer(title.title, head, kind),
         published=published,
         effective=iso_day(version.get("effectiveFrom"))
         or dates.in_force(head, [article.text for article in articles], published),
@@ -103,7 +103,7 @@ def _law(
     )
 
 
-def _head(content: list[Block]) -> tuple[list[str], list[Block]]:
+def _split_head(content: list[Block]) -> tuple[list[str], list[Block]]:
     """Return the dated lines under the title, and the rest. A law without chapters continues with its first article."""
     for count, block in enumerate(content):
         if isinstance(block, Heading) or not dates.days_in(block) or block.lstrip("*").startswith("第"):
@@ -111,7 +111,7 @@ def _head(content: list[Block]) -> tuple[list[str], list[Block]]:
     return [str(line).strip("*") for line in content], []
 
 
-def _split(content: list[Block]) -> Iterator[list[Block]]:
+def _split_amendments(content: list[Block]) -> Iterator[list[Block]]:
     """Yield the amendments of a file. Each begins at a heading of the second level."""
     laws: list[list[Block]] = []
     for block in content:
@@ -122,7 +122,7 @@ def _split(content: list[Block]) -> Iterator[list[Block]]:
     yield from laws
 
 
-def _versions(metadata: Iterable[SourceFile]) -> dict[PurePosixPath, dict[str, Any]]:
+def _read_versions(metadata: Iterable[SourceFile]) -> dict[PurePosixPath, dict[str, Any]]:
     """Return the dates of each version, by the folder of its text."""
     found: dict[PurePosixPath, dict[str, Any]] = {}
     for entry in metadata:

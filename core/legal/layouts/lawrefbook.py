@@ -15,23 +15,24 @@ from pathlib import PurePosixPath
 
 from core.base.chinese.calendar import iso_day
 from core.legal.imports.archive import SourceFile
-from core.legal.layouts.issuers import issuer_of
-from core.legal.layouts.items import Item, Skipped, below, text_of
-from core.legal.layouts.lawrefbook_cases import parse_case
-from core.legal.layouts.markup import Heading, blocks, parse_articles
+from core.legal.layouts.issuers import find_issuer
+from core.legal.layouts.items import Item, Skipped, decode_file, path_below
+from core.legal.layouts.lawrefbook_cases import parse_lawrefbook_case
+from core.legal.layouts.markup import Heading, parse_articles, parse_blocks
 from core.legal.text import dates
 from core.legal.text.names import law_key
-from core.legal.types import Kind, Law
+from core.legal.types import Law, LawKind
 
 NAME = "LawRefBook/Laws"
 
 _CASES = "案例"
 _KINDS = (
-    {"宪法": Kind.CONSTITUTION, "司法解释": Kind.INTERPRETATION, "行政法规": Kind.REGULATION}
+    {"宪法": LawKind.CONSTITUTION, "司法解释": LawKind.INTERPRETATION, "行政法规": LawKind.REGULATION}
     | dict.fromkeys(
-        ("宪法相关法", "民法典", "民法商法", "行政法", "经济法", "社会法", "刑法", "诉讼与非诉讼程序法"), Kind.STATUTE
+        ("宪法相关法", "民法典", "民法商法", "行政法", "经济法", "社会法", "刑法", "诉讼与非诉讼程序法"),
+        LawKind.STATUTE,
     )
-    | {"部门规章": Kind.RULE, "DLC": Kind.LOCAL, "其他": Kind.OTHER}
+    | {"部门规章": LawKind.RULE, "DLC": LawKind.LOCAL, "其他": LawKind.OTHER}
 )
 _FOLDERS = frozenset({_CASES, *_KINDS})
 _FILE_DATE = re.compile(r"[(（](\d{4}-\d{2}-\d{2})[)）]$")
@@ -39,7 +40,7 @@ _INFO_END = "<!-- INFO END -->"
 
 
 def is_ours(path: PurePosixPath) -> bool:
-    return path.suffix == ".md" and path.name != "_index.md" and bool(below(path, _FOLDERS))
+    return path.suffix == ".md" and path.name != "_index.md" and bool(path_below(path, _FOLDERS))
 
 
 def is_metadata(path: PurePosixPath) -> bool:
@@ -48,15 +49,15 @@ def is_metadata(path: PurePosixPath) -> bool:
 
 def read(files: Iterable[SourceFile], metadata: Iterable[SourceFile]) -> Iterator[Item]:
     """Yield the laws and cases of a source. Laws in several files come last, joined."""
-    known = _Database(metadata)
+    known = _LawDatabase(metadata)
     parts: dict[str, list[Law]] = {}
     for entry in files:
-        text = text_of(entry)
-        folders = below(entry.path, _FOLDERS)
+        text = decode_file(entry)
+        folders = path_below(entry.path, _FOLDERS)
         if isinstance(text, Skipped):
             yield text
         elif folders[0] == _CASES:
-            yield parse_case(text, folders, source=f"{NAME}：{'/'.join(folders)}")
+            yield parse_lawrefbook_case(text, folders, source=f"{NAME}：{'/'.join(folders)}")
         else:
             law, is_part = _parse_law(text, folders, known)
             if isinstance(law, Skipped):
@@ -65,18 +66,18 @@ def read(files: Iterable[SourceFile], metadata: Iterable[SourceFile]) -> Iterato
                 parts.setdefault(law.name, []).append(law)
             else:
                 yield law
-    yield from map(_joined, parts.values())
+    yield from map(_join_parts, parts.values())
 
 
-def _parse_law(text: str, folders: tuple[str, ...], known: _Database) -> tuple[Law | Skipped, bool]:
+def _parse_law(text: str, folders: tuple[str, ...], known: _LawDatabase) -> tuple[Law | Skipped, bool]:
     head, _, body = text.rpartition(_INFO_END)
-    content = list(blocks(head)) if head else []
+    content = list(parse_blocks(head)) if head else []
     titles = [block.title for block in content if isinstance(block, Heading)]
     if not titles:
         return Skipped("", "没有标题，或没有 <!-- INFO END -->"), False
     name, part = titles[0], titles[1:2]
     events = [block for block in content if isinstance(block, str)]
-    articles = parse_articles(blocks(body), part)
+    articles = parse_articles(parse_blocks(body), part)
     if not articles:
         return Skipped("", "没有正文"), False
     stem = PurePosixPath(folders[-1]).stem
@@ -92,7 +93,7 @@ def _parse_law(text: str, folders: tuple[str, ...], known: _Database) -> tuple[L
         kind=kind,
         articles=tuple(articles),
         source=f"{NAME}：{'/'.join(folders)}",
-        issuer=folders[1] if kind is Kind.RULE and len(folders) > 2 else issuer_of(name, events, kind),
+        issuer=folders[1] if kind is LawKind.RULE and len(folders) > 2 else find_issuer(name, events, kind),
         published=published,
         effective=dates.in_force(events, [article.text for article in articles], published, recorded),
         repealed=row.expired,
@@ -100,7 +101,7 @@ def _parse_law(text: str, folders: tuple[str, ...], known: _Database) -> tuple[L
     ), bool(part)
 
 
-def _joined(parts: list[Law]) -> Law:
+def _join_parts(parts: list[Law]) -> Law:
     """Join the files of one law. Article numbers run through all parts; any part may state the day of force."""
     parts = sorted(parts, key=lambda part: part.articles[0].number)
     articles = tuple(article for part in parts for article in part.articles)
@@ -115,7 +116,7 @@ class _Row:
     expired: bool = False
 
 
-class _Database:
+class _LawDatabase:
     """Dates and repeals from db.sqlite3, which is less up to date than the texts."""
 
     def __init__(self, metadata: Iterable[SourceFile]) -> None:

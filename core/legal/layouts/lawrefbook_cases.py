@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from core.base.chinese.calendar import iso_day
 from core.base.text import HAN
-from core.legal.layouts.markup import Heading, blocks
+from core.legal.layouts.markup import Heading, parse_blocks
 from core.legal.text.case_numbers import CaseNumber, find_case_numbers
 from core.legal.types import CaseType, CourtCase
 
@@ -29,11 +29,11 @@ _BEFORE_PLACE = re.compile(
 )
 
 
-def parse_case(text: str, folders: Sequence[str], *, source: str) -> CourtCase:
+def parse_lawrefbook_case(text: str, folders: Sequence[str], *, source: str) -> CourtCase:
     """Parse one case file. `folders` are 案例, the topic and the file name."""
     titles, sections = _sections(text)
     name = titles[-1] if titles else folders[-1].removesuffix(".md")
-    result = _first(sections, _RESULT) or ""
+    result = _first_section(sections, _RESULT) or ""
     number = _own_number(result)
     court, day = _court_and_day(result, number)
     everything = "\n".join(["\n".join(titles), *(f"{title}\n{body}" for title, body in sections.items())])
@@ -43,9 +43,9 @@ def parse_case(text: str, folders: Sequence[str], *, source: str) -> CourtCase:
         court=court,
         date=day,
         type=number.type if number else _FOLDER_TYPES.get(folders[1] if len(folders) > 2 else ""),
-        summary=_first(sections, _FACTS),
-        gist=_first(sections, _GIST),
-        verdict=_first(sections, _RESULT),
+        summary=_first_section(sections, _FACTS),
+        gist=_first_section(sections, _GIST),
+        verdict=_first_section(sections, _RESULT),
         source=source,
         text=everything.strip(),
     )
@@ -56,7 +56,7 @@ def _sections(text: str) -> tuple[list[str], dict[str, str]]:
     titles: list[str] = []
     sections: dict[str, list[str]] = {}
     current = ""
-    for block in blocks(text):
+    for block in parse_blocks(text):
         if isinstance(block, str):
             sections.setdefault(current, []).append(block)
         elif not current and not (block.level > 1 and _is_section(block)):
@@ -70,7 +70,7 @@ def _is_section(heading: Heading) -> bool:
     return len(heading.title) <= 10 and _SECTIONS.search(heading.title) is not None
 
 
-def _first(sections: dict[str, str], names: Sequence[str]) -> str | None:
+def _first_section(sections: dict[str, str], names: Sequence[str]) -> str | None:
     return next((sections[name] for name in names if sections.get(name)), None)
 
 
@@ -83,12 +83,12 @@ def _own_number(result: str) -> CaseNumber | None:
 
 def _court_and_day(result: str, number: CaseNumber | None) -> tuple[str | None, str | None]:
     if number and (decided := _DECIDED.search(result[: number.start])):
-        return place_first(decided[1]), iso_day(decided[2])
+        return trim_court_name(decided[1]), iso_day(decided[2])
     acting = _ACTING.findall(result)
-    return (place_first(acting[-1]) if acting else None), None
+    return (trim_court_name(acting[-1]) if acting else None), None
 
 
-def place_first(court: str) -> str | None:
+def trim_court_name(court: str) -> str | None:
     """Return the name of a court without the words before it, or None if no place is left."""
     court = re.sub(rf"^(?:{_BEFORE_PLACE.pattern})", "", court)
     return court if court not in {"人民法院", "法院", "中级人民法院"} and len(court) > 4 else None

@@ -21,7 +21,7 @@ _DIVISION = re.compile(rf"(第\s*{NUMERAL}\s*(?:分编|[编篇章节]))\s*(.*)")
 _ARTICLE = re.compile(
     rf"(?P<bold>\*\*)?[第笫]\s*(?P<number>{NUMERAL})\s*条(?:\s*之\s*(?P<suffix>{NUMERAL}))?(?:\*\*)?(?P<gap>[\s:：]*)"
 )
-_GOES_ON = re.compile(r"(?:第|规定|所|的|、|至|和|及|或|中|，|之)")
+_CONTINUES_SENTENCE = re.compile(r"(?:第|规定|所|的|、|至|和|及|或|中|，|之)")
 _KEPT_WITHOUT_NUMBER = re.compile(r"\s*(?:序言|前言|附)")
 
 
@@ -55,7 +55,7 @@ class Heading:
     title: str
 
 
-def blocks(text: str) -> Iterator[Heading | str]:
+def parse_blocks(text: str) -> Iterator[Heading | str]:
     """Yield headings and paragraphs in order, without comments and front matter."""
     text = re.sub(r"\A---\n.*?\n---\n", "", _COMMENT.sub("", text), flags=re.DOTALL)
     for line in map(str.strip, text.splitlines()):
@@ -71,11 +71,11 @@ def tidy_heading(title: str) -> str:
     division = _DIVISION.fullmatch(title)
     if division:
         ordinal = "".join(division[1].split())
-        return f"{ordinal} {_joined(division[2])}".strip()
-    return _joined(title)
+        return f"{ordinal} {_join_characters(division[2])}".strip()
+    return _join_characters(title)
 
 
-def _joined(text: str) -> str:
+def _join_characters(text: str) -> str:
     """Join single characters that were set apart (总 则), but not words (最高人民法院 最高人民检察院)."""
     parts = text.split()
     return "".join(parts) if all(len(part) == 1 for part in parts) else " ".join(parts)
@@ -83,16 +83,16 @@ def _joined(text: str) -> str:
 
 def parse_articles(content: Iterable[Heading | str], path: Sequence[str] = ()) -> list[Article]:
     """Return the articles below the given headings. A text without any 第…条 becomes one article without a number."""
-    reader = _Reader(tuple(path))
+    reader = _ArticleParser(tuple(path))
     for block in content:
         if isinstance(block, Heading):
-            reader.heading(block)
+            reader.add_heading(block)
         else:
-            reader.paragraph(block)
+            reader.add_paragraph(block)
     return reader.finish()
 
 
-class _Reader:
+class _ArticleParser:
     def __init__(self, path: tuple[str, ...]) -> None:
         self._base = path
         self._headings: list[Heading] = []
@@ -102,23 +102,23 @@ class _Reader:
         self._articles: list[Article] = []
         self._numbered = False
 
-    def heading(self, heading: Heading) -> None:
+    def add_heading(self, heading: Heading) -> None:
         self._close()
         self._headings = [above for above in self._headings if above.level < heading.level] + [heading]
         self._everything.append(heading.title)
 
-    def paragraph(self, line: str) -> None:
+    def add_paragraph(self, line: str) -> None:
         self._everything.append(line)
         self._article_line(line)
 
     def _article_line(self, line: str) -> None:
-        start = _article_start(line, self._last())
+        start = _article_start(line, self._last_number())
         if start:
             self._close()
             self._number, line = start
             self._numbered = True
         # One regulation has lost its line breaks: …。 第八条 …
-        line, found, rest = line.partition(f"。 {ArticleNumber(self._last().number + 1)} ")
+        line, found, rest = line.partition(f"。 {ArticleNumber(self._last_number().number + 1)} ")
         self._lines.append((line + found[:1]).replace("**", "").strip())
         if found:
             self._article_line(found[2:] + rest)
@@ -130,7 +130,7 @@ class _Reader:
         text = "\n".join(self._everything)
         return [Article(ArticleNumber(0), text, self._base)] if text else []
 
-    def _last(self) -> ArticleNumber:
+    def _last_number(self) -> ArticleNumber:
         if self._number.number:
             return self._number
         return next((a.number for a in reversed(self._articles) if a.number.number), ArticleNumber(0))
@@ -156,4 +156,4 @@ def _article_start(line: str, last: ArticleNumber) -> tuple[ArticleNumber, str] 
         return number, rest
     # Without a space it may be a sentence that begins with a reference. It is an article if its number follows the last one.
     follows = number in (ArticleNumber(last.number + 1), ArticleNumber(last.number, last.suffix + 1))
-    return (number, rest) if follows and not _GOES_ON.match(rest) else None
+    return (number, rest) if follows and not _CONTINUES_SENTENCE.match(rest) else None

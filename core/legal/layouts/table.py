@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from core.base.text import one_line
 from core.legal.imports.archive import MAX_LINE, SourceFile
-from core.legal.layouts.case_records import FIELDS, case_of
+from core.legal.layouts.case_records import FIELDS, parse_case_record
 from core.legal.layouts.items import Item, Skipped
 from core.legal.layouts.markup import Undecodable, decode
 
@@ -45,6 +45,6 @@ def _rows(entry: SourceFile) -> Iterator[Item]:
     for row in table:
         place = f"{entry.path.name}:{table.line_num}"
         try:
-            yield case_of(dict(zip(heads, row, strict=False)), entry.path.name)
+            yield parse_case_record(dict(zip(heads, row, strict=False)), entry.path.name)
         except ValueError as error:
             yield Skipped(place, f"缺少或写错的字段：{one_line(str(error))[:60]}")

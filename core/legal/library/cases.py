@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.base.chinese.script import simplified
+from core.base.chinese.script import to_simplified
 from core.base.text import one_line
 from core.legal.errors import NoLegalIndex
 from core.legal.library.case_index import CaseSemanticScores
@@ -17,7 +17,7 @@ from core.legal.types import CaseFilter, CaseType, CourtCase
 from core.search.errors import QueryError
 from core.search.types import SearchResponse, SearchResult
 
-ANY = CaseFilter()
+ANY_CASE = CaseFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,35 +53,35 @@ class CaseService:
         keyword: str,
         case_type: CaseType | str | None = None,
         limit: int = 10,
-        wanted: CaseFilter = ANY,
+        case_filter: CaseFilter = ANY_CASE,
         *,
-        loosely: bool = False,
+        may_relax_filter: bool = False,
     ) -> CaseResponse:
         """Return cases for a query. A 案号 finds its case in any notation. A filter without a query returns the newest
         cases. `case_type` is a short way to filter by type. With `may_relax_filter`, if no case passes the filter, only
         the words and the type count."""
         started = time.perf_counter()
         query = one_line(keyword)
-        wanted = replace(wanted, type=CaseType(case_type)) if case_type else wanted
-        if not (query or wanted):
+        case_filter = replace(case_filter, type=CaseType(case_type)) if case_type else case_filter
+        if not (query or case_filter):
             raise QueryError
         index = self._library.index()
         if index is None and self._fallback is None:
             raise NoLegalIndex
         near = self._library.near_cases
-        found = _find(index, query, wanted, limit, near) if index else []
-        note, of_type = "", CaseFilter(wanted.type)
-        if index and not found and query and loosely and wanted != of_type:
+        found = _find(index, query, case_filter, limit, near) if index else []
+        note, of_type = "", CaseFilter(case_filter.type)
+        if index and not found and query and may_relax_filter and case_filter != of_type:
             found = _find(index, query, of_type, limit, near)
-            note = f"库中没有符合条件（{wanted}）的案例，以下不限这些条件。" if found else ""
+            note = f"库中没有符合条件（{case_filter}）的案例，以下不限这些条件。" if found else ""
         if found or self._fallback is None or not query:
             response = CaseResponse(query, tuple(found), "index", note=note)
         else:
-            web = self._fallback(_in_words(query, wanted), limit)
+            web = self._fallback(_web_query(query, case_filter), limit)
             response = CaseResponse(query, tuple(map(_from_web, web.results)), "web", web=web)
         return replace(response, search_time=time.perf_counter() - started)
 
-    def known_as(self, number_or_name: str) -> list[CourtCase]:
+    def find(self, number_or_name: str) -> list[CourtCase]:
         """Return whole cases by 案号, or by name for those without one. Raises NoLegalIndex."""
         index = self._library.index()
         if index is None:
@@ -91,20 +91,22 @@ class CaseService:
         return numbered or index.cases_by_name(number_or_name)
 
 
-def _find(index: LegalIndex, query: str, wanted: CaseFilter, limit: int, near: CaseSemanticScores) -> list[CourtCase]:
+def _find(
+    index: LegalIndex, query: str, case_filter: CaseFilter, limit: int, semantic_scores: CaseSemanticScores
+) -> list[CourtCase]:
     """Return matching cases. A 案号 names one case, so only the type of the filter still counts."""
     numbers = find_case_numbers(query)
     if numbers:
         named = [case for number in numbers for case in index.cases_by_number(number.canonical())]
-        return [case for case in named if wanted.type is None or case.type is wanted.type][:limit]
-    return index.search_cases(simplified(query), limit, wanted, near)
+        return [case for case in named if case_filter.type is None or case.type is case_filter.type][:limit]
+    return index.search_cases(to_simplified(query), limit, case_filter, semantic_scores)
 
 
-def _in_words(query: str, wanted: CaseFilter) -> str:
+def _web_query(query: str, case_filter: CaseFilter) -> str:
     """Return the query with the filter written as words, for the web."""
-    year = f"{wanted.year}年" if wanted.year else ""
-    kind = f"{wanted.type}案件" if wanted.type else ""
-    return " ".join(filter(None, (query, wanted.cause, wanted.court, year, kind)))
+    year = f"{case_filter.year}年" if case_filter.year else ""
+    kind = f"{case_filter.type}案件" if case_filter.type else ""
+    return " ".join(filter(None, (query, case_filter.cause, case_filter.court, year, kind)))
 
 
 def _from_web(result: SearchResult) -> CourtCase:

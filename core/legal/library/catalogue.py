@@ -9,7 +9,7 @@ from typing import NamedTuple
 from core.legal.layouts import justlaws, lawrefbook
 from core.legal.library.index import LegalIndex
 from core.legal.library.law_index import LawVersion
-from core.legal.types import Kind, Status
+from core.legal.types import LawKind, LawStatus
 
 KIND, FIELD, STATE, ISSUER, YEARS = "kind", "field", "state", "by", "year"
 FACETS = {KIND: "种类", FIELD: "领域", STATE: "效力", ISSUER: "机关", YEARS: "公布年份"}
@@ -29,18 +29,18 @@ _FIELDS = {name: name for name in _STATUTES} | {
 }
 """Field of each folder of statutes in both corpora."""
 _OLDER = "2000 年以前"
-_ORDERS: dict[str, tuple[str, ...]] = {KIND: tuple(Kind), FIELD: _STATUTES, STATE: tuple(Status)}
+_ORDERS: dict[str, tuple[str, ...]] = {KIND: tuple(LawKind), FIELD: _STATUTES, STATE: tuple(LawStatus)}
 
-Chosen = Mapping[str, str]
+FacetChoice = Mapping[str, str]
 """Value chosen for each facet. A facet that is not in it does not filter."""
 
 
-class Entry(NamedTuple):
+class CatalogueEntry(NamedTuple):
     law: LawVersion
     facets: dict[str, str]
 
-    def fits(self, chosen: Chosen) -> bool:
-        return all(self.facets.get(facet) == value for facet, value in chosen.items())
+    def matches(self, choice: FacetChoice) -> bool:
+        return all(self.facets.get(facet) == value for facet, value in choice.items())
 
 
 class Catalogue:
@@ -48,20 +48,20 @@ class Catalogue:
 
     def __init__(self, index: LegalIndex) -> None:
         laws = sorted(index.laws(), key=lambda law: law.published or "", reverse=True)
-        self._entries = {law.key: Entry(law, _facets(law, index.status(law))) for law in laws}
+        self._entries = {law.key: CatalogueEntry(law, _facets(law, index.status(law))) for law in laws}
 
-    def entries(self, chosen: Chosen) -> list[Entry]:
+    def entries(self, choice: FacetChoice) -> list[CatalogueEntry]:
         """Return the laws that match a choice, newest first."""
-        return [entry for entry in self._entries.values() if entry.fits(chosen)]
+        return [entry for entry in self._entries.values() if entry.matches(choice)]
 
-    def fits(self, law: LawVersion, chosen: Chosen) -> bool:
-        return self._entries[law.key].fits(chosen)
+    def matches(self, law: LawVersion, choice: FacetChoice) -> bool:
+        return self._entries[law.key].matches(choice)
 
-    def counts(self, facet: str, chosen: Chosen) -> dict[str, int]:
+    def counts(self, facet: str, choice: FacetChoice) -> dict[str, int]:
         """Return the number of laws for each value of a facet under the other choices, in display order. A field
         belongs to a kind, so choosing another kind clears it."""
         left = {KIND, FIELD} if facet == KIND else {facet}
-        others = {name: value for name, value in chosen.items() if name not in left}
+        others = {name: value for name, value in choice.items() if name not in left}
         found = Counter(entry.facets[facet] for entry in self.entries(others) if facet in entry.facets)
         order = _ORDERS.get(facet, ())
         rank = {value: order.index(value) if value in order else len(order) for value in found}
@@ -70,7 +70,7 @@ class Catalogue:
         return dict(sorted(found.items(), key=lambda pair: (rank[pair[0]], -pair[1])))
 
 
-def _facets(law: LawVersion, status: Status) -> dict[str, str]:
+def _facets(law: LawVersion, status: LawStatus) -> dict[str, str]:
     known = {
         KIND: law.kind.value,
         FIELD: field_of(law),
@@ -90,7 +90,7 @@ def _years(published: str | None) -> str | None:
 def field_of(law: LawVersion) -> str | None:
     """Return the field of a statute (经济法, 社会法 …), if its corpus sorts statutes by field."""
     corpus, _, path = law.source.partition("：")
-    sorted_by_folder = law.kind is Kind.STATUTE and corpus in (lawrefbook.NAME, justlaws.NAME)
+    sorted_by_folder = law.kind is LawKind.STATUTE and corpus in (lawrefbook.NAME, justlaws.NAME)
     return _FIELDS.get(path.split("/")[0]) if sorted_by_folder else None
 
 

@@ -18,8 +18,8 @@ import numpy
 from core.legal.errors import EmbeddingError
 
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
-_ON_THE_HUB = (TOKENIZER, "onnx/model_quantized.onnx", "onnx/model_int8.onnx", "onnx/model.onnx")
-LONGEST = 256
+_HUB_FILES = (TOKENIZER, "onnx/model_quantized.onnx", "onnx/model_int8.onnx", "onnx/model.onnx")
+MAX_TOKENS = 256
 """Number of tokens of a text that count. Nine of ten articles have fewer."""
 CURE = "请在服务器上运行 pip install -r requirements-embedding.txt，并检查 LEGAL_EMBEDDING。"
 
@@ -28,18 +28,18 @@ class Embedder:
     """Turns texts into unit vectors. The model is loaded on first use; any thread may call it."""
 
     def __init__(self, folder_or_name: str) -> None:
-        self._given = folder_or_name
+        self._folder_or_name = folder_or_name
 
     @cached_property
     def _files(self) -> tuple[Path, Path]:
         """Paths of the model and its tokenizer."""
-        folder = Path(self._given).expanduser()
+        folder = Path(self._folder_or_name).expanduser()
         if folder.is_dir():
             return folder / MODEL, folder / TOKENIZER
         try:
-            return _from_hub(self._given)
+            return _from_hub(self._folder_or_name)
         except Exception as error:
-            raise EmbeddingError(f"得不到语义检索的模型「{self._given}」：{error}。", cure=CURE) from error
+            raise EmbeddingError(f"得不到语义检索的模型「{self._folder_or_name}」：{error}。", cure=CURE) from error
 
     @cached_property
     def fingerprint(self) -> str:
@@ -63,7 +63,7 @@ class Embedder:
             raise
         except Exception as error:  # onnxruntime raises many kinds of errors for a broken file
             raise EmbeddingError(f"语义检索的模型无法载入：{error}。", cure=CURE) from error
-        tokenizer.enable_truncation(LONGEST)
+        tokenizer.enable_truncation(MAX_TOKENS)
         tokenizer.enable_padding()
         return session, tokenizer
 
@@ -98,8 +98,8 @@ class Embedder:
 def _from_hub(name: str) -> tuple[Path, Path]:
     import huggingface_hub
 
-    folder = Path(huggingface_hub.snapshot_download(name, allow_patterns=list(_ON_THE_HUB)))
-    model = next((folder / file for file in _ON_THE_HUB[1:] if (folder / file).is_file()), None)
+    folder = Path(huggingface_hub.snapshot_download(name, allow_patterns=list(_HUB_FILES)))
+    model = next((folder / file for file in _HUB_FILES[1:] if (folder / file).is_file()), None)
     if model is None:
         raise FileNotFoundError("其中没有 ONNX 格式的模型")
     return model, folder / TOKENIZER

@@ -23,7 +23,7 @@ from core.legal.library.index_files import MANIFEST, current_folder
 
 if TYPE_CHECKING:
     from core.legal.library.embedding import Embedder
-    from core.legal.library.vectors import Neighbours, Vectors
+    from core.legal.library.vectors import Neighbours, VectorFile
 
 log = logging.getLogger(__name__)
 
@@ -84,13 +84,13 @@ class LegalLibrary:
 
         return Embedder(self._embedding)
 
-    def vectors_of(self, shelf: Shelf) -> Vectors | None:
+    def vectors_of(self, shelf: Shelf) -> VectorFile | None:
         """None without a model. Raises an EmbeddingError for one that cannot be used."""
         if not self._embedding:
             return None
-        from core.legal.library.vectors import Vectors
+        from core.legal.library.vectors import VectorFile
 
-        return Vectors(self.folder, self._embedder, shelf.file)
+        return VectorFile(self.folder, self._embedder, shelf.file)
 
     def near(self, text: str, limit: int) -> Mapping[int, float]:
         return self._near(ARTICLES, text, limit)
@@ -115,7 +115,7 @@ class LegalLibrary:
             return None
         if shelf not in self._neighbours or self._neighbours[shelf][0] != version:
             vectors = self.vectors_of(shelf)
-            if vectors is None or not vectors.complete(version):
+            if vectors is None or not vectors.is_complete_for(version):
                 return None
             from core.legal.library.vectors import Neighbours
 

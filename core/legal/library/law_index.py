@@ -10,11 +10,11 @@ from functools import cached_property
 from pathlib import Path
 
 from core.legal.library.index_files import IndexFiles
-from core.legal.text.amendments import amended_law
+from core.legal.text.amendments import amended_law_names
 from core.legal.text.article_numbers import ArticleNumber
-from core.legal.text.names import best_match, law_key, likest_name, mended, spellings
+from core.legal.text.names import candidate_keys, closest_name, corrected_ending, law_key, rank_names
 from core.legal.text.which_law import is_abroad, is_local
-from core.legal.types import Kind, Status
+from core.legal.types import LawKind, LawStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class LawVersion:
     id: int
     name: str
     key: str
-    kind: Kind
+    kind: LawKind
     issuer: str | None
     published: str | None
     effective: str | None
@@ -85,7 +85,7 @@ class LawIndex(IndexFiles):
         ):
             identity, name, key, kind, issuer, published, effective, repealed, source, count = row
             yield LawVersion(
-                *(identity, name, key, Kind(kind), issuer, published, effective, bool(repealed), source, count),
+                *(identity, name, key, LawKind(kind), issuer, published, effective, bool(repealed), source, count),
                 history=histories.get(identity, ()),
             )
 
@@ -107,17 +107,17 @@ class LawIndex(IndexFiles):
     def _newest(versions: Sequence[LawVersion], today: str) -> LawVersion:
         return next((version for version in versions if version.begins <= today), versions[0])
 
-    def status(self, version: LawVersion) -> Status:
+    def status(self, version: LawVersion) -> LawStatus:
         if version.begins > self._today().isoformat():
-            return Status.NOT_YET
+            return LawStatus.NOT_YET_IN_FORCE
         newer = self.current(version.key)
         if newer is not None and newer.id != version.id:
-            return Status.AMENDED
-        return Status.REPEALED if version.repealed or self.repeal(version.key) else Status.IN_FORCE
+            return LawStatus.AMENDED
+        return LawStatus.REPEALED if version.repealed or self.repeal(version.key) else LawStatus.IN_FORCE
 
     def resolve(self, name: str) -> LawVersion | None:
         """The current version of the law that a written name stands for: exact or by a known short name."""
-        return next((self.current(key) for key in spellings(name) if key in self._by_key), None)
+        return next((self.current(key) for key in candidate_keys(name) if key in self._by_key), None)
 
     def is_known(self, name: str) -> bool:
         return self.resolve(name) is not None or law_key(name) in self._repeals
@@ -125,15 +125,15 @@ class LawIndex(IndexFiles):
     def match(self, query: str, limit: int = 10) -> list[LawVersion]:
         """Laws whose names hold the letters of the query in order (工伤条例 → 工伤保险条例), the likeliest first."""
         exact = self.resolve(query)
-        keys = best_match(query, ((key, self._weight(key)) for key in self._by_key), limit)
+        keys = rank_names(query, ((key, self._weight(key)) for key in self._by_key), limit)
         found = [version for key in keys if (version := self.current(key))]
         return ([exact] if exact else []) + [law for law in found if law != exact][: limit - bool(exact)]
 
     def asked_back(self, name: str) -> str:
         """The question which law is meant by a name that no law has: 劳动合同发. Empty where none is like it."""
-        law = self.resolve(mended(name))
+        law = self.resolve(corrected_ending(name))
         if law is None and not (is_abroad(name) or is_local(name)):
-            key = likest_name(name, self._by_key)
+            key = closest_name(name, self._by_key)
             law = self.current(key) if key else None
         return f"是否指《{law.name}》？" if law else ""
 
@@ -149,7 +149,7 @@ class LawIndex(IndexFiles):
 
     def laws(self) -> list[LawVersion]:
         """The current version of every law, by kind and name."""
-        order = list(Kind)
+        order = list(LawKind)
         found = [version for key in self._by_key if (version := self.current(key))]
         return sorted(found, key=lambda law: (order.index(law.kind), law.name))
 
@@ -172,7 +172,7 @@ class LawIndex(IndexFiles):
 
     def amended_later(self, law: LawVersion) -> LawVersion | None:
         """What the library holds of a later change that is not in this text: an amendment, or a version that is still to come."""
-        versions = [other for other in self.versions(law.key) if self.status(other) is Status.NOT_YET]
+        versions = [other for other in self.versions(law.key) if self.status(other) is LawStatus.NOT_YET_IN_FORCE]
         later = [*versions, *self._amendments.get(law.key, ())]
         newest = max(later, key=lambda other: other.published or "", default=None)
         return newest if newest and law.published and (newest.published or "") > law.published else None
@@ -181,7 +181,7 @@ class LawIndex(IndexFiles):
     def _amendments(self) -> dict[str, list[LawVersion]]:
         found: dict[str, list[LawVersion]] = defaultdict(list)
         for version in self._versions.values():
-            if amended := next(filter(None, map(self.resolve, amended_law(version.name))), None):
+            if amended := next(filter(None, map(self.resolve, amended_law_names(version.name))), None):
                 found[amended.key].append(version)
         return found
 

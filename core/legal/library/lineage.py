@@ -10,7 +10,7 @@ from typing import NamedTuple
 from core.legal.library.article_index import StoredArticle
 from core.legal.library.index import LegalIndex
 from core.legal.library.law_index import LawVersion
-from core.legal.library.on_day import amendments_missing
+from core.legal.library.on_day import missing_amendments
 
 _ALIKE = 0.5
 """Smallest share of common letter pairs for two articles to count as one that was reworded."""
@@ -18,7 +18,7 @@ _ALIKE = 0.5
 _ITEM = re.compile(r"\n(?=[一二三四五六七八九十]+、)")
 
 
-class Stage(NamedTuple):
+class ArticleVersion(NamedTuple):
     """The article in one version of its law, or an amendment whose text the library does not have."""
 
     day: str
@@ -27,40 +27,40 @@ class Stage(NamedTuple):
     """None if that version has nothing like the article."""
 
 
-def lineage(index: LegalIndex, shown: StoredArticle) -> list[Stage]:
+def article_history(index: LegalIndex, shown_article: StoredArticle) -> list[ArticleVersion]:
     """Return the versions of an article, newest first. From version to version it is followed by its number if the
     words are similar, else by its words."""
-    versions = sorted(index.versions(index.version(shown.law_id).key), key=lambda law: law.begins, reverse=True)
-    at = next(place for place, law in enumerate(versions) if law.id == shown.law_id)
-    newer = list(_followed(index, shown, versions[:at][::-1]))[::-1]
-    older = list(_followed(index, shown, versions[at + 1 :]))
-    held = [*newer, Stage(versions[at].begins, versions[at], shown), *older]
-    missing = [Stage(day) for day in amendments_missing(versions)]
+    versions = sorted(index.versions(index.version(shown_article.law_id).key), key=lambda law: law.begins, reverse=True)
+    at = next(place for place, law in enumerate(versions) if law.id == shown_article.law_id)
+    newer = list(_follow(index, shown_article, versions[:at][::-1]))[::-1]
+    older = list(_follow(index, shown_article, versions[at + 1 :]))
+    held = [*newer, ArticleVersion(versions[at].begins, versions[at], shown_article), *older]
+    missing = [ArticleVersion(day) for day in missing_amendments(versions)]
     return sorted([*held, *missing], key=lambda stage: stage.day, reverse=True)
 
 
-def _followed(index: LegalIndex, article: StoredArticle, versions: Sequence[LawVersion]) -> Iterator[Stage]:
+def _follow(index: LegalIndex, article: StoredArticle, versions: Sequence[LawVersion]) -> Iterator[ArticleVersion]:
     for law in versions:
         found = _counterpart(index, law, article)
-        yield Stage(law.begins, law, found)
+        yield ArticleVersion(law.begins, law, found)
         article = found or article
 
 
 def _counterpart(index: LegalIndex, law: LawVersion, article: StoredArticle) -> StoredArticle | None:
     same = index.article(law.id, article.number)
-    if same and held(same.text, article.text) >= _ALIKE:
+    if same and containment(same.text, article.text) >= _ALIKE:
         return same
-    best = max(index.articles(law.id), key=lambda one: alike(one.text, article.text), default=None)
-    return best if best and alike(best.text, article.text) >= _ALIKE else None
+    best = max(index.articles(law.id), key=lambda one: similarity(one.text, article.text), default=None)
+    return best if best and similarity(best.text, article.text) >= _ALIKE else None
 
 
-def alike(one: str, other: str) -> float:
+def similarity(one: str, other: str) -> float:
     """Return the similarity of two texts: 1 for the same words, whatever the punctuation."""
     mine, others = _pairs(one), _pairs(other)
     return 2 * len(mine & others) / (len(mine) + len(others)) if mine and others else float(one == other)
 
 
-def held(one: str, other: str) -> float:
+def containment(one: str, other: str) -> float:
     """Return the share of the shorter text that the longer one contains. Amendments make articles longer."""
     mine, others = _pairs(one), _pairs(other)
     return len(mine & others) / min(len(mine), len(others)) if mine and others else float(one == other)
@@ -72,24 +72,24 @@ def _pairs(text: str) -> frozenset[str]:
     return frozenset(letters[at : at + 2] for at in range(len(letters) - 1))
 
 
-def same_words(one: str, other: str) -> bool:
+def has_same_words(one: str, other: str) -> bool:
     return re.sub(r"\W", "", one) == re.sub(r"\W", "", other)
 
 
-class Amended(NamedTuple):
+class AmendingItem(NamedTuple):
     """Item of an amendment (刑法修正案) that names an article."""
 
     law: LawVersion
-    words: str
+    text: str
 
 
-def amended_by(index: LegalIndex, shown: StoredArticle) -> list[Amended]:
+def amending_items(index: LegalIndex, shown_article: StoredArticle) -> list[AmendingItem]:
     """Return the items of amendments that name this article, newest first."""
-    law = index.version(shown.law_id)
-    called = re.compile(rf"{re.escape(law.key)}{shown.number}(?![之后])|作为{shown.number}(?!之)")
+    law = index.version(shown_article.law_id)
+    called = re.compile(rf"{re.escape(law.key)}{shown_article.number}(?![之后])|作为{shown_article.number}(?!之)")
     documents = [one for one in index.laws() if one.key.startswith(f"{law.key}修正案")]
     found = [
-        Amended(document, item.strip())
+        AmendingItem(document, item.strip())
         for document in documents
         for article in index.articles(document.id)
         for item in _ITEM.split(article.text)

@@ -6,8 +6,8 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from core.legal.text.asked_laws import familiarity
-from core.legal.types import Kind, Status
+from core.legal.text.asked_laws import popularity
+from core.legal.types import LawKind, LawStatus
 
 _PRIOR = 0.3
 """How much more a statute weighs than a regulation that fits as well."""
@@ -23,10 +23,10 @@ _RANKS_ALIKE = 60
 """Reciprocal ranks of several wordings are added: the usual constant, which makes the first few ranks of one worth about the same."""
 
 
-def law_weight(kind: Kind, key: str, status: Status) -> float:
+def law_weight(kind: LawKind, key: str, status: LawStatus) -> float:
     """Return the weight of a law: its rank, how often people ask about it, and whether it is in force."""
-    in_force = _NOT_IN_FORCE if status in {Status.REPEALED, Status.NOT_YET} else 1.0
-    return (1 + _PRIOR * kind.weight) * (1 + _FAMILIARITY * familiarity(key)) * in_force
+    in_force = _NOT_IN_FORCE if status in {LawStatus.REPEALED, LawStatus.NOT_YET_IN_FORCE} else 1.0
+    return (1 + _PRIOR * kind.weight) * (1 + _FAMILIARITY * popularity(key)) * in_force
 
 
 def article_fit(coverage: float, length: int) -> float:

@@ -11,15 +11,15 @@ from __future__ import annotations
 import math
 import re
 
-from core.base.chinese.script import simplified
-from core.base.text import fold
+from core.base.chinese.script import to_simplified
+from core.base.text import normalize
 from core.legal.library.index import LegalIndex
 from core.legal.text.statute_citations import find_citations
 from core.legal.text.which_law import is_abroad, place_before
 
 _BEST, _LEGAL_WORD = 0.32, 0.34
 _MOST_WORDS = 3
-LONGEST_QUESTION = 1_000
+MAX_QUESTION_LENGTH = 1_000
 
 _WORDS = (
     "法律 违法 合法 非法 法院 法庭 法官 法规 条例 司法 律师 立法 罪 判刑 刑事 量刑 刑期 缓刑 判决 裁定 裁决 起诉 诉讼 上诉 被告 原告 "
@@ -39,10 +39,10 @@ _SHORT_NAMES = frozenset({"刑法", "宪法"})
 """Names of two characters that count. Other short names are also parts of words: 第六次反法同盟."""
 
 
-def answers(index: LegalIndex, question: str) -> bool:
+def is_legal_question(index: LegalIndex, question: str) -> bool:
     """Return whether articles of the library should be shown beside the results of the web."""
-    words = simplified(fold(question))[:LONGEST_QUESTION]
-    return _names_law(index, words) or _score(index, words) >= 1.0
+    words = to_simplified(normalize(question))[:MAX_QUESTION_LENGTH]
+    return _has_law_name(index, words) or _score(index, words) >= 1.0
 
 
 def _score(index: LegalIndex, words: str) -> float:
@@ -51,7 +51,7 @@ def _score(index: LegalIndex, words: str) -> float:
     return _BEST * math.log1p(best) + common + _LEGAL_WORD * legal
 
 
-def _names_law(index: LegalIndex, words: str) -> bool:
+def _has_law_name(index: LegalIndex, words: str) -> bool:
     """Return whether the words name a law of the library, not another country's: 劳动合同法对试用期怎么规定."""
     if any(citation.law and index.is_known(citation.law) for citation in find_citations(words, index.is_known)):
         return True

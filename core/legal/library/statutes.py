@@ -9,29 +9,29 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from core.base.chinese.numerals import NUMERAL, to_chinese
-from core.base.chinese.script import plain, simplified
+from core.base.chinese.script import plain, to_simplified
 from core.base.chinese.sentences import QUESTION_WORDS
 from core.base.text import is_blank, one_line, shorten
 from core.legal.errors import NoLegalIndex
 from core.legal.library.article_index import SemanticScores, StoredArticle
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.law_index import LawVersion
-from core.legal.library.on_day import OnDay, fate, version_on
+from core.legal.library.on_day import VersionOnDay, repeal_note, version_on
 from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.as_of import Period, parse_period
 from core.legal.text.lay_words import search_terms
 from core.legal.text.names import law_key
 from core.legal.text.paragraphs import excerpt
 from core.legal.text.statute_citations import Citation, find_citations
-from core.legal.text.which_law import edition_of_name, is_no_law
-from core.legal.types import Kind, Status
+from core.legal.text.which_law import edition_of_name, is_not_a_law
+from core.legal.types import LawKind, LawStatus
 from core.search.errors import AllEnginesFailed, QueryError
 from core.search.types import SearchResponse, SearchResult
 
 Fallback = Callable[[str, int], SearchResponse]
 """Web search of type regulation or case: takes the query and the number of results."""
 AnsweredBy = Literal["index", "web"]
-Narrow = Callable[[LawVersion], bool]
+LawPredicate = Callable[[LawVersion], bool]
 """Filter that returns whether the reader wants to see results of a law."""
 
 REFERENCE_LENGTH = 60
@@ -59,7 +59,7 @@ _NAME_AND_NUMBER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ArticleReference:
     """Another article that an article refers to, with its first words."""
 
     law_name: str
@@ -88,8 +88,8 @@ class LegalArticle:
     content: str
     effective_date: str | None
     source: str
-    kind: Kind | None = None
-    status: Status | None = None
+    kind: LawKind | None = None
+    status: LawStatus | None = None
     published: str | None = None
     issuer: str | None = None
     path: tuple[str, ...] = ()
@@ -98,10 +98,10 @@ class LegalArticle:
     excerpt: str | None = None
     """The 款 or 项 that was asked for."""
     article_count: int | None = None
-    references: tuple[Reference, ...] = ()
+    references: tuple[ArticleReference, ...] = ()
     url: str | None = None
     law_id: int | None = None
-    later: str = ""
+    later_amendment: str = ""
     """Note that the law was amended after this text, or empty."""
     remark: str = ""
     """Note about the version, if the search was for a time."""
@@ -132,7 +132,7 @@ class LegalArticle:
             "articleCount": self.article_count,
             "references": [reference.to_json() for reference in self.references],
             "url": self.url,
-            "amendedLater": self.later or None,
+            "amendedLater": self.later_amendment or None,
             "remark": self.remark,
         }
 
@@ -173,9 +173,9 @@ class RegulationService:
         text: str,
         limit: int = 10,
         *,
-        also: Sequence[str] = (),
+        other_wordings: Sequence[str] = (),
         as_of: Period | None = None,
-        narrow: Narrow | None = None,
+        law_filter: LawPredicate | None = None,
     ) -> RegulationResponse:
         """Return articles and laws for a query. `origin` says whether the index or the web answered. `other_wordings`
         are the same question in other words, such as the reader's own if a model chose the query. `as_of` searches the
@@ -191,22 +191,22 @@ class RegulationService:
         index = self._library.index()
         if index is None and self._fallback is None:
             raise NoLegalIndex
-        wordings = tuple(simplified(words) for words in map(one_line, also) if _says_more(words, query))
+        wordings = tuple(to_simplified(words) for words in map(one_line, other_wordings) if _adds_terms(words, query))
         near = self._library.near
-        lookup = _Lookup(index, simplified(query), limit, near, wordings, as_of, narrow) if index else None
+        lookup = _Lookup(index, to_simplified(query), limit, near, wordings, as_of, law_filter) if index else None
         results, note = lookup.run() if lookup else ([], "")
         held = lookup is not None and not lookup.law_missing and bool(results)
         if held or (lookup is not None and lookup.article_missing) or self._fallback is None:
             response = RegulationResponse(query, tuple(results[:limit]), "index", note=note)
         else:
-            response = _on_the_web(self._fallback, query, limit, note)
+            response = _search_web(self._fallback, query, limit, note)
         return replace(response, search_time=time.perf_counter() - started, as_of=as_of)
 
 
-def _on_the_web(search: Fallback, query: str, limit: int, note: str) -> RegulationResponse:
+def _search_web(web_search: Fallback, query: str, limit: int, note: str) -> RegulationResponse:
     """Search the web. If that fails, the note that the library lacks the law is still returned."""
     try:
-        web = search(query, limit)
+        web = web_search(query, limit)
     except AllEnginesFailed as error:
         if not note:
             raise
@@ -218,7 +218,7 @@ _SAYS_LITTLE = 6
 """Fewest terms of a wording that is searched. 那第二种呢 has fewer and would find any article."""
 
 
-def _says_more(words: str, query: str) -> bool:
+def _adds_terms(words: str, query: str) -> bool:
     return words != query and len(words) <= LONGEST_QUERY and len(search_terms(words)) >= _SAYS_LITTLE
 
 
@@ -229,70 +229,73 @@ class _Lookup:
     _index: LegalIndex
     _query: str
     _limit: int
-    _near: SemanticScores
-    _also: Sequence[str]
+    _semantic_scores: SemanticScores
+    _other_wordings: Sequence[str]
     _as_of: Period | None
-    _narrow: Narrow | None
+    _law_filter: LawPredicate | None
     law_missing: bool = False
     """True if the query names a law that the index does not hold, so the results are only related."""
     article_missing: bool = False
     """The index holds every law that was named, and none of the articles: the web has no other."""
-    _then: dict[str, OnDay] = field(default_factory=dict)
+    _versions_by_key: dict[str, VersionOnDay] = field(default_factory=dict)
 
     def run(self) -> tuple[list[LegalArticle], str]:
         cited = [c for c in find_citations(self._query, self._index.is_known) if c.law]
         if cited:
-            return self._cited(cited)
+            return self._look_up_citations(cited)
         if self._index.resolve(self._query):
-            return self._laws(), ""
-        if ended := self._repealed(self._query):
+            return self._find_laws(), ""
+        if ended := self._look_up_repealed(self._query):
             return ended
-        if _NUMBERED_INTERPRETATION.search(self._query) and (laws := self._laws()):
+        if _NUMBERED_INTERPRETATION.search(self._query) and (laws := self._find_laws()):
             return laws, ""
         loose = self._loosely_cited()
         if loose:
-            return self._cited([loose])
-        if name := self._unknown_law():
+            return self._look_up_citations([loose])
+        if name := self._name_before_number():
             self.law_missing = True
-            return [], self._not_held(name)
-        missing = self._missing_name()
+            return [], self._not_found_note(name)
+        missing = self._name_not_in_index()
         results = self._named_or_described()
-        return results, self._not_held(missing, "，以下是名称或内容相近的" if results else "") if missing else ""
+        return results, self._not_found_note(missing, "，以下是名称或内容相近的" if results else "") if missing else ""
 
     def _named_or_described(self) -> list[LegalArticle]:
         if len(self._query) > _LONGEST_NAME or _ASKS.search(self._query):
-            return self._full_text()
-        if _NAME_END.search(self._query) and (laws := self._laws()):
+            return self._search_full_text()
+        if _NAME_END.search(self._query) and (laws := self._find_laws()):
             return laws
         titled = self._index.containing(self._query, _MANY_LAWS) if len(self._query) >= 2 else []
-        return self._law_results(titled) + self._full_text()
+        return self._law_results(titled) + self._search_full_text()
 
-    def _missing_name(self) -> str:
+    def _name_not_in_index(self) -> str:
         """Return the law that the query names and the index does not hold: 《月光法》怎么规定, 月光法."""
         named = re.findall(r"《([^《》]{2,50})》", self._query)
         if not named and len(self._query) <= _LONGEST_NAME and _IS_A_NAME.fullmatch(self._query):
             named = [self._query]
-        return next((name for name in named if not is_no_law(name) and not self._index.is_known(name)), "")
+        return next((name for name in named if not is_not_a_law(name) and not self._index.is_known(name)), "")
 
-    def _on_day(self, key: str, period: Period) -> OnDay:
-        if key not in self._then:
-            self._then[key] = version_on(self._index, key, period)
-        return self._then[key]
+    def _version_on_day(self, key: str, period: Period) -> VersionOnDay:
+        if key not in self._versions_by_key:
+            self._versions_by_key[key] = version_on(self._index, key, period)
+        return self._versions_by_key[key]
 
-    def _cited(self, citations: Sequence[Citation]) -> tuple[list[LegalArticle], str]:
+    def _look_up_citations(self, citations: Sequence[Citation]) -> tuple[list[LegalArticle], str]:
         results: list[LegalArticle] = []
         notes: list[str] = []
         for citation in citations:
-            law = self._law(citation.law or "")
+            law = self._find_law(citation.law or "")
             if law is None:
-                ended, note = self._repealed(citation.law or "") or ([], self._not_held(citation.law or ""))
+                ended, note = self._look_up_repealed(citation.law or "") or (
+                    [],
+                    self._not_found_note(citation.law or ""),
+                )
                 self.law_missing |= not ended
                 results += ended
                 notes.append(note)
                 continue
             if law_key(citation.law or "") != law.key and not self._index.resolve(citation.law or ""):
                 notes.append(f"库中没有《{citation.law}》，以下是名称最接近的《{law.name}》。")
-            then = self._on_day(law.key, self._as_of) if self._as_of else self._edition(law, citation)
+            then = self._version_on_day(law.key, self._as_of) if self._as_of else self._edition(law, citation)
             law = then.law if then else law
             found = list(self._articles(law, citation, then.note if then else None))
             results += found
@@ -304,10 +307,10 @@ class _Lookup:
         asked = len(self._query) - sum(citation.end - citation.start for citation in citations)
         if asked > 6:  # otherwise the query is only the citation, and other articles are no answer
             known = {(result.law_id, result.article_number) for result in results}
-            results += [hit for hit in self._full_text() if (hit.law_id, hit.article_number) not in known]
+            results += [hit for hit in self._search_full_text() if (hit.law_id, hit.article_number) not in known]
         return results, "".join(notes)
 
-    def _edition(self, law: LawVersion, citation: Citation) -> OnDay | None:
+    def _edition(self, law: LawVersion, citation: Citation) -> VersionOnDay | None:
         """Return the version that a citation names (公司法（2018年修正）, 2018年公司法): made in that year, else in
         force then."""
         name = citation.law or ""
@@ -317,32 +320,36 @@ class _Lookup:
         if period is None:
             return None
         made = [one for one in self._index.versions(law.key) if (one.published or "").startswith(str(year))]
-        return OnDay(made[0], True, f"这是 {year} 年公布的版本。") if made else self._on_day(law.key, period)
+        return (
+            VersionOnDay(made[0], True, f"这是 {year} 年公布的版本。")
+            if made
+            else self._version_on_day(law.key, period)
+        )
 
-    def _not_held(self, name: str, instead: str = "") -> str:
+    def _not_found_note(self, name: str, instead: str = "") -> str:
         return f"库中没有《{name}》{instead}。{self._index.asked_back(name)}"
 
-    def _repealed(self, name: str) -> tuple[list[LegalArticle], str] | None:
+    def _look_up_repealed(self, name: str) -> tuple[list[LegalArticle], str] | None:
         """Return the article that repealed a law which the index does not hold: 合同法 → 民法典第一千二百六十条."""
         repeal = self._index.repeal(law_key(name)) if not self._index.resolve(name) else None
         stored = self._index.article(repeal.law_id, repeal.number) if repeal else None
         if stored is None:
             return None
         by = self._index.version(stored.law_id).name
-        then = fate(self._index, law_key(name), self._as_of) if self._as_of else ""
+        then = repeal_note(self._index, law_key(name), self._as_of) if self._as_of else ""
         note = f"《{name}》已由《{by}》{stored.number}废止，库中没有它的条文。{then}"
         return [article_result(self._index, stored)], note
 
-    def _law(self, name: str) -> LawVersion | None:
+    def _find_law(self, name: str) -> LawVersion | None:
         exact = self._index.resolve(name)
         if exact is None and _NAME_END.search(name) and not self._index.repeal(law_key(name)):
             return next(iter(self._index.match(name, 1)), None)
         return exact
 
-    def _articles(self, law: LawVersion, citation: Citation, then: str | None) -> Iterator[LegalArticle]:
+    def _articles(self, law: LawVersion, citation: Citation, version_note: str | None) -> Iterator[LegalArticle]:
         """Yield the cited articles as they are in force, then other versions with other words. `then` is the remark for
         the version of a time; other versions are then left out."""
-        others = [other for other in self._index.versions(law.key) if other != law] if then is None else []
+        others = [other for other in self._index.versions(law.key) if other != law] if version_note is None else []
         for number in _numbers(citation):
             texts = set()
             for version in [law, *others]:
@@ -350,17 +357,17 @@ class _Lookup:
                 letters = re.sub(r"\W", "", stored.text) if stored else ""
                 if stored and letters not in texts:
                     texts.add(letters)
-                    yield replace(article_result(self._index, stored, citation), remark=then or "")
+                    yield replace(article_result(self._index, stored, citation), remark=version_note or "")
 
     def _loosely_cited(self) -> Citation | None:
         """Return the citation in a search box entry: 劳动合同法 38, 刑法120之一, 第38条 劳动合同法."""
         simple = plain(self._query)
         for citation in find_citations(simple, in_statute=True):
             rest = (simple[: citation.start] + simple[citation.end :]).strip(" ,的")
-            if rest and len(rest) <= _LONGEST_NAME and self._law(rest):
-                return replace(citation, law=rest, home=False)
+            if rest and len(rest) <= _LONGEST_NAME and self._find_law(rest):
+                return replace(citation, law=rest, is_own_law=False)
         found = _NAME_AND_NUMBER.fullmatch(simple)
-        if not found or not self._law(found["law"]):
+        if not found or not self._find_law(found["law"]):
             return None
         try:
             number = ArticleNumber.read(found["number"], found["suffix"])
@@ -368,12 +375,12 @@ class _Lookup:
             return None
         return Citation(0, len(simple), found["law"], number)
 
-    def _unknown_law(self) -> str:
+    def _name_before_number(self) -> str:
         """Return the name of the law in a query that is only a law and an article."""
         found = _NAME_AND_NUMBER.fullmatch(plain(self._query))
         return found["law"] if found and _NAME_END.search(found["law"]) else ""
 
-    def _laws(self) -> list[LegalArticle]:
+    def _find_laws(self) -> list[LegalArticle]:
         exact = self._index.resolve(self._query)
         related = (
             self._index.containing(exact.name, self._limit) if exact else self._index.match(self._query, self._limit)
@@ -382,26 +389,28 @@ class _Lookup:
         return self._law_results(laws[: self._limit])
 
     def _law_results(self, laws: Sequence[LawVersion]) -> list[LegalArticle]:
-        wanted = [law for law in laws if self._narrow is None or self._narrow(law)]
+        wanted = [law for law in laws if self._law_filter is None or self._law_filter(law)]
         if not self._as_of:
             return [_law_result(self._index, law) for law in wanted]
-        then = [self._on_day(law.key, self._as_of) for law in wanted]
+        then = [self._version_on_day(law.key, self._as_of) for law in wanted]
         return [replace(_law_result(self._index, one.law), remark=one.note) for one in then]
 
-    def _full_text(self) -> list[LegalArticle]:
-        counts = self._counts if self._as_of or self._narrow else None
+    def _search_full_text(self) -> list[LegalArticle]:
+        counts = self._is_wanted_version if self._as_of or self._law_filter else None
         if not self._as_of:
-            hits = self._index.search(self._query, self._limit, self._near, self._also, counts)
+            hits = self._index.search(self._query, self._limit, self._semantic_scores, self._other_wordings, counts)
             return [article_result(self._index, stored) for stored in hits]
-        hits = self._index.search(self._query, _MORE_THEN * self._limit, self._near, self._also, counts)
-        then = [(self._on_day(self._index.version(stored.law_id).key, self._as_of), stored) for stored in hits]
-        lower = {stored.id: rank + (0 if one.held else self._limit) for rank, (one, stored) in enumerate(then)}
+        hits = self._index.search(
+            self._query, _MORE_THEN * self._limit, self._semantic_scores, self._other_wordings, counts
+        )
+        then = [(self._version_on_day(self._index.version(stored.law_id).key, self._as_of), stored) for stored in hits]
+        lower = {stored.id: rank + (0 if one.is_exact else self._limit) for rank, (one, stored) in enumerate(then)}
         then.sort(key=lambda found: lower[found[1].id])
         return [replace(article_result(self._index, stored), remark=one.note) for one, stored in then[: self._limit]]
 
-    def _counts(self, law: LawVersion) -> bool:
-        current = self._on_day(law.key, self._as_of).law if self._as_of else self._index.current(law.key)
-        return law == current and (self._narrow is None or self._narrow(law))
+    def _is_wanted_version(self, law: LawVersion) -> bool:
+        current = self._version_on_day(law.key, self._as_of).law if self._as_of else self._index.current(law.key)
+        return law == current and (self._law_filter is None or self._law_filter(law))
 
 
 def _numbers(citation: Citation) -> list[ArticleNumber]:
@@ -445,13 +454,13 @@ def _result(index: LegalIndex, law: LawVersion, content: str) -> LegalArticle:
         published=law.published,
         issuer=law.issuer,
         law_id=law.id,
-        later=amended_since(index, law),
+        later_amendment=later_amendment_note(index, law),
     )
 
 
-def amended_since(index: LegalIndex, law: LawVersion) -> str:
+def later_amendment_note(index: LegalIndex, law: LawVersion) -> str:
     """Return a note if a version in force was amended after its text, else an empty string."""
-    later = index.amended_later(law) if index.status(law) is Status.IN_FORCE else None
+    later = index.amended_later(law) if index.status(law) is LawStatus.IN_FORCE else None
     if later is None:
         return ""
     if later.key == law.key:
@@ -472,12 +481,12 @@ def _from_web(result: SearchResult) -> LegalArticle:
     )
 
 
-def _references(index: LegalIndex, stored: StoredArticle) -> Iterator[Reference]:
+def _references(index: LegalIndex, stored: StoredArticle) -> Iterator[ArticleReference]:
     if "条" not in stored.text:  # most articles refer to no other
         return
     seen: set[tuple[int | str, ArticleNumber]] = {(stored.law_id, stored.number)}
     for citation in find_citations(stored.text, index.is_known, in_statute=True):
-        law = index.version(stored.law_id) if citation.home else index.resolve(citation.law or "")
+        law = index.version(stored.law_id) if citation.is_own_law else index.resolve(citation.law or "")
         for target in _targets(index, stored, citation, law):
             number = target if isinstance(target, ArticleNumber) else target.number
             identity = (law.id if law else citation.law or "", number)
@@ -485,14 +494,14 @@ def _references(index: LegalIndex, stored: StoredArticle) -> Iterator[Reference]
                 seen.add(identity)
                 words = None if isinstance(target, ArticleNumber) else shorten(one_line(target.text), REFERENCE_LENGTH)
                 name = law.name if law else citation.law or ""
-                yield Reference(name, str(number), words, citation.start, citation.end)
+                yield ArticleReference(name, str(number), words, citation.start, citation.end)
 
 
 def _targets(
     index: LegalIndex, stored: StoredArticle, citation: Citation, law: LawVersion | None
 ) -> Iterator[StoredArticle | ArticleNumber]:
-    if citation.back:
-        for back in range(citation.back, 0, -1):
+    if citation.steps_back:
+        for back in range(citation.steps_back, 0, -1):
             if before := index.before(stored.law_id, stored.number, back):
                 yield before
         return

@@ -32,17 +32,17 @@ _BATCH = 8
 Array = numpy.ndarray[Any, numpy.dtype[Any]]
 
 
-def key_of(text: str) -> int:
+def text_key(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
-class Vectors:
+class VectorFile:
     """Vectors of one model for one kind of texts. Only the holder of the library's import lock may add to them."""
 
     def __init__(self, folder: Path, embedder: Embedder, name: str = "vectors") -> None:
         self.embedder = embedder
         self._path = folder / f"{name}-{embedder.fingerprint}.bin"
-        self._complete = self._path.with_suffix(".for")
+        self._marker = self._path.with_suffix(".for")
         self._layout = numpy.dtype([("key", "<u8"), ("row", "i1", (embedder.width,))])
 
     def records(self) -> Array:
@@ -50,31 +50,31 @@ class Vectors:
         count = self._path.stat().st_size // self._layout.itemsize if self._path.is_file() else 0
         return numpy.memmap(self._path, self._layout, "r", shape=(count,)) if count else numpy.zeros(0, self._layout)
 
-    def missing(self, texts: Iterable[str]) -> dict[int, str]:
+    def missing_texts(self, texts: Iterable[str]) -> dict[int, str]:
         known = set(self.records()["key"].tolist())
-        return {key: text for text in texts if (key := key_of(text)) not in known}
+        return {key: text for text in texts if (key := text_key(text)) not in known}
 
-    def add(self, missing: dict[int, str], on_done: Callable[[int], None]) -> None:
+    def add(self, texts_by_key: dict[int, str], on_done: Callable[[int], None]) -> None:
         """Compute and append vectors. `on_done` gets the number done and may raise to stop; the next call continues
         there."""
         done = 0
         with self._path.open("ab") as file:
             file.truncate(len(self.records()) * self._layout.itemsize)  # a record that was cut off by a crash
-            for batch in _batches(sorted(missing.items(), key=lambda entry: len(entry[1]))):
-                file.write(self._made(batch).tobytes())
+            for batch in _batches(sorted(texts_by_key.items(), key=lambda entry: len(entry[1]))):
+                file.write(self._encode(batch).tobytes())
                 done += len(batch)
                 on_done(done)
 
-    def complete(self, index: str) -> bool:
-        return self._complete.is_file() and self._complete.read_text("utf-8") == index
+    def is_complete_for(self, index: str) -> bool:
+        return self._marker.is_file() and self._marker.read_text("utf-8") == index
 
-    def completed(self, index: str) -> None:
+    def mark_complete_for(self, index: str) -> None:
         """Record that every text of this index has a vector."""
-        draft = self._complete.with_suffix(".new")
+        draft = self._marker.with_suffix(".new")
         draft.write_text(index, "utf-8")
-        draft.replace(self._complete)
+        draft.replace(self._marker)
 
-    def _made(self, batch: Sequence[tuple[int, str]]) -> Array:
+    def _encode(self, batch: Sequence[tuple[int, str]]) -> Array:
         made = numpy.zeros(len(batch), self._layout)
         made["key"] = [key for key, _ in batch]
         made["row"] = numpy.clip(numpy.rint(self.embedder.embed([text for _, text in batch]) * _SCALE), -127, 127)
@@ -91,11 +91,11 @@ def _batches(entries: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str
 class Neighbours:
     """Search by meaning over the texts of one index."""
 
-    def __init__(self, vectors: Vectors, texts: Iterable[tuple[int, str]]) -> None:
+    def __init__(self, vectors: VectorFile, texts: Iterable[tuple[int, str]]) -> None:
         """Match texts with their vectors. `texts` are pairs of id and text; those without a vector are not found."""
         records = vectors.records()
         place = {key: place for place, key in enumerate(records["key"].tolist())}
-        found = [(place[key], number) for number, text in texts if (key := key_of(text)) in place]
+        found = [(place[key], number) for number, text in texts if (key := text_key(text)) in place]
         self._embedder = vectors.embedder
         self._rows = records["row"]
         self._places = numpy.array([place for place, _ in found], numpy.int64)
@@ -104,28 +104,28 @@ class Neighbours:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def nearest(self, question: str, limit: int, among: Collection[int] | None = None) -> dict[int, float]:
+    def nearest(self, question: str, limit: int, candidates: Collection[int] | None = None) -> dict[int, float]:
         """Return the ids of the texts closest in meaning, with their cosines. `candidates` limits the search to these
         ids."""
         if not len(self):
             return {}
         asked = self._embedder.embed([question])[0] / _SCALE
         likeness, numbers = self._products(asked)[self._places], self._numbers
-        if among is not None:
-            wanted = numpy.isin(numbers, numpy.fromiter(among, numpy.int64))
+        if candidates is not None:
+            wanted = numpy.isin(numbers, numpy.fromiter(candidates, numpy.int64))
             likeness, numbers = likeness[wanted], numbers[wanted]
         last = max(len(likeness) - limit, 0)
         best: Array = numpy.argpartition(likeness, last)[last:] if last else numpy.arange(len(likeness))
         found = {int(numbers[place]): float(likeness[place]) for place in best}
         return dict(sorted(found.items(), key=lambda entry: -entry[1]))
 
-    def _products(self, asked: Array) -> Array:
+    def _products(self, vector: Array) -> Array:
         """Return all dot products, block by block. A few megabytes stay in the processor's cache, and only one block is
         held as floats."""
         products = numpy.empty(len(self._rows), numpy.float32)
-        floats = numpy.empty((_BLOCK, len(asked)), numpy.float32)
+        floats = numpy.empty((_BLOCK, len(vector)), numpy.float32)
         for start in range(0, len(self._rows), _BLOCK):
             block = self._rows[start : start + _BLOCK]
             floats[: len(block)] = block
-            products[start : start + len(block)] = floats[: len(block)] @ asked
+            products[start : start + len(block)] = floats[: len(block)] @ vector
         return products

@@ -15,8 +15,8 @@ from enum import Enum, auto
 from functools import cached_property
 from itertools import pairwise
 
-from core.legal.text.paragraphs import excerpt, paragraphs
-from core.legal.text.rule_words import Nature, Word, rule_words
+from core.legal.text.paragraphs import excerpt, split_paragraphs
+from core.legal.text.rule_words import RuleWord, WordKind, rule_words
 
 _COMPARABLE = 0.6
 """Smallest share of a sentence that must stand in a rule before a different number in it counts."""
@@ -31,9 +31,9 @@ _LONGEST_OMISSION = 6
 _LONGEST = 400
 """Longest sentence to align, in words. A longer one is no restatement and would take too long."""
 _MOST_RULES = 80
-_EMPTY = frozenset((*"的了之其该则也就即还而所者时等这那此在于自从起为是中都均各予您你并和", "前提"))
+_FILLER_WORDS = frozenset((*"的了之其该则也就即还而所者时等这那此在于自从起为是中都均各予您你并和", "前提"))
 """Words that may be added or dropped without a change of meaning."""
-_TURNING = frozenset("或但被仅只前后外")
+_MEANING_CHANGERS = frozenset("或但被仅只前后外")
 _CONDITION = re.compile(r"^(?:经|未经|除|因|在|自|对|当|有)|(?:的|时|后|前)$")
 _LIST = re.compile(r"有?下列[^，,：:。；]{0,14}?(?:之一|者)?(?=的?[，,：:])")
 _ITEM_MARK = re.compile(r"^\s*[（(][^）)]{1,4}[）)]\s*")
@@ -46,45 +46,47 @@ _Change = tuple[str, int, int, int, int]
 """One step of a difflib opcode: its kind, the stretch of the sentence, the stretch of the rule."""
 
 
-class Agreement(Enum):
+class RuleMatch(Enum):
     AGREES = auto()
     UNSURE = auto()
     CONTRADICTS = auto()
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RuleComparison:
     """Outcome of a comparison, with the words that contradict each other."""
 
-    agreement: Agreement
-    said: str = ""
+    match: RuleMatch
+    claimed: str = ""
     """The words that contradict the article; `actual` has the words of the article."""
-    stands: str = ""
+    actual: str = ""
 
 
-UNSURE = Comparison(Agreement.UNSURE)
+UNSURE = RuleComparison(RuleMatch.UNSURE)
 
 
-def compare(claim: str, article: str, paragraph: int | None = None, item: int | None = None) -> Comparison:
+def compare_with_article(
+    claim: str, article: str, paragraph: int | None = None, item: int | None = None
+) -> RuleComparison:
     """Compare each sentence of the claim with the rule of the article that is most like it."""
-    stated = [_Said(sentence) for sentence in _SENTENCE.split(claim)]
+    stated = [_Sentence(sentence) for sentence in _SENTENCE.split(claim)]
     stated = [sentence for sentence in stated if sentence.words]
     if not stated or any(len(sentence.words) > _LONGEST for sentence in stated):
         return UNSURE
-    rules = [rule for text in rules_of(article, paragraph, item)[:_MOST_RULES] if (rule := _Said(text)).words]
-    found = [_best(sentence, rules) for sentence in stated]
-    contradiction = next((one for one in found if one.agreement is Agreement.CONTRADICTS), None)
+    rules = [rule for text in split_rules(article, paragraph, item)[:_MOST_RULES] if (rule := _Sentence(text)).words]
+    found = [_compare_with_closest(sentence, rules) for sentence in stated]
+    contradiction = next((one for one in found if one.match is RuleMatch.CONTRADICTS), None)
     if contradiction:
         return contradiction
     long_enough = sum(len(sentence.words) for sentence in stated) >= _LEAST_WORDS
-    agrees = long_enough and all(one.agreement is Agreement.AGREES for one in found)
-    return Comparison(Agreement.AGREES) if agrees else UNSURE
+    agrees = long_enough and all(one.match is RuleMatch.AGREES for one in found)
+    return RuleComparison(RuleMatch.AGREES) if agrees else UNSURE
 
 
-def rules_of(article: str, paragraph: int | None = None, item: int | None = None) -> list[str]:
+def split_rules(article: str, paragraph: int | None = None, item: int | None = None) -> list[str]:
     """Return the sentences of an article. Each item of a list becomes a rule of its own."""
     found: list[str] = []
-    for number, lines in enumerate(paragraphs(article), 1):
+    for number, lines in enumerate(split_paragraphs(article), 1):
         if paragraph and number != paragraph:
             continue
         opening, *items = lines
@@ -93,18 +95,18 @@ def rules_of(article: str, paragraph: int | None = None, item: int | None = None
             items = [wanted] if wanted else []
         else:
             found += _SENTENCE.split(opening)
-        found += [rule for line in items for rule in _for_item(opening, line)]
+        found += [rule for line in items for rule in _rules_for_item(opening, line)]
     return found
 
 
-def _for_item(opening: str, line: str) -> Iterator[str]:
+def _rules_for_item(opening: str, line: str) -> Iterator[str]:
     words = _ITEM_MARK.sub("", line).rstrip("；;。 ")
     yield words
     if _LIST.search(opening):
         yield _LIST.sub(lambda _: words.removesuffix("的"), opening, count=1).rstrip("：:")
 
 
-class _Said:
+class _Sentence:
     """A sentence as comparable words."""
 
     def __init__(self, text: str) -> None:
@@ -129,118 +131,122 @@ class _Said:
                 at += 1
         return [*found, range(begin, len(self.words))]
 
-    def span(self, words: Sequence[Word]) -> str:
+    def text_of(self, words: Sequence[RuleWord]) -> str:
         return self.text[words[0].start : words[-1].end].strip() if words else ""
 
 
-def _best(said: _Said, rules: Sequence[_Said]) -> Comparison:
+def _compare_with_closest(sentence: _Sentence, rules: Sequence[_Sentence]) -> RuleComparison:
     """Compare a sentence with the rules that hold most of it. It agrees if one of them agrees."""
-    scored = sorted(((_held(said, rule), -place, rule) for place, rule in enumerate(rules)), reverse=True)[:3]
+    scored = sorted(((_overlap(sentence, rule), -place, rule) for place, rule in enumerate(rules)), reverse=True)[:3]
     if not scored:
         return UNSURE
     best = scored[0][0]
-    found = [_Alignment(said, rule).comparison() for score, _, rule in scored if score >= best - 0.02 or score > 0.9]
-    if any(one.agreement is Agreement.AGREES for one in found):
-        return Comparison(Agreement.AGREES)
+    found = [
+        _Alignment(sentence, rule).comparison() for score, _, rule in scored if score >= best - 0.02 or score > 0.9
+    ]
+    if any(one.match is RuleMatch.AGREES for one in found):
+        return RuleComparison(RuleMatch.AGREES)
     return found[0]
 
 
-def _held(said: _Said, rule: _Said) -> float:
-    total = sum(said.pairs.values())
-    return sum((said.pairs & rule.pairs).values()) / total if total else 0.0
+def _overlap(sentence: _Sentence, rule: _Sentence) -> float:
+    total = sum(sentence.pairs.values())
+    return sum((sentence.pairs & rule.pairs).values()) / total if total else 0.0
 
 
 class _Alignment:
     """Alignment of one sentence with one rule, clause by clause, because clauses may change their order."""
 
-    def __init__(self, said: _Said, rule: _Said) -> None:
-        self._said, self._rule = said, rule
+    def __init__(self, sentence: _Sentence, rule: _Sentence) -> None:
+        self._sentence, self._rule = sentence, rule
         self._matched: set[int] = set()
         self._equal = 0
-        self._foreign: list[Word] = []
-        self._dropped: list[Word] = []
-        self._changes: list[tuple[Sequence[Word], Sequence[Word]]] = []
-        self._leaps = False
-        for clause in said.clauses:
+        self._added: list[RuleWord] = []
+        self._dropped: list[RuleWord] = []
+        self._changes: list[tuple[Sequence[RuleWord], Sequence[RuleWord]]] = []
+        self._has_gap = False
+        for clause in sentence.clauses:
             self._align(clause)
 
     def _align(self, clause: range) -> None:
-        changes = self._closest(self._said.keys[clause.start : clause.stop])
+        changes = self._align_clause(self._sentence.keys[clause.start : clause.stop])
         equal = [(c, d) for change, _, _, c, d in changes if change == "equal"]
         if not equal:
-            self._foreign += self._said.words[clause.start : clause.stop]
+            self._added += self._sentence.words[clause.start : clause.stop]
             return
-        first, last = self._around(equal[0][0], equal[-1][1])
+        first, last = self._whole_clauses(equal[0][0], equal[-1][1])
         for change, a, b, c, d in changes:
-            words = self._said.words[clause.start + a : clause.start + b]
+            words = self._sentence.words[clause.start + a : clause.start + b]
             rule = self._rule.words[max(c, first) : min(d, last)]
             if change == "equal":
                 self._equal += b - a
                 self._matched.update(range(c, d))
             else:
-                self._leaps |= equal[0][0] < c and d < equal[-1][1] and self._tears(c, d)
-                self._foreign += words
+                self._has_gap |= equal[0][0] < c and d < equal[-1][1] and self._breaks_rule(c, d)
+                self._added += words
                 self._dropped += rule
                 self._changes.append((words, rule))
 
-    def _closest(self, said: Sequence[str]) -> list[_Change]:
+    def _align_clause(self, clause_keys: Sequence[str]) -> list[_Change]:
         """Align a clause with one clause of the rule, if that covers as many words as the whole rule does."""
-        best = _changes(said, self._rule.keys)
-        most, present = _equal(best), set(said)
+        best = _changes(clause_keys, self._rule.keys)
+        most, present = _equal_count(best), set(clause_keys)
         for clause in self._rule.clauses if most else ():
             keys = self._rule.keys[clause.start : clause.stop]
             if sum(key in present for key in keys) < most:
                 continue
-            found = _changes(said, keys)
-            if _equal(found) >= most:
+            found = _changes(clause_keys, keys)
+            if _equal_count(found) >= most:
                 return [(change, a, b, c + clause.start, d + clause.start) for change, a, b, c, d in found]
         return best
 
-    def _around(self, first: int, last: int) -> tuple[int, int]:
+    def _whole_clauses(self, first: int, last: int) -> tuple[int, int]:
         """Widen a stretch of the rule to whole clauses."""
         begin = max(clause.start for clause in self._rule.clauses if clause.start <= first)
         return begin, min(clause.stop for clause in self._rule.clauses if clause.stop >= last)
 
-    def _tears(self, begin: int, end: int) -> bool:
+    def _breaks_rule(self, begin: int, end: int) -> bool:
         """Return whether the words left out in the middle may have held the rule together. Words of two clauses run
         together may give one clause's subject the other's verb. A condition with a word less is another condition."""
         clause = next(clause for clause in self._rule.clauses if begin < clause.stop)
         if end >= clause.stop or end - begin > _LONGEST_OMISSION:
             return begin < end
-        left_out = any(word.key not in _EMPTY for word in self._rule.words[begin:end])
+        left_out = any(word.key not in _FILLER_WORDS for word in self._rule.words[begin:end])
         return left_out and self._is_condition(clause)
 
     def _is_condition(self, clause: range) -> bool:
         words = self._rule.words[clause.start : clause.stop]
         return bool(words) and _CONDITION.search(self._rule.text[words[0].start : words[-1].end]) is not None
 
-    def comparison(self) -> Comparison:
-        share = self._equal / len(self._said.words)
+    def comparison(self) -> RuleComparison:
+        share = self._equal / len(self._sentence.words)
         for said, rule in self._changes:
             found = share >= _COMPARABLE and self._contradiction(said, rule, share)
             if found:
                 return found
-        return Comparison(Agreement.AGREES) if self._agrees() else UNSURE
+        return RuleComparison(RuleMatch.AGREES) if self._agrees() else UNSURE
 
-    def _contradiction(self, said: Sequence[Word], rule: Sequence[Word], share: float) -> Comparison | None:
-        for mine in said:
-            for real in rule:
-                if _excludes(mine, real):
-                    return self._against(mine, real)
-        small = len(said) + len(rule) <= _SMALL_CHANGE and share >= _NEGATION_COMPARABLE
-        if small and _negations(said) != _negations(rule):
-            return Comparison(Agreement.CONTRADICTS, self._said.span(said), self._rule.span(rule))
+    def _contradiction(
+        self, claimed: Sequence[RuleWord], actual: Sequence[RuleWord], share: float
+    ) -> RuleComparison | None:
+        for mine in claimed:
+            for real in actual:
+                if _contradict(mine, real):
+                    return self._contradiction_between(mine, real)
+        small = len(claimed) + len(actual) <= _SMALL_CHANGE and share >= _NEGATION_COMPARABLE
+        if small and _negation_parity(claimed) != _negation_parity(actual):
+            return RuleComparison(RuleMatch.CONTRADICTS, self._sentence.text_of(claimed), self._rule.text_of(actual))
         return None
 
-    def _against(self, mine: Word, real: Word) -> Comparison:
-        return Comparison(Agreement.CONTRADICTS, self._said.span([mine]), self._rule.span([real]))
+    def _contradiction_between(self, claimed: RuleWord, actual: RuleWord) -> RuleComparison:
+        return RuleComparison(RuleMatch.CONTRADICTS, self._sentence.text_of([claimed]), self._rule.text_of([actual]))
 
     def _agrees(self) -> bool:
-        if self._leaps:
+        if self._has_gap:
             return False
-        if any(word.key not in _EMPTY for word in self._foreign):
+        if any(word.key not in _FILLER_WORDS for word in self._added):
             return False
-        if any(word.nature is not Nature.PLAIN or word.key in _TURNING for word in self._dropped):
+        if any(word.kind is not WordKind.PLAIN or word.key in _MEANING_CHANGERS for word in self._dropped):
             return False
         return not self._leaves_out_condition()
 
@@ -269,55 +275,55 @@ def _changes(said: Sequence[str], rule: Sequence[str]) -> list[_Change]:
     ]
 
 
-def _equal(changes: Iterable[_Change]) -> int:
+def _equal_count(changes: Iterable[_Change]) -> int:
     return sum(b - a for change, a, b, _, _ in changes if change == "equal")
 
 
-def _excludes(mine: Word, real: Word) -> bool:
-    if mine.key == real.key or mine.nature is not real.nature:
+def _contradict(claimed: RuleWord, actual: RuleWord) -> bool:
+    if claimed.key == actual.key or claimed.kind is not actual.kind:
         return False
-    if mine.nature is Nature.QUANTITY:
-        return mine.unit == real.unit and not _within(mine, real)
-    if mine.nature is Nature.BOUND:
-        return (mine.key, real.key) in _OPPOSITE_BOUNDS or (real.key, mine.key) in _OPPOSITE_BOUNDS
-    return mine.nature is Nature.MODAL
+    if claimed.kind is WordKind.QUANTITY:
+        return claimed.unit == actual.unit and not _is_within_bound(claimed, actual)
+    if claimed.kind is WordKind.BOUND:
+        return (claimed.key, actual.key) in _OPPOSITE_BOUNDS or (actual.key, claimed.key) in _OPPOSITE_BOUNDS
+    return claimed.kind is WordKind.MODAL
 
 
-def _within(mine: Word, real: Word) -> bool:
+def _is_within_bound(claimed: RuleWord, actual: RuleWord) -> bool:
     """Return whether a number falls under the bound of the rule: two years are a case of 一年以上."""
-    if mine.bound or mine.value is None or real.value is None:
+    if claimed.bound or claimed.value is None or actual.value is None:
         return False
-    match real.bound:
+    match actual.bound:
         case "≥":
-            return mine.value >= real.value
+            return claimed.value >= actual.value
         case ">":
-            return mine.value > real.value
+            return claimed.value > actual.value
         case "≤":
-            return mine.value <= real.value
+            return claimed.value <= actual.value
         case "<":
-            return mine.value < real.value
+            return claimed.value < actual.value
     return False
 
 
-def _negations(words: Iterable[Word]) -> int:
-    return sum(word.nature is Nature.NEGATION or word.key in ("不得", "无需") for word in words) % 2
+def _negation_parity(words: Iterable[RuleWord]) -> int:
+    return sum(word.kind is WordKind.NEGATION or word.key in ("不得", "无需") for word in words) % 2
 
 
-class LawWords:
+class LawArticleWords:
     """Index of all articles of a law, to find the one that holds most of a claim."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
-        self._holders: dict[str, list[int]] = defaultdict(list)
+        self._places_by_pair: dict[str, list[int]] = defaultdict(list)
         for place, text in enumerate(texts):
             for pair in _letter_pairs(text):
-                self._holders[pair].append(place)
+                self._places_by_pair[pair].append(place)
 
-    def best(self, claim: str, *, but: Collection[int]) -> tuple[int, float]:
+    def best_article(self, claim: str, *, excluded: Collection[int]) -> tuple[int, float]:
         """Return the position of the article that holds most of the claim, and its share; -1 if none holds any."""
-        found = Counter(place for pair in _letter_pairs(claim) for place in self._holders.get(pair, ()))
-        likely = [place for place, _ in found.most_common(len(but) + _LIKELY) if place not in but]
-        shares = [(contained(claim, self._texts[place]), -place) for place in likely]
+        found = Counter(place for pair in _letter_pairs(claim) for place in self._places_by_pair.get(pair, ()))
+        likely = [place for place, _ in found.most_common(len(excluded) + _LIKELY) if place not in excluded]
+        shares = [(contained_share(claim, self._texts[place]), -place) for place in likely]
         share, place = max(shares, default=(0.0, 1))
         return -place, share
 
@@ -327,13 +333,13 @@ def _letter_pairs(text: str) -> set[str]:
     return {letters[place : place + 2] for place in range(len(letters) - 1)}
 
 
-def contained(claim: str, text: str) -> float:
+def contained_share(claim: str, text: str) -> float:
     """Return the share of the claim's word pairs that stand in the text."""
-    wanted = pairs(claim)
-    present = set(pairs(text))
+    wanted = word_pairs(claim)
+    present = set(word_pairs(text))
     return sum(pair in present for pair in wanted) / len(wanted) if wanted else 0.0
 
 
-def pairs(text: str) -> list[str]:
-    keys = [word.key for word in rule_words(text) if word.key not in _EMPTY]
+def word_pairs(text: str) -> list[str]:
+    keys = [word.key for word in rule_words(text) if word.key not in _FILLER_WORDS]
     return [one + other for one, other in pairwise(keys)]

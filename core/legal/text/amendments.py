@@ -8,7 +8,7 @@ _DECISION = re.compile(r"(?P<issuer>.*?)关于修改(?:部分)?[《〈](?P<law>[
 _AMENDMENT = re.compile(r"(?P<law>.+?(?:法典|法))修正案(?:[（(][^（）()]*[）)])?")
 
 
-def amended_law(name: str) -> tuple[str, ...]:
+def amended_law_names(name: str) -> tuple[str, ...]:
     """Return the names under which the amended law may be known. Empty if the document amends no single law."""
     if found := _DECISION.fullmatch(name):
         return found["law"], f"{found['issuer']}{found['law']}"

@@ -14,11 +14,11 @@ from core.base.chinese.script import plain
 from core.base.text import HAN
 from core.legal.text.statute_citations import Citation, find_citations
 
-_MADE_THEN = re.compile(
+_NAMES_VERSION = re.compile(
     r"\s*[)）]?\s*(?:\d+号|第?\S{0,4}(?:修正|修订|修改|公布|颁布|发布|通过|制定)|版|文本|新法|施行|实施|生效|起\s*(?:施行|实施|生效)|度)"
 )
 """Words after a year that speak of the version of a law, not of an event."""
-_COUNTS = re.compile(r"\s*(?:的法律|施行的法律|有效的法律|时的法律)?\s*为准")
+_DECISIVE = re.compile(r"\s*(?:的法律|施行的法律|有效的法律|时的法律)?\s*为准")
 _TODAY = re.compile(rf"现行|目前|现在|如今|(?:修正|修订|修改)后|新法|新《|新[{HAN}]{{2,8}}法典?第")
 """Words that make a sentence speak of the current law, in an answer about the past."""
 _EARLIEST = 1949
@@ -45,7 +45,7 @@ class Period(NamedTuple):
         return f"{self} " if self.first == self.last else str(self)
 
     @property
-    def said(self) -> str:
+    def search_note(self) -> str:
         """Note for the reader that the search uses the law of this period."""
         return f"问题说的是 {self.spaced}的事，按当时的法律查找。"
 
@@ -65,30 +65,30 @@ def parse_period(text: str) -> Period | None:
     return next((_of(one) for one in dates_in(written) if one.text == written), None)
 
 
-def periods(text: str) -> Iterator[Period]:
+def find_periods(text: str) -> Iterator[Period]:
     """Yield every period in a text at which something happened, not those that only name the version of a law."""
     simple = plain(text)
     written = [(one, period) for one in dates_in(simple) if (period := _of(one))]
     named = [citation for citation in find_citations(simple) if citation.edition] if written else []
     for one, period in written:
         edition = any(citation.start <= one.start < citation.end for citation in named)
-        if not edition and not _MADE_THEN.match(simple, one.end - one.text.endswith("年度")):
+        if not edition and not _NAMES_VERSION.match(simple, one.end - one.text.endswith("年度")):
             yield period
 
 
-def asked_for(question: str, today: date) -> list[Period]:
+def past_periods(question: str, today: date) -> list[Period]:
     """Return the past periods that a question names. If there are several, it is unknown which one counts."""
-    past = {(one.first, one.last): one for one in periods(question) if one.last < today.isoformat()}
+    past = {(one.first, one.last): one for one in find_periods(question) if one.last < today.isoformat()}
     return list(past.values())
 
 
-def one_asked_for(question: str, today: date) -> Period | None:
+def single_past_period(question: str, today: date) -> Period | None:
     """Return the past period that a question names, or None if it names none or several."""
-    times = asked_for(question, today)
+    times = past_periods(question, today)
     return times[0] if len(times) == 1 else None
 
 
-class By(Enum):
+class PeriodSource(Enum):
     """Origin of the period that counts for a citation."""
 
     CHOICE = auto()
@@ -99,34 +99,36 @@ class By(Enum):
     """The sentence names it before the citation, possibly about something else."""
 
 
-class Time(NamedTuple):
+class CitationPeriod(NamedTuple):
     """Period whose law a citation means."""
 
     period: Period
-    by: By
+    source: PeriodSource
 
 
-class Times:
+class CitationPeriods:
     """Periods named in a text, to find the one that counts for a citation."""
 
-    def __init__(self, text: str, chosen: Period | None = None, asked: Period | None = None) -> None:
+    def __init__(self, text: str, chosen_period: Period | None = None, asked_period: Period | None = None) -> None:
         """Read the periods of a text. `asked_period` is the period of the question that the text answers."""
         self._text = text
-        self._periods = list(periods(text))
-        self._chosen = chosen or next((one for one in self._periods if _COUNTS.match(text, one.end)), None)
-        self._asked = asked
+        self._periods = list(find_periods(text))
+        self._chosen_period = chosen_period or next(
+            (one for one in self._periods if _DECISIVE.match(text, one.end)), None
+        )
+        self._asked_period = asked_period
 
-    def of(self, citation: Citation) -> Time | None:
+    def period_for(self, citation: Citation) -> CitationPeriod | None:
         """Return the last period named before the citation in its sentence, else that of the question."""
-        if self._chosen:
-            return Time(self._chosen, By.CHOICE)
+        if self._chosen_period:
+            return CitationPeriod(self._chosen_period, PeriodSource.CHOICE)
         begin = max(self._text.rfind(mark, 0, citation.start) for mark in "。；！？\n") + 1
         before = [one for one in self._periods if begin <= one.start and one.end <= citation.start]
         if before:
-            return Time(before[-1], By.SENTENCE)
-        if self._asked is None or _TODAY.search(self._text, begin, citation.end):
+            return CitationPeriod(before[-1], PeriodSource.SENTENCE)
+        if self._asked_period is None or _TODAY.search(self._text, begin, citation.end):
             return None
-        return Time(self._asked, By.QUESTION)
+        return CitationPeriod(self._asked_period, PeriodSource.QUESTION)
 
 
 def _of(written: WrittenDate) -> Period | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-TIMES_ASKED = {
+QUESTION_COUNTS = {
     "民法典": 418,
     "刑法": 57,
     "劳动合同法": 35,
@@ -112,6 +112,6 @@ TIMES_ASKED = {
 }
 
 
-def familiarity(key: str) -> float:
+def popularity(key: str) -> float:
     """Return 0 for a law that nobody asked about, else the logarithm of its count. `key` is a `law_key`."""
-    return math.log1p(TIMES_ASKED.get(key, 0))
+    return math.log1p(QUESTION_COUNTS.get(key, 0))

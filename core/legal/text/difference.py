@@ -7,58 +7,58 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
-MOST_PAIRS = 4_000_000
+MAX_LETTER_PAIRS = 4_000_000
 """Largest number of letter pairs to compare. A quotation of ten thousand letters would block the page for half a
 minute."""
 
 _WORD = 3
 
 
-class Stretch(NamedTuple):
+class DiffSegment(NamedTuple):
     """Part of both texts. Equal words stand in `old`; where the texts differ, either side may be empty."""
 
-    quoted: str
-    real: str | None = None
+    old: str
+    new: str | None = None
     """The newer words, or None if they equal `old`."""
 
 
 @lru_cache(maxsize=256)
-def changes(old: str, new: str) -> tuple[Stretch, ...]:
+def diff_texts(old: str, new: str) -> tuple[DiffSegment, ...]:
     """Return the differences between an older and a newer text. One or two equal letters between two changes count as
     part of the change."""
-    if len(old) * len(new) > MOST_PAIRS:
-        return (Stretch(old, new),)
-    found: list[Stretch] = []
+    if len(old) * len(new) > MAX_LETTER_PAIRS:
+        return (DiffSegment(old, new),)
+    found: list[DiffSegment] = []
     codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     for place, (change, a, b, c, d) in enumerate(codes):
         by_chance = change == "equal" and b - a < _WORD and 0 < place < len(codes) - 1
         if change == "equal" and not by_chance:
-            found.append(Stretch(old[a:b]))
-        elif found and found[-1].real is not None:
-            found[-1] = Stretch(found[-1].quoted + old[a:b], found[-1].real + new[c:d])
+            found.append(DiffSegment(old[a:b]))
+        elif found and found[-1].new is not None:
+            found[-1] = DiffSegment(found[-1].old + old[a:b], found[-1].new + new[c:d])
         else:
-            found.append(Stretch(old[a:b], new[c:d]))
+            found.append(DiffSegment(old[a:b], new[c:d]))
     return tuple(found)
 
 
 @lru_cache(maxsize=256)
-def difference(quote: str, text: str) -> tuple[Stretch, ...]:
+def diff_quotation(quote: str, text: str) -> tuple[DiffSegment, ...]:
     """Return the differences between a quotation and the part of the article that it quotes. Punctuation and ellipses
     do not count."""
-    if len(quote) * len(text) > MOST_PAIRS:
-        return (Stretch(quote, text),)
+    if len(quote) * len(text) > MAX_LETTER_PAIRS:
+        return (DiffSegment(quote, text),)
     changes = SequenceMatcher(None, quote, text, autojunk=False).get_opcodes()
     while changes and changes[0][0] == "insert":  # the article begins before the quotation does
         del changes[0]
     while changes and changes[-1][0] == "insert":
         del changes[-1]
     return tuple(
-        Stretch(quote[a:b])
-        if change == "equal" or _only_marks(quote[a:b], text[c:d])
-        else Stretch(quote[a:b], text[c:d])
+        DiffSegment(quote[a:b])
+        if change == "equal" or _differs_in_marks_only(quote[a:b], text[c:d])
+        else DiffSegment(quote[a:b], text[c:d])
         for change, a, b, c, d in changes
     )
 
 
-def _only_marks(quoted: str, real: str) -> bool:
-    return not re.search(r"\w", quoted) and ("…" in quoted or "..." in quoted or not re.search(r"\w", real))
+def _differs_in_marks_only(quoted: str, text: str) -> bool:
+    return not re.search(r"\w", quoted) and ("…" in quoted or "..." in quoted or not re.search(r"\w", text))

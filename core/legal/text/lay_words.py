@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from core.base.chinese.script import simplified
+from core.base.chinese.script import to_simplified
 from core.base.chinese.sentences import QUESTION_WORDS
-from core.base.text import fold, terms
+from core.base.text import normalize, terms
 
 _QUESTION = re.compile(
     f"{QUESTION_WORDS}|几年|可否|应该|应当|可能|能够|呢|吧|啊|我们|我|你们|你|他们|他|她|"
@@ -162,15 +162,15 @@ LAY_WORDS = {
     "盗版": "著作权 复制",
     "泄露": "个人信息",
 }
-LONGEST_QUESTION = 500
+MAX_SEARCH_LENGTH = 500
 _EXPANSION_WEIGHT = 0.5
 _LONGEST_FIRST = re.compile("|".join(sorted(map(re.escape, LAY_WORDS), key=len, reverse=True)))
 
 
 def search_terms(text: str) -> dict[str, float]:
     """Return the terms to search for with their weights. Legal terms added for everyday words weigh less."""
-    text = text[:LONGEST_QUESTION]
-    asked = _QUESTION.sub(" ", simplified(fold(text)))
+    text = text[:MAX_SEARCH_LENGTH]
+    asked = _QUESTION.sub(" ", to_simplified(normalize(text)))
     weights = dict.fromkeys((term for term in terms(asked) if len(term) > 1 or term.isdigit()), 1.0)
     if not weights:
         weights = dict.fromkeys(terms(text), 1.0)

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 
-from core.base.chinese.script import simplified
+from core.base.chinese.script import to_simplified
 
 _BRACKETS = re.compile(r"[《》〈〉<>「」“”\"'\s·]")
 _YEAR = re.compile(r"\((?:\d{4})年?(?:第?[一二三四五六]次)?(?:修正|修订|修改|版|文本|公布|施行)*\)$")
-PART = "(?:总则|物权|合同|人格权|婚姻家庭|继承|侵权责任|分则)"
+CODE_PARTS = "(?:总则|物权|合同|人格权|婚姻家庭|继承|侵权责任|分则)"
 """Names of the parts of 民法典 and 刑法."""
-_PART = re.compile(f"{PART}[编篇]$")
+_PART = re.compile(f"{CODE_PARTS}[编篇]$")
 
 # Short names that no rule on letters finds: 消法 is not 消防法, and an interpretation is called after its subject. A name that
 # an older law had (执业医师法) is not a short name of the newer one: its articles are numbered differently.
@@ -198,12 +198,12 @@ ALIASES = {
 @lru_cache(maxsize=8192)
 def law_key(name: str) -> str:
     """Return one key for all spellings of a name: 《中华人民共和国劳动合同法》, 劳动合同法, 勞動合同法."""
-    key = _BRACKETS.sub("", simplified(unicodedata.normalize("NFKC", name)))
+    key = _BRACKETS.sub("", to_simplified(unicodedata.normalize("NFKC", name)))
     return key.replace("中华人民共和国", "") or key
 
 
 @lru_cache(maxsize=8192)
-def spellings(name: str) -> tuple[str, ...]:
+def candidate_keys(name: str) -> tuple[str, ...]:
     """Return the keys under which a written name may be known, best first."""
     key = law_key(name)
     bare = _YEAR.sub("", key)
@@ -229,24 +229,24 @@ def _interpretations(name: str) -> Iterator[str]:
             yield f"最高人民法院关于适用{called['law']}{kind}{number}"
 
 
-_SLIPS = (("法法", "法"), ("法点", "法典"), ("条列", "条例"), ("发", "法"))
+_MISSPELT_ENDINGS = (("法法", "法"), ("法点", "法典"), ("条列", "条例"), ("发", "法"))
 _ALIKE = 0.64
 _NEXT_BEST = 0.08
 _SHORTEST_GUESS = 4
 """Fewest letters of a name to guess: 矿业法 and 渔业法 are two laws, not one misspelt."""
 
 
-def mended(name: str) -> str:
+def corrected_ending(name: str) -> str:
     """Return the name with a misspelt ending corrected: 劳动合同发, 民法点. Other names are returned unchanged."""
-    return next((name.removesuffix(slip) + meant for slip, meant in _SLIPS if name.endswith(slip)), name)
+    return next((name.removesuffix(slip) + meant for slip, meant in _MISSPELT_ENDINGS if name.endswith(slip)), name)
 
 
-def likest_name(name: str, keys: Iterable[str]) -> str | None:
+def closest_name(name: str, keys: Iterable[str]) -> str | None:
     """Return the one known name that a misspelt name may mean, or None if no name or several are similar."""
-    wanted = _loose(mended(law_key(name)))
+    wanted = _without_particles(corrected_ending(law_key(name)))
     pairs, best = _bordered_pairs(wanted), [(0.0, ""), (0.0, "")]
     for key in keys:
-        loose = _loose(key)
+        loose = _without_particles(key)
         if loose == wanted:
             return key
         if loose[-1:] == wanted[-1:] and abs(len(loose) - len(wanted)) <= len(wanted):
@@ -260,19 +260,19 @@ def _bordered_pairs(name: str) -> set[str]:
     return {one + other for one, other in pairwise(f"^{name}$")}
 
 
-def best_match(query: str, keys: Iterable[tuple[str, float]], limit: int = 10) -> list[str]:
+def rank_names(query: str, keys: Iterable[tuple[str, float]], limit: int = 10) -> list[str]:
     """Return the names that hold the letters of the query in order, most likely first. `keys` are names and weights."""
     scored: list[tuple[float, str]] = []
-    wanted = list(dict.fromkeys(_loose(spelling) for spelling in _readings(query)))
+    wanted = list(dict.fromkeys(_without_particles(spelling) for spelling in _query_variants(query)))
     for key, weight in keys:
-        name = _loose(key)
-        cost = min((cost for text in wanted if (cost := _cost(text, name)) is not None), default=None)
+        name = _without_particles(key)
+        cost = min((cost for text in wanted if (cost := _match_cost(text, name)) is not None), default=None)
         if cost is not None:
             scored.append((cost - 3 * weight + len(name) / 40, key))
     return [key for _, key in sorted(scored)[:limit]]
 
 
-def _readings(query: str) -> list[str]:
+def _query_variants(query: str) -> list[str]:
     """Return variants of a query: people write 司法解释 or 解释 whatever the title says."""
     key = law_key(query)
     readings = [key, *(ALIASES[part] + key[len(part) :] for part in (key[:2], key[:3], key[:4]) if part in ALIASES)]
@@ -281,11 +281,11 @@ def _readings(query: str) -> list[str]:
     return readings
 
 
-def _loose(key: str) -> str:
+def _without_particles(key: str) -> str:
     return re.sub(r"[()的、,]", "", key)
 
 
-def _cost(query: str, name: str) -> float | None:
+def _match_cost(query: str, name: str) -> float | None:
     """Return a cost for how far apart the query's letters stand in the name, or None if they are not all there in
     order."""
     if len(query) < 2 or query[-1] != name[-1]:

@@ -10,7 +10,7 @@ from core.base.chinese.script import plain
 _ITEM = re.compile(rf"\(\s*({NUMERAL})\s*\)")
 
 
-def paragraphs(text: str) -> list[list[str]]:
+def split_paragraphs(text: str) -> list[list[str]]:
     """Split an article into its 款. Each is a list of its own line and the lines of its items."""
     found: list[list[str]] = []
     for line in text.splitlines():
@@ -26,16 +26,16 @@ def excerpt(text: str, paragraph: int | None, item: int | None) -> str | None:
     article."""
     if not paragraph and not item:
         return None
-    found = paragraphs(text)
+    found = split_paragraphs(text)
     if paragraph and not 1 <= paragraph <= len(found):
         return None
     lines = found[paragraph - 1] if paragraph else [line for lines in found for line in lines]
     if not item:
         return "\n".join(lines)
-    return next((line for line in lines if (mark := _ITEM.match(plain(line))) and _is(mark[1], item)), None)
+    return next((line for line in lines if (mark := _ITEM.match(plain(line))) and _equals(mark[1], item)), None)
 
 
-def _is(numeral: str, number: int) -> bool:
+def _equals(numeral: str, number: int) -> bool:
     try:
         return to_int(numeral) == number
     except ValueError:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from core.base.chinese.numerals import NUMERAL, to_int
-from core.legal.text.restatement import CitedTogether
+from core.legal.text.restatement import CitationGroup
 
 _SHORTEST = 8
 """Fewest letters of a quotation. Shorter words in quotation marks are a term."""
@@ -30,42 +30,44 @@ _NUMERAL = re.compile(NUMERAL)
 
 class Quotation(NamedTuple):
     text: str
-    rest: str = ""
+    following_words: str = ""
     """Words of the sentence after the quotation."""
-    term: bool = False
+    is_term: bool = False
     """True if the words are only spoken of, as in 第三条规定的“…”的情形, and not claimed to be the article's own."""
 
 
-def quotations(text: str, cited: Sequence[CitedTogether]) -> Iterator[Quotation | None]:
+def find_quotations(text: str, groups: Sequence[CitationGroup]) -> Iterator[Quotation | None]:
     """Yield the quotation of each citation group, or None. It stands after 第…条规定：, in a block below, or right
     before the citation."""
-    for position, one in enumerate(cited):
-        until = cited[position + 1].start if position + 1 < len(cited) else len(text)
-        begin = cited[position - 1].end if position else 0
-        found = _after(text[one.end : one.end + _REACH], until - one.end) or _before(text[begin : one.start])
+    for position, one in enumerate(groups):
+        until = groups[position + 1].start if position + 1 < len(groups) else len(text)
+        begin = groups[position - 1].end if position else 0
+        found = _quotation_after(text[one.end : one.end + _REACH], until - one.end) or _quotation_before(
+            text[begin : one.start]
+        )
         yield found if found and len(_letters(found.text)) >= _SHORTEST else None
 
 
-def _after(after: str, until: int) -> Quotation | None:
+def _quotation_after(after: str, until: int) -> Quotation | None:
     opening = _OPENING.match(after)
     if opening and opening.start("open") <= until and _LINK.fullmatch(opening["link"]):
-        return _quotation(after, opening)
+        return _read_quotation(after, opening)
     block = _BLOCK.match(after)
     if block and block.start("quote") <= until:
         return Quotation(re.sub(r"(?m)^[ \t]*>[ \t]?", "", block["quote"]))
     return None
 
 
-def _quotation(after: str, opening: re.Match[str]) -> Quotation | None:
+def _read_quotation(after: str, opening: re.Match[str]) -> Quotation | None:
     begin = opening.end()
-    end = _closing(after, opening["open"], begin)
+    end = _closing_mark(after, opening["open"], begin)
     if end < 0:
         return None
     rest = re.split(r"[。！？!?\n]", after[end + 1 :], maxsplit=1)[0]
-    return Quotation(after[begin:end], rest, term=opening["link"].endswith("的") or rest.startswith("的"))
+    return Quotation(after[begin:end], rest, is_term=opening["link"].endswith("的") or rest.startswith("的"))
 
 
-def _closing(text: str, opened: str, begin: int) -> int:
+def _closing_mark(text: str, opened: str, begin: int) -> int:
     """Return the position of the closing mark. Quotations may hold quotations; if one is never closed, the first
     closing mark counts."""
     closed, depth = _PAIRS[opened], 1
@@ -76,25 +78,25 @@ def _closing(text: str, opened: str, begin: int) -> int:
     return text.find(closed, begin)
 
 
-def _before(before: str) -> Quotation | None:
+def _quotation_before(before: str) -> Quotation | None:
     found = _BEFORE.search(before[-_REACH:])
     return Quotation(found["quote"]) if found else None
 
 
-def quotes(quote: str, text: str) -> bool:
+def is_quoted_from(quote: str, text: str) -> bool:
     """Return whether the quoted words stand in the text, in order. Punctuation, spaces, item marks and ellipses do not
     matter, nor 六 for 6, nor items that were left out."""
     quote = _OWN_NUMBER.sub("", quote)
     pieces = _ELLIPSIS.split(quote)
     without_marks = [_ITEM_MARK.sub("", piece) for piece in pieces]
     bare = _ITEM_MARK.sub("", text)
-    if _in_order(pieces, text) or _in_order(without_marks, bare):
+    if _stand_in_order(pieces, text) or _stand_in_order(without_marks, bare):
         return True
     items = [item for piece in pieces for item in _ITEM_MARK.split(piece)]
-    return len(items) > len(pieces) and _in_order(items, bare)
+    return len(items) > len(pieces) and _stand_in_order(items, bare)
 
 
-def _in_order(pieces: Sequence[str], text: str) -> bool:
+def _stand_in_order(pieces: Sequence[str], text: str) -> bool:
     letters, at = _letters(text), 0
     for piece in pieces:
         wanted = _letters(piece)

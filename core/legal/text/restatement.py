@@ -54,13 +54,13 @@ _LEAST = 6
 
 class Restatement(NamedTuple):
     text: str
-    attributed: bool
+    is_attributed: bool
     """True if the text says outright that the article says this (第三条规定…), not only that it follows from it."""
-    whole: bool = True
+    is_complete: bool = True
     """False if another citation interrupts the sentence, so this is only a part of it."""
 
 
-class CitedTogether(NamedTuple):
+class CitationGroup(NamedTuple):
     """Articles cited together (第三条、第四条). A restatement counts for all of them."""
 
     start: int
@@ -68,91 +68,91 @@ class CitedTogether(NamedTuple):
     citations: list[Citation]
 
 
-def cited_together(text: str, citations: Sequence[Citation]) -> list[CitedTogether]:
+def group_citations(text: str, citations: Sequence[Citation]) -> list[CitationGroup]:
     """Group citations of one law that are only joined by 、, 和, 至 and the like."""
-    found: list[CitedTogether] = []
+    found: list[CitationGroup] = []
     for citation in citations:
         last = found[-1] if found else None
         if last and last.citations[0].law == citation.law and _JOINED.fullmatch(text, last.end, citation.start):
             last.citations.append(citation)
             found[-1] = last._replace(end=citation.end)
         else:
-            found.append(CitedTogether(citation.start, citation.end, [citation]))
+            found.append(CitationGroup(citation.start, citation.end, [citation]))
     return found
 
 
-def restatement(text: str, cited: CitedTogether, begin: int, until: int) -> Restatement | None:
+def find_restatement(text: str, group: CitationGroup, begin: int, until: int) -> Restatement | None:
     """Return the restatement of a group between the positions `begin` and `until`, or None if the text only names the
     articles."""
-    line_start = max(text.rfind("\n", max(0, cited.start - _REACH), cited.start) + 1, cited.start - _REACH)
-    before = text[line_start : cited.start]
+    line_start = max(text.rfind("\n", max(0, group.start - _REACH), group.start) + 1, group.start - _REACH)
+    before = text[line_start : group.start]
     if _BROKEN.search(before) or _HEARSAY.search(before):
         return None
     if before.lstrip().startswith("|"):
-        return _usable(_cells(text, line_start, cited), attributed=True)
-    if _is_bracketed(text, cited, before):
-        return _usable(_said_before(text[begin : cited.start], _BEFORE_BRACKET), attributed=True)
+        return _clean_restatement(_table_cells(text, line_start, group), is_attributed=True)
+    if _is_bracketed(text, group, before):
+        return _clean_restatement(_restatement_before(text[begin : group.start], _BEFORE_BRACKET), is_attributed=True)
     broken = until < len(text) and text[until] not in _ENDS
-    after = _said_after(text[cited.end : min(cited.end + _REACH, until)], before, broken)
-    if after or not (_SOURCE_NAMED.search(before) and _ENDS_THERE.match(text, cited.end)):
+    after = _restatement_after(text[group.end : min(group.end + _REACH, until)], before, broken)
+    if after or not (_SOURCE_NAMED.search(before) and _ENDS_THERE.match(text, group.end)):
         return after
-    return _usable(_said_before(text[begin : cited.start], _SOURCE_NAMED), attributed=True)
+    return _clean_restatement(_restatement_before(text[begin : group.start], _SOURCE_NAMED), is_attributed=True)
 
 
-def restatements(text: str, cited: Sequence[CitedTogether]) -> Iterator[Restatement | None]:
-    for position, one in enumerate(cited):
-        begin = cited[position - 1].end if position else 0
-        until = _taken_over(text, cited, position)
-        yield restatement(text, one, begin, until)
+def find_restatements(text: str, groups: Sequence[CitationGroup]) -> Iterator[Restatement | None]:
+    for position, one in enumerate(groups):
+        begin = groups[position - 1].end if position else 0
+        until = _end_of_restatement(text, groups, position)
+        yield find_restatement(text, one, begin, until)
 
 
-def _taken_over(text: str, cited: Sequence[CitedTogether], position: int) -> int:
+def _end_of_restatement(text: str, groups: Sequence[CitationGroup], position: int) -> int:
     """Return the position where the text turns to the next citation. One inside a rule (依照本法第十条的规定) is part
     of the rule."""
-    end = cited[position].end
-    for place in range(position + 1, len(cited)):
-        following = cited[place]
+    end = groups[position].end
+    for place in range(position + 1, len(groups)):
+        following = groups[place]
         if following.start > end + _REACH:
             break
-        if not _within_rule(text, following):
+        if not _is_within_rule(text, following):
             cut = max(text.rfind(mark, end, following.start) for mark in "，,；;。\n|")
             return cut if cut >= 0 else following.start
     return len(text)
 
 
-def _within_rule(text: str, cited: CitedTogether) -> bool:
-    before = text[max(0, cited.start - 8) : cited.start]
-    if _BROKEN.search(before) or (text[cited.start] == "本" and _NOT_CONTENT.match(text, cited.end)):
+def _is_within_rule(text: str, group: CitationGroup) -> bool:
+    before = text[max(0, group.start - 8) : group.start]
+    if _BROKEN.search(before) or (text[group.start] == "本" and _NOT_CONTENT.match(text, group.end)):
         return True
-    after = _AFTER.match(text[cited.end : cited.end + 60])
+    after = _AFTER.match(text[group.end : group.end + 60])
     told = after and after["mark"].strip()
     return not told and _REFERRED.search(before) is not None
 
 
-def _is_bracketed(text: str, cited: CitedTogether, before: str) -> bool:
+def _is_bracketed(text: str, group: CitationGroup, before: str) -> bool:
     return (
         bool(_BEFORE_BRACKET.search(before))
-        and re.match(r"[^（(\n。]{0,40}[）)】\]]", text[cited.end : cited.end + 48]) is not None
+        and re.match(r"[^（(\n。]{0,40}[）)】\]]", text[group.end : group.end + 48]) is not None
     )
 
 
-def _cells(text: str, line_start: int, cited: CitedTogether) -> str:
+def _table_cells(text: str, line_start: int, group: CitationGroup) -> str:
     """Return the longest other cell of a table row. Cells after the citation come first."""
-    end = text.find("\n", cited.end, cited.end + _REACH)
-    row = text[line_start : end if end >= 0 else cited.end + _REACH]
+    end = text.find("\n", group.end, group.end + _REACH)
+    row = text[line_start : end if end >= 0 else group.end + _REACH]
     cells = row.split("|")
-    own = row[: cited.start - line_start].count("|")
-    rest = row[cited.end - line_start :].split("|", 1)[0]
+    own = row[: group.start - line_start].count("|")
+    rest = row[group.end - line_start :].split("|", 1)[0]
     others = [cell.strip() for cell in cells[own + 1 :] if cell.strip()]
     earlier = [cell.strip() for cell in cells[:own] if cell.strip()]
     own_words = _AFTER.sub("", rest, count=1)
     return max([*others, own_words] if others or len(own_words) > _LEAST else earlier, key=len, default="")
 
 
-def _said_after(window: str, before: str, broken: bool) -> Restatement | None:
+def _restatement_after(window: str, before: str, is_interrupted: bool) -> Restatement | None:
     lines = _ENDS_LINE.match(window)
     if lines:
-        return _usable(_block(window[lines.end() :]), attributed=True)
+        return _clean_restatement(_block_below(window[lines.end() :]), is_attributed=True)
     link = _AFTER.match(window)
     assert link is not None  # everything in it is optional
     said, rest = window[: link.end()], window[link.end() :]
@@ -160,27 +160,27 @@ def _said_after(window: str, before: str, broken: bool) -> Restatement | None:
     if not link["mark"].strip() and (_NOT_CONTENT.match(window) or not told or _REFERRED.search(before)):
         return None
     end = _END.search(rest)
-    found = _usable(rest[: end.end()] if end else rest, attributed=told or "：" in said or ":" in said)
-    return found._replace(whole=False) if found and broken and not end else found
+    found = _clean_restatement(rest[: end.end()] if end else rest, is_attributed=told or "：" in said or ":" in said)
+    return found._replace(is_complete=False) if found and is_interrupted and not end else found
 
 
-def _block(below: str) -> str:
+def _block_below(below: str) -> str:
     """Return the paragraph or the list under a line that ends with the citation."""
     paragraph = below.lstrip("\n").split("\n\n", 1)[0]
     lines = [_OPENS.sub("", line, count=1) for line in paragraph.splitlines()[:12] if not line.lstrip().startswith("|")]
     return "\n".join(lines)
 
 
-def _said_before(before: str, link: re.Pattern[str]) -> str:
+def _restatement_before(before: str, link: re.Pattern[str]) -> str:
     said = link.sub("", before[-_REACH:]).rstrip("。；;，, \n*_")
     ends = [match.end() for match in _END.finditer(said)]
     return said[ends[-1] :] if ends else said
 
 
-def _usable(words: str, *, attributed: bool) -> Restatement | None:
+def _clean_restatement(words: str, *, is_attributed: bool) -> Restatement | None:
     cleaned = _NUMBERED.sub("", _OPENS.sub("", words, count=1))
     cleaned = re.sub(r"[*_`]{1,3}", "", cleaned).strip(" \t\n。！!？?，,：:；;、）)】]|")
     cleaned = _ASIDE.sub("", cleaned)
     if len(re.sub(r"\W", "", cleaned)) < _LEAST or _DOUBTED.search(words):
         return None
-    return Restatement(cleaned, attributed)
+    return Restatement(cleaned, is_attributed)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from core.base.chinese.numerals import to_int
 from core.base.chinese.quantities import sign_of
-from core.base.chinese.script import folded
+from core.base.chinese.script import comparison_form
 
 _SPOKEN = r"[〇零一二两三四五六七八九十百千][〇零一二两三四五六七八九十百千万亿]{0,11}"
 _FIGURE = rf"(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]{{1,12}}(?:\.[0-9]{{1,4}})?|{_SPOKEN})"
@@ -31,7 +31,7 @@ _QUANTITY = (
     r"(?P<after> {0,2}(?:(?:及|或者?)?以[上下]|[以之]?内(?!部|地|容)))?"
 )
 
-SAME = {
+SYNONYMS = {
     "应当": "应当|应该|必须|有义务|需要|(?<![相对供反适效响回呼])应(?![用急聘诉邀届力变])|(?<![必无])须(?!知)|(?<![无必急所])需(?!求)",
     "可以": "可以(?!不)|有权|能够|(?<![许认])可(?![能靠行见再])",
     "不得": "不得|不能(?!够)|不能够|不可以|不可(?!抗)|严禁|禁止|不允许|无权|不应当?|不准(?!予)",
@@ -61,17 +61,17 @@ SAME = {
     "前提": "前提是|前提为|条件是|如果|假如|倘若|(?<!例)若(?!干)",
 }
 """Patterns of words with one meaning in a rule. Longer spellings come first."""
-_BEGIN = "0-9〇零一二两三四五六七八九十百千不未最至超多高大低少小为是可应该必有需须能无严禁或以及其和与并且同但依按根遵人法检政给予情况劳员雇造导致他它别之当没尽向对支发签订解终主前条如假倘若"
+_FIRST_CHARACTERS = "0-9〇零一二两三四五六七八九十百千不未最至超多高大低少小为是可应该必有需须能无严禁或以及其和与并且同但依按根遵人法检政给予情况劳员雇造导致他它别之当没尽向对支发签订解终主前条如假倘若"
 """Characters that begin a quantity or a synonym. Words that begin otherwise are not tried."""
 _WORD = re.compile(
-    rf"(?P<other>[^\W_{_BEGIN}])|(?P<quantity>{_QUANTITY})|"
-    + "|".join(f"(?P<w{number}>{spellings})" for number, spellings in enumerate(SAME.values()))
+    rf"(?P<other>[^\W_{_FIRST_CHARACTERS}])|(?P<quantity>{_QUANTITY})|"
+    + "|".join(f"(?P<w{number}>{spellings})" for number, spellings in enumerate(SYNONYMS.values()))
     + r"|(?P<letter>\w)"
 )
-_NAMES = {f"w{number}": word for number, word in enumerate(SAME)}
+_NAMES = {f"w{number}": word for number, word in enumerate(SYNONYMS)}
 
 
-class Nature(Enum):
+class WordKind(Enum):
     QUANTITY = auto()
     BOUND = auto()
     MODAL = auto()
@@ -79,51 +79,51 @@ class Nature(Enum):
     PLAIN = auto()
 
 
-_NATURES = (
-    dict.fromkeys(("应当", "可以", "不得", "无需"), Nature.MODAL)
-    | dict.fromkeys(("不", "未", "未经", "无", "非", "否", "免", "除"), Nature.NEGATION)
-    | dict.fromkeys(("≥", ">", "≤", "<"), Nature.BOUND)
+_WORD_KINDS = (
+    dict.fromkeys(("应当", "可以", "不得", "无需"), WordKind.MODAL)
+    | dict.fromkeys(("不", "未", "未经", "无", "非", "否", "免", "除"), WordKind.NEGATION)
+    | dict.fromkeys(("≥", ">", "≤", "<"), WordKind.BOUND)
 )
 
 
-class Word(NamedTuple):
+class RuleWord(NamedTuple):
     key: str
     """Form that is equal for all spellings."""
     start: int
     end: int
-    nature: Nature = Nature.PLAIN
+    kind: WordKind = WordKind.PLAIN
     unit: str = ""
     value: Decimal | None = None
     """Value of a quantity whose numeral can be read."""
     bound: str = ""
 
 
-def rule_words(text: str) -> list[Word]:
+def rule_words(text: str) -> list[RuleWord]:
     """Return the words of a text with their places. A bound follows its quantity: 不得超过六个月 is 6月, ≤."""
-    found: list[Word] = []
-    for match in _WORD.finditer(folded(text)):
+    found: list[RuleWord] = []
+    for match in _WORD.finditer(comparison_form(text)):
         kind = match.lastgroup or ""
         if kind == "other":
-            found.append(Word(match[0].lower(), match.start(), match.end()))
+            found.append(RuleWord(match[0].lower(), match.start(), match.end()))
         elif match["quantity"]:
             found += _quantity(match)
         else:
             key = _NAMES.get(kind) or match[0].lower()
             if key != "_":
-                found.append(Word(key, match.start(), match.end(), _NATURES.get(key, Nature.PLAIN)))
+                found.append(RuleWord(key, match.start(), match.end(), _WORD_KINDS.get(key, WordKind.PLAIN)))
     return found
 
 
-def _quantity(match: re.Match[str]) -> list[Word]:
+def _quantity(match: re.Match[str]) -> list[RuleWord]:
     start, end = match.span()
     bound = sign_of((match["after"] or "").strip()) or sign_of(match["before"] or "")
-    value, unit, written = _measured(match)
+    value, unit, written = _read_quantity(match)
     key = f"{value.normalize():f}{unit}" if value is not None else written
-    quantity = Word(key, start, end, Nature.QUANTITY, unit, value, bound)
-    return [quantity, Word(bound, start, end, Nature.BOUND)] if bound else [quantity]
+    quantity = RuleWord(key, start, end, WordKind.QUANTITY, unit, value, bound)
+    return [quantity, RuleWord(bound, start, end, WordKind.BOUND)] if bound else [quantity]
 
 
-def _measured(match: re.Match[str]) -> tuple[Decimal | None, str, str]:
+def _read_quantity(match: re.Match[str]) -> tuple[Decimal | None, str, str]:
     """Return the value, the unit and the figures as written, for a numeral that cannot be read (一百二)."""
     if match["percent"]:
         return _value(match["percent"], ""), "%", match["percent"]

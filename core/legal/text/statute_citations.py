@@ -15,23 +15,23 @@ from core.base.chinese.numerals import NUMERAL, to_int
 from core.base.chinese.script import plain
 from core.base.text import HAN
 from core.legal.text.article_numbers import ArticleNumber
-from core.legal.text.names import PART, mended
-from core.legal.text.which_law import Edition, edition_before, edition_in, place_before
+from core.legal.text.names import CODE_PARTS, corrected_ending
+from core.legal.text.which_law import Edition, edition_before, edition_in_brackets, place_before
 
 IsKnown = Callable[[str], bool]
 
 _ARTICLE = re.compile(rf"{NUMERAL}\s*条")
 _SUFFIX = rf"(?:\s*之\s*(?:{NUMERAL}))?"
-_DEEPER = rf"(?:\s*第?\s*{NUMERAL}\s*款)?(?:\s*第?\s*\(?\s*{NUMERAL}\s*\)?\s*[项目])?"
+_PARTS = rf"(?:\s*第?\s*{NUMERAL}\s*款)?(?:\s*第?\s*\(?\s*{NUMERAL}\s*\)?\s*[项目])?"
 _JOIN = r"\s*(?:、|,|和|以及|及其|及|与|或者|或|至|到|-+)\s*"
-_SHORT_LIST = rf"第\s*{NUMERAL}(?:{_JOIN}第?\s*{NUMERAL})+\s*条{_DEEPER}"  # 第三十八、三十九条, 第10-15条
-_ONE = rf"第\s*{NUMERAL}\s*条{_SUFFIX}{_DEEPER}"
+_SHORT_LIST = rf"第\s*{NUMERAL}(?:{_JOIN}第?\s*{NUMERAL})+\s*条{_PARTS}"  # 第三十八、三十九条, 第10-15条
+_ONE = rf"第\s*{NUMERAL}\s*条{_SUFFIX}{_PARTS}"
 # 第一款、第三款 and 第(一)、(二)项 go on with the same article.
 _SAME_ARTICLE = rf"第?\s*\(?\s*{NUMERAL}\s*\)?\s*[款项](?:\s*第?\s*\(?\s*{NUMERAL}\s*\)?\s*项)?"
 _REFERENCES = re.compile(
-    rf"(?:{_SHORT_LIST}|{_ONE})(?:{_JOIN}(?:{_SHORT_LIST}|{_ONE}|{NUMERAL}\s*条{_SUFFIX}{_DEEPER}|{_SAME_ARTICLE}))*"
+    rf"(?:{_SHORT_LIST}|{_ONE})(?:{_JOIN}(?:{_SHORT_LIST}|{_ONE}|{NUMERAL}\s*条{_SUFFIX}{_PARTS}|{_SAME_ARTICLE}))*"
 )
-_WITHOUT_ORDINAL = re.compile(rf"(?<=[法典例定释则]|》)\s*{NUMERAL}\s*条{_SUFFIX}{_DEEPER}")  # 劳动合同法82条
+_WITHOUT_ORDINAL = re.compile(rf"(?<=[法典例定释则]|》)\s*{NUMERAL}\s*条{_SUFFIX}{_PARTS}")  # 劳动合同法82条
 _PREVIOUS = re.compile(r"前([一二两三四五六七八九十]?)条")
 _PIECE = re.compile(
     rf"(?P<join>至|到|-+)?\s*(?P<ordinal>第)?\s*\(?\s*(?P<number>{NUMERAL})\s*\)?\s*(?P<unit>条|款|项|目)?"
@@ -40,8 +40,10 @@ _PIECE = re.compile(
 
 # 香港基本法 is not 本法, and 合同法 is not 同法.
 _IN_QUOTES = re.compile(r"[“\"「『〈<](?P<name>[^“”\"「」『』〈〉<>《》]{2,40})[”\"」』〉>]$")
-_HOME = re.compile(r"(?<![基资日])本(?:实施)?(?P<kind>法典|法|条例|规定|办法|解释|细则|规则|决定|章程)$")
-_SAME = re.compile(r"(?:该|(?<!合)同|上述|前述|此)(?P<kind>法典|法律|法|条例|规定|办法|解释|司法解释|细则|规则|决定)$")
+_OWN_LAW = re.compile(r"(?<![基资日])本(?:实施)?(?P<kind>法典|法|条例|规定|办法|解释|细则|规则|决定|章程)$")
+_LAW_NAMED_BEFORE = re.compile(
+    r"(?:该|(?<!合)同|上述|前述|此)(?P<kind>法典|法律|法|条例|规定|办法|解释|司法解释|细则|规则|决定)$"
+)
 _KIND_ALONE = re.compile(
     r"条例|规定|办法|解释|司法解释|细则|规则|决定"
 )  # 《解释》, for a long title that stands before
@@ -49,7 +51,7 @@ _KIND_ALONE = re.compile(
 _BETWEEN = re.compile(
     rf"[\s*]*+(?:\((?P<edition>[^()]{{0,40}})\)\s*+)?(?:中的|里的|的|中|之|里|:)?[\s*]*+(?:第\s*{NUMERAL}\s*[编章节]\s*)*$"
 )
-_PART = re.compile(f"{PART}[编篇]?$")
+_PART = re.compile(f"{CODE_PARTS}[编篇]?$")
 _RUN = re.compile(rf"[{HAN}\d()《》〈〉<>、\-]{{2,70}}$")
 _LAW_WORD = r"(?:法典|民法总则|法|条例|规定|办法|细则|规则|解释|决定|通则|准则|批复|意见|修正案)(?:\([一二三四五六七八九十]+\)|[一二三四五])?"
 _ENDS_AS_LAW = re.compile(rf"{_LAW_WORD}$")
@@ -57,7 +59,7 @@ _INTRODUCTION = re.compile(
     r"^.*(?:根据|依据|依照|按照|参照|违反|适用|符合|援引|触犯|以及|即|见|由|和|与|及|或|按|依|是|为|了|对|将|因|、|在|的)"
 )
 _CLEARLY_LAW = re.compile(r"法典|[^方办做想说无合非违司]法$|条例$|^(?:中华人民共和国|最高人民|国务院|全国人大)")
-_CALLED = re.compile(
+_SHORT_NAME = re.compile(
     r"《(?P<full>[^《》]{2,80})》\s*\((?:以下|下)?(?:简称|称)(?:为)?[:\"“《「]*(?P<short>[^\"”》」()]{2,30})[\"”》」]*\)"
 )
 
@@ -75,13 +77,13 @@ class Citation:
     """Last article of a range."""
     paragraph: int | None = None
     item: int | None = None
-    home: bool = False
+    is_own_law: bool = False
     """True if the law is the one that the text itself is part of: 本法, or no name at all."""
-    back: int = 0
+    steps_back: int = 0
     """Number of articles back: 前条 is 1, 前两条 is 2. `article` then has no number."""
     edition: Edition | None = None
     """Version that is named with the law."""
-    carried: bool = False
+    is_carried_over: bool = False
     """True if no law is named here and the one named before is assumed."""
 
 
@@ -90,12 +92,12 @@ class _Name(NamedTuple):
 
     law: str | None
     start: int
-    home: bool = False
+    is_own_law: bool = False
     """True for 本法."""
-    same: str = ""
+    kind: str = ""
     """Kind of document that 该法, 本条例 … refers back to."""
     edition: Edition | None = None
-    carried: bool = False
+    is_carried_over: bool = False
 
 
 def may_cite(text: str) -> bool:
@@ -107,26 +109,31 @@ def find_citations(text: str, is_known: IsKnown | None = None, *, in_statute: bo
     """Return every statute cited in the text, in order. `in_statute` is for the text of a law: 第十条 alone, 前条 and
     本法 then mean the law itself."""
     simple = plain(text)
-    called = {found["short"]: found["full"] for found in _CALLED.finditer(simple)}
+    called = {found["short"]: found["full"] for found in _SHORT_NAME.finditer(simple)}
     known = (lambda name: name in called or bool(is_known and is_known(name))) if called or is_known else None
     found: list[Citation] = []
     named: list[_Name] = []
     for references in _all_references(simple):
         name = _name_before(simple, references.start(), known)
-        if name.same and not (name.home and in_statute):
+        if name.kind and not (name.is_own_law and in_statute):
             name = _named_before(named, name)
-        if name.law is None and not (name.home or in_statute) and found and _goes_on(simple, found[-1].end, references):
-            name = _Name(named[-1].law, references.start(), edition=named[-1].edition, carried=True)
-        if name.law is None and not name.home:
+        if (
+            name.law is None
+            and not (name.is_own_law or in_statute)
+            and found
+            and _continues(simple, found[-1].end, references)
+        ):
+            name = _Name(named[-1].law, references.start(), edition=named[-1].edition, is_carried_over=True)
+        if name.law is None and not name.is_own_law:
             if not in_statute or _belongs_to_contract(simple, references.start()):
                 continue
-            name = name._replace(home=True)
-        if name.law is not None and not name.carried:
+            name = name._replace(is_own_law=True)
+        if name.law is not None and not name.is_carried_over:
             name = name._replace(law=called.get(name.law, name.law))
             named.append(name)
-        found.extend(_read(references, name))
+        found.extend(_read_citations(references, name))
     if in_statute:
-        found.extend(_previous(simple))
+        found.extend(_previous_articles(simple))
     return list(_outermost(sorted(found, key=lambda citation: (citation.start, citation.end))))
 
 
@@ -146,7 +153,7 @@ _BEGINS_ANEW = re.compile(
 )
 
 
-def _goes_on(text: str, end: int, references: re.Match[str]) -> bool:
+def _continues(text: str, end: int, references: re.Match[str]) -> bool:
     """Return whether an article without a law continues the citation before it. 第二十一条 does, soon after
     《刑法》第二十条 in the same paragraph, if nothing else with articles stands between."""
     between = text[end : references.start()]
@@ -155,7 +162,7 @@ def _goes_on(text: str, end: int, references: re.Match[str]) -> bool:
 
 def _named_before(named: list[_Name], name: _Name) -> _Name:
     """Return the law that 该法, 该解释 or, outside of a law, 本法 refers to: the last one of that kind."""
-    meant = next((one for one in reversed(named) if _is_of_kind(one.law or "", name.same)), None)
+    meant = next((one for one in reversed(named) if _is_of_kind(one.law or "", name.kind)), None)
     return _Name(meant.law if meant else None, name.start, edition=meant.edition if meant else None)
 
 
@@ -180,29 +187,29 @@ def _name_before(text: str, at: int, known: IsKnown | None) -> _Name:
     offset = at - len(before)
     between = _BETWEEN.search(before)
     trimmed = before[: between.start()] if between else before
-    edition = edition_in(between["edition"]) if between and between["edition"] else None
+    edition = edition_in_brackets(between["edition"]) if between and between["edition"] else None
     part = _PART.search(trimmed)
     if part and (trimmed[: part.start()].endswith(("》", "法典", "刑法")) or part[0].startswith("侵权责任编")):
         trimmed = trimmed[: part.start()]
     if trimmed.endswith("》"):
-        opening = _opening(trimmed)
+        opening = _opening_bracket(trimmed)
         if opening < 0:
             return _Name(None, at)
         name = trimmed[opening + 1 : -1].strip()
         if not (known and known(name)) and (short := _KIND_ALONE.fullmatch(name)):
-            return _Name(None, offset + opening, same=short[0])
+            return _Name(None, offset + opening, kind=short[0])
         return _whole_name(trimmed[:opening], name, offset, edition)
     quoted = _IN_QUOTES.search(trimmed)
     if quoted and (place_before(trimmed[: quoted.start()], "") or (known and known(quoted["name"]))):
         return _whole_name(trimmed[: quoted.start()], quoted["name"], offset, edition)
-    if home := _HOME.search(trimmed):
-        return _Name(None, offset + home.start(), home=True, same=home["kind"])
-    if same := _SAME.search(trimmed):
-        return _Name(None, offset + same.start(), same=same["kind"])
+    if home := _OWN_LAW.search(trimmed):
+        return _Name(None, offset + home.start(), is_own_law=True, kind=home["kind"])
+    if same := _LAW_NAMED_BEFORE.search(trimmed):
+        return _Name(None, offset + same.start(), kind=same["kind"])
     for words in dict.fromkeys((before.rstrip(), trimmed)):  # 宪法修正案（2018年）, then 公司法（2023修订）
         run = _RUN.search(words)
         law = _ENDS_AS_LAW.search(words)
-        if run and (law or (known and (words != trimmed or mended(words) != words))):
+        if run and (law or (known and (words != trimmed or corrected_ending(words) != words))):
             start = _start_of_name(run[0], known, guess=words == trimmed and law is not None)
             if start >= 0:
                 begin = run.start() + start
@@ -221,7 +228,7 @@ def _whole_name(before: str, name: str, offset: int, edition: Edition | None) ->
     return _Name(name, offset + start, edition=edition or earlier)
 
 
-def _opening(text: str) -> int:
+def _opening_bracket(text: str) -> int:
     """Return the position of the 《 that the last character closes. Titles may hold titles."""
     depth = 0
     for place in range(len(text) - 1, -1, -1):
@@ -234,7 +241,7 @@ def _opening(text: str) -> int:
 def _start_of_name(run: str, known: IsKnown | None, *, guess: bool) -> int:
     if known:
         for start in range(len(run) - 1):
-            if known(run[start:]) or known(mended(run[start:])):
+            if known(run[start:]) or known(corrected_ending(run[start:])):
                 return start
     if not guess:
         return -1
@@ -250,7 +257,7 @@ def _belongs_to_contract(text: str, at: int) -> bool:
     )
 
 
-def _read(references: re.Match[str], name: _Name) -> Iterator[Citation]:
+def _read_citations(references: re.Match[str], name: _Name) -> Iterator[Citation]:
     """Yield the articles of 第三十八条第一款、第四十六条至第四十八条, each with its own place in the text."""
     pieces = [piece for piece in _PIECE.finditer(references[0]) if piece["number"]]
     current: Citation | None = None
@@ -268,7 +275,13 @@ def _read(references: re.Match[str], name: _Name) -> Iterator[Citation]:
                 yield current
             start = name.start if current is None else begin - bool(piece["ordinal"])
             current = Citation(
-                start, end, name.law, article, home=name.home, edition=name.edition, carried=name.carried
+                start,
+                end,
+                name.law,
+                article,
+                is_own_law=name.is_own_law,
+                edition=name.edition,
+                is_carried_over=name.is_carried_over,
             )
         elif current and piece["unit"] == "款":
             current = replace(current, end=end, paragraph=current.paragraph or article.number)
@@ -283,7 +296,7 @@ def _unit(pieces: list[re.Match[str]], position: int) -> str:
     return next((piece["unit"] for piece in pieces[position:] if piece["unit"]), "")
 
 
-def _previous(text: str) -> Iterator[Citation]:
+def _previous_articles(text: str) -> Iterator[Citation]:
     for found in _PREVIOUS.finditer(text):
         back = to_int(found[1]) if found[1] else 1
-        yield Citation(found.start(), found.end(), None, ArticleNumber(0), home=True, back=back)
+        yield Citation(found.start(), found.end(), None, ArticleNumber(0), is_own_law=True, steps_back=back)

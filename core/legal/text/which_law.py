@@ -26,7 +26,7 @@ _INTRODUCES = re.compile(r".*(?:根据|依据|依照|按照|参照|违反|适用
 _MAY_BE_LOCAL = re.compile(r"(?:条例|规定|办法|细则|规则|决定)$")
 
 _DRAFT = re.compile(r"草案|征求意见稿|送审稿|建议稿|审议稿|专家稿|讨论稿")
-_NO_LAW = re.compile(
+_NOT_A_LAW = re.compile(
     r"(?:合同|合同书|协议|协议书|章程|规划|规划纲要|纲要|方案|计划|标准|规范|规程|规约|指南|白皮书|承诺书|意向书|说明书|通知书|判决书|裁定书"
     r"|申请书|须知|保险单|条款|管理制度|手册)(?:\([^()]*\))?$"
 )
@@ -43,7 +43,7 @@ class Edition(NamedTuple):
 
     words: str
     year: int = 0
-    made: bool = False
+    is_year_made: bool = False
     """True if the law was made, amended or published in that year, else it was in force then."""
     is_draft: bool = False
 
@@ -65,8 +65,8 @@ def is_local(name: str) -> bool:
     return bool(_MAY_BE_LOCAL.search(name)) and bool(_BEGINS_LOCAL.match(name))
 
 
-def is_no_law(name: str) -> bool:
-    return bool(_NO_LAW.search(name))
+def is_not_a_law(name: str) -> bool:
+    return bool(_NOT_A_LAW.search(name))
 
 
 def edition_before(words: str) -> Edition | None:
@@ -75,7 +75,7 @@ def edition_before(words: str) -> Edition | None:
     return _edition(found) if found else None
 
 
-def edition_in(brackets: str) -> Edition | None:
+def edition_in_brackets(brackets: str) -> Edition | None:
     """Return the edition in brackets: （2018年修正）, （草案）."""
     if _DRAFT.search(brackets):
         return Edition(brackets, is_draft=True)
@@ -86,7 +86,7 @@ def edition_in(brackets: str) -> Edition | None:
 def edition_of_name(name: str) -> Edition | None:
     """Return the edition at the end of a name: 《公司法（2018年修正）》."""
     brackets = re.search(r"[(（]([^()（）]*)[)）]$", name)
-    return edition_in(plain(brackets[1])) if brackets else None
+    return edition_in_brackets(plain(brackets[1])) if brackets else None
 
 
 def _edition(found: re.Match[str]) -> Edition:

@@ -9,11 +9,11 @@ from typing import Any
 from pydantic import Field
 
 from core.base.settings import ApiKey
-from core.search.engine import KeyedEngine, KeySection, RawResult, Request, Response, objects
+from core.search.engine import KeyedEngine, KeySection, RawResult, Request, Response, object_list
 from core.search.query import recency
 from core.search.types import SearchQuery
 
-MOST_RESULTS = 50
+MAX_RESULTS = 50
 
 
 class BochaSettings(KeySection):
@@ -24,7 +24,7 @@ class BochaSettings(KeySection):
 class BochaEngine(KeyedEngine):
     name = "bocha"
     label = "博查"
-    total_at = ("data", "webPages", "totalEstimatedMatches")
+    total_path = ("data", "webPages", "totalEstimatedMatches")
     section = BochaSettings
     filters_language = False
     key_page = "open.bochaai.com"
@@ -33,20 +33,20 @@ class BochaEngine(KeyedEngine):
         newest = recency(query)
         body: dict[str, Any] = {
             "query": query.text,
-            "count": min(num_results, MOST_RESULTS),
+            "count": min(num_results, MAX_RESULTS),
             "summary": True,
             "freshness": f"one{newest.title()}" if newest else "noLimit",
         }
         if query.sites:
             body["include"] = "|".join(query.sites)
-        return Request("POST", "https://api.bochaai.com/v1/web-search", headers=self.bearer, json=body)
+        return Request("POST", "https://api.bochaai.com/v1/web-search", headers=self.auth_headers, json=body)
 
     def parse_response(self, response: Response) -> Iterator[RawResult]:
         data = response.json()
         code = int(data["code"])  # a number or a string, and not always the same as the HTTP status
         self.check_status(replace(response, status=code))
         pages = data["data"]["webPages"]  # null when nothing was found
-        for entry in objects(pages, "value") if pages is not None else ():
+        for entry in object_list(pages, "value") if pages is not None else ():
             # The date is in `datePublished` or, in older answers, in `dateLastCrawled`: Beijing time marked as UTC.
             published = entry.get("datePublished") or entry.get("dateLastCrawled")
             yield RawResult(

@@ -15,14 +15,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Self
 
-from core.base.chinese.sentences import best_passage, key_terms, phrase_terms, plain_text, rarity
+from core.base.chinese.sentences import best_passage, idf_weights, key_terms, markdown_to_text, phrase_terms
 from core.base.http import Deadline
 from core.base.settings import Settings
 from core.base.text import is_chinese
 from core.base.web_addresses import host_of
 from core.search.engine import SearchEngine
 from core.search.manual import MANUAL_FOLDER, ManualArticle, load_manual
-from core.search.results import Found
+from core.search.results import EngineResults
 from core.search.types import SearchQuery, SearchResult, SearchType
 
 SNIPPET_LENGTH = 200  # what a model gets to read of it
@@ -77,8 +77,8 @@ class BundledEngine(SearchEngine):
     filters_time_range = False
     reaches_web = False
     test_question = "怎么打开联网搜索"
-    set_up = False
-    cacheable = False
+    is_set_up = False
+    is_cacheable = False
     """False: a cached answer from the manual would hide the web for an hour after the network is back."""
 
     def __init__(self, *, public_url: str, folder: Path = MANUAL_FOLDER) -> None:
@@ -98,10 +98,12 @@ class BundledEngine(SearchEngine):
             return []  # the manual holds no news, no statutes and no judgments
         entries = self._entries()
         phrases = phrase_terms(query.text if is_chinese(query.text) else _in_chinese(query.text))
-        weights = rarity((term for phrase in phrases for term in phrase), [entry.everything for entry in entries])
+        weights = idf_weights((term for phrase in phrases for term in phrase), [entry.everything for entry in entries])
         scored = sorted(((_score(entry, phrases, weights), entry) for entry in entries), key=lambda pair: -pair[0])
         found = [entry.article for score, entry in scored if score >= THRESHOLD]
-        return Found(self._result(article, weights, rank) for rank, article in enumerate(found[:num_results], 1))
+        return EngineResults(
+            self._result(article, weights, rank) for rank, article in enumerate(found[:num_results], 1)
+        )
 
     def _allowed(self, sites: tuple[str, ...]) -> bool:
         return not sites or host_of(self._public_url) in sites
@@ -114,7 +116,7 @@ class BundledEngine(SearchEngine):
 
     def _result(self, article: ManualArticle, weights: dict[str, float], rank: int) -> SearchResult:
         url = f"{self._public_url}/help?article={article.slug}"
-        text = plain_text(article.body)
+        text = markdown_to_text(article.body)
         return SearchResult(
             title=article.title,
             url=url,
@@ -134,12 +136,12 @@ def _in_chinese(text: str) -> str:
 def _entry(article: ManualArticle) -> _Entry:
     title, keywords, text = (
         Counter(_with_parts(key_terms(part)))
-        for part in (article.title, "\n".join(article.keywords), _without_examples(article.body))
+        for part in (article.title, "\n".join(article.keywords), _strip_code_examples(article.body))
     )
     return _Entry(article, frozenset(title), frozenset(keywords), text, frozenset(title | keywords | text))
 
 
-def _without_examples(markdown: str) -> str:
+def _strip_code_examples(markdown: str) -> str:
     """Remove Chinese from code: `search "离婚冷静期"` is about search, not about divorce."""
     return _CODE.sub(lambda code: re.sub(r"[^\x00-\x7f]+", " ", code[0]), markdown)
 

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from core.base.http import Deadline
 from core.base.settings import Names, Settings
-from core.search.engine import DEFAULT_SECONDS, EngineSection, Found, RawResult, SearchEngine
+from core.search.engine import DEFAULT_SECONDS, EngineResults, EngineSection, RawResult, SearchEngine
 from core.search.errors import EngineParseError, EngineThrottled, EngineTimeout, EngineUnavailable
-from core.search.query import with_sites
+from core.search.query import text_with_sites
 from core.search.results import clean_results
 from core.search.types import SearchQuery, SearchType
 
@@ -55,7 +55,7 @@ class DdgsEngine(SearchEngine):
     name = "ddgs"
     label = "DuckDuckGo 等"
     section = DdgsSettings
-    set_up = False
+    is_set_up = False
 
     def __init__(self, backends: Sequence[str], *, library: Callable[..., Any] = _library) -> None:
         self._backends = tuple(backends)
@@ -65,7 +65,7 @@ class DdgsEngine(SearchEngine):
     def from_settings(cls, settings: Settings) -> Self:
         return cls(settings.section(DdgsSettings).backends)
 
-    def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> Found:
+    def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> EngineResults:
         """Search with the ddgs library and return the cleaned results. Raise an `EngineError`."""
         query = SearchQuery(query) if isinstance(query, str) else query
         news = query.type is SearchType.NEWS
@@ -75,7 +75,7 @@ class DdgsEngine(SearchEngine):
         client = self._library(timeout=seconds / max(1, len(backends) - 1))
         rows = _rows(
             client.news if news else client.text,
-            with_sites(query),
+            text_with_sites(query),
             region=_REGIONS.get(query.language, "wt-wt"),
             timelimit=query.time_range[0] if query.time_range else None,
             max_results=num_results,

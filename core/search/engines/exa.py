@@ -8,9 +8,19 @@ from typing import Any, Self
 from pydantic import Field
 
 from core.base.settings import ApiKey, Flag, Settings
-from core.search.engine import KeyedEngine, KeySection, RawResult, Request, Response, dig, explanation, fetch, objects
+from core.search.engine import (
+    KeyedEngine,
+    KeySection,
+    RawResult,
+    Request,
+    Response,
+    dig,
+    error_document,
+    fetch,
+    object_list,
+)
 from core.search.errors import EngineQuotaExceeded
-from core.search.query import since
+from core.search.query import time_range_start
 from core.search.results import SNIPPET_LENGTH
 from core.search.types import SearchQuery, SearchType
 
@@ -39,7 +49,7 @@ class ExaEngine(KeyedEngine):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        return cls(cls.key_in(settings), text=settings.section(ExaSettings).text)
+        return cls(cls.require_key(settings), text=settings.section(ExaSettings).text)
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
         """Return the request. Exa has no parameter for the language."""
@@ -50,16 +60,16 @@ class ExaEngine(KeyedEngine):
         if query.sites:
             body["includeDomains"] = list(query.sites)
         if query.time_range:  # leaves out every page without a date
-            body["startPublishedDate"] = since(query.time_range).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+            body["startPublishedDate"] = time_range_start(query.time_range).strftime("%Y-%m-%dT%H:%M:%S.000Z")
         return Request("POST", "https://api.exa.ai/search", headers={"x-api-key": self.api_key}, json=body)
 
     def check_status(self, response: Response) -> None:
         if response.status == 402:
-            raise EngineQuotaExceeded(_BUDGETS.get(str(dig(explanation(response), "tag")), ""))
+            raise EngineQuotaExceeded(_BUDGETS.get(str(dig(error_document(response), "tag")), ""))
         super().check_status(response)
 
     def parse_response(self, response: Response) -> Iterator[RawResult]:
-        for entry in objects(response.json(), "results"):
+        for entry in object_list(response.json(), "results"):
             yield RawResult(entry.get("title"), entry.get("url"), _passages(entry), entry.get("publishedDate"))
 
 

@@ -19,18 +19,18 @@ from core.base.http import Deadline, Response
 from core.base.http.errors import HttpConnectError, HttpError, HttpRedirect, HttpTimeout
 from core.base.settings import Address, Count, Seconds, Settings, Word
 from core.base.text import one_line
-from core.search.chrome import Browser, Page, find_chrome
+from core.search.chrome import Browser, RenderedPage, find_chrome
 from core.search.engine import (
     DEFAULT_SECONDS,
+    EngineResults,
     EngineSection,
-    Found,
     RawResult,
     SearchEngine,
     raise_for_status,
-    translate,
+    to_engine_error,
 )
 from core.search.errors import EngineBlocked, EngineError, EngineParseError, EngineTimeout, EngineUnavailable
-from core.search.query import google_languages, language_code, with_sites
+from core.search.query import google_languages, language_code, text_with_sites
 from core.search.results import clean_results
 from core.search.types import SearchQuery, SearchType
 
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 ANOTHER_WAY = "也可以改用其他搜索引擎。"
 PROXY = "在中国大陆连接 Google 需要代理（HTTPS_PROXY）；" + ANOTHER_WAY
-MOST_RESULTS = 100
+MAX_RESULTS = 100
 
 # What the browser may reach besides the address in the settings: where Google sends those who ask one of its other
 # addresses, and where the scripts of its pages are. The rest (advertising, accounts, maps) is not needed for results.
@@ -52,30 +52,30 @@ READY = "#botstuff, footer, #captcha-form, form[action*='//consent.google.']"
 
 
 class GoogleCaptcha(EngineBlocked):
-    happened = "Google 要求输入验证码。"
-    advice = (
+    default_message = "Google 要求输入验证码。"
+    default_cure = (
         "需要人工处理：请在同一网络中用浏览器打开 Google，完成验证后再搜索；程序不会反复尝试，一小时后再用。"
         + ANOTHER_WAY
     )
 
 
 class GoogleConsent(EngineBlocked):
-    happened = "Google 要求先同意它的条款。"
-    advice = "需要人工处理：欧洲的网络出口才有这一页，请换一个网络出口或代理地区；" + ANOTHER_WAY
+    default_message = "Google 要求先同意它的条款。"
+    default_cure = "需要人工处理：欧洲的网络出口才有这一页，请换一个网络出口或代理地区；" + ANOTHER_WAY
 
 
 class GoogleJavaScriptWall(EngineBlocked):
-    happened = "Google 的脚本检查没有放行这个浏览器。"
-    advice = "需要人工处理：请把 Chrome 更新到新版本，或换一个网络出口；" + ANOTHER_WAY
+    default_message = "Google 的脚本检查没有放行这个浏览器。"
+    default_cure = "需要人工处理：请把 Chrome 更新到新版本，或换一个网络出口；" + ANOTHER_WAY
 
 
 class GoogleLayoutChanged(EngineParseError):
-    happened = "Google 的结果页换了样子，程序读不出结果。"
-    advice = "请更新问源；更新之前请改用其他搜索引擎。"
+    default_message = "Google 的结果页换了样子，程序读不出结果。"
+    default_cure = "请更新问源；更新之前请改用其他搜索引擎。"
 
 
 class PageSource(Protocol):
-    def get_page(self, url: str, deadline: Deadline, *, ready: str = ..., locale: str | None = ...) -> Page: ...
+    def get_page(self, url: str, deadline: Deadline, *, ready: str = ..., locale: str | None = ...) -> RenderedPage: ...
 
     def close(self) -> None: ...
 
@@ -94,7 +94,7 @@ class GoogleEngine(SearchEngine):
     name = "google"
     label = "Google"
     section = GoogleSettings
-    set_up = False
+    is_set_up = False
 
     def __init__(self, browser: PageSource, *, base_url: str = "https://www.google.com") -> None:
         self._browser = browser
@@ -111,29 +111,29 @@ class GoogleEngine(SearchEngine):
         )
         return cls(browser, base_url=options.base_url)
 
-    def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> Found:
+    def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> EngineResults:
         """Search in the browser and return the results of the page. Raise an `EngineError`."""
         query = SearchQuery(query) if isinstance(query, str) else query
         deadline = deadline or Deadline(DEFAULT_SECONDS)
         seconds = deadline.remaining()
         locale = query.language if language_code(query) else None
         try:
-            page = self._browser.get_page(self.address(query), deadline, ready=READY, locale=locale)
+            page = self._browser.get_page(self.search_url(query), deadline, ready=READY, locale=locale)
         except HttpTimeout as error:
             raise EngineTimeout(f"{error.host} 没有在 {seconds:.1f} 秒内打开结果页。", cure=PROXY) from None
         except HttpConnectError as error:
             raise EngineUnavailable(error.message, cure=f"请检查网络和代理；{PROXY}") from None
         except HttpRedirect as error:
-            raise _led_away(error.target) from None
+            raise _redirect_error(error.target) from None
         except HttpError as error:
-            raise translate(error) from None
-        found = _results_on(page, seconds)
+            raise to_engine_error(error) from None
+        found = _parse_page(page, seconds)
         del found[num_results:]
         return found
 
-    def address(self, query: SearchQuery) -> str:
+    def search_url(self, query: SearchQuery) -> str:
         """Return the URL of the result page. Google has dropped the number of results: a page has about ten."""
-        params = {"q": one_line(with_sites(query))}
+        params = {"q": one_line(text_with_sites(query))}
         if language := language_code(query):
             params["hl"] = query.language
             params["lr"] = google_languages(language)
@@ -147,7 +147,7 @@ class GoogleEngine(SearchEngine):
         self._browser.close()
 
 
-def _results_on(page: Page, seconds: float) -> Found:
+def _parse_page(page: RenderedPage, seconds: float) -> EngineResults:
     try:
         return parse_results(page.html, page.url)
     except GoogleLayoutChanged:
@@ -162,7 +162,7 @@ _CONSENT = re.compile(r"consent\.(google|youtube)\.")
 _CAPTCHA = re.compile(r"(ipv4|ipv6|sorry)\.google\.com")
 
 
-def _led_away(host: str) -> EngineError:
+def _redirect_error(host: str) -> EngineError:
     """Return the error for a redirect, which is not followed. Google's walls are known by name and rest an hour, others
     less."""
     if _CONSENT.match(host):
@@ -178,18 +178,20 @@ def _led_away(host: str) -> EngineError:
 # ── From a page to its results ────────────────────────────────────────────────────────────────────────────────────
 
 
-def parse_results(html: str, url: str) -> Found:
+def parse_results(html: str, url: str) -> EngineResults:
     """Return the organic results of a page that was read at `url`; an empty list if Google says there are none. Raise
     GoogleCaptcha, GoogleConsent, GoogleJavaScriptWall or GoogleLayoutChanged if it is another page."""
     address = urlsplit(url)
-    page = _parsed(html)
+    page = _parse_html(html)
     # Pages of all kinds carry hidden parts of the walls (a consent dialog, a <noscript> for those without JavaScript):
     # these are walls only where there is no place for results. A form to be solved is always one.
     if address.path.startswith("/sorry/") or page.xpath('//form[@id="captcha-form"]'):
         raise GoogleCaptcha
     if _CONSENT.match(address.hostname or ""):
         raise GoogleConsent
-    found = clean_results(_organic(page, address), engine=GoogleEngine.name, limit=MOST_RESULTS, total=_estimate(page))
+    found = clean_results(
+        _organic_results(page, address), engine=GoogleEngine.name, limit=MAX_RESULTS, total=_estimate(page)
+    )
     if found or _says_nothing_found(page, address):
         return found
     if page.xpath(f"//*[{_PLACES}]"):
@@ -207,7 +209,7 @@ def _estimate(page: HtmlElement) -> int | None:
     return int("".join(filter(str.isdecimal, said[0]))) if said else None
 
 
-def _parsed(html: str) -> HtmlElement:
+def _parse_html(html: str) -> HtmlElement:
     from lxml import html as lxml_html  # takes a while to import
     from lxml.etree import ParserError
 
@@ -235,7 +237,7 @@ _LINK = f"a[@href][.//h3][not({_NOT_ORGANIC})]"
 _NEWS_LINK = f'a[@href][.//h3 or .//*[@role="heading"]][not({_NOT_ORGANIC})]'
 
 
-def _organic(page: HtmlElement, address: SplitResult) -> Iterator[RawResult]:
+def _organic_results(page: HtmlElement, address: SplitResult) -> Iterator[RawResult]:
     link = _NEWS_LINK if parse_qs(address.query).get("tbm") == ["nws"] else _LINK
     links = page.xpath(f'//*[@id="search" or @id="rso"]//{link}')
     if not links:  # the layout for browsers without JavaScript: no containers, every link wrapped

@@ -12,11 +12,21 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from core.base.settings import Form, ModelChoice, Names, Settings, choose_model
-from core.search.engine import EngineSection, HttpEngine, RawResult, Request, Response, dig, fetch, missing_key, objects
+from core.base.settings import ModelChoice, Names, Settings, ValueFormat, choose_model
+from core.search.engine import (
+    EngineSection,
+    HttpEngine,
+    RawResult,
+    Request,
+    Response,
+    dig,
+    fetch,
+    missing_key_error,
+    object_list,
+)
 from core.search.errors import EngineMisconfigured, EngineParseError, EngineUnavailable
-from core.search.query import language_code, recency, with_sites
-from core.search.registry import is_named
+from core.search.query import language_code, recency, text_with_sites
+from core.search.registry import is_named_in_order
 from core.search.types import SearchQuery
 
 OPENAI, DEEPSEEK = "api.openai.com", "api.deepseek.com"
@@ -32,7 +42,7 @@ _WITHOUT = "可从 SEARCH_PROVIDER_PRIORITY 中去掉 native，改用其他引�
 
 class NativeSettings(EngineSection):
     name = "native"
-    models: Annotated[Names, Form("模型名，逗号分隔")] = Field(
+    models: Annotated[Names, ValueFormat("模型名，逗号分隔")] = Field(
         (), description="OpenAI 与 DeepSeek 官方地址之外，确实支持 web_search、允许使用 native 的模型；* 表示全部"
     )
 
@@ -48,7 +58,7 @@ class NativeEngine(HttpEngine):
         base_url: str,
         model: str,
         api_key: str = "",
-        named: bool = False,
+        is_named: bool = False,
         fetch: Callable[..., Response] = fetch,
     ) -> None:
         """Create the engine. `is_named`: the settings name it in the order of the engines; it is not there only by
@@ -56,7 +66,7 @@ class NativeEngine(HttpEngine):
         super().__init__(fetch=fetch)
         self._base_url = base_url
         self._model = model
-        self._named = named
+        self._is_named = is_named
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
 
     @classmethod
@@ -74,24 +84,24 @@ class NativeEngine(HttpEngine):
                     cure=f"如果确实支持 web_search，请把模型名 {choice.name} 加入 NATIVE_MODELS。",
                 )
         elif key is None:
-            raise missing_key("OPENAI_API_KEY", "模型服务商的控制台")
+            raise missing_key_error("OPENAI_API_KEY", "模型服务商的控制台")
         return cls(
             base_url=base_url,
             model=choice.name,
             api_key=key.get_secret_value() if key else "",
-            named=is_named(cls.name, settings),
+            is_named=is_named_in_order(cls.name, settings),
         )
 
     def for_tools(self, model: ModelChoice) -> Self | None:
         """Return this engine only if it is named and the agent uses the same model. Beside an agent it is a second paid
         call for each search. Whether another model can search is not known, and a refusal would put this engine to rest
         for all visitors."""
-        return self if self._named and (model.provider, model.name) == ("openai", self._model) else None
+        return self if self._is_named and (model.provider, model.name) == ("openai", self._model) else None
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
         body: dict[str, Any] = {"model": self._model, "instructions": self._instructions(query)}
         if takes_bare_tool(self._base_url):
-            body |= {"input": with_sites(query), "tools": [BARE_TOOL]}
+            body |= {"input": text_with_sites(query), "tools": [BARE_TOOL]}
         else:
             body |= {
                 "input": query.text,
@@ -109,7 +119,7 @@ class NativeEngine(HttpEngine):
 
     def check_status(self, response: Response) -> None:
         if lacks_search(response.status, response.body.decode("utf-8", "replace")):
-            raise not_supported(self._model)
+            raise not_supported_error(self._model)
         if response.status == 401:
             raise EngineMisconfigured("模型服务拒绝了当前的密钥（401）。", cure="请检查 OPENAI_API_KEY。", status=401)
         super().check_status(response)
@@ -117,13 +127,16 @@ class NativeEngine(HttpEngine):
     def parse_response(self, response: Response) -> list[RawResult]:
         """Return the cited pages and the visited ones. Raise an `EngineError` if the model did not search."""
         data = response.json()
-        items = objects(data, "output")
+        items = object_list(data, "output")
         calls = [item for item in items if item.get("type") == "web_search_call"]
         if dig(data, "status") == "failed" or data.get("error"):
             raise EngineUnavailable("模型服务没有完成这次搜索。", cure="请稍后重试。")
         if not calls:
             raise EngineParseError("模型没有执行搜索。")
-        found = [*_citations(items), *(RawResult(None, url) for call in calls for url in visited(call.get("action")))]
+        found = [
+            *_citations(items),
+            *(RawResult(None, url) for call in calls for url in visited_urls(call.get("action"))),
+        ]
         if not found and not any("sources" in (call.get("action") or {}) for call in calls):
             raise EngineParseError("模型搜索过，但没有给出来源。")
         return found
@@ -134,11 +147,11 @@ def _citations(items: list[dict[str, Any]]) -> Iterator[RawResult]:
         # DeepSeek also sends its remarks between two searches; only the final answer is about pages.
         if item.get("type") != "message" or item.get("phase", "final_answer") != "final_answer":
             continue
-        for content in objects(item, "content"):
-            for note in objects(content, "annotations") if "annotations" in content else ():
+        for content in object_list(item, "content"):
+            for note in object_list(content, "annotations") if "annotations" in content else ():
                 if note.get("type") == "url_citation":
                     snippet = _sentence(content.get("text"), note.get("start_index"))
-                    yield RawResult(note.get("title"), plain_url(note.get("url")), snippet)
+                    yield RawResult(note.get("title"), strip_service_marks(note.get("url")), snippet)
 
 
 _LINK = re.compile(r"\(?\[[^\]\n]*\]\([^)\s]*\)\)?")
@@ -155,7 +168,7 @@ def _sentence(text: Any, end: Any) -> str:
 _MARKS = re.compile(r"(?<=[?&])utm_source=openai&?|#ws_call_id.*", re.DOTALL)
 
 
-def plain_url(url: Any) -> Any:
+def strip_service_marks(url: Any) -> Any:
     """Return the address without the marks that model services append."""
     return _MARKS.sub("", url).rstrip("?&") if isinstance(url, str) else url
 
@@ -177,15 +190,15 @@ def search_tool(query: SearchQuery) -> dict[str, Any]:
     return tool
 
 
-def visited(action: Any) -> Iterator[Any]:
+def visited_urls(action: Any) -> Iterator[Any]:
     """Yield the pages that a search found, and the one that the model opened: DeepSeek names no others."""
-    for source in objects(action, "sources") if dig(action, "sources") else ():
-        yield plain_url(source.get("url"))
+    for source in object_list(action, "sources") if dig(action, "sources") else ():
+        yield strip_service_marks(source.get("url"))
     if dig(action, "url"):
-        yield plain_url(dig(action, "url"))
+        yield strip_service_marks(dig(action, "url"))
 
 
-def searched_for(action: Any) -> list[str]:
+def search_queries(action: Any) -> list[str]:
     """Return the model's own search words, without the number of the call that DeepSeek lists among them."""
     queries = dig(action, "queries")
     words = [dig(action, "query"), *(queries if isinstance(queries, list) else ())]
@@ -197,5 +210,5 @@ def lacks_search(status: int, body: str) -> bool:
     return status in {404, 405, 501} or (status in {400, 422} and ("web_search" in body or "tool" in body))
 
 
-def not_supported(model: str) -> EngineMisconfigured:
+def not_supported_error(model: str) -> EngineMisconfigured:
     return EngineMisconfigured(f"模型 {model} 或其服务没有自带的联网搜索。", cure=_WITHOUT)

@@ -18,8 +18,8 @@ from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
 from core.search.engine import (
     DEFAULT_SECONDS,
+    EngineResults,
     EngineSection,
-    Found,
     HttpEngine,
     RawResult,
     Request,
@@ -27,11 +27,11 @@ from core.search.engine import (
     SearchEngine,
     dig,
     fetch,
-    objects,
-    translate,
+    object_list,
+    to_engine_error,
 )
 from core.search.errors import EngineError, EngineMisconfigured, EngineThrottled, EngineUnavailable
-from core.search.query import language_code, with_sites
+from core.search.query import language_code, text_with_sites
 from core.search.results import clean_results
 from core.search.types import SearchQuery, SearchType
 
@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 ENABLE_JSON = "search:\n  formats: [html, json]"
 DISABLE_LIMITER = "server:\n  limiter: false"
-MOST_RESULTS = 100
+MAX_RESULTS = 100
 NO_TIME_RANGE = "SearXNG 上的有些引擎不支持时间范围，会被悄悄跳过；可以放宽时间再试。"
 
 # The limiter turns clients away that do not send what browsers send.
@@ -70,10 +70,10 @@ class SearxngEngine(SearchEngine):
     label = "SearXNG"
     section = SearxngSettings
 
-    def __init__(self, servers: Sequence[SearxngServer], *, lacks: EngineMisconfigured | None = None) -> None:
+    def __init__(self, servers: Sequence[SearxngServer], *, missing_setup: EngineMisconfigured | None = None) -> None:
         self.servers = tuple(servers)
-        self.lacks = lacks
-        self.set_up = lacks is None
+        self.missing_setup = missing_setup
+        self.is_set_up = missing_setup is None
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
@@ -87,15 +87,15 @@ class SearxngEngine(SearchEngine):
         if options.url:
             return cls([SearxngServer(address, engines_zh=options.engines_zh) for address in options.url])
         public = SearxngServer(options.public_url, engines_zh=options.engines_zh, public=True)
-        return cls([public], lacks=_no_server_of_ones_own(options.public_url))
+        return cls([public], missing_setup=_missing_own_server(options.public_url))
 
-    def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> Found:
+    def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> EngineResults:
         """Ask the servers in order until one answers. Raise the first error if none does."""
         deadline = deadline or Deadline(DEFAULT_SECONDS)
         servers, failures = self.servers, list[EngineError]()
         for place, server in enumerate(servers):
             try:
-                found = server.search(query, num_results, deadline=deadline.share(len(servers) - place))
+                found = server.search(query, num_results, deadline=deadline.equal_share(len(servers) - place))
             except EngineError as error:
                 log.warning("searxng server %d of %d: %s", place + 1, len(servers), error.message)
                 failures.append(error)
@@ -107,10 +107,10 @@ class SearxngEngine(SearchEngine):
     def check(self, deadline: Deadline) -> None:
         """Raise the error that a search on any of the servers would meet, without searching."""
         for place, server in enumerate(self.servers):
-            server.check(deadline.share(len(self.servers) - place))
+            server.check(deadline.equal_share(len(self.servers) - place))
 
 
-def _no_server_of_ones_own(public_url: str) -> EngineMisconfigured:
+def _missing_own_server(public_url: str) -> EngineMisconfigured:
     return EngineMisconfigured(
         f"没有设置 SEARXNG_URL，暂用公共实例 {host_of(public_url)}；公共实例大多不开放 JSON。",
         cure="请自建 SearXNG，并把地址写入 SEARXNG_URL。",
@@ -121,7 +121,7 @@ def _no_server_of_ones_own(public_url: str) -> EngineMisconfigured:
 _BANG = re.compile(r"(?<!\S)(?:[!:<?]+(?=[^\s!:<?])|!+(?!\S))")
 
 
-def without_bangs(text: str) -> str:
+def strip_bangs(text: str) -> str:
     """Remove SearXNG's commands: `!!g 天气` would redirect to Google, `!images` search something else, `:en` change the
     language."""
     return _BANG.sub("", text) or f'"{text}"'
@@ -144,7 +144,7 @@ class SearxngServer(HttpEngine):
         self._public = public
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
-        params = {"q": with_sites(replace(query, text=without_bangs(query.text))), "format": "json"}
+        params = {"q": text_with_sites(replace(query, text=strip_bangs(query.text))), "format": "json"}
         if query.type is SearchType.NEWS:
             params["categories"] = "news"
         elif language_code(query) == "zh" and self._engines_zh:  # names that the instance does not know are ignored
@@ -155,7 +155,7 @@ class SearxngServer(HttpEngine):
             params["time_range"] = query.time_range.value
         return Request("GET", self._url, params=params, headers=_HEADERS)
 
-    def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> Found:
+    def search(self, query: SearchQuery | str, num_results: int, *, deadline: Deadline | None = None) -> EngineResults:
         found = super().search(query, num_results, deadline=deadline)
         if not found and isinstance(query, SearchQuery) and query.time_range:
             found.notes = (NO_TIME_RANGE,)
@@ -171,7 +171,7 @@ class SearxngServer(HttpEngine):
             if response.status == 400 and dig(response.json(), "error"):
                 return
         except HttpError as error:
-            raise translate(error) from None
+            raise to_engine_error(error) from None
         self.check_status(response)
 
     def check_status(self, response: Response) -> None:
@@ -189,11 +189,11 @@ class SearxngServer(HttpEngine):
             raise EngineThrottled(f"SearXNG（{host}）的限制器拦住了请求（429）。", cure=others if self._public else own)
         super().check_status(response)
 
-    def parse_response(self, response: Response) -> Found:
+    def parse_response(self, response: Response) -> EngineResults:
         """Return the results, with a note about the engines that did not respond."""
         data = response.json()
         # Results in the form of a table have no address; answers and infoboxes repeat what is in the results.
-        entries = [entry for entry in objects(data, "results") if entry.get("url") is not None or not entry]
+        entries = [entry for entry in object_list(data, "results") if entry.get("url") is not None or not entry]
         silent = list(_unresponsive(data))
         if silent and not entries:
             raise EngineUnavailable(
@@ -204,7 +204,7 @@ class SearxngServer(HttpEngine):
         return clean_results(
             map(_result, entries),
             engine=self.name,
-            limit=MOST_RESULTS,
+            limit=MAX_RESULTS,
             notes=notes,
             total=data.get("number_of_results"),
         )

@@ -9,15 +9,15 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from core.base.settings import ApiKey, LowerCase, Settings
-from core.search.engine import KeyedEngine, KeySection, RawResult, Request, Response, dig, fetch, objects
+from core.search.engine import KeyedEngine, KeySection, RawResult, Request, Response, dig, fetch, object_list
 from core.search.errors import EngineParseError, EngineUnavailable
-from core.search.query import google_languages, language_code, since, with_sites
+from core.search.query import google_languages, language_code, text_with_sites, time_range_start
 from core.search.types import SearchQuery, SearchType, TimeRange
 
 
 def _google(query: SearchQuery, num_results: int) -> dict[str, str]:
     # Google has dropped the number of results: a page has about ten.
-    params = {"engine": "google", "q": with_sites(query)}
+    params = {"engine": "google", "q": text_with_sites(query)}
     if query.type is SearchType.NEWS:
         params["tbm"] = "nws"
     if language := language_code(query):  # of all languages, Google writes only these with a country
@@ -43,7 +43,7 @@ _BING_AGES = {TimeRange.DAY: "ez1", TimeRange.WEEK: "ez2", TimeRange.MONTH: "ez3
 
 def _bing(query: SearchQuery, num_results: int) -> dict[str, str]:
     news = query.type is SearchType.NEWS
-    params = {"engine": "bing_news" if news else "bing", "q": with_sites(query), "count": str(num_results)}
+    params = {"engine": "bing_news" if news else "bing", "q": text_with_sites(query), "count": str(num_results)}
     market = query.language if "-" in query.language else _BING_MARKETS.get(query.language)
     if market:
         params["mkt"] = market
@@ -54,17 +54,17 @@ def _bing(query: SearchQuery, num_results: int) -> dict[str, str]:
 
 def _days(time_range: TimeRange) -> str:
     """Return the range of days, counted from 1970."""
-    return f"ez5_{int(since(time_range).timestamp()) // 86_400}_{int(time.time()) // 86_400}"
+    return f"ez5_{int(time_range_start(time_range).timestamp()) // 86_400}_{int(time.time()) // 86_400}"
 
 
 def _baidu(query: SearchQuery, num_results: int) -> dict[str, str]:
     news = query.type is SearchType.NEWS
-    words = with_sites(query, either=" | ")
+    words = text_with_sites(query, separator=" | ")
     params = {"engine": "baidu_news" if news else "baidu", "q": words, "rn": str(num_results)}
     if query.language == "zh-CN":
         params["ct"] = "2"
     if query.time_range and not news:
-        started = int(since(query.time_range).timestamp())
+        started = int(time_range_start(query.time_range).timestamp())
         params["gpc"] = f"stf={started},{int(time.time())}|stftype=1"
     return params
 
@@ -87,7 +87,7 @@ class SerpapiSettings(KeySection):
 class SerpapiEngine(KeyedEngine):
     name = "serpapi"
     label = "SerpAPI"
-    total_at = ("search_information", "total_results")
+    total_path = ("search_information", "total_results")
     section = SerpapiSettings
     key_page = "serpapi.com/manage-api-key"
 
@@ -97,7 +97,7 @@ class SerpapiEngine(KeyedEngine):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        return cls(cls.key_in(settings), engine=settings.section(SerpapiSettings).engine)
+        return cls(cls.require_key(settings), engine=settings.section(SerpapiSettings).engine)
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
         params = {**self._parameters(query, num_results), "api_key": self.api_key}
@@ -113,6 +113,6 @@ class SerpapiEngine(KeyedEngine):
             raise EngineUnavailable("SerpAPI 没有取到搜索结果页。", cure="请稍后重试。")
         # Nothing found is a success with an `error` sentence and no list at all.
         for key in ("organic_results", "news_results"):
-            for entry in objects(data, key) if key in data else ():
+            for entry in object_list(data, key) if key in data else ():
                 # Baidu's links lead over baidu.com to the page.
                 yield RawResult(entry.get("title"), entry.get("link"), entry.get("snippet"), entry.get("date"))

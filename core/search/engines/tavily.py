@@ -17,14 +17,14 @@ from core.search.engine import (
     Request,
     Response,
     dig,
-    explanation,
-    objects,
+    error_document,
+    object_list,
 )
 from core.search.errors import EngineQuotaExceeded, EngineThrottled
 from core.search.query import language_code
 from core.search.types import SearchQuery, SearchType
 
-MOST_RESULTS = 20
+MAX_RESULTS = 20
 
 # Tavily's own numbers, beyond those of HTTP.
 _LIMITS = {
@@ -40,7 +40,7 @@ class TavilyApi(HttpEngine):
     def credentials(self) -> Mapping[str, str]: ...
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
-        body: dict[str, Any] = {"query": query.text, "max_results": min(num_results, MOST_RESULTS)}
+        body: dict[str, Any] = {"query": query.text, "max_results": min(num_results, MAX_RESULTS)}
         if query.type is SearchType.NEWS:
             body["topic"] = "news"
         elif language_code(query) == "zh":  # there is no filter by language worth the name; a country is only preferred
@@ -60,13 +60,13 @@ class TavilyApi(HttpEngine):
         super().check_status(response)
 
     def parse_response(self, response: Response) -> Iterator[RawResult]:
-        for entry in objects(response.json(), "results"):
+        for entry in object_list(response.json(), "results"):
             yield RawResult(entry.get("title"), entry.get("url"), entry.get("content"), entry.get("published_date"))
 
 
 def _seconds_to_wait(response: Response) -> float | None:
     """Return the seconds that the keyless limit states in its body; None for the limit of a key, which states none."""
-    seconds = dig(explanation(response), "error", "retry_after_seconds")
+    seconds = dig(error_document(response), "error", "retry_after_seconds")
     return float(seconds) if isinstance(seconds, int | float) and seconds > 0 else None  # NaN is not
 
 
@@ -82,4 +82,4 @@ class TavilyEngine(KeyedEngine, TavilyApi):
     key_page = "app.tavily.com"
 
     def credentials(self) -> Mapping[str, str]:
-        return self.bearer
+        return self.auth_headers

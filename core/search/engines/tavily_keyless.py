@@ -12,7 +12,7 @@ from core.search.errors import EngineBlocked
 class TavilyKeylessEngine(TavilyApi):
     name = "tavily_keyless"
     label = "Tavily（免密钥）"
-    set_up = False
+    is_set_up = False
 
     def credentials(self) -> Mapping[str, str]:
         return {"X-Tavily-Access-Mode": "keyless", "X-Client-Source": "wenyuan"}

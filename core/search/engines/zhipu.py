@@ -8,13 +8,23 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field
 
 from core.base.settings import ApiKey, LowerCase, Settings
-from core.search.engine import KeyedEngine, KeySection, RawResult, Request, Response, dig, explanation, fetch, objects
+from core.search.engine import (
+    KeyedEngine,
+    KeySection,
+    RawResult,
+    Request,
+    Response,
+    dig,
+    error_document,
+    fetch,
+    object_list,
+)
 from core.search.errors import EngineQuotaExceeded, EngineRefusedQuery
 from core.search.query import recency
 from core.search.types import SearchQuery
 
-MOST_CHARACTERS = 70  # a longer query is refused
-MOST_RESULTS = 50
+MAX_CHARACTERS = 70  # a longer query is refused
+MAX_RESULTS = 50
 SENSITIVE, IN_DEBT = "1301", "1113"  # the codes tell apart what has the same status
 
 
@@ -39,25 +49,25 @@ class ZhipuEngine(KeyedEngine):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        return cls(cls.key_in(settings), engine=settings.section(ZhipuSettings).engine)
+        return cls(cls.require_key(settings), engine=settings.section(ZhipuSettings).engine)
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
         """Return the request. A longer query is cut, and the filter takes only one site."""
         body: dict[str, Any] = {
-            "search_query": query.text[:MOST_CHARACTERS],
+            "search_query": query.text[:MAX_CHARACTERS],
             "search_engine": self._engine,
             "search_intent": False,
-            "count": min(num_results, MOST_RESULTS),
+            "count": min(num_results, MAX_RESULTS),
             "content_size": "medium",
         }
         if len(query.sites) == 1:  # the filter takes one site; a legal search is then told by its words alone
             body["search_domain_filter"] = query.sites[0]
         if newest := recency(query):
             body["search_recency_filter"] = f"one{newest.title()}"
-        return Request("POST", "https://open.bigmodel.cn/api/paas/v4/web_search", headers=self.bearer, json=body)
+        return Request("POST", "https://open.bigmodel.cn/api/paas/v4/web_search", headers=self.auth_headers, json=body)
 
     def check_status(self, response: Response) -> None:
-        code = str(dig(explanation(response), "error", "code"))
+        code = str(dig(error_document(response), "error", "code"))
         if code == SENSITIVE:
             raise EngineRefusedQuery("智谱认为搜索词包含敏感内容，没有执行搜索。", cure="请换一种说法。")
         if code == IN_DEBT:
@@ -65,5 +75,5 @@ class ZhipuEngine(KeyedEngine):
         super().check_status(response)
 
     def parse_response(self, response: Response) -> Iterator[RawResult]:
-        for entry in objects(response.json(), "search_result"):
+        for entry in object_list(response.json(), "search_result"):
             yield RawResult(entry.get("title"), entry.get("link"), entry.get("content"), entry.get("publish_date"))

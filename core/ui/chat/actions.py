@@ -19,67 +19,67 @@ from core.search.types import Source
 from core.store.errors import ConversationNotFound, StoreError
 from core.ui import conversation_sync, identity, preferences, session
 from core.ui.chat import attachments, panel, search_switch
-from core.ui.chat.commands import Command, help_text, parse
-from core.ui.escape import label
+from core.ui.chat.commands import Command, help_text, parse_command
+from core.ui.escape import escape_label
 from core.ui.settings import own_key
-from core.ui.uploads import Typed
+from core.ui.uploads import ChatInputResult
 
 AGENT_DECIDES = "Agent 模式下由 AI 自动决策搜索"
 AGENT_ON = "已切换到 Agent 模式：AI 会自己决定是否搜索、搜索什么、搜索几次，每一步都会显示出来。"
 CHAT_ON = "已切换到 Chat 模式：是否搜索由「联网」开关决定。"
-GO_ON = "请从中断的地方接着写，不要重复已经写出的内容。"
-IN_THE_BOX = "原文还在输入框里。"
-NO_ENGINE = f"没有可用的搜索引擎，联网搜索无法打开。{NoEngine.advice}"
+CONTINUE_PROMPT = "请从中断的地方接着写，不要重复已经写出的内容。"
+STILL_IN_BOX = "原文还在输入框里。"
+NO_ENGINE = f"没有可用的搜索引擎，联网搜索无法打开。{NoEngine.default_cure}"
 
 
 def submit(app: App) -> None:
     """Handle the text and files that were sent from the chat box."""
-    _take(app, *attachments.said(st.session_state[session.CHAT_INPUT]))
+    _handle_input(app, *attachments.split_input(st.session_state[session.CHAT_INPUT]))
 
 
-def hear(typed: Typed) -> None:
+def stash_first_input(typed: ChatInputResult) -> None:
     """Stash the first input of a new session and rerun. A page may outlive its session if the server restarts or
     another one takes over. Its first input comes before any callback is registered, so the next run handles it."""
-    text, _ = attachments.said(typed)  # files went to the session before this one, and with it
+    text, _ = attachments.split_input(typed)  # files went to the session before this one, and with it
     if text and st.session_state[session.FIRST_RUN]:
-        st.session_state[session.UNHEARD] = text
+        st.session_state[session.STASHED_INPUT] = text
         st.rerun()
 
 
-def submit_unheard(app: App) -> None:
-    if typed := st.session_state.pop(session.UNHEARD, ""):
-        _take(app, typed)
+def submit_stashed(app: App) -> None:
+    if typed := st.session_state.pop(session.STASHED_INPUT, ""):
+        _handle_input(app, typed)
 
 
-def _take(app: App, typed: str, files: Sequence[UploadedFile] = ()) -> None:
+def _handle_input(app: App, typed: str, files: Sequence[UploadedFile] = ()) -> None:
     chat = session.chat()
-    unread = attachments.read(app, files)
-    command = parse(typed)
+    unread = attachments.read_uploads(app, files)
+    command = parse_command(typed)
     if command:
-        obey(app, command)
-        session.chat().unsent = unread
+        run_command(app, command)
+        session.chat().refusal = unread
     elif unread:
-        chat.unsent = unread + attachments.WITHOUT * bool(typed.strip())
+        chat.refusal = unread + attachments.NOT_SENT * bool(typed.strip())
         st.session_state[session.CHAT_INPUT] = typed
-    elif typed.strip() or chat.attached:
-        ask(app, typed if typed.strip() else attachments.ABOUT_THEM)
-        if chat.unsent:
-            chat.unsent += IN_THE_BOX
+    elif typed.strip() or chat.waiting_files:
+        ask(app, typed if typed.strip() else attachments.DEFAULT_QUESTION)
+        if chat.refusal:
+            chat.refusal += STILL_IN_BOX
             st.session_state[session.CHAT_INPUT] = typed
 
 
 def ask(app: App, text: str) -> None:
     """Send a question, which replaces what is still being answered; `unsent` says why it is refused."""
     chat = session.chat()
-    files = chat.attached
-    question = _accepted(app, text, files=files)
+    files = chat.waiting_files
+    question = _accept_question(app, text, files=files)
     if question is not None:
-        chat.interrupt()
-        chat.attached = ()
-        _say(app, question, files)
+        chat.stop_run()
+        chat.waiting_files = ()
+        _add_question(app, question, files)
 
 
-def _accepted(
+def _accept_question(
     app: App,
     text: str,
     *,
@@ -91,35 +91,35 @@ def _accepted(
     """Return the accepted question. Returns None if it is refused, which changes nothing."""
     chat = session.chat()
     options = AnswerOptions(
-        search=session.search_enabled() or bool(read or query),
-        fresh=fresh,
-        read=read,
-        files=attachments.evidence(app, files),
+        search=session.is_search_enabled() or bool(read or query),
+        skip_caches=fresh,
+        sources_to_read=read,
+        files=attachments.files_for_question(app, files),
         query=query,
-        user=identity.rate_limited_visitor(),
+        visitor=identity.rate_limited_visitor(),
         session_cache=session.session_cache(),
-        choices=panel.chosen(app),
-        own_model=own_key.model(),
+        choices=panel.current_choices(app),
+        own_model=own_key.session_model(),
     )
     try:
-        question = app.chat.question(text, options=options)
+        question = app.chat.accept_question(text, options=options)
         conversation_sync.fork_if_read_only(app)
     except (InputError, StoreError, ConversationNotFound) as error:
-        chat.unsent = str(error)
+        chat.refusal = str(error)
         return None
-    chat.unsent, chat.from_link = "", False
+    chat.refusal, chat.from_link = "", False
     return question
 
 
-def _say(app: App, question: Question, files: Sequence[Page]) -> None:
+def _add_question(app: App, question: Question, files: Sequence[Page]) -> None:
     message = Message("user", question.text, files=tuple(file.title for file in files))
     session.chat().messages.append(message)
     conversation_sync.save_message(app, message)
     conversation_sync.save_files(app, message, files)
-    _answer(question)
+    _queue_answer(question)
 
 
-def _answer(question: Question) -> None:
+def _queue_answer(question: Question) -> None:
     """Queue the last message for an answer. The page starts it."""
     chat = session.chat()
     chat.pending = replace(question, history=tuple(chat.messages[:-1]))
@@ -130,32 +130,32 @@ def start_pending(app: App, *, is_shown: bool) -> None:
     The first question of Agent mode is shown before it is started: LangChain's agents take seconds to import."""
     chat = session.chat()
     agent = session.mode() == session.AGENT
-    if chat.pending is None or (agent and not app.agent_is_built and not is_shown):
+    if chat.pending is None or (agent and not app.is_agent_built and not is_shown):
         return
     question, chat.pending = chat.pending, None
-    if agent and question.options.fresh:
+    if agent and question.options.skip_caches:
         session.session_cache().clear()
     service: AnswerService = app.agent if agent else app.chat
     chat.run = service.start(question)
     conversation_sync.save_run(app)
 
 
-def mode_changed(app: App) -> None:
+def on_mode_change(app: App) -> None:
     """Stop the current run, keeping its text, and note the new mode."""
     chat = session.chat()
-    chat.interrupt()
-    preferences.keep({"mode": session.mode()})
-    conversation_sync.save_mode(app, chat.note(AGENT_ON if session.mode() == session.AGENT else CHAT_ON))
+    chat.stop_run()
+    preferences.save({"mode": session.mode()})
+    conversation_sync.save_mode(app, chat.add_note(AGENT_ON if session.mode() == session.AGENT else CHAT_ON))
 
 
-def fill(app: App, question: str, mode: Mode) -> None:
+def fill_input(app: App, question: str, mode: Mode) -> None:
     """Put a question into the box for the reader to edit and send. Turns search on, so that there will be sources."""
     st.session_state[session.CHAT_INPUT] = question
     if mode != session.mode():
         st.session_state[session.MODE] = mode
-        mode_changed(app)
-    if mode == session.CHAT and app.search.available:
-        search_switch.switch(True)
+        on_mode_change(app)
+    if mode == session.CHAT and app.search.has_engines:
+        search_switch.set_search(True)
 
 
 def search_again(app: App, key: str) -> None:
@@ -173,23 +173,23 @@ def answer_again(app: App, *, fresh: bool = False, read: tuple[Source, ...] = ()
     if asked is None:
         return
     files = conversation_sync.attached_files(app).get(asked.id, ())
-    question = _accepted(
-        app, asked.text, files=files, fresh=fresh, read=read, query=query or _searched_before(app, asked)
+    question = _accept_question(
+        app, asked.text, files=files, fresh=fresh, read=read, query=query or _previous_query(app, asked)
     )
     if question is not None:
-        chat.interrupt()
+        chat.stop_run()
         after = chat.messages.index(asked) + 1
         if chat.messages[after:]:
             conversation_sync.truncate_from(app, chat.messages[after])
         del chat.messages[after:]
-        _answer(question)
+        _queue_answer(question)
 
 
-def _searched_before(app: App, asked: Message) -> str:
+def _previous_query(app: App, question: Message) -> str:
     """Return the rewritten query of the last search for this question, unless the reader has turned rewriting off."""
     messages = session.chat().messages
-    searches = [search for answer in messages[messages.index(asked) + 1 :] for search in answer.searches]
-    wanted = panel.chosen(app).applied_to(app.settings).chat.standalone_queries
+    searches = [search for answer in messages[messages.index(question) + 1 :] for search in answer.searches]
+    wanted = panel.current_choices(app).apply_to(app.settings).chat.standalone_queries
     return next((search.response.query.text for search in searches if search.asked and wanted), "")
 
 
@@ -199,42 +199,42 @@ def resend(app: App, key: str) -> None:
     chat = session.chat()
     asked = chat.last_question()
     files = conversation_sync.attached_files(app).get(asked.id, ()) if asked else ()
-    question = _accepted(app, edited, files=files) if edited.strip() else None
+    question = _accept_question(app, edited, files=files) if edited.strip() else None
     if asked is not None and question is not None:
-        chat.interrupt()
+        chat.stop_run()
         conversation_sync.truncate_from(app, asked)
-        chat.cut_from(asked)
-        _say(app, question, files)
+        chat.remove_from(asked)
+        _add_question(app, question, files)
 
 
-def obey(app: App, command: Command) -> None:
+def run_command(app: App, command: Command) -> None:
     """Execute a chat command."""
     chat = session.chat()
     match command.name:
         case "mode_chat" | "mode_agent":
             st.session_state[session.MODE] = session.AGENT if command.name == "mode_agent" else session.CHAT
-            mode_changed(app)
+            on_mode_change(app)
         case "search_on" | "search_off" if session.mode() == session.AGENT:
-            chat.note(f"{AGENT_DECIDES}；要自己决定，请先切换到 Chat 模式。")
-        case "search_on" if not app.search.available:
-            chat.note(NO_ENGINE)
+            chat.add_note(f"{AGENT_DECIDES}；要自己决定，请先切换到 Chat 模式。")
+        case "search_on" if not app.search.has_engines:
+            chat.add_note(NO_ENGINE)
         case "search_on":
-            search_switch.switch(True)
-            chat.note(search_switch.SEARCH_ON)
+            search_switch.set_search(True)
+            chat.add_note(search_switch.SEARCH_ON)
         case "search_off":
-            search_switch.switch(False)
-            chat.note(search_switch.SEARCH_OFF)
+            search_switch.set_search(False)
+            chat.add_note(search_switch.SEARCH_OFF)
         case "clear":
             clear()
         case "help":
-            chat.note(help_text())
+            chat.add_note(help_text())
         case _:
-            chat.note(f"没有「{command.typed}」这个命令。{help_text()}")
+            chat.add_note(f"没有「{command.typed}」这个命令。{help_text()}")
 
 
 def clear() -> None:
     chat = session.chat()
-    chat.interrupt()
+    chat.stop_run()
     st.session_state.chat = session.ChatState(session_id=chat.session_id)
     st.query_params.clear()
 
@@ -244,25 +244,25 @@ def copy_conversation(app: App) -> None:
     try:
         conversation_sync.fork_if_read_only(app)
     except AppError as error:
-        st.toast(label(str(error)), icon=":material/error:")
+        st.toast(escape_label(str(error)), icon=":material/error:")
     else:
         st.toast("已复制为你自己的对话，可以继续提问。", icon=":material/check:")
 
 
 def show_older(app: App) -> None:
     chat = session.chat()
-    chat.shown += session.PAGE_OF_MESSAGES
+    chat.shown += session.MESSAGES_PER_PAGE
     if len(chat.messages) < chat.shown:
         conversation_sync.load_older(app)
 
 
-def take_from_address(app: App) -> None:
+def fill_from_address(app: App) -> None:
     """Fill the box from `/?q=…&mode=agent&search=1`, as a bookmark or a browser's search keyword opens it. Nothing is
     asked, because a link may come from anybody. What it switches counts for this session only."""
     asked = {name: st.query_params.pop(name) for name in ("q", "mode", "search") if name in st.query_params}
     if asked.get("mode") in (session.CHAT, session.AGENT):
         st.session_state[session.MODE] = asked["mode"]
-    if asked.get("search") in ("0", "1") and app.search.available:
+    if asked.get("search") in ("0", "1") and app.search.has_engines:
         st.session_state[session.SEARCH_TOGGLE] = asked["search"] == "1"
     if question := asked.get("q", "").strip():
         st.session_state[session.CHAT_INPUT] = question

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.answer.annotate import annotate
 from core.answer.checked import AnswerCheck
-from core.answer.markdown import Block, Blocks, render_annotated, render_html, split_clean
+from core.answer.markdown import Block, BlockStream, render_annotated, render_html, split_clean_blocks
 from core.answer.source_html import references_html, results_html
 from core.search.types import SearchResult, Source
 from core.ui import session
@@ -31,7 +31,7 @@ def draw_answer(text: str, sources: Sequence[Source], *, anchor: str, check: Ans
     """Draw a complete answer. Its citation numbers have cards with the result of the check."""
     annotated = annotate(text, check)
     place = st.container()
-    for special, group in itertools.groupby(split_clean(annotated.text), key=_is_special):
+    for special, group in itertools.groupby(split_clean_blocks(annotated.text), key=_is_special):
         if special:
             for block in group:
                 _draw_special(place, block)
@@ -52,7 +52,7 @@ def draw_references(sources: Sequence[Source], *, anchor: str) -> None:
     draw_html(title + references_html(sources, anchor=anchor, app_url=app_url()))
 
 
-def draw_list(sources: Sequence[Source]) -> None:
+def draw_source_list(sources: Sequence[Source]) -> None:
     """Draw sources that no text points to."""
     draw_html(references_html(sources, app_url=app_url()))
 
@@ -90,7 +90,7 @@ class AnswerView:
     def restart(self) -> None:
         """Remove the drawn text, because it was not the answer."""
         self._clear()
-        self._blocks = Blocks()
+        self._blocks = BlockStream()
         self._final: list[Block] = []
         self._next_update = 0.0
         self._changed = False
@@ -102,14 +102,14 @@ class AnswerView:
             self._place.empty()
             self._place = None
 
-    def _make_place(self) -> None:
+    def _ensure_place(self) -> None:
         """Create the place when there is something to draw. Every place is a message to the browser."""
         if self._place is None:
             self._place = self._all.empty()
             self._area = self._place.container()
             self._end = self._area.empty()
 
-    def feed(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         self._final += self._blocks.feed(text)
         self._changed = True
 
@@ -118,9 +118,9 @@ class AnswerView:
         now = self._clock()
         if not self._changed or now < self._next_update:
             return
-        self._make_place()
-        self._freeze()
-        sent = self._draw_end(self._blocks.open)
+        self._ensure_place()
+        self._draw_finished_blocks()
+        sent = self._draw_end(self._blocks.open_blocks)
         self._next_update = now + max(1 / UPDATES_PER_SECOND, sent / BYTES_PER_SECOND)
         self._changed = False
 
@@ -130,7 +130,7 @@ class AnswerView:
         with self._all:
             draw_answer(text, sources, anchor=self._anchor, check=check)
 
-    def _freeze(self) -> None:
+    def _draw_finished_blocks(self) -> None:
         for block in self._final:
             if _is_special(block):
                 _draw_special(self._end, block)

@@ -13,37 +13,37 @@ from core.answer.sources import ATTACHED
 from core.app import App
 from core.reading import FileError, Page, Reader
 from core.ui import conversation_sync, session
-from core.ui.escape import label
-from core.ui.uploads import Typed
+from core.ui.escape import escape_label
+from core.ui.uploads import ChatInputResult
 
-MOST = 10
+MAX_FILES = 10
 """Largest number of files that go with one question: its own, and the newest of those before."""
-ABOUT_THEM = "请概括附件的主要内容。"
+DEFAULT_QUESTION = "请概括附件的主要内容。"
 """Question asked if files were sent without text."""
-WITHOUT = "问题还没有发送，还在输入框里；再发送一次，就不带读不出的文件提问。"
+NOT_SENT = "问题还没有发送，还在输入框里；再发送一次，就不带读不出的文件提问。"
 
 
-def said(typed: Typed) -> tuple[str, Sequence[UploadedFile]]:
+def split_input(typed: ChatInputResult) -> tuple[str, Sequence[UploadedFile]]:
     """Return the text and files of the chat input."""
     if isinstance(typed, ChatInputValue):
         return typed.text, typed.files
     return typed or "", ()
 
 
-def read(app: App, files: Sequence[UploadedFile]) -> str:
+def read_uploads(app: App, files: Sequence[UploadedFile]) -> str:
     """Read uploads and keep them for the next question. Returns the problems of files that cannot be read."""
     chat, problems = session.chat(), list[str]()
     for file in files:
         try:
-            chat.attached = _added(chat.attached, app.reader, file)
+            chat.waiting_files = _with_file(chat.waiting_files, app.reader, file)
         except FileError as error:
             problems.append(str(error))
     return "".join(problems)
 
 
-def _added(waiting: Sequence[Page], reader: Reader, file: UploadedFile) -> tuple[Page, ...]:
-    if len(waiting) >= reader.files:
-        raise FileError("many", name=file.name, most=reader.files)
+def _with_file(waiting: Sequence[Page], reader: Reader, file: UploadedFile) -> tuple[Page, ...]:
+    if len(waiting) >= reader.max_files:
+        raise FileError("many", name=file.name, most=reader.max_files)
     page = reader.read_file(file.name, file.getvalue())
     return tuple({known.address: known for known in (*waiting, page)}.values())
 
@@ -51,13 +51,13 @@ def _added(waiting: Sequence[Page], reader: Reader, file: UploadedFile) -> tuple
 def draw_waiting() -> None:
     """Draw the files that the next question takes along, above the box."""
     chat = session.chat()
-    if not chat.attached:
+    if not chat.waiting_files:
         return
     with st.container(key="waiting-files", horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.caption("会随下一个问题发送：", width="content")
-        for number, file in enumerate(chat.attached):
+        for number, file in enumerate(chat.waiting_files):
             st.button(
-                label(file.title),
+                escape_label(file.title),
                 key=f"detach-{number}",
                 icon=":material/close:",
                 help="不带这个文件",
@@ -68,16 +68,16 @@ def draw_waiting() -> None:
 
 def _detach(file: Page) -> None:
     chat = session.chat()
-    chat.attached = tuple(one for one in chat.attached if one is not file)
+    chat.waiting_files = tuple(one for one in chat.waiting_files if one is not file)
 
 
-def evidence(app: App, own: Sequence[Page]) -> tuple[Page, ...]:
+def files_for_question(app: App, own_files: Sequence[Page]) -> tuple[Page, ...]:
     """Return the question's own files, then those attached before it, newest first."""
     before = [file for files in reversed(conversation_sync.attached_files(app).values()) for file in files]
-    return tuple({file.address: file for file in (*own, *before)}.values())[:MOST]
+    return tuple({file.address: file for file in (*own_files, *before)}.values())[:MAX_FILES]
 
 
-def chips(names: Sequence[str]) -> Markup:
+def file_chips(names: Sequence[str]) -> Markup:
     """Return the file names shown in the bubble of a question."""
     each = (Markup('<span class="wy-file"><span>%s</span> %s</span>') % (ATTACHED, name) for name in names)
     return Markup('<div class="wy-files">%s</div>') % Markup().join(each) if names else Markup()

@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from core.base.text import fold
+from core.base.text import normalize
 
-Name = Literal["search_on", "search_off", "mode_chat", "mode_agent", "clear", "help", "unknown"]
+CommandName = Literal["search_on", "search_off", "mode_chat", "mode_agent", "clear", "help", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    name: Name
+    name: CommandName
     typed: str
 
 
@@ -25,7 +25,7 @@ HELP: tuple[tuple[str, str], ...] = (
     ("/clear", "清空当前对话"),
     ("/help", "显示这份说明"),
 )
-_NAMES: dict[str, Name] = {
+_NAMES: dict[str, CommandName] = {
     "/search on": "search_on",
     "/search off": "search_off",
     "/mode chat": "mode_chat",
@@ -37,9 +37,9 @@ _NAMES: dict[str, Name] = {
 _COMMAND = re.compile(r"/[a-z]+(?: [a-z]+)?")
 
 
-def parse(text: str) -> Command | None:
+def parse_command(text: str) -> Command | None:
     """Return the command in a message that is nothing but a command, else None."""
-    typed = fold(text)
+    typed = normalize(text)
     if not _COMMAND.fullmatch(typed):
         return None
     return Command(_NAMES.get(typed, "unknown"), typed)

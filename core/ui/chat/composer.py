@@ -6,29 +6,29 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.app import App
-from core.reading.files import KINDS
+from core.reading.files import FILE_KINDS
 from core.ui import session
 from core.ui.chat import actions, attachments, panel, search_switch
-from core.ui.escape import label
+from core.ui.escape import escape_label
 from core.ui.settings import own_key
-from core.ui.uploads import Typed, chat_field
+from core.ui.uploads import ChatInputResult, chat_field
 
 PLACEHOLDER = "问一个问题，Enter 发送，Shift+Enter 换行"
-FROM_A_LINK = "输入框里的问题来自打开的链接，还没有发送。看过之后，按 Enter 或点箭头提问。"
-STATES = {True: "已启用", False: "已禁用"}
+FROM_LINK_NOTE = "输入框里的问题来自打开的链接，还没有发送。看过之后，按 Enter 或点箭头提问。"
+STATE_LABELS = {True: "已启用", False: "已禁用"}
 AGENT_TOGGLE = "agent_toggle"
 
 
-def draw(app: App) -> tuple[Typed, DeltaGenerator]:
+def draw(app: App) -> tuple[ChatInputResult, DeltaGenerator]:
     """Draw the input area. Returns the input, and the place for the stop button."""
     with st.bottom.container(key="composer", gap="xsmall"):
-        _about_the_box()
+        _draw_notes()
         with st.container(key="switches", horizontal=True, vertical_alignment="center", gap="xsmall"):
-            _search_switch(available=app.search.available)
-            _agent_switch(app)
-            if own_key.model() is None:
-                panel.draw_model(app)
-            _remark(available=app.search.available)
+            _draw_search_switch(available=app.search.has_engines)
+            _draw_agent_switch(app)
+            if own_key.session_model() is None:
+                panel.draw_model_menu(app)
+            _draw_search_remark(available=app.search.has_engines)
             stop = st.empty()
     # Outside of the container: the page follows a growing answer only if Streamlit itself puts the box at the bottom.
     typed = chat_field(
@@ -36,48 +36,48 @@ def draw(app: App) -> tuple[Typed, DeltaGenerator]:
         key=session.CHAT_INPUT,
         on_submit=actions.submit,
         args=(app,),
-        files=app.reader.files,
-        megabytes=app.reader.megabytes,
-        file_type=KINDS,
+        files=app.reader.max_files,
+        megabytes=app.reader.max_megabytes,
+        file_type=FILE_KINDS,
     )
     return typed, stop
 
 
-def _about_the_box() -> None:
+def _draw_notes() -> None:
     chat = session.chat()
     if chat.from_link:
-        st.caption(FROM_A_LINK)
-    if chat.unsent:
-        st.warning(label(chat.unsent), icon=":material/edit_note:")
+        st.caption(FROM_LINK_NOTE)
+    if chat.refusal:
+        st.warning(escape_label(chat.refusal), icon=":material/edit_note:")
     attachments.draw_waiting()
 
 
-def _search_switch(*, available: bool) -> None:
+def _draw_search_switch(*, available: bool) -> None:
     if session.mode() == session.AGENT:
         # Another widget than the one of Chat mode, which keeps its value while it is not drawn.
         st.toggle("联网 自动", value=available, disabled=True, key="search_toggle_of_agent")
         return
     st.toggle(
-        f"联网 {STATES[session.search_enabled()]}",
+        f"联网 {STATE_LABELS[session.is_search_enabled()]}",
         key=session.SEARCH_TOGGLE,
         persist_state="session",
         disabled=not available,
-        on_change=search_switch.switched,
+        on_change=search_switch.on_switch,
     )
 
 
-def _agent_switch(app: App) -> None:
+def _draw_agent_switch(app: App) -> None:
     on = session.mode() == session.AGENT
     st.session_state[AGENT_TOGGLE] = on  # a command, a link or an opened conversation may have chosen the mode
-    st.toggle(f"Agent {STATES[on]}", key=AGENT_TOGGLE, on_change=_switch_agent, args=(app,))
+    st.toggle(f"Agent {STATE_LABELS[on]}", key=AGENT_TOGGLE, on_change=_switch_agent, args=(app,))
 
 
 def _switch_agent(app: App) -> None:
     st.session_state[session.MODE] = session.AGENT if st.session_state[AGENT_TOGGLE] else session.CHAT
-    actions.mode_changed(app)
+    actions.on_mode_change(app)
 
 
-def _remark(*, available: bool) -> None:
+def _draw_search_remark(*, available: bool) -> None:
     """Draw the reason why the switch 联网 cannot be used."""
     if session.mode() == session.AGENT:
         st.caption(actions.AGENT_DECIDES)

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from core.answer.export import as_html, as_json, as_markdown, as_word
-from core.answer.message import Message, questions_of
+from core.answer.message import Message, questions_by_answer
 from core.app import App
 from core.base.text import one_line, shorten
 from core.ui import clock
@@ -20,7 +20,7 @@ _FORMATS: tuple[tuple[str, str, str, Callable[..., str | bytes]], ...] = (
     ("网页（HTML）", "html", "text/html", as_html),
     ("JSON", "json", "application/json", as_json),
 )
-TO_PRINT = "要 PDF：用浏览器打印本页，或打印导出的网页，选「另存为 PDF」。"
+PDF_HINT = "要 PDF：用浏览器打印本页，或打印导出的网页，选「另存为 PDF」。"
 
 
 def draw(app: App, title: str, load: Callable[[], list[Message]], *, key: str) -> None:
@@ -30,18 +30,18 @@ def draw(app: App, title: str, load: Callable[[], list[Message]], *, key: str) -
     for name, ending, mime, make in _FORMATS:
         st.download_button(
             name,
-            data=partial(_file, partial(make, title, zone=clock.reader_zone()), load, app),
+            data=partial(_export_file, partial(make, title, zone=clock.reader_zone()), load, app),
             file_name=f"问源-{title}.{ending}",
             mime=mime,
             key=f"export-{ending}-{key}",
             on_click="ignore",
             width="stretch",
         )
-    st.caption(TO_PRINT)
+    st.caption(PDF_HINT)
 
 
-def _file(make: Callable[..., str | bytes], load: Callable[[], list[Message]], app: App) -> bytes:
+def _export_file(make: Callable[..., str | bytes], load: Callable[[], list[Message]], app: App) -> bytes:
     messages = load()
-    asked = questions_of(messages)
+    asked = questions_by_answer(messages)
     made = make(messages, check=lambda answer: app.check_statutes(answer.text, asked.get(answer.id, "")))
     return made.encode() if isinstance(made, str) else made

@@ -17,10 +17,10 @@ from core.ui.settings import connect, model
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class StarterCard:
     name: str
     title: str
-    about: str
+    description: str
     icon: str
     question: str = ""
     """Question that the card puts into the box."""
@@ -31,10 +31,10 @@ class Job:
     """Part of the page 法规与案例 to open."""
 
 
-JOBS = (
-    Job("statute", "查一条法条", "按条号、名称或日常用语", "gavel", page="legal", view=legal.LAWS),
-    Job("draft", "核验一份文稿", "文中引用的法条逐条核对", "fact_check", page="legal", view=legal.DRAFT),
-    Job(
+STARTER_CARDS = (
+    StarterCard("statute", "查一条法条", "按条号、名称或日常用语", "gavel", page="legal", view=legal.LAWS),
+    StarterCard("draft", "核验一份文稿", "文中引用的法条逐条核对", "fact_check", page="legal", view=legal.DRAFT),
+    StarterCard(
         "research",
         "带来源的研究",
         "Agent 分几步搜索和阅读",
@@ -42,40 +42,40 @@ JOBS = (
         "固态电池离量产还有多远？请从技术、成本和时间三方面说明。",
         session.AGENT,
     ),
-    Job(
+    StarterCard(
         "compare",
         "比较两种说法",
         "两边的依据放在一起看",
         "balance",
         "有人说隔夜菜会致癌，有人说可以放心吃，两种说法各有什么依据？",
     ),
-    Job("news", "最近的新闻", "先搜索，再按来源回答", "newspaper", "最近一周人工智能领域有哪些重要新闻？"),
-    Job("help", "看看怎么用", "开关、来源和引用的标记", "help", page="help"),
+    StarterCard("news", "最近的新闻", "先搜索，再按来源回答", "newspaper", "最近一周人工智能领域有哪些重要新闻？"),
+    StarterCard("help", "看看怎么用", "开关、来源和引用的标记", "help", page="help"),
 )
 
 
 def draw(place: DeltaGenerator, app: App) -> None:
-    connect.told()
+    connect.show_saved_message()
     with place.container():
         st.header(NAME, anchor=False)
         st.write(PURPOSE)
         with st.container(key="jobs"):
-            for job in JOBS:
+            for job in STARTER_CARDS:
                 if not job.page or job.page in app.settings.public.pages:
-                    _card(app, job)
-            _connect_card(app)
-        offers.first(app)
+                    _draw_card(app, job)
+            _draw_connect_card(app)
+        offers.draw_on_first_screen(app)
 
 
-def _card(app: App, job: Job) -> None:
-    face, icon = f"**{job.title}**  \n{job.about}", f":material/{job.icon}:"
+def _draw_card(app: App, job: StarterCard) -> None:
+    face, icon = f"**{job.title}**  \n{job.description}", f":material/{job.icon}:"
     if job.question:
         st.button(
             face,
             key=f"fill-{job.name}",
             icon=icon,
             width="stretch",
-            on_click=actions.fill,
+            on_click=actions.fill_input,
             args=(app, job.question, job.mode),
         )
     elif st.button(face, key=f"open-{job.name}", icon=icon, width="stretch"):
@@ -84,10 +84,10 @@ def _card(app: App, job: Job) -> None:
         st.switch_page(f"pages/{job.page}.py")
 
 
-def _connect_card(app: App) -> None:
+def _draw_connect_card(app: App) -> None:
     """Draw a card that connects a model, if the embedded model answers."""
-    words = model.way_to_connect(app)
+    words = model.connect_label(app)
     if words and st.button(
-        f"**{words}**  \n{connect.EMBEDDED}", key="connect-model", icon=":material/power:", width="stretch"
+        f"**{words}**  \n{connect.EMBEDDED_NOTE}", key="connect-model", icon=":material/power:", width="stretch"
     ):
-        model.dialog(app)
+        model.draw_dialog(app)

@@ -10,21 +10,26 @@ from markupsafe import Markup
 
 from core.answer.events import SearchFinished
 from core.app import App
-from core.base.text import ago, one_line
-from core.search.query import MAX_LENGTH, limits_in_words
-from core.search.registry import unheeded_limits
-from core.search.types import Attempt, Outcome, SearchResponse
+from core.base.text import one_line, time_ago
+from core.search.query import MAX_LENGTH, describe_filters
+from core.search.registry import unsupported_filters
+from core.search.types import Attempt, AttemptOutcome, SearchResponse
 from core.ui.chat import actions
 from core.ui.escape import draw_html
-from core.ui.labels import label_of
+from core.ui.labels import provider_label
 
-_OUTCOMES = {Outcome.OK: "成功", Outcome.EMPTY: "没有结果", Outcome.SKIPPED: "跳过", Outcome.FAILED: "失败"}
+_OUTCOMES = {
+    AttemptOutcome.OK: "成功",
+    AttemptOutcome.EMPTY: "没有结果",
+    AttemptOutcome.SKIPPED: "跳过",
+    AttemptOutcome.FAILED: "失败",
+}
 
 
 def draw(app: App, searches: Sequence[SearchFinished], *, key: str, can_repeat: bool, can_edit: bool) -> None:
     """Draw the ledger. With `can_edit` the reader may change the words; an agent chooses its own."""
     title = Markup('<div class="wy-refs-title">搜索账本</div>')
-    draw_html(title + Markup().join(entry(search.response, search.asked) for search in searches))
+    draw_html(title + Markup().join(entry_html(search.response, search.asked) for search in searches))
     if can_repeat and can_edit:
         _search_form(app, searches[-1].response.query.text, key)
     elif can_repeat:
@@ -66,45 +71,45 @@ def summary(response: SearchResponse, *, shown: int = 0) -> str:
     found = f"{len(response.results)} 条" if response.results else "没有找到结果"
     if 0 < shown < len(response.results):
         found += f"，{shown} 条交给模型"
-    parts = [label_of(response.provider), found, f"{response.search_time:.1f} 秒"]
+    parts = [provider_label(response.provider), found, f"{response.search_time:.1f} 秒"]
     if response.failure:
-        parts = ["联网搜索没有成功", f"只查了{label_of(response.provider)}", *parts[1:]]
+        parts = ["联网搜索没有成功", f"只查了{provider_label(response.provider)}", *parts[1:]]
     if response.from_cache:
-        parts.append(f"{'旧' if response.stale else ''}缓存 · {ago(response.cache_age or 0).strip()}")
+        parts.append(f"{'旧' if response.stale else ''}缓存 · {time_ago(response.cache_age or 0).strip()}")
     return " · ".join(parts)
 
 
 def was_not_tried(response: SearchResponse) -> bool:
     """Return whether the model could have searched and chose not to."""
-    return bool(response.attempts) and all(attempt.outcome is Outcome.SKIPPED for attempt in response.attempts)
+    return bool(response.attempts) and all(attempt.outcome is AttemptOutcome.SKIPPED for attempt in response.attempts)
 
 
-def words(query: str, asked: str = "") -> Markup:
+def query_html(query: str, asked: str = "") -> Markup:
     """Return the query, and the reader's own words if they differ."""
-    return row("搜索词", query) + (row("原话", one_line(asked)) if asked else Markup())
+    return row_html("搜索词", query) + (row_html("原话", one_line(asked)) if asked else Markup())
 
 
-def entry(response: SearchResponse, asked: str = "") -> Markup:
-    lines = [words(response.query.text, asked)]
-    if limits := limits_in_words(response.query):
-        lines.append(row("条件", " · ".join(limits)))
-    lines.append(row("结果", summary(response)))
+def entry_html(response: SearchResponse, asked: str = "") -> Markup:
+    lines = [query_html(response.query.text, asked)]
+    if limits := describe_filters(response.query):
+        lines.append(row_html("条件", " · ".join(limits)))
+    lines.append(row_html("结果", summary(response)))
     if response.attempts:
         heads = Markup("<tr><th>引擎</th><th>结果</th><th>用时</th><th>说明</th></tr>")
-        rows = Markup().join(map(_attempt, response.attempts))
+        rows = Markup().join(map(_attempt_html, response.attempts))
         lines.append(Markup('<table class="wy-ledger" tabindex="0">%s%s</table>') % (heads, rows))
-    notes = (*response.notes, *unheeded_limits(response.provider, response.query))
+    notes = (*response.notes, *unsupported_filters(response.provider, response.query))
     lines += [Markup('<div class="wy-line">%s</div>') % note for note in notes]
     return Markup().join(lines)
 
 
-def row(name: str, text: str) -> Markup:
+def row_html(name: str, text: str) -> Markup:
     return Markup('<div class="wy-line"><b>%s</b> %s</div>') % (name, text)
 
 
-def _attempt(attempt: Attempt) -> Markup:
+def _attempt_html(attempt: Attempt) -> Markup:
     cells = (
-        label_of(attempt.engine),
+        provider_label(attempt.engine),
         _OUTCOMES[attempt.outcome],
         f"{attempt.seconds:.1f} 秒" if attempt.seconds >= 0.05 else "–",
         f"{attempt.reason}{attempt.cure}",

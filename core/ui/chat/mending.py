@@ -7,26 +7,26 @@ from functools import partial
 
 import streamlit as st
 
-from core.answer.changes import changes_html
+from core.answer.changes import revision_diff_html
 from core.answer.checked import AnswerCheck
 from core.answer.claims import tally
 from core.answer.message import Message
 from core.app import App
 from core.base.text import clean
-from core.run.mending import Mended, has_problems
+from core.run.mending import Revision, has_problems
 from core.ui import conversation_sync, session
 from core.ui.chat import tasks
 from core.ui.chat.answer import draw_answer
-from core.ui.escape import draw_html, label
+from core.ui.escape import draw_html, escape_label
 
 
-def offer(app: App, entry: Message, check: AnswerCheck) -> None:
-    if _is_last(entry) and has_problems(check) and tasks.possible(app, entry):
+def draw_button(app: App, entry: Message, check: AnswerCheck) -> None:
+    if _is_last(entry) and has_problems(check) and tasks.is_possible(app, entry):
         st.button(
             "按核对结果改写",
             key=f"mend-{entry.id}",
             icon=":material/edit_note:",
-            on_click=_begin,
+            on_click=_start_revision,
             args=(app, entry, check),
             help="模型保留有依据的内容，改正或删去不符、未见和无出处的；先看改动，再决定用不用。",
         )
@@ -37,15 +37,17 @@ def _is_last(entry: Message) -> bool:
     return chat.run is None and bool(chat.messages) and chat.messages[-1].id == entry.id
 
 
-def _begin(app: App, entry: Message, check: AnswerCheck) -> None:
-    start = partial(app.chat.mend, entry, check)
-    tasks.begin(app, entry, start, partial(_propose, app), words="模型正在改写…", failed="没有改写成：")
+def _start_revision(app: App, entry: Message, check: AnswerCheck) -> None:
+    start = partial(app.chat.start_revision, entry, check)
+    tasks.start_task(
+        app, entry, start, partial(_propose, app), status_text="模型正在改写…", failure_prefix="没有改写成："
+    )
 
 
-def _propose(app: App, entry: Message, mended: Mended) -> None:
+def _propose(app: App, entry: Message, mended: Revision) -> None:
     """Keep a proposal for the reader to decide on. Its tokens count whether it is adopted or not."""
     usage = mended.usage
-    tasks.keep(app, entry.costing(usage.input, usage.output, estimated=usage.estimated))
+    tasks.save_answer(app, entry.with_added_usage(usage.input, usage.output, estimated=usage.estimated))
     session.chat().proposal = (entry.id, mended)
 
 
@@ -53,35 +55,35 @@ def draw(app: App, entry: Message) -> None:
     """Draw the proposal for an answer, and the text before it was rewritten."""
     proposal = session.chat().proposal
     if proposal is not None and proposal[0] == entry.id:
-        _decide(app, entry, proposal[1])
+        _draw_dialog(app, entry, proposal[1])
     if entry.before:
         with st.expander("改写前的回答", icon=":material/history:", key=f"before-{entry.id}"):
-            draw_answer(entry.before, entry.found, anchor=f"{entry.id}-before")
+            draw_answer(entry.before, entry.sources, anchor=f"{entry.id}-before")
             if not session.chat().read_only:
                 st.button(
                     "恢复", key=f"restore-{entry.id}", icon=":material/undo:", on_click=_restore, args=(app, entry)
                 )
 
 
-def _drop() -> None:
+def _discard_proposal() -> None:
     session.chat().proposal = None
 
 
-@st.dialog("按核对结果改写", width="medium", icon=":material/edit_note:", on_dismiss=_drop)
-def _decide(app: App, entry: Message, mended: Mended) -> None:
+@st.dialog("按核对结果改写", width="medium", icon=":material/edit_note:", on_dismiss=_discard_proposal)
+def _draw_dialog(app: App, entry: Message, mended: Revision) -> None:
     if mended.check is not None and (counted := tally(mended.check)):
-        st.caption(label(f"改写后：{counted}"))
-    draw_html(changes_html(clean(entry.text), mended.text))
+        st.caption(escape_label(f"改写后：{counted}"))
+    draw_html(revision_diff_html(clean(entry.text), mended.text))
     with st.container(horizontal=True):
         adopted = st.button("采用", key=f"adopt-{entry.id}", type="primary", icon=":material/check:")
         declined = st.button("不用", key=f"decline-{entry.id}", icon=":material/close:")
     if adopted:
-        tasks.keep(app, entry.rewritten(mended.text, before=entry.before or entry.text).rechecked(mended.check))
+        tasks.save_answer(app, entry.with_text(mended.text, before=entry.before or entry.text).with_check(mended.check))
     if adopted or declined:
-        _drop()
+        _discard_proposal()
         st.rerun()
 
 
 def _restore(app: App, entry: Message) -> None:
-    old = entry.rewritten(entry.before, before="")
-    tasks.keep(app, old.rechecked(app.checks.of(old, conversation_sync.read_pages_loader(app, old))))
+    old = entry.with_text(entry.before, before="")
+    tasks.save_answer(app, old.with_check(app.checks.check_for(old, conversation_sync.read_pages_loader(app, old))))

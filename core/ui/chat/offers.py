@@ -16,37 +16,37 @@ FIRST_OFFER = "联网搜索现在关闭，问题由模型直接回答，没有�
 OFFER_AFTER_ANSWER = "联网搜索现在关闭，打开以后回答会带来源。"
 
 
-def first(app: App) -> None:
-    if _possible(app) and search_switch.undecided():
+def draw_on_first_screen(app: App) -> None:
+    if _is_possible(app) and search_switch.is_undecided():
         _draw(FIRST_OFFER, "打开联网搜索", accept=_accept, key="first")
 
 
-def after(app: App, answer: Message) -> None:
+def draw_below_answer(app: App, answer: Message) -> None:
     """Draw the offer below the first answer of a conversation without sources. The embedded model cannot answer without
     sources, so its answers always get the offer."""
-    unsourced = answer.mode == "chat" and answer.whole and not (answer.searches or answer.found)
+    unsourced = answer.mode == "chat" and answer.is_whole and not (answer.searches or answer.sources)
     answers = [message for message in session.chat().messages if message.role == "assistant"]
-    wanted = app.model.choice.embedded or (answers == [answer] and search_switch.undecided())
-    if unsourced and wanted and _possible(app):
+    wanted = app.model.choice.is_embedded or (answers == [answer] and search_switch.is_undecided())
+    if unsourced and wanted and _is_possible(app):
         _draw(OFFER_AFTER_ANSWER, "打开联网搜索并再问", accept=partial(_accept_and_ask, app), key=answer.id)
 
 
-def _possible(app: App) -> bool:
-    return not session.search_enabled() and session.mode() == session.CHAT and app.search.available
+def _is_possible(app: App) -> bool:
+    return not session.is_search_enabled() and session.mode() == session.CHAT and app.search.has_engines
 
 
-def _draw(words: str, button: str, *, accept: Callable[[], None], key: str) -> None:
+def _draw(text: str, button: str, *, accept: Callable[[], None], key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(words, width="content")
+        st.caption(text, width="content")
         st.button(button, key=f"search-on-{key}", icon=":material/travel_explore:", on_click=accept)
-        if search_switch.undecided():
+        if search_switch.is_undecided():
             st.button(
-                "保持关闭", key=f"search-off-{key}", type="tertiary", on_click=search_switch.switch, args=(False,)
+                "保持关闭", key=f"search-off-{key}", type="tertiary", on_click=search_switch.set_search, args=(False,)
             )
 
 
 def _accept() -> None:
-    search_switch.switch(True)
+    search_switch.set_search(True)
     st.toast(search_switch.SEARCH_ON, icon=":material/travel_explore:")
 
 

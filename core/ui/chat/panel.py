@@ -12,48 +12,48 @@ import streamlit as st
 
 from core.app import App
 from core.base.settings import PanelControl
-from core.run.choices import AS_CONFIGURED, Choices
-from core.run.panel import Control, Group, choices, groups, picked_before
+from core.run.choices import NO_CHOICES, Choices
+from core.run.panel import Control, ControlGroup, control_groups, read_choices, restore_picked
 from core.ui import preferences
-from core.ui.escape import label
+from core.ui.escape import escape_label
 
 MODEL_MENU = "model_menu"
-AT_THE_INPUT = "model"
+MODEL_CONTROL = "model"
 """Name of the control that stands at the input instead of in the sidebar."""
 
 _ICONS = {"搜索设置": ":material/travel_explore:", "模型与智能体": ":material/tune:"}
 
 
-def chosen(app: App) -> Choices:
+def current_choices(app: App) -> Choices:
     """Return the choices for the next question of this session."""
-    picked = _picked()
-    return choices(groups(app.settings, picked), picked) if picked else AS_CONFIGURED
+    picked = _picked_values()
+    return read_choices(control_groups(app.settings, picked), picked) if picked else NO_CHOICES
 
 
-def restore(app: App, chosen: Mapping[str, Any]) -> None:
+def restore(app: App, stored_choices: Mapping[str, Any]) -> None:
     """Set the widgets to stored preferences. Call it before they are drawn."""
-    for name, words in picked_before(groups(app.settings, _picked()), chosen).items():
+    for name, words in restore_picked(control_groups(app.settings, _picked_values()), stored_choices).items():
         st.session_state[_key(name)] = words
 
 
 def draw(app: App) -> None:
-    picked = _picked()
-    for group in groups(app.settings, picked):
-        here = Group(group.title, tuple(control for control in group.controls if control.name != AT_THE_INPUT))
+    picked = _picked_values()
+    for group in control_groups(app.settings, picked):
+        here = ControlGroup(group.title, tuple(control for control in group.controls if control.name != MODEL_CONTROL))
         if here.controls:
-            _draw_group(here, changes=sum(control.changed(picked.get(control.name)) for control in here.controls))
+            _draw_group(here, changes=sum(control.is_changed(picked.get(control.name)) for control in here.controls))
 
 
-def draw_model(app: App) -> None:
+def draw_model_menu(app: App) -> None:
     """Draw the model menu at the input, if there is more than one model."""
-    shown = groups(app.settings, _picked())
+    shown = control_groups(app.settings, _picked_values())
     controls = {control.name: control for group in shown for control in group.controls}
-    if model := controls.get(AT_THE_INPUT):
+    if model := controls.get(MODEL_CONTROL):
         st.menu_button(
-            label(st.session_state.get(_key(model.name), model.default)),
+            escape_label(st.session_state.get(_key(model.name), model.default)),
             list(model.options),
             key=MODEL_MENU,
-            format_func=label,
+            format_func=escape_label,
             type="tertiary",
             on_click=_pick_model,
             args=(model,),
@@ -62,19 +62,19 @@ def draw_model(app: App) -> None:
 
 def _pick_model(control: Control) -> None:
     st.session_state[_key(control.name)] = st.session_state[MODEL_MENU]
-    _remember(control)
+    _save_choice(control)
 
 
 def _key(name: str) -> str:
     return f"panel_{name}"
 
 
-def _picked() -> dict[str, str]:
+def _picked_values() -> dict[str, str]:
     found = {name: st.session_state.get(_key(name)) for name in get_args(PanelControl)}
     return {name: words for name, words in found.items() if words is not None}
 
 
-def _draw_group(group: Group, *, changes: int) -> None:
+def _draw_group(group: ControlGroup, *, changes: int) -> None:
     title = f"{group.title} · 已修改 {changes} 项" if changes else group.title
     # Its controls would cost every rerun more than the rest of the sidebar, and most readers never open it.
     fold = st.expander(title, icon=_ICONS[group.title], key=_key(group.title), on_change="rerun")
@@ -94,9 +94,9 @@ def _draw_group(group: Group, *, changes: int) -> None:
         )
 
 
-def _draw_control(control: Control, group: Group) -> None:
-    if control.blocked:
-        st.caption(f"{control.title}：{control.blocked}")
+def _draw_control(control: Control, group: ControlGroup) -> None:
+    if control.blocked_reason:
+        st.caption(f"{control.title}：{control.blocked_reason}")
         return
     key = _key(control.name)
     st.session_state.setdefault(key, control.default)
@@ -104,32 +104,32 @@ def _draw_control(control: Control, group: Group) -> None:
     if control.is_scale:
         widget = st.select_slider
     widget(
-        f"{control.title} :gray[默认 {label(control.default)}]",
+        f"{control.title} :gray[默认 {escape_label(control.default)}]",
         list(control.options),
         key=key,
         help=control.help,
         persist_state="session",
-        on_change=_keep,
+        on_change=_on_change,
         args=(control, group),
     )
 
 
-def _stay_open(group: Group) -> None:
+def _keep_open(group: ControlGroup) -> None:
     """Keep a group open. With another number in its title Streamlit takes it for a new expander."""
     st.session_state[_key(group.title)] = True
 
 
-def _keep(control: Control, group: Group) -> None:
-    _stay_open(group)
-    _remember(control)
+def _on_change(control: Control, group: ControlGroup) -> None:
+    _keep_open(group)
+    _save_choice(control)
 
 
-def _remember(control: Control) -> None:
-    preferences.keep({control.name: control.chosen(st.session_state[_key(control.name)])})
+def _save_choice(control: Control) -> None:
+    preferences.save({control.name: control.value_to_remember(st.session_state[_key(control.name)])})
 
 
-def _reset(group: Group) -> None:
-    _stay_open(group)
+def _reset(group: ControlGroup) -> None:
+    _keep_open(group)
     for control in group.controls:
         st.session_state[_key(control.name)] = control.default
-    preferences.keep({control.name: None for control in group.controls})
+    preferences.save({control.name: None for control in group.controls})

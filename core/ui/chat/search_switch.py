@@ -14,32 +14,32 @@ SEARCH_ON = "联网搜索已打开：之后的问题会先搜索，再带着来�
 SEARCH_OFF = "联网搜索已关闭：之后的问题由模型直接回答。"
 
 
-def restore(app: App, chosen: object) -> None:
+def restore(app: App, stored_choice: object) -> None:
     """Set the switch from the stored choice. A value that is not a boolean counts as no choice."""
-    st.session_state[DECIDED] = isinstance(chosen, bool)
-    if app.search.available and (chosen if isinstance(chosen, bool) else _on_by_default(app)):
+    st.session_state[DECIDED] = isinstance(stored_choice, bool)
+    if app.search.has_engines and (stored_choice if isinstance(stored_choice, bool) else _is_on_by_default(app)):
         st.session_state[session.SEARCH_TOGGLE] = True
 
 
-def _on_by_default(app: App) -> bool:
+def _is_on_by_default(app: App) -> bool:
     match app.settings.chat.search_default:
         case "on":
             return True
         case "auto":
-            return app.search.web_ready
+            return app.search.is_web_ready
         case "off":
             return False
 
 
-def switch(on: bool) -> None:
+def set_search(on: bool) -> None:
     st.session_state[session.SEARCH_TOGGLE] = on
-    switched()
+    on_switch()
 
 
-def switched() -> None:
+def on_switch() -> None:
     st.session_state[DECIDED] = True
-    preferences.keep({"search": session.search_enabled()})
+    preferences.save({"search": session.is_search_enabled()})
 
 
-def undecided() -> bool:
+def is_undecided() -> bool:
     return not st.session_state.get(DECIDED)

@@ -8,35 +8,37 @@ from functools import partial
 import streamlit as st
 
 from core.answer.checked import AnswerCheck, Verdict
-from core.answer.claims import claims
+from core.answer.claims import citation_verdicts
 from core.answer.message import Message
 from core.app import App
-from core.run.checking import Texts, source_texts
+from core.run.checking import TextsByNumber, source_texts
 from core.run.question import AnswerOptions
 from core.ui.chat import tasks
 
 
-def offer(app: App, entry: Message, check: AnswerCheck) -> None:
-    if any(claim.verdict is Verdict.UNCHECKED for claim in claims(check)) and tasks.possible(app, entry):
+def draw_button(app: App, entry: Message, check: AnswerCheck) -> None:
+    if any(claim.verdict is Verdict.UNCHECKED for claim in citation_verdicts(check)) and tasks.is_possible(app, entry):
         st.button(
             "让模型复核",
             key=f"review-{entry.id}",
             icon=":material/rate_review:",
-            on_click=_begin,
+            on_click=_start_review,
             args=(app, entry, check),
             help="把「未核」的引用交给模型判断，多一次模型调用；只采纳它能在来源中引出原话的判断。",
         )
 
 
-def _begin(app: App, entry: Message, check: AnswerCheck) -> None:
-    def start(texts: Texts, options: AnswerOptions) -> Future[AnswerCheck]:
-        return app.chat.review(check, source_texts(entry.found, texts), options)
+def _start_review(app: App, entry: Message, check: AnswerCheck) -> None:
+    def start(texts: TextsByNumber, options: AnswerOptions) -> Future[AnswerCheck]:
+        return app.chat.start_second_opinion(check, source_texts(entry.sources, texts), options)
 
-    tasks.begin(app, entry, start, partial(_take, app), words="模型正在复核…", failed="没有复核成：")
+    tasks.start_task(
+        app, entry, start, partial(_apply_review, app), status_text="模型正在复核…", failure_prefix="没有复核成："
+    )
 
 
-def _take(app: App, entry: Message, check: AnswerCheck) -> None:
+def _apply_review(app: App, entry: Message, check: AnswerCheck) -> None:
     asked = check.opinion
     if asked is not None:
-        entry = entry.costing(asked.input, asked.output, estimated=asked.estimated)
-    tasks.keep(app, entry.rechecked(check))
+        entry = entry.with_added_usage(asked.input, asked.output, estimated=asked.estimated)
+    tasks.save_answer(app, entry.with_check(check))

@@ -10,23 +10,23 @@ from core.app import App
 from core.base.errors import AppError
 from core.ui import conversation_list, conversation_sync, scripts, session
 from core.ui.chat.answer import app_url
-from core.ui.escape import label
+from core.ui.escape import escape_label
 
 
-def offer(app: App, chat: session.ChatState) -> None:
+def draw_button(app: App, chat: session.ChatState) -> None:
     """Draw the share button below the last answer."""
     if chat.conversation_id and st.button("分享", key="share-conversation", icon=":material/share:"):
-        share(app, chat.conversation_id)
+        draw_share_dialog(app, chat.conversation_id)
 
 
 @st.dialog("分享", icon=":material/share:")
-def share(app: App, id: str) -> None:
+def draw_share_dialog(app: App, id: str) -> None:
     try:
-        link = address(conversation_sync.SHARED, conversation_list.share(app, id))
+        link = conversation_address(conversation_sync.SHARED, conversation_list.share(app, id))
     except AppError as error:
-        st.warning(label(str(error)), icon=":material/error:")
+        st.warning(escape_label(str(error)), icon=":material/error:")
         return
-    _show(link)
+    _draw_link(link)
     st.caption("拿到链接的人可以阅读、导出和复制这个对话，包括以后新增的内容，不能改动它。撤回以后，链接就打不开了。")
     if st.button("撤回", key="withdraw-share", icon=":material/link_off:"):
         _withdraw(app, id)
@@ -36,23 +36,23 @@ def _withdraw(app: App, id: str) -> None:
     try:
         conversation_list.withdraw_share(app, id)
     except AppError as error:
-        st.warning(label(str(error)), icon=":material/error:")
+        st.warning(escape_label(str(error)), icon=":material/error:")
         return
     st.rerun()
 
 
 @st.dialog("复制链接", icon=":material/link:")
-def copy_link(id: str) -> None:
-    _show(address(conversation_sync.ADDRESS, id))
+def draw_link_dialog(id: str) -> None:
+    _draw_link(conversation_address(conversation_sync.ADDRESS, id))
     st.caption("这是你自己打开这个对话的网址。要给别人看，请用「分享」：分享的链接可以撤回。")
 
 
-def _show(link: str) -> None:
+def _draw_link(link: str) -> None:
     st.code(link, language=None, wrap_lines=True)
-    scripts.copy(link)
+    scripts.copy_to_clipboard(link)
 
 
-def address(parameter: str, value: str) -> str:
+def conversation_address(parameter: str, value: str) -> str:
     """Return the address of a conversation as this browser reaches the page."""
     here = urlsplit(st.context.url or app_url())
     return here._replace(path=here.path or "/", query=f"{parameter}={value}", fragment="").geturl()

@@ -12,7 +12,7 @@ from core.base.settings import choose_model
 from core.base.text import one_line, shorten
 from core.ui import identity, preferences, session
 from core.ui.chat import panel, search_switch, sidebar_conversations, steps
-from core.ui.escape import label
+from core.ui.escape import escape_label
 from core.ui.settings import own_key
 
 log = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ def restore(app: App) -> None:
     """Restore the visitor's choices from earlier sessions, as far as they are still offered."""
     if session.RESTORED in st.session_state:
         return
-    chosen = preferences.kept()
+    chosen = preferences.load()
     if chosen.get("mode") in (session.CHAT, session.AGENT):
         st.session_state[session.MODE] = chosen["mode"]
     search_switch.restore(app, chosen.get("search"))
@@ -38,21 +38,21 @@ def draw(app: App, *, on_chat_page: bool) -> None:
         if on_chat_page:
             sidebar_conversations.draw(app)
             panel.draw(app)
-        _login()
-        own = own_key.model()
-        model = own.choice if own else choose_model(panel.chosen(app).applied_to(app.settings))
-        st.caption(f"模型：{label(model.label)}")
-        if on_chat_page and model.embedded:
+        _draw_login()
+        own = own_key.session_model()
+        model = own.choice if own else choose_model(panel.current_choices(app).apply_to(app.settings))
+        st.caption(f"模型：{escape_label(model.label)}")
+        if on_chat_page and model.is_embedded:
             st.caption("内置摘录模型只摘录来源中的原句，不会推理。连接语言模型之后，由它撰写回答。")
 
 
-def _login() -> None:
+def _draw_login() -> None:
     """Draw login or logout, if Streamlit's own login is configured ([auth] in secrets.toml)."""
     if not identity.is_login_configured():
         return
     if st.user.is_logged_in:
         name = str(st.user.get("name") or st.user.get("email") or "用户")
-        st.caption(f"已登录：{label(shorten(one_line(name), NAME_LENGTH))}")
+        st.caption(f"已登录：{escape_label(shorten(one_line(name), NAME_LENGTH))}")
         st.button("退出登录", on_click=st.logout, width="stretch")
     elif st.button("登录", width="stretch", help="登录后，对话只有你自己能打开。"):
         try:

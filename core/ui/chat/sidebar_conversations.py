@@ -14,25 +14,25 @@ from core.base.errors import AppError
 from core.store import Conversation
 from core.ui import clock, conversation_list, conversation_sync, session
 from core.ui.chat import actions, export_menu, sharing
-from core.ui.escape import label
+from core.ui.escape import escape_label
 
 SEARCH = "history_search"
 SHOWN = "history_shown"
 CHOSEN = "history_chosen"
-FIRST, MORE = 15, 30
+INITIAL_COUNT, MORE_COUNT = 15, 30
 RENAME, SHARE, LINK, EXPORT, DELETE = "改名", "分享", "复制链接", "导出", "删除"
 
 
 def draw(app: App) -> None:
     """Draw the list of conversations."""
     st.button("新对话", key="new-conversation", icon=":material/add:", width="stretch", on_click=actions.clear)
-    words, shown = st.session_state.get(SEARCH) or "", st.session_state.get(SHOWN, FIRST)
+    words, shown = st.session_state.get(SEARCH) or "", st.session_state.get(SHOWN, INITIAL_COUNT)
     found = conversation_list.list_conversations(app, words, shown + 1)
     if found or words:
         _search_box()
     _offer_undo(app)
     with st.container(key="history", gap=None):
-        for name, entries in groupby(found[:shown], key=_when(clock.now())):
+        for name, entries in groupby(found[:shown], key=_age_group(clock.now())):
             st.caption(name)
             for entry in entries:
                 _draw_entry(app, entry)
@@ -43,7 +43,7 @@ def draw(app: App) -> None:
     _open_dialog(app)
 
 
-def _when(now: datetime) -> Callable[[Conversation], str]:
+def _age_group(now: datetime) -> Callable[[Conversation], str]:
     def name(entry: Conversation) -> str:
         days = (now.date() - datetime.fromtimestamp(entry.updated, now.tzinfo).date()).days
         if days < 2:
@@ -66,7 +66,7 @@ def _search_box() -> None:
 
 
 def _show_more() -> None:
-    st.session_state[SHOWN] = st.session_state.get(SHOWN, FIRST) + MORE
+    st.session_state[SHOWN] = st.session_state.get(SHOWN, INITIAL_COUNT) + MORE_COUNT
 
 
 def _draw_entry(app: App, entry: Conversation) -> None:
@@ -79,7 +79,7 @@ def _draw_entry(app: App, entry: Conversation) -> None:
         key="history-open" if is_open else f"entry-{entry.id}",
     ):
         st.button(
-            label(entry.title),
+            escape_label(entry.title),
             key=f"open-{entry.id}",
             type="tertiary",
             width="stretch",
@@ -89,29 +89,29 @@ def _draw_entry(app: App, entry: Conversation) -> None:
             args=(entry.id,),
         )
         st.menu_button(
-            f"「{label(entry.title)}」的操作",
+            f"「{escape_label(entry.title)}」的操作",
             (RENAME, SHARE, LINK, EXPORT, DELETE),
             key=f"menu-{entry.id}",
             type="tertiary",
             icon=":material/more_horiz:",
-            on_click=_choose,
+            on_click=_on_menu_choice,
             args=(app, entry),
         )
 
 
-def _choose(app: App, entry: Conversation) -> None:
+def _on_menu_choice(app: App, entry: Conversation) -> None:
     chosen = st.session_state[f"menu-{entry.id}"]
     if chosen == DELETE:
-        _try(lambda: conversation_list.delete(app, entry))
+        _show_errors(lambda: conversation_list.delete(app, entry))
     else:
         st.session_state[CHOSEN] = (chosen, entry)
 
 
-def _try(act: Callable[[], None]) -> None:
+def _show_errors(action: Callable[[], None]) -> None:
     try:
-        act()
+        action()
     except AppError as error:
-        st.toast(label(str(error)), icon=":material/error:")
+        st.toast(escape_label(str(error)), icon=":material/error:")
 
 
 def _offer_undo(app: App) -> None:
@@ -119,8 +119,10 @@ def _offer_undo(app: App) -> None:
         return
     undo = partial(conversation_list.undo_delete, app)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", key="history-undo"):
-        st.caption(f"已删除「{label(gone.conversation.title)}」")
-        st.button("撤销", key="undo-deletion", icon=":material/undo:", type="tertiary", on_click=_try, args=(undo,))
+        st.caption(f"已删除「{escape_label(gone.conversation.title)}」")
+        st.button(
+            "撤销", key="undo-deletion", icon=":material/undo:", type="tertiary", on_click=_show_errors, args=(undo,)
+        )
 
 
 def _open_dialog(app: App) -> None:
@@ -129,9 +131,9 @@ def _open_dialog(app: App) -> None:
     if chosen == RENAME:
         _rename(app, entry)
     elif chosen == SHARE:
-        sharing.share(app, entry.id)
+        sharing.draw_share_dialog(app, entry.id)
     elif chosen == LINK:
-        sharing.copy_link(entry.id)
+        sharing.draw_link_dialog(entry.id)
     elif chosen == EXPORT:
         _export(app, entry)
 
@@ -145,7 +147,7 @@ def _rename(app: App, entry: Conversation) -> None:
     try:
         conversation_list.rename(app, entry.id, title)
     except AppError as error:
-        st.warning(label(str(error)), icon=":material/error:")
+        st.warning(escape_label(str(error)), icon=":material/error:")
     else:
         st.rerun()
 

@@ -10,22 +10,22 @@ from markupsafe import Markup
 from streamlit.delta_generator import DeltaGenerator
 
 from core.answer.message import Message
-from core.answer.source_html import panel_html, place_name, results_html
+from core.answer.source_html import results_html, site_name, source_panel_html
 from core.answer.sources import OFFICIAL, is_official
 from core.app import App
 from core.search.types import SearchResult, Source
 from core.ui import session
 from core.ui.chat import ledger
 from core.ui.chat.answer import app_url
-from core.ui.escape import draw_html, label
+from core.ui.escape import draw_html, escape_label
 
-SITES = 3
+MAX_SITES = 3
 """Number of sites named in the line. The others are counted."""
 
 
 def draw(app: App, entry: Message, *, is_last: bool) -> None:
     """Draw the line. Its contents are written only when somebody opens it."""
-    sources = entry.found
+    sources = entry.sources
     if not (sources or entry.searches):
         return
     official = app.settings.sources.official_hosts
@@ -33,8 +33,8 @@ def draw(app: App, entry: Message, *, is_last: bool) -> None:
     if not fold.open:
         return
     with fold:
-        _list(sources, {source.number for source in entry.cited}, official)
-        _besides([result for search in entry.searches for result in search.not_handed_over])
+        _draw_sources(sources, {source.number for source in entry.cited}, official)
+        _draw_unnumbered([result for search in entry.searches for result in search.unnumbered_results])
         if entry.searches:
             can_edit = entry.mode == session.mode() == session.CHAT
             ledger.draw(app, entry.searches, key=entry.id, can_repeat=is_last, can_edit=can_edit)
@@ -46,7 +46,7 @@ def draw_growing(app: App, sources: Sequence[Source], place: DeltaGenerator) -> 
     sources = list({source.number: source for source in sources}.values())
     official = app.settings.sources.official_hosts
     with place.expander(_title(sources, official), type="compact"):
-        _list(sources, None, official)
+        _draw_sources(sources, None, official)
 
 
 def _title(sources: Sequence[Source], official: Sequence[str]) -> str:
@@ -54,22 +54,22 @@ def _title(sources: Sequence[Source], official: Sequence[str]) -> str:
         return "没有来源 · 搜索账本"
     sites: dict[str, str] = {}
     for source in sources:
-        sites.setdefault(place_name(source.url, app_url()) or source.title, source.url)
-    named = list(sites.items())[:SITES]
+        sites.setdefault(site_name(source.url, app_url()) or source.title, source.url)
+    named = list(sites.items())[:MAX_SITES]
     badges = [
-        f":gray-badge[{label(site)}]{f' :blue-badge[{OFFICIAL}]' if is_official(url, official) else ''}"
+        f":gray-badge[{escape_label(site)}]{f' :blue-badge[{OFFICIAL}]' if is_official(url, official) else ''}"
         for site, url in named
     ]
     more = [f"等 {len(sites)} 处"] if len(sites) > len(named) else []
     return " ".join([f"{len(sources)} 个来源", *badges, *more])
 
 
-def _list(sources: Sequence[Source], cited: set[int] | None, official: Sequence[str]) -> None:
+def _draw_sources(sources: Sequence[Source], cited: set[int] | None, official: Sequence[str]) -> None:
     if sources:
-        draw_html(panel_html(sources, cited=cited, official=official, app_url=app_url()))
+        draw_html(source_panel_html(sources, cited=cited, official=official, app_url=app_url()))
 
 
-def _besides(results: Sequence[SearchResult]) -> None:
+def _draw_unnumbered(results: Sequence[SearchResult]) -> None:
     if results:
         words = Markup('<div class="wy-line">另外找到 %s 条，没有交给模型，所以没有编号。</div>') % len(results)
-        draw_html(words + results_html(results, app_url=app_url(), whole=True))
+        draw_html(words + results_html(results, app_url=app_url(), full_snippets=True))

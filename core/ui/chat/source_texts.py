@@ -9,64 +9,66 @@ from datetime import datetime
 import streamlit as st
 from markupsafe import Markup
 
-from core.answer.claims import BAD_FIRST, MARKS
-from core.answer.compared import Place, marked_html, places
+from core.answer.claims import MARKS, VERDICTS_WORST_FIRST
+from core.answer.compared import TextSpan, compared_spans, marked_html
 from core.answer.message import Message
-from core.answer.sources import how_read
+from core.answer.sources import reading_status
 from core.app import App
 from core.base.errors import AppError
 from core.base.text import one_line, shorten
 from core.search.types import Source
-from core.store import KeptPage
+from core.store import StoredPage
 from core.ui import clock, conversation_sync, session
 from core.ui.chat import actions, claims
-from core.ui.chat.answer import draw_list
-from core.ui.escape import draw_html, label
+from core.ui.chat.answer import draw_source_list
+from core.ui.escape import draw_html, escape_label
 
 
-def offer(app: App, entry: Message, *, is_last: bool) -> None:
-    sources = entry.found
+def draw_button(app: App, entry: Message, *, is_last: bool) -> None:
+    sources = entry.sources
     if sources and st.button("来源原文", key=f"texts-{entry.id}", icon=":material/menu_book:"):
-        _show(app, entry, sources, is_last=is_last)
+        _draw_dialog(app, entry, sources, is_last=is_last)
 
 
 @st.dialog("来源原文", width="medium", icon=":material/menu_book:")
-def _show(app: App, entry: Message, sources: Sequence[Source], *, is_last: bool) -> None:
+def _draw_dialog(app: App, entry: Message, sources: Sequence[Source], *, is_last: bool) -> None:
     first = min(range(len(sources)), key=lambda place: sources[place].read == "snippet")
     source = st.selectbox("来源", sources, index=first, format_func=_name, key=f"text-of-{entry.id}")
-    draw_list([source])
+    draw_source_list([source])
     if source.read == "snippet":
-        _unread(app, source, is_last=is_last)
+        _draw_unread(app, source, is_last=is_last)
     else:
-        _text(app, entry, source)
+        _draw_text(app, entry, source)
 
 
 def _name(source: Source) -> str:
-    return " · ".join(filter(None, (f"[{source.number}] {shorten(one_line(source.title), 40)}", how_read(source))))
+    return " · ".join(
+        filter(None, (f"[{source.number}] {shorten(one_line(source.title), 40)}", reading_status(source)))
+    )
 
 
-def _text(app: App, entry: Message, source: Source) -> None:
+def _draw_text(app: App, entry: Message, source: Source) -> None:
     try:
         page = conversation_sync.read_pages_loader(app, entry)().get(source.number)
     except AppError as error:
-        st.warning(label(str(error)), icon=":material/error:")
+        st.warning(escape_label(str(error)), icon=":material/error:")
         return
     if page is None:
         st.info("没有保存这个来源的文字：还没有存好、已经损坏，或管理员没有开启保存。", icon=":material/info:")
         return
-    st.caption(_when_read(page, source))
+    st.caption(_fetched_note(page, source))
     check = claims.check_of(app, entry)
-    marked = places(check, source.number, page.text) if check else []
+    marked = compared_spans(check, source.number, page.text) if check else []
     anchor = f"text-{entry.id}-{source.number}"
     if marked:
-        draw_html(_how_many(marked, anchor))
+        draw_html(_count_html(marked, anchor))
     draw_html(Markup('<div class="wy-page-text" tabindex="0">%s</div>') % marked_html(page.text, marked, anchor=anchor))
 
 
-def _how_many(marked: Sequence[Place], anchor: str) -> Markup:
-    counted = Counter(place.claim.verdict for place in marked)
+def _count_html(marked: Sequence[TextSpan], anchor: str) -> Markup:
+    counted = Counter(place.citation_verdict.verdict for place in marked)
     kinds = " · ".join(
-        f"{MARKS[verdict]} {verdict.label} {counted[verdict]}" for verdict in BAD_FIRST if counted[verdict]
+        f"{MARKS[verdict]} {verdict.label} {counted[verdict]}" for verdict in VERDICTS_WORST_FIRST if counted[verdict]
     )
     return Markup(
         '<div class="wy-dim wy-places">核对时比较过的 %s 处已标出（%s）。<a href="#%s">跳到第一处</a></div>'
@@ -77,16 +79,16 @@ def _how_many(marked: Sequence[Place], anchor: str) -> Markup:
     )
 
 
-def _when_read(page: KeptPage, source: Source) -> str:
+def _fetched_note(page: StoredPage, source: Source) -> str:
     moment = datetime.fromtimestamp(page.fetched, clock.reader_zone())
     what = {"page": "网页现在可能已经不同。", "library": "库里的文字现在可能已经不同。"}.get(source.read, "")
     return f"以下是 {moment:%Y-%m-%d %H:%M} 读到的文字，共 {len(page.text):,} 字，校验值 {page.hash[:12]}。{what}"
 
 
-def _unread(app: App, source: Source, *, is_last: bool) -> None:
+def _draw_unread(app: App, source: Source, *, is_last: bool) -> None:
     why = f"没有读到这个网页的全文：{source.unread}。" if source.unread else "没有打开过这个网页。"
-    st.info(label(f"{why}回答只用了搜索引擎给出的摘要。"), icon=":material/info:")
-    if not is_last or session.chat().run is not None or not app.reader.pages:
+    st.info(escape_label(f"{why}回答只用了搜索引擎给出的摘要。"), icon=":material/info:")
+    if not is_last or session.chat().run is not None or not app.reader.max_pages:
         return
     if st.button(
         "阅读", key=f"read-{source.number}", icon=":material/menu_book:", help="打开这个网页，读完后重新回答。"

@@ -16,46 +16,44 @@ from streamlit.delta_generator import DeltaGenerator
 from core.answer.events import RunEvent, Thought
 from core.ui import preferences
 from core.ui.chat.answer import UPDATES_PER_SECOND, app_url
-from core.ui.chat.story import Line, Story, ThoughtLine, rail_html, told
+from core.ui.chat.story import StepLine, StepLines, ThoughtLine, lines_of, rail_html
 from core.ui.escape import draw_html
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
-FOLDED = "steps_folded"
+FOLDED_KEY = "steps_folded"
 """Key of the reader's choice, in the session and among the stored preferences."""
-_AT_FIRST = "steps_at_first"
+_INITIAL_STATES = "steps_at_first"
 
 
-def restore(chosen: Mapping[str, Any]) -> None:
-    st.session_state[FOLDED] = chosen.get(FOLDED) is True
+def restore(stored_choices: Mapping[str, Any]) -> None:
+    st.session_state[FOLDED_KEY] = stored_choices.get(FOLDED_KEY) is True
 
 
 def _fold(place: DeltaGenerator, title: str, key: str, icon: str | None = None) -> ExpanderContainer:
     """Return the expander of a rail. Its first state is remembered, because Streamlit would take another one for a new
     widget."""
-    at_first = st.session_state.setdefault(_AT_FIRST, {})
-    opened = at_first.setdefault(key, not st.session_state.get(FOLDED))
-    return place.expander(
-        title, expanded=opened, key=key, icon=icon, type="compact", on_change=_folded_or_not, args=(key,)
-    )
+    at_first = st.session_state.setdefault(_INITIAL_STATES, {})
+    opened = at_first.setdefault(key, not st.session_state.get(FOLDED_KEY))
+    return place.expander(title, expanded=opened, key=key, icon=icon, type="compact", on_change=_on_fold, args=(key,))
 
 
-def _folded_or_not(key: str) -> None:
-    st.session_state[FOLDED] = not st.session_state[key]
-    preferences.keep({FOLDED: st.session_state[FOLDED] or None})
+def _on_fold(key: str) -> None:
+    st.session_state[FOLDED_KEY] = not st.session_state[key]
+    preferences.save({FOLDED_KEY: st.session_state[FOLDED_KEY] or None})
 
 
 def draw_steps(events: Iterable[RunEvent], *, key: str = "", seconds: float = 0.0) -> None:
     """Draw the steps of a finished run."""
-    story = told(events, app_url=app_url())
-    if story.shown:
+    story = lines_of(events, app_url=app_url())
+    if story.visible:
         fold = _fold(st.container(), _title(story, seconds), f"steps-{key}")
         if fold.open:
-            draw_html(rail_html(story.shown), fold)
+            draw_html(rail_html(story.visible), fold)
 
 
-def _title(story: Story, seconds: float) -> str:
+def _title(story: StepLines, seconds: float) -> str:
     parts = [story.totals or "思考过程"]
     if story.failures:
         parts.append(f":red[{story.failures} 步没有成功]")
@@ -72,14 +70,14 @@ class Steps:
         self._place = place
         self._key = key
         self._clock = clock
-        self._story = Story(app_url=app_url(), clock=clock)
+        self._story = StepLines(app_url=app_url(), clock=clock)
         self._area: DeltaGenerator | None = None
-        self._one_line = False
+        self._shows_last_only = False
         self._places: list[DeltaGenerator] = []
         self._next_update = 0.0
 
-    def take(self, event: RunEvent) -> None:
-        self._story.take(event)
+    def add_event(self, event: RunEvent) -> None:
+        self._story.add_event(event)
         if not isinstance(event, Thought):
             self.draw()
 
@@ -89,15 +87,15 @@ class Steps:
 
     def draw(self) -> None:
         for number, line in enumerate(self._story.lines):
-            if line.changed and self._is_due(line):
-                line.changed = False
+            if line.is_changed and self._is_due(line):
+                line.is_changed = False
                 place = self._place_of(number)
-                if line.gone:
+                if line.is_removed:
                     place.empty()
                 else:
                     draw_html(rail_html([line]), place)
 
-    def _is_due(self, line: Line) -> bool:
+    def _is_due(self, line: StepLine) -> bool:
         """Return whether a line may be drawn now. A thought grows with every token and is drawn less often."""
         if not (isinstance(line, ThoughtLine) and line.state == "running"):
             return True
@@ -108,15 +106,15 @@ class Steps:
         return due
 
     def _place_of(self, number: int) -> DeltaGenerator:
-        area = self._area = self._area or self._opened()
+        area = self._area = self._area or self._open_area()
         while len(self._places) <= number:
-            self._places.append(self._places[0] if self._one_line and self._places else area.empty())
+            self._places.append(self._places[0] if self._shows_last_only and self._places else area.empty())
         return self._places[number]
 
-    def _opened(self) -> DeltaGenerator:
+    def _open_area(self) -> DeltaGenerator:
         """Create the area with the first line, because a run may have none."""
         if not self._key:
             return self._place.container(gap=None)
         fold = _fold(self._place, "正在回答", f"steps-live-{self._key}", icon="spinner")
-        self._one_line = not fold.open
+        self._shows_last_only = not fold.open
         return (fold if fold.open else self._place).container(gap=None)

@@ -14,38 +14,46 @@ from core.answer.message import Message
 from core.app import App
 from core.base.errors import AppError
 from core.run.admission import TooManyQuestions
-from core.run.checking import Texts
+from core.run.checking import TextsByNumber
 from core.run.question import AnswerOptions
 from core.ui import conversation_sync, identity, session
 from core.ui.chat import panel
-from core.ui.escape import draw_html, label
+from core.ui.escape import draw_html, escape_label
 from core.ui.settings import own_key
 
 log = logging.getLogger(__name__)
 
-LOOK_EVERY = 0.5
+POLL_SECONDS = 0.5
 TOO_MANY = "提问次数已达到每分钟的上限，请过一会儿再试。"
-BUG = "程序出错，细节已写入日志。"
+INTERNAL_ERROR = "程序出错，细节已写入日志。"
 
 T = TypeVar("T")
-Start = Callable[[Texts, AnswerOptions], Future[T]]
+Start = Callable[[TextsByNumber, AnswerOptions], Future[T]]
 
 
-def possible(app: App, entry: Message) -> bool:
+def is_possible(app: App, entry: Message) -> bool:
     """Return whether a task may start. One runs at a time, never with the embedded model, which only quotes, and never
     on another visitor's answer."""
     chat = session.chat()
     free = entry.id not in chat.tasks and not chat.read_only
-    return free and app.settings.checks.judge != "off" and not app.chat.model_for(_options(app)).choice.embedded
+    return free and app.settings.checks.judge != "off" and not app.chat.model_for(_options(app)).choice.is_embedded
 
 
 def _options(app: App) -> AnswerOptions:
     """Return the options for a task: the visitor whose limits count, and the model that would answer now."""
-    return AnswerOptions(user=identity.rate_limited_visitor(), choices=panel.chosen(app), own_model=own_key.model())
+    return AnswerOptions(
+        visitor=identity.rate_limited_visitor(), choices=panel.current_choices(app), own_model=own_key.session_model()
+    )
 
 
-def begin(
-    app: App, entry: Message, start: Start[T], take: Callable[[Message, T], None], *, words: str, failed: str
+def start_task(
+    app: App,
+    entry: Message,
+    start: Start[T],
+    on_result: Callable[[Message, T], None],
+    *,
+    status_text: str,
+    failure_prefix: str,
 ) -> None:
     chat = session.chat()
     chat.remarks.pop(entry.id, None)
@@ -55,41 +63,41 @@ def begin(
         )  # what was read for the answer may be on its way to the database
         future = start(conversation_sync.read_pages_loader(app, entry)(), _options(app))
     except TooManyQuestions:
-        _say(entry.id, TOO_MANY)
+        _set_remark(entry.id, TOO_MANY)
     except AppError as error:
-        _say(entry.id, f"{failed}{error}")
+        _set_remark(entry.id, f"{failure_prefix}{error}")
     else:
-        chat.tasks[entry.id] = session.Task(future, words, failed, take)
+        chat.tasks[entry.id] = session.AnswerTask(future, status_text, failure_prefix, on_result)
 
 
-def _say(id: str, remark: str) -> None:
+def _set_remark(id: str, remark: str) -> None:
     session.chat().remarks[id] = remark
-    session.chat().unfold = id
+    session.chat().unfolded_id = id
 
 
-def remark(entry: Message) -> None:
+def draw_remark(entry: Message) -> None:
     if words := session.chat().remarks.get(entry.id):
-        st.warning(label(words), icon=":material/error:")
+        st.warning(escape_label(words), icon=":material/error:")
 
 
-def wait(entry: Message) -> None:
+def draw_progress(entry: Message) -> None:
     """Draw the running task of an answer. The page polls it by itself."""
     if entry.id in session.chat().tasks:
-        _look(entry.id)
+        _poll(entry.id)
 
 
-@st.fragment(run_every=LOOK_EVERY)
-def _look(id: str) -> None:
+@st.fragment(run_every=POLL_SECONDS)
+def _poll(id: str) -> None:
     task = session.chat().tasks.get(id)
     if task is not None and not task.future.done():
-        draw_html(Markup('<div class="wy-waiting" style="--since:0s">%s</div>') % task.words)
+        draw_html(Markup('<div class="wy-waiting" style="--since:0s">%s</div>') % task.status_text)
         return
     if task is not None:
-        _end(id, task)
+        _finish(id, task)
     st.rerun()
 
 
-def _end(id: str, task: session.Task) -> None:
+def _finish(id: str, task: session.AnswerTask) -> None:
     chat = session.chat()
     del chat.tasks[id]
     entry = next((message for message in chat.messages if message.id == id), None)
@@ -98,16 +106,16 @@ def _end(id: str, task: session.Task) -> None:
     try:
         result: Any = task.future.result(0)
     except AppError as error:
-        _say(id, f"{task.failed}{error}")
+        _set_remark(id, f"{task.failure_prefix}{error}")
     except Exception:
         log.exception("something that a model did with an answer met a bug")
-        _say(id, f"{task.failed}{BUG}")
+        _set_remark(id, f"{task.failure_prefix}{INTERNAL_ERROR}")
     else:
-        task.take(entry, result)
+        task.on_result(entry, result)
 
 
-def keep(app: App, entry: Message) -> None:
+def save_answer(app: App, entry: Message) -> None:
     """Replace an answer on the page and in the database."""
-    session.chat().put(entry)
-    session.chat().unfold = entry.id
+    session.chat().replace_message(entry)
+    session.chat().unfolded_id = entry.id
     conversation_sync.save_message(app, entry)

@@ -9,7 +9,7 @@ from typing import Any
 
 import altair as alt
 
-from core.metrics.spans import Grain, Span
+from core.metrics.spans import Grain, TimeSpan
 
 # The categorical colours of .streamlit/config.toml, by what they mean here.
 TEAL, AMBER, BLUE, RED, GREEN, MAUVE = "#2f6f6a", "#b7791f", "#5a67a8", "#a8505a", "#6b7f3a", "#7a6a8a"
@@ -17,10 +17,10 @@ GREY = "#9a9a94"
 
 # Streamlit fits axes and legend into the height as well.
 UPRIGHT_HEIGHT = 260
-AROUND = 110
+CHART_MARGIN = 110
 BAR_STEP = 30
 
-_TIMES: dict[Grain, tuple[Any, str, str]] = {
+_TIME_FORMATS: dict[Grain, tuple[Any, str, str]] = {
     Grain.MINUTE: ("yearmonthdatehoursminutes", "%H:%M", "%m-%d %H:%M"),
     Grain.HOUR: ("yearmonthdatehours", "%m-%d %H:%M", "%m-%d %H:%M"),
     Grain.DAY: ("utcyearmonthdate", "%m-%d", "%Y-%m-%d"),
@@ -34,10 +34,10 @@ Colours = dict[str, str]
 """Words of a legend in order, each with its colour."""
 
 
-def timeline(rows: Sequence[Row], colours: Colours, *, span: Span, now: float, unit: str) -> Spec:
+def timeline(rows: Sequence[Row], colours: Colours, *, span: TimeSpan, now: float, unit: str) -> Spec:
     """Return stacked bars over time: `start` in seconds since 1970, `what` the word in the legend, `times` the height.
     Minutes and hours are on the reader's clock, because the browser draws them. The bar of the current span is paler."""
-    time_unit, format, in_full = _TIMES[span.grain]
+    time_unit, format, in_full = _TIME_FORMATS[span.grain]
     first, *_, last, _ = span.edges(now)
     rows = [
         *({**rows[0], "start": edge, "times": 0} for edge in (first, last)),
@@ -53,7 +53,7 @@ def timeline(rows: Sequence[Row], colours: Colours, *, span: Span, now: float, u
             axis=alt.Axis(format=format, labelOverlap=True, labelAngle=0, tickCount=5),
         ),
         y=alt.Y("times:Q", title=unit, stack="zero", axis=alt.Axis(tickMinStep=1, format=",d")),
-        color=_colour(rows, colours),
+        color=_colour_scale(rows, colours),
         opacity=alt.condition("datum.running", alt.value(0.4), alt.value(1)),
         order=alt.Order("place:Q"),
         tooltip=[
@@ -64,24 +64,27 @@ def timeline(rows: Sequence[Row], colours: Colours, *, span: Span, now: float, u
     )
 
 
-def _milliseconds(start: int, span: Span) -> int:
+def _milliseconds(start: int, span: TimeSpan) -> int:
     """Return the start of a bar. A day is one on the server's calendar: its date, as if it were in UTC."""
     if span.grain is Grain.DAY:
         start = timegm(datetime.fromtimestamp(start).timetuple())
     return start * 1000
 
 
-def stacked(rows: Sequence[Row], colours: Colours, *, unit: str, as_shares: bool = False) -> Spec:
+def stacked_bars(rows: Sequence[Row], colours: Colours, *, unit: str, as_shares: bool = False) -> Spec:
     """Return one horizontal bar per `name`, made of parts: `what` and `times`."""
     names = list(dict.fromkeys(row["name"] for row in rows))
     return _bars(
         rows,
-        _height(len(names)),
+        _chart_height(len(names)),
         x=alt.X(
-            "times:Q", title=unit, stack="normalize" if as_shares else "zero", axis=_amounts("%" if as_shares else ",d")
+            "times:Q",
+            title=unit,
+            stack="normalize" if as_shares else "zero",
+            axis=_amount_axis("%" if as_shares else ",d"),
         ),
-        y=_names(names),
-        color=_colour(rows, colours),
+        y=_name_axis(names),
+        color=_colour_scale(rows, colours),
         order=alt.Order("place:Q"),
         tooltip=[
             alt.Tooltip("name:N", title="名称"),
@@ -91,16 +94,16 @@ def stacked(rows: Sequence[Row], colours: Colours, *, unit: str, as_shares: bool
     )
 
 
-def side_by_side(rows: Sequence[Row], colours: Colours, *, unit: str) -> Spec:
+def grouped_bars(rows: Sequence[Row], colours: Colours, *, unit: str) -> Spec:
     """Return one horizontal bar per `name` and `what`, as long as `amount`."""
     names = list(dict.fromkeys(row["name"] for row in rows))
     return _bars(
         rows,
-        _height(len(names), per_name=1.5),
-        x=alt.X("amount:Q", title=unit, axis=_amounts("~g")),
-        y=_names(names),
+        _chart_height(len(names), per_name=1.5),
+        x=alt.X("amount:Q", title=unit, axis=_amount_axis("~g")),
+        y=_name_axis(names),
         yOffset=alt.YOffset("what:N", sort=list(colours)),
-        color=_colour(rows, colours),
+        color=_colour_scale(rows, colours),
         tooltip=[
             alt.Tooltip("name:N", title="名称"),
             alt.Tooltip("what:N", title="指标"),
@@ -109,7 +112,7 @@ def side_by_side(rows: Sequence[Row], colours: Colours, *, unit: str) -> Spec:
     )
 
 
-def columns(rows: Sequence[Row], *, x: str, unit: str) -> Spec:
+def column_chart(rows: Sequence[Row], *, x: str, unit: str) -> Spec:
     """Return one upright bar per `name`, in the given order."""
     names = [row["name"] for row in rows]
     return _bars(
@@ -132,20 +135,20 @@ def _bars(rows: Sequence[Row], height: int, **encoding: Any) -> Spec:
     return {**spec, "layer": [{**layer, "data": {"values": list(rows)}}]}
 
 
-def _height(names: int, *, per_name: float = 1.0) -> int:
-    return round(names * per_name * BAR_STEP) + AROUND
+def _chart_height(names: int, *, per_name: float = 1.0) -> int:
+    return round(names * per_name * BAR_STEP) + CHART_MARGIN
 
 
-def _names(names: list[str]) -> alt.Y:
+def _name_axis(names: list[str]) -> alt.Y:
     return alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=130, labelOverlap=False))
 
 
-def _amounts(format: str) -> alt.Axis:
+def _amount_axis(format: str) -> alt.Axis:
     smallest = 1 if format.endswith("d") else alt.Undefined
     return alt.Axis(format=format, labelOverlap=True, tickCount=5, tickMinStep=smallest)
 
 
-def _colour(rows: Sequence[Row], colours: Colours) -> alt.Color:
+def _colour_scale(rows: Sequence[Row], colours: Colours) -> alt.Color:
     """Return the colour scale. Its legend has only the words that occur."""
     found = {row["what"] for row in rows}
     used = {word: colour for word, colour in colours.items() if word in found}

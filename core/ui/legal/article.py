@@ -16,80 +16,80 @@ from core.legal.address import law_query, short_link
 from core.legal.library.article_index import StoredArticle
 from core.legal.library.catalogue import source_name
 from core.legal.library.law_index import LawVersion
-from core.legal.library.lineage import Amended, Stage, amended_by, lineage, same_words
+from core.legal.library.lineage import AmendingItem, ArticleVersion, amending_items, article_history, has_same_words
 from core.legal.library.statutes import LegalArticle, article_result
 from core.legal.text.article_numbers import ArticleNumber, parse_article_number
-from core.legal.text.difference import changes
-from core.legal.text.paragraphs import excerpt, paragraphs
-from core.ui.escape import draw_html, label
-from core.ui.frame import warning
+from core.legal.text.difference import diff_texts
+from core.legal.text.paragraphs import excerpt, split_paragraphs
+from core.ui.escape import draw_html, escape_label
+from core.ui.frame import draw_warning
 from core.ui.legal import frame
-from core.ui.legal.place import Place, draw_day, draw_standing
-from core.ui.legal.verdicts import article_html, changes_html, short_name
+from core.ui.legal.place import LawView, draw_day_field, draw_version_note
+from core.ui.legal.verdicts import article_html, diff_html, short_name
 
 _HIT = Markup('<div class="wy-law wy-hit">%s</div>')
 
 
-def draw(place: Place, stored: StoredArticle) -> None:
+def draw(view: LawView, stored: StoredArticle) -> None:
     """Draw the article with its neighbours, references, history, citation and exports."""
-    law, article = place.law, article_result(place.index, stored)
-    frame.link(f"《{law.name}》", place.query(), icon=":material/menu_book:")
-    st.header(label(f"《{short_name(law.name)}》{article.article_number}"), anchor=False)
-    draw_html(frame.facts([*export.facts_of_article(article), *article.path, f"来源 {source_name(article.source)}"]))
-    draw_standing(place, stored.number)
-    if article.later:
-        warning(article.later)
+    law, article = view.law, article_result(view.index, stored)
+    frame.draw_link(f"《{law.name}》", view.query(), icon=":material/menu_book:")
+    st.header(escape_label(f"《{short_name(law.name)}》{article.article_number}"), anchor=False)
+    draw_html(frame.facts_html([*export.article_facts(article), *article.path, f"来源 {source_name(article.source)}"]))
+    draw_version_note(view, stored.number)
+    if article.later_amendment:
+        draw_warning(article.later_amendment)
     draw_html(Markup('<div class="wy-law wy-article">%s</div>') % article_html(article.content))
-    _draw_neighbours(place, stored.number)
-    draw_day(place)
+    _draw_neighbours(view, stored.number)
+    draw_day_field(view)
     if article.references:
         st.subheader("提到的条文", anchor=False)
         for reference in article.references:
-            _draw_reference(place, reference.law_name, reference.article_number, reference.content)
-    _draw_times(place, stored)
+            _draw_reference(view, reference.law_name, reference.article_number, reference.content)
+    _draw_history(view, stored)
     _draw_citation(article)
     files = {"md": partial(export.article_markdown, article), "json": partial(export.as_json, article.to_json())}
-    frame.exports(article.citation(), files, key=f"article-{law.id}")
+    frame.draw_exports(article.citation(), files, key=f"article-{law.id}")
 
 
-def _draw_neighbours(place: Place, number: ArticleNumber) -> None:
-    numbers = [article.number for article in place.index.articles(place.law.id) if article.number.number]
+def _draw_neighbours(view: LawView, number: ArticleNumber) -> None:
+    numbers = [article.number for article in view.index.articles(view.law.id) if article.number.number]
     at = numbers.index(number)
     with st.container(horizontal=True):
         if at:
-            frame.link(str(numbers[at - 1]), place.query(numbers[at - 1]), icon=":material/chevron_left:")
+            frame.draw_link(str(numbers[at - 1]), view.query(numbers[at - 1]), icon=":material/chevron_left:")
         if at + 1 < len(numbers):
-            frame.link(str(numbers[at + 1]), place.query(numbers[at + 1]), icon=":material/chevron_right:")
+            frame.draw_link(str(numbers[at + 1]), view.query(numbers[at + 1]), icon=":material/chevron_right:")
 
 
-def _draw_reference(place: Place, law: str, article: str, words: str | None) -> None:
-    own = law == place.law.name
+def _draw_reference(view: LawView, law: str, article: str, words: str | None) -> None:
+    own = law == view.law.name
     name = article if own else f"《{short_name(law)}》{article}"
     with st.container(gap="xxsmall"):
         if words is None:
-            draw_html(_HIT % (escape(name) + frame.facts(["库中没有这一条"])))
+            draw_html(_HIT % (escape(name) + frame.facts_html(["库中没有这一条"])))
             return
-        frame.link(name, place.query(parse_article_number(article)) if own else law_query(law, article))
+        frame.draw_link(name, view.query(parse_article_number(article)) if own else law_query(law, article))
         draw_html(_HIT % (Markup("<p>%s</p>") % words))
 
 
 # ── History ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _draw_times(place: Place, stored: StoredArticle) -> None:
-    stages, amended = lineage(place.index, stored), amended_by(place.index, stored)
+def _draw_history(view: LawView, stored: StoredArticle) -> None:
+    stages, amended = article_history(view.index, stored), amending_items(view.index, stored)
     held = [stage for stage in stages if stage.law]
     if len(stages) > 1:
         st.subheader("沿革", anchor=False)
         if len(held) > 1:
             st.caption("与库中前一个版本相比：删除线是删去的字，下划线是新加的字。")
-        draw_html(Markup('<ol class="wy-times">%s</ol>') % Markup().join(_stages(place, stored, stages)))
+        draw_html(Markup('<ol class="wy-times">%s</ol>') % Markup().join(_history_items(view, stored, stages)))
     if amended:
         st.subheader("修正案中的这一条", anchor=False)
-        draw_html(Markup('<div class="wy-law">%s</div>') % Markup().join(map(_amendment, amended)))
+        draw_html(Markup('<div class="wy-law">%s</div>') % Markup().join(map(_amendment_html, amended)))
 
 
-def _stages(place: Place, shown: StoredArticle, stages: Sequence[Stage]) -> Iterator[Markup]:
+def _history_items(view: LawView, shown_article: StoredArticle, stages: Sequence[ArticleVersion]) -> Iterator[Markup]:
     held = [stage for stage in stages if stage.law]
     older = {newer.law.id: stage for newer, stage in pairwise(held) if newer.law}
     gap: list[str] = []
@@ -97,32 +97,32 @@ def _stages(place: Place, shown: StoredArticle, stages: Sequence[Stage]) -> Iter
         if stage.law is None:
             gap.append(stage.day)
             continue
-        yield from _gap(gap)
+        yield from _missing_item(gap)
         gap = []
         yield Markup("<li>%s%s</li>") % (
-            version_line(place, stage.law, stage.article),
-            _change(stage, older.get(stage.law.id)),
+            version_html(view, stage.law, stage.article),
+            _change_html(stage, older.get(stage.law.id)),
         )
-    yield from _gap(gap)
+    yield from _missing_item(gap)
 
 
-def _gap(days: Sequence[str]) -> Iterator[Markup]:
+def _missing_item(days: Sequence[str]) -> Iterator[Markup]:
     if days:
         told = Markup("、").join(Markup('<span class="wy-day">%s</span>') % day for day in days)
         yield Markup('<li class="missing">%s 制定或修改 <span class="wy-dim">库中没有这些版本</span></li>') % told
 
 
-def version_line(place: Place, version: LawVersion, article: StoredArticle | None = None) -> Markup:
+def version_html(view: LawView, version: LawVersion, article: StoredArticle | None = None) -> Markup:
     """Return one line about a version: its dates, its status and a link to it."""
     name = f"{version.published} 公布" if version.published else "日期不详的版本"
     number = article.number if article else None
     words = f"{name} · {number}" if number else name
-    title = Markup("<b>%s</b>（正在看）") % words if version == place.law else place.link(words, number, version)
-    facts = [str(place.index.status(version)), *([f"{version.effective} 施行"] if version.effective else [])]
-    return title + frame.facts([*facts, source_name(version.source)])
+    title = Markup("<b>%s</b>（正在看）") % words if version == view.law else view.link(words, number, version)
+    facts = [str(view.index.status(version)), *([f"{version.effective} 施行"] if version.effective else [])]
+    return title + frame.facts_html([*facts, source_name(version.source)])
 
 
-def _change(stage: Stage, before: Stage | None) -> Markup:
+def _change_html(stage: ArticleVersion, before: ArticleVersion | None) -> Markup:
     if stage.article is None:
         return Markup('<p class="wy-dim">没有文字相近的条文。</p>')
     if before is None:
@@ -130,27 +130,27 @@ def _change(stage: Stage, before: Stage | None) -> Markup:
     if before.article is None:
         return Markup('<p class="wy-dim">前一版没有文字相近的条文。</p>')
     moved = "" if before.article.number == stage.article.number else f"前一版文字最接近的是{before.article.number}。"
-    if same_words(before.article.text, stage.article.text):
+    if has_same_words(before.article.text, stage.article.text):
         return Markup('<p class="wy-dim">%s文字相同。</p>') % moved
     remark = Markup('<p class="wy-dim">%s</p>') % moved if moved else Markup()
-    return remark + changes_html(changes(before.article.text, stage.article.text))
+    return remark + diff_html(diff_texts(before.article.text, stage.article.text))
 
 
-def _amendment(amended: Amended) -> Markup:
+def _amendment_html(amended: AmendingItem) -> Markup:
     link = short_link(law_query(amended.law.name))
     facts = f"{amended.law.published} 公布" if amended.law.published else ""
     return Markup('<div><a class="wy-go" href="%s">《%s》</a> <span class="wy-dim">%s</span>%s</div>') % (
         link,
         short_name(amended.law.name),
         facts,
-        article_html(amended.words),
+        article_html(amended.text),
     )
 
 
 def _draw_citation(article: LegalArticle) -> None:
     """Draw the citation down to a chosen 款, alone and with its words."""
     with st.expander("复制引用", icon=":material/content_copy:"):
-        count = len(paragraphs(article.content))
+        count = len(split_paragraphs(article.content))
         wanted = 0
         if count > 1:
             wanted = st.selectbox(

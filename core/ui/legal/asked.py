@@ -9,41 +9,41 @@ import streamlit as st
 
 from core.legal.library.catalogue import FACETS, FIELD, ISSUER, KIND, STATE, YEARS, Catalogue
 from core.legal.text.as_of import Period, parse_period
-from core.ui.escape import label
-from core.ui.frame import warning
+from core.ui.escape import escape_label
+from core.ui.frame import draw_warning
 
 QUERY = "legal_query"
-ON = "legal_on"
+AS_OF = "legal_on"
 _SHOWN = "laws_shown"
 """Session key of the values that the boxes had when last drawn."""
-_KEYS = {"q": QUERY, "on": ON} | {facet: f"laws_{facet}" for facet in FACETS}
+_KEYS = {"q": QUERY, "on": AS_OF} | {facet: f"laws_{facet}" for facet in FACETS}
 
 
 @dataclass(frozen=True)
-class Asked:
+class LawFilters:
     query: str
-    chosen: dict[str, str]
+    facet_choice: dict[str, str]
     """Facets and their values."""
-    on: Period | None
+    as_of: Period | None
 
     @property
     def address(self) -> dict[str, str]:
-        given = {"q": self.query, **self.chosen, "on": self.on.iso if self.on else ""}
+        given = {"q": self.query, **self.facet_choice, "on": self.as_of.iso if self.as_of else ""}
         return {name: value for name, value in given.items() if value}
 
 
-def is_asked(address: Mapping[str, str]) -> bool:
+def has_filters(address: Mapping[str, str]) -> bool:
     return any(name in address for name in _KEYS)
 
 
-def shown() -> dict[str, str]:
+def last_address() -> dict[str, str]:
     """Return the query parameters of the last search, for the link back."""
     return dict(st.session_state.get(_SHOWN, {}))
 
 
-def draw(catalogue: Catalogue | None) -> Asked:
+def draw(catalogue: Catalogue | None) -> LawFilters:
     """Draw the boxes and return their values. They are filled from the address, or else left as they were."""
-    _fill(catalogue)
+    _fill_boxes(catalogue)
     query = st.text_input(
         "查法规",
         key=QUERY,
@@ -51,21 +51,21 @@ def draw(catalogue: Catalogue | None) -> Asked:
         icon=":material/search:",
         label_visibility="collapsed",
     )
-    asked = Asked((query or "").strip(), {}, None)
+    asked = LawFilters((query or "").strip(), {}, None)
     if catalogue:
-        asked = _narrowed(catalogue, asked.query)
+        asked = _draw_filters(catalogue, asked.query)
     st.session_state[_SHOWN] = asked.address
     st.query_params.from_dict(asked.address)
     return asked
 
 
-def _fill(catalogue: Catalogue | None) -> None:
+def _fill_boxes(catalogue: Catalogue | None) -> None:
     """Fill the boxes from the address. A browser may still report the old address while the next box is used; then the
     boxes count."""
     drawn_before = QUERY in st.session_state
     given = {name: value for name, value in st.query_params.to_dict().items() if name in _KEYS}
-    before = shown()
-    if drawn_before and (given == before or _held() != before):
+    before = last_address()
+    if drawn_before and (given == before or _box_values() != before):
         return
     if not given and not drawn_before:
         given = before
@@ -75,62 +75,62 @@ def _fill(catalogue: Catalogue | None) -> None:
         st.session_state[key] = value if known and (value or name not in FACETS) else None
 
 
-def _held() -> dict[str, str]:
+def _box_values() -> dict[str, str]:
     held = {name: str(st.session_state.get(key) or "").strip() for name, key in _KEYS.items()}
     period = parse_period(held["on"])
     held["on"] = period.iso if period else ""
     return {name: value for name, value in held.items() if value}
 
 
-def _narrowed(catalogue: Catalogue, query: str) -> Asked:
+def _draw_filters(catalogue: Catalogue, query: str) -> LawFilters:
     chosen: dict[str, str] = {facet: value for facet in FACETS if (value := st.session_state.get(_KEYS[facet]))}
     if query or chosen:  # otherwise the directory already has the same links
         _draw_pills(catalogue, KIND, chosen)
     if KIND in chosen and not query:
         _draw_fields(catalogue, chosen)
-    with st.expander(label(_used(chosen)), icon=":material/tune:", key="laws_filters"):
+    with st.expander(escape_label(_filter_summary(chosen)), icon=":material/tune:", key="laws_filters"):
         if KIND in chosen and query:
             _draw_fields(catalogue, chosen)
         for facet in (STATE, ISSUER, YEARS):
             _draw_pills(catalogue, facet, chosen)
-        on = draw_day(ON)
-    return Asked(query, chosen, on)
+        on = day_field(AS_OF)
+    return LawFilters(query, chosen, on)
 
 
-def _used(chosen: dict[str, str]) -> str:
-    on = st.session_state.get(ON)
-    used = [value for facet, value in chosen.items() if facet != KIND] + ([f"以 {on} 为准"] if on else [])
+def _filter_summary(choice: dict[str, str]) -> str:
+    on = st.session_state.get(AS_OF)
+    used = [value for facet, value in choice.items() if facet != KIND] + ([f"以 {on} 为准"] if on else [])
     return f"筛选：{'、'.join(used)}" if used else "筛选：效力、机关、公布年份、日期"
 
 
-def _draw_fields(catalogue: Catalogue, chosen: dict[str, str]) -> None:
+def _draw_fields(catalogue: Catalogue, choice: dict[str, str]) -> None:
     """Draw the fields of the chosen kind. A field that was chosen for another kind is cleared."""
-    if chosen.get(FIELD) not in catalogue.counts(FIELD, chosen):
+    if choice.get(FIELD) not in catalogue.counts(FIELD, choice):
         st.session_state[_KEYS[FIELD]] = None
-        chosen.pop(FIELD, None)
-    _draw_pills(catalogue, FIELD, chosen)
+        choice.pop(FIELD, None)
+    _draw_pills(catalogue, FIELD, choice)
 
 
-def _draw_pills(catalogue: Catalogue, facet: str, chosen: dict[str, str]) -> None:
+def _draw_pills(catalogue: Catalogue, facet: str, choice: dict[str, str]) -> None:
     """Draw the values of a facet that have results. A chosen value stays, so that it can be cleared."""
-    counts = catalogue.counts(facet, chosen)
-    if facet in chosen:
-        counts.setdefault(chosen[facet], 0)
-    if len(counts) < 2 and facet not in chosen:
+    counts = catalogue.counts(facet, choice)
+    if facet in choice:
+        counts.setdefault(choice[facet], 0)
+    if len(counts) < 2 and facet not in choice:
         return
     value = st.pills(
         FACETS[facet],
         list(counts),
-        format_func=lambda value: f"{label(value)} {counts[value]:,}",
+        format_func=lambda value: f"{escape_label(value)} {counts[value]:,}",
         key=_KEYS[facet],
         label_visibility="collapsed" if facet in (KIND, FIELD) else "visible",
     )
-    chosen.pop(facet, None)
+    choice.pop(facet, None)
     if value:
-        chosen[facet] = value
+        choice[facet] = value
 
 
-def draw_day(key: str) -> Period | None:
+def day_field(key: str) -> Period | None:
     """Draw the field 以 … 为准 and return the period whose law is to be shown."""
     typed = st.text_input(
         "以哪一天的法律为准",
@@ -141,5 +141,5 @@ def draw_day(key: str) -> Period | None:
     )
     period = parse_period(typed or "")
     if typed and typed.strip() and period is None:
-        warning(f"「{typed}」不是日期，没有按日期选择。请写成 2019-05-01、2019-05 或 2019。")
+        draw_warning(f"「{typed}」不是日期，没有按日期选择。请写成 2019-05-01、2019-05 或 2019。")
     return period

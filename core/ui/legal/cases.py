@@ -12,14 +12,14 @@ from core.base.errors import AppError
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
 from core.legal import export
-from core.legal.desk import LegalDesk
+from core.legal.desk import LegalServices
 from core.legal.errors import NoLegalIndex
 from core.legal.library.cases import CaseResponse
 from core.legal.library.catalogue import source_name
 from core.legal.types import CaseFilter, CaseType, CourtCase
 from core.ui import identity
-from core.ui.escape import draw_html, label
-from core.ui.frame import warning
+from core.ui.escape import draw_html, escape_label
+from core.ui.frame import draw_warning
 from core.ui.legal import frame, verdicts
 from core.ui.legal.verdicts import article_html
 
@@ -30,7 +30,7 @@ ALL = "全部"
 _FIRST_WORDS = 160
 
 
-def draw_search(desk: LegalDesk) -> None:
+def draw_search(legal: LegalServices) -> None:
     """Draw the search box, the filters and the results."""
     query = st.text_input(
         "查案例",
@@ -50,35 +50,35 @@ def draw_search(desk: LegalDesk) -> None:
         persist_state="session",
         label_visibility="collapsed",
     )
-    wanted = _filters(desk, None if chosen == ALL else CaseType(str(chosen)))
+    wanted = _draw_filters(legal, None if chosen == ALL else CaseType(str(chosen)))
     if not (query or "").strip() and not wanted:
-        _draw_start(desk)
+        _draw_start(legal)
         return
     try:
         with st.spinner("正在查找…"):
-            response = desk.cases(identity.rate_limited_visitor()).search(
-                shorten(query or "", frame.LONGEST_QUERY), limit=frame.RESULTS, wanted=wanted
+            response = legal.cases(identity.rate_limited_visitor()).search(
+                shorten(query or "", frame.MAX_QUERY_LENGTH), limit=frame.MAX_RESULTS, case_filter=wanted
             )
     except AppError as error:
-        warning(str(error))
+        draw_warning(str(error))
         return
     _draw_results(response)
 
 
-def _filters(desk: LegalDesk, case_type: CaseType | None) -> CaseFilter:
+def _draw_filters(legal: LegalServices, case_type: CaseType | None) -> CaseFilter:
     """Draw the filters that some case of the library matches, and return their values."""
-    index = desk.library.index()
+    index = legal.library.index()
     facets = index.case_facets if index else {}
     if not any(facets.values()):
         return CaseFilter(case_type)
     with st.container(horizontal=True):
-        cause = _choice("案由", facets["cause"], CAUSE)
-        court = _choice("法院", facets["court"], COURT)
-        year = _choice("年份", facets["year"], YEAR)
+        cause = _draw_choice("案由", facets["cause"], CAUSE)
+        court = _draw_choice("法院", facets["court"], COURT)
+        year = _draw_choice("年份", facets["year"], YEAR)
     return CaseFilter(case_type, cause, court, int(year) if year.isdecimal() else None)
 
 
-def _choice(name: str, values: list[str], key: str) -> str:
+def _draw_choice(name: str, values: list[str], key: str) -> str:
     """Draw a select box. A typed value that is not in the list counts as a part of the name; empty means all."""
     chosen = st.selectbox(
         name,
@@ -94,18 +94,18 @@ def _choice(name: str, values: list[str], key: str) -> str:
     return str(chosen or "").strip()
 
 
-def _draw_start(desk: LegalDesk) -> None:
-    index = desk.library.index()
+def _draw_start(legal: LegalServices) -> None:
+    index = legal.library.index()
     if index is None:
-        frame.nothing_imported(web=desk.searches_web)
+        frame.draw_nothing_imported(web=legal.searches_web)
         return
-    web = "库中没有的会改用网络搜索。" if desk.searches_web else ""
+    web = "库中没有的会改用网络搜索。" if legal.searches_web else ""
     st.caption(f"库中有 {index.counts()['cases']:,} 个案例。{web}先写案由，再写争议焦点，例如「民间借贷 利息」。")
 
 
 def _draw_results(response: CaseResponse) -> None:
     if response.origin == "web" and response.web is not None:
-        frame.from_web(response.web, "本地案例库")
+        frame.draw_web_results(response.web, "本地案例库")
     elif not response.results:
         st.info("本地案例库中没有找到。可以换一个类型，或少写一个词。", icon=":material/search_off:")
         return
@@ -115,54 +115,54 @@ def _draw_results(response: CaseResponse) -> None:
             _draw_result(case)
     if response.results:
         files = {"md": partial(export.cases_markdown, response), "json": partial(export.as_json, response.to_json())}
-        frame.exports(f"查案例 {response.query}", files, key="cases")
+        frame.draw_exports(f"查案例 {response.query}", files, key="cases")
 
 
 def _draw_result(case: CourtCase) -> None:
-    first = export.parts_of_case(case)
+    first = export.case_parts(case)
     words = shorten(one_line(f"{first[0][0]}：{first[0][1]}" if first else case.text), _FIRST_WORDS)
     with st.container(gap="xxsmall"):
-        frame.link(case.name, {"case": case.number or case.name})
-        known = export.facts_of_case(case)
-        facts = frame.facts(known) if known else ""
+        frame.draw_link(case.name, {"case": case.number or case.name})
+        known = export.case_facts(case)
+        facts = frame.facts_html(known) if known else ""
         draw_html(Markup('<div class="wy-law wy-hit"><p>%s</p>%s</div>') % (words, facts))
 
 
-def draw_case(desk: LegalDesk, number_or_name: str) -> None:
-    frame.back_to_search(frame.CASES)
+def draw_case(legal: LegalServices, number_or_name: str) -> None:
+    frame.draw_back_link(frame.CASES)
     try:
-        found = desk.cases(None).known_as(number_or_name)
+        found = legal.cases(None).find(number_or_name)
     except NoLegalIndex:
         found = []
     if not found:
-        st.header(label(number_or_name), anchor=False)
+        st.header(escape_label(number_or_name), anchor=False)
         st.info("本地案例库中没有这个案例。可以导入更多案例，或按关键词再查一次。", icon=":material/search_off:")
     for case in found:
-        _draw_whole(desk, case)
+        _draw_whole(legal, case)
 
 
-def _draw_cited(desk: LegalDesk, case: CourtCase) -> None:
+def _draw_cited_articles(legal: LegalServices, case: CourtCase) -> None:
     """Draw the articles that the judgment cites, each with its mark."""
-    if cited := desk.cited_in(case.text):
+    if cited := legal.findings_in_judgment(case.text):
         st.subheader("引用的法条", anchor=False)
         verdicts.draw(cited, key=f"cited-{case.id}")
 
 
-def _draw_whole(desk: LegalDesk, case: CourtCase) -> None:
-    st.header(label(case.name), anchor=False)
-    draw_html(frame.facts([*export.facts_of_case(case), f"来源 {source_name(case.source)}"]))
+def _draw_whole(legal: LegalServices, case: CourtCase) -> None:
+    st.header(escape_label(case.name), anchor=False)
+    draw_html(frame.facts_html([*export.case_facts(case), f"来源 {source_name(case.source)}"]))
     if case.url:
         original = Markup(
             '<div class="wy-law"><a href="%s" target="_blank" rel="noopener noreferrer nofollow">原文（%s）</a></div>'
         )
         draw_html(original % (case.url, host_of(case.url)))
-    for title, text in export.parts_of_case(case):
+    for title, text in export.case_parts(case):
         st.subheader(title, anchor=False)
         draw_html(Markup('<div class="wy-law">%s</div>') % article_html(text))
-    _draw_cited(desk, case)
+    _draw_cited_articles(legal, case)
     whole = st.expander("全文", icon=":material/article:", key=f"whole-{case.id}", on_change="rerun")
     if whole.open:
         with whole:
             draw_html(Markup('<div class="wy-law">%s</div>') % article_html(case.text))
     files = {"md": partial(export.case_markdown, case), "jsonl": partial(export.case_jsonl, case)}
-    frame.exports(case.number or case.name, files, key=f"case-{case.id}")
+    frame.draw_exports(case.number or case.name, files, key=f"case-{case.id}")

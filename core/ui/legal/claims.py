@@ -7,12 +7,18 @@ import streamlit as st
 from core.answer.claims import tally
 from core.app import App
 from core.base.errors import AppError
-from core.run.pasted import MOST_ADDRESSES, CheckedText, check_pasted, pasted_sources, pasted_text
+from core.run.pasted import (
+    MAX_ADDRESSES,
+    PastedTextCheck,
+    check_pasted_text,
+    parse_pasted_sources,
+    validate_pasted_text,
+)
 from core.ui import identity
-from core.ui.chat.answer import draw_answer, draw_list
-from core.ui.chat.claims import draw_list as draw_claims
-from core.ui.escape import label
-from core.ui.frame import warning
+from core.ui.chat.answer import draw_answer, draw_source_list
+from core.ui.chat.claims import draw_check as draw_claims
+from core.ui.escape import escape_label
+from core.ui.frame import draw_warning
 
 TEXT, SOURCES, RESULT = "claims_text", "claims_sources", "claims_result"
 
@@ -20,7 +26,7 @@ TEXT, SOURCES, RESULT = "claims_text", "claims_sources", "claims_result"
 def draw(app: App) -> None:
     """Draw the form and the result of the last check."""
     st.caption(
-        f"逐句核对一段带 [1]、[2] 的文字：来源是否这样说。不用模型。来源可以是网址（一次最多 {MOST_ADDRESSES} 个，"
+        f"逐句核对一段带 [1]、[2] 的文字：来源是否这样说。不用模型。来源可以是网址（一次最多 {MAX_ADDRESSES} 个，"
         "打开阅读，计入你的搜索次数），也可以是粘贴的原文。"
     )
     with st.form("claims", border=False):
@@ -39,36 +45,36 @@ def draw(app: App) -> None:
             placeholder="每行一个网址，第一行是 [1]。\n或者粘贴原文，在每份原文前单独一行写 [1]、[2]。",
         )
         if st.form_submit_button("核对", type="primary", icon=":material/fact_check:"):
-            st.session_state[RESULT] = _checked(app, text or "", written or "")
+            st.session_state[RESULT] = _check(app, text or "", written or "")
     match st.session_state.get(RESULT):
-        case CheckedText() as result:
-            _draw(result)
+        case PastedTextCheck() as result:
+            _draw_result(result)
         case str(refusal):
-            warning(refusal)
+            draw_warning(refusal)
 
 
-def _checked(app: App, text: str, written: str) -> CheckedText | str:
+def _check(app: App, text: str, written: str) -> PastedTextCheck | str:
     """Check the text. Returns a sentence for the reader if that is not possible."""
     try:
-        text, sources = pasted_text(text), pasted_sources(written)
-        if any(one.to_read for one in sources):
+        text, sources = validate_pasted_text(text), parse_pasted_sources(written)
+        if any(one.needs_reading for one in sources):
             app.search.admit(identity.rate_limited_visitor())
         with st.spinner("正在核对…"):
-            return check_pasted(text, sources, app.reader)
+            return check_pasted_text(text, sources, app.reader)
     except AppError as error:
         return str(error)
 
 
-def _draw(result: CheckedText) -> None:
+def _draw_result(result: PastedTextCheck) -> None:
     check = result.check
     if result.problems:
-        st.warning("\n\n".join(map(label, result.problems)), icon=":material/warning:")
+        st.warning("\n\n".join(map(escape_label, result.problems)), icon=":material/warning:")
     if check is None or not (check.statements or check.uncited):
         st.info("没有可以核对的引用：请在句子后面写 [1]、[2]，编号与来源对应。", icon=":material/info:")
         return
-    st.subheader(label(tally(check)), anchor=False)
+    st.subheader(escape_label(tally(check)), anchor=False)
     with st.container(border=True):
         draw_answer(result.text, result.sources, anchor="pasted", check=check)
     draw_claims(check, result.sources, key="pasted")
     with st.expander("来源列表", icon=":material/library_books:"):
-        draw_list(result.sources)
+        draw_source_list(result.sources)

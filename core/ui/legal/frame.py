@@ -9,18 +9,18 @@ import streamlit as st
 from markupsafe import Markup
 
 from core.base.text import one_line, shorten
-from core.legal.desk import LegalDesk
+from core.legal.desk import LegalServices
 from core.search.types import SearchResponse
 from core.ui.chat import ledger
 from core.ui.chat.answer import draw_results
-from core.ui.escape import draw_html, label
+from core.ui.escape import draw_html, escape_label
 
 PAGE = "pages/legal.py"
 VIEW = "legal_view"
 LAWS, CASES, DRAFT, CLAIMS, IMPORT = "查法规", "查案例", "核验文稿", "依据核对", "导入"
 VIEWS = (LAWS, CASES, DRAFT, CLAIMS, IMPORT)
-RESULTS = 20
-LONGEST_QUERY = 300
+MAX_RESULTS = 20
+MAX_QUERY_LENGTH = 300
 
 _MIMES = {"md": "text/markdown", "json": "application/json", "jsonl": "application/jsonl", "csv": "text/csv"}
 _NAMES = {"md": "Markdown", "json": "JSON", "jsonl": "JSON（可再导入）", "csv": "CSV（表格）"}
@@ -47,27 +47,27 @@ def open_view(view: str) -> None:
     st.query_params.clear()
 
 
-def link(text: str, query: Mapping[str, str], *, icon: str | None = None) -> None:
+def draw_link(text: str, query: Mapping[str, str], *, icon: str | None = None) -> None:
     """Draw a link to another state of this page, with its own address and without a new session."""
-    st.page_link(PAGE, label=label(text), query_params=dict(query), icon=icon)
+    st.page_link(PAGE, label=escape_label(text), query_params=dict(query), icon=icon)
 
 
-def back_to_search(name: str, query: Mapping[str, str] | None = None) -> None:
+def draw_back_link(name: str, query: Mapping[str, str] | None = None) -> None:
     st.page_link(PAGE, label=name, icon=":material/arrow_back:", query_params=dict(query or {}))
 
 
-def facts(parts: Sequence[str]) -> Markup:
+def facts_html(parts: Sequence[str]) -> Markup:
     return Markup('<div class="wy-dim">%s</div>') % " · ".join(parts)
 
 
-def exports(name: str, files: Mapping[str, Callable[[], str]], *, key: str) -> None:
+def draw_exports(name: str, files: Mapping[str, Callable[[], str]], *, key: str) -> None:
     """Draw a menu with one file per ending. A file is made when it is downloaded; the session may be gone by then."""
     title = shorten(one_line(name), 60).replace("/", "_")
     with st.popover("导出", icon=":material/download:", key=f"export-{key}"):
         for ending, make in files.items():
             st.download_button(
                 _NAMES[ending],
-                data=partial(_encoded, make),
+                data=partial(_encode, make),
                 file_name=f"{title}.{ending}",
                 mime=_MIMES[ending],
                 key=f"export-{key}-{ending}",
@@ -76,25 +76,25 @@ def exports(name: str, files: Mapping[str, Callable[[], str]], *, key: str) -> N
             )
 
 
-def _encoded(make: Callable[[], str]) -> bytes:
+def _encode(make: Callable[[], str]) -> bytes:
     return make().encode()
 
 
-def from_web(response: SearchResponse, holdings: str) -> None:
+def draw_web_results(response: SearchResponse, library_name: str) -> None:
     """Draw results of the web search that replaces the library."""
-    st.caption(f"{holdings}没有合适的内容，以下来自网络搜索：{label(ledger.summary(response))}")
+    st.caption(f"{library_name}没有合适的内容，以下来自网络搜索：{escape_label(ledger.summary(response))}")
     draw_results(response.results)
     with st.expander("搜索账本", icon=":material/receipt_long:"):
-        draw_html(ledger.entry(response))
+        draw_html(ledger.entry_html(response))
 
 
-def holdings(desk: LegalDesk) -> None:
+def draw_library_summary(legal: LegalServices) -> None:
     """Draw the size and age of the library, as the last line of every part of the page."""
-    if held := desk.holdings:
+    if held := legal.library_summary:
         st.caption(held)
 
 
-def nothing_imported(*, web: bool) -> None:
+def draw_nothing_imported(*, web: bool) -> None:
     """Draw the empty state: what is missing, how to import it, and what works meanwhile."""
     with st.container(border=True):
         st.markdown("**还没有导入法规与案例。**")

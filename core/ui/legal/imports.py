@@ -17,8 +17,8 @@ from core.legal.imports.download import PUBLIC_CORPORA
 from core.legal.imports.job import DOWNLOAD, Importer, ImportJob
 from core.legal.imports.report import ImportReport
 from core.ui import permission
-from core.ui.escape import draw_html, label
-from core.ui.frame import warning
+from core.ui.escape import draw_html, escape_label
+from core.ui.frame import draw_warning
 from core.ui.uploads import upload_field
 
 ADDRESS = "import_address"
@@ -27,7 +27,7 @@ PROBLEM = "import_problem"
 _POLL_SECONDS = 0.5
 _SHOWN_REASONS = 100
 _SHOWN_CHANGES = 500
-_REFUSED = {
+_REFUSALS = {
     "local": "这里只允许在运行问源的电脑上导入：导入的内容会成为所有人查询和核验的依据。管理员可以设置 LEGAL_IMPORT_BY，或运行 python -m core law import 路径。",
     "login": "登录之后才能导入：导入的内容会成为所有人查询和核验的依据。",
     "nobody": "这里不能从页面导入，管理员可以运行 python -m core law import 路径。",
@@ -44,25 +44,25 @@ def draw(app: App) -> None:
             f"和 {held['cases']:,} 个案例。再导入一份时，同一部法规的同一版本用后导入的文本，其他版本保留。"
         )
         if index.outdated:
-            warning(f"{index.outdated}请用同样的文本再导入一次。")
+            draw_warning(f"{index.outdated}请用同样的文本再导入一次。")
     job = app.legal.importer.job
-    if job is not None and job.running:
+    if job is not None and job.is_running:
         _draw_running(app, job)
         return
     if job is not None:
         _draw_outcome(job)
     if not may_import(app):
-        st.info(_REFUSED[app.settings.legal.import_by], icon=":material/lock:")
+        st.info(_REFUSALS[app.settings.legal.import_by], icon=":material/lock:")
         return
     if problem := st.session_state.pop(PROBLEM, ""):
-        warning(problem)
+        draw_warning(problem)
     if index is not None and index.origins():
         st.button(
             "检查更新",
             icon=":material/sync:",
             help="从以前导入的网址和路径再取一次，只导入有变化的，并列出哪些法规变了。",
-            on_click=_start,
-            args=(app, Importer.update),
+            on_click=_start_import,
+            args=(app, Importer.start_update),
         )
     _draw_sources(app)
 
@@ -74,7 +74,7 @@ def may_import(app: App) -> bool:
         case "login":
             return bool(st.user.get("is_logged_in"))
         case "local":
-            return permission.on_this_machine(app.settings)
+            return permission.is_on_this_machine(app.settings)
     return False
 
 
@@ -113,7 +113,7 @@ def _draw_sources(app: App) -> None:
 
 
 def _import_address(app: App, url: str, title: str = "") -> None:
-    _start(app, lambda importer: importer.from_address(url, title))
+    _start_import(app, lambda importer: importer.start_from_address(url, title))
 
 
 def _import_typed_address(app: App) -> None:
@@ -125,10 +125,10 @@ def _import_upload(app: App) -> None:
     if file is None:
         st.session_state[PROBLEM] = "还没有选择文件。"
     else:
-        _start(app, lambda importer: importer.from_upload(file.name, file))
+        _start_import(app, lambda importer: importer.start_from_upload(file.name, file))
 
 
-def _start(app: App, begin: Callable[[Importer], object]) -> None:
+def _start_import(app: App, begin: Callable[[Importer], object]) -> None:
     """Begin an import, if the reader still may: a page that was drawn earlier may still show the buttons."""
     try:
         if may_import(app):
@@ -142,27 +142,27 @@ def _start(app: App, begin: Callable[[Importer], object]) -> None:
 
 @st.fragment(run_every=_POLL_SECONDS)
 def _draw_running(app: App, job: ImportJob) -> None:
-    if not job.running:
+    if not job.is_running:
         st.rerun()
     progress = job.progress
-    st.markdown(f"**正在导入** {label(job.title)}")
+    st.markdown(f"**正在导入** {escape_label(job.title)}")
     share = progress.done / progress.total if progress.total else 0.0
-    st.progress(min(share, 1.0), text=_said(progress))
-    if job.cancelled:
+    st.progress(min(share, 1.0), text=_progress_text(progress))
+    if job.is_cancelled:
         st.caption("正在取消…")
     elif may_import(app):
         st.button("取消导入", icon=":material/close:", on_click=job.cancel)
     st.caption("可以离开这个页面，导入会继续；完成之前仍使用原来的库。")
 
 
-def _said(progress: ImportProgress) -> str:
+def _progress_text(progress: ImportProgress) -> str:
     if progress.stage == DOWNLOAD:
         total = f" / {progress.total / 1e6:.1f}" if progress.total else ""
         return f"下载 {progress.done / 1e6:.1f}{total} MB"
     return f"{progress.stage} {progress.done:,} / {progress.total:,}" if progress.total else f"{progress.stage}…"
 
 
-def _outcome(title: str, report: ImportReport) -> str:
+def _outcome_text(title: str, report: ImportReport) -> str:
     if report.up_to_date:
         return "没有变化。" if report.problems else "没有变化，法规库已经是最新的。"
     parts = [f"{report.laws:,} 部法规（{report.articles:,} 条）"] if report.laws else []
@@ -170,7 +170,7 @@ def _outcome(title: str, report: ImportReport) -> str:
     parts += [f"其中 {report.unchanged:,} 部与原有文本相同"] if report.unchanged else []
     parts += [f"跳过 {report.skipped_count:,} 处"] if report.skipped_count else []
     parts += ["没有跳过任何内容"] if not (report.skipped_count or report.problems) else []
-    return f"已导入 {label(title)}：{'，'.join(parts)}，用时 {report.seconds:.1f} 秒。"
+    return f"已导入 {escape_label(title)}：{'，'.join(parts)}，用时 {report.seconds:.1f} 秒。"
 
 
 def _draw_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -183,14 +183,16 @@ def _draw_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 def _draw_outcome(job: ImportJob) -> None:
     report = job.report
     if report is None:
-        warning(f"{job.title}：{job.problem}")
+        draw_warning(f"{job.title}：{job.problem}")
         return
-    st.success(_outcome(job.title, report), icon=":material/check_circle:")
+    st.success(_outcome_text(job.title, report), icon=":material/check_circle:")
     for problem in report.problems:
-        warning(problem)
+        draw_warning(problem)
     if report.changes:
         with st.expander(f"有变化的法规（{len(report.changes):,}）", icon=":material/difference:"):
-            rows = ((one.law, one.what, one.before or "–", one.after or "–") for one in report.changes)
+            rows = (
+                (one.law, one.kind, one.published_before or "–", one.published_after or "–") for one in report.changes
+            )
             _draw_table(("法规", "变化", "原来公布于", "现在公布于"), islice(rows, _SHOWN_CHANGES))
     if report.sha256:
         st.caption(f"下载了 {report.size / 1e6:.1f} MB，SHA-256：{report.sha256}")

@@ -8,91 +8,91 @@ import streamlit as st
 from markupsafe import Markup, escape
 
 from core.base.chinese.numerals import to_chinese
-from core.base.chinese.script import simplified
+from core.base.chinese.script import to_simplified
 from core.base.text import one_line, shorten
 from core.legal import export
-from core.legal.desk import LegalDesk
+from core.legal.desk import LegalServices
 from core.legal.library.article_index import StoredArticle
 from core.legal.library.catalogue import source_name
 from core.legal.library.index import LegalIndex
 from core.legal.library.law_index import LawVersion
-from core.legal.library.on_day import amendments_missing
-from core.legal.library.statutes import amended_since
+from core.legal.library.on_day import missing_amendments
+from core.legal.library.statutes import later_amendment_note
 from core.legal.text.article_numbers import ArticleNumber, parse_article_number
 from core.legal.text.names import law_key
-from core.ui.escape import draw_html, label
-from core.ui.frame import warning
+from core.ui.escape import draw_html, escape_label
+from core.ui.frame import draw_warning
 from core.ui.legal import article, asked, frame, marks
-from core.ui.legal.place import Place, draw_day, draw_standing, ended, find_place
+from core.ui.legal.place import LawView, draw_day_field, draw_version_note, find_law_view, repealed_by_html
 
 _LISTED = 12
 """Number of matching articles that are named above the text."""
 _DEEPEST = 3
 
 
-def draw_law(desk: LegalDesk, name: str, number: str, version: str, on: str) -> None:
+def draw_law(legal: LegalServices, name: str, number: str, version: str, as_of: str) -> None:
     """Draw a law or one of its articles, as the address names it."""
-    frame.back_to_search(frame.LAWS, asked.shown())
-    index = desk.library.index()
+    frame.draw_back_link(frame.LAWS, asked.last_address())
+    index = legal.library.index()
     current = index.resolve(name) if index else None
     if index is None or current is None:
-        _draw_missing(desk, index, name)
+        _draw_missing(legal, index, name)
         return
-    place = find_place(index, current, version, on)
-    stored = _stored(place, number)
+    place = find_law_view(index, current, version, as_of)
+    stored = _find_article(place, number)
     if stored is not None:
         article.draw(place, stored)
         return
     if number:
         highest = to_chinese(index.highest(place.law.id))
-        warning(f"《{place.law.name}》的这个版本没有「{shorten(one_line(number), 30)}」，全文共{highest}条。")
+        draw_warning(f"《{place.law.name}》的这个版本没有「{shorten(one_line(number), 30)}」，全文共{highest}条。")
     _draw_whole(place)
 
 
-def _draw_missing(desk: LegalDesk, index: LegalIndex | None, name: str) -> None:
-    st.header(label(f"《{name}》"), anchor=False)
-    st.info(label(f"库中没有《{name}》。可以导入更多法规，或用它的名称再查一次。"), icon=":material/search_off:")
+def _draw_missing(legal: LegalServices, index: LegalIndex | None, name: str) -> None:
+    st.header(escape_label(f"《{name}》"), anchor=False)
+    st.info(escape_label(f"库中没有《{name}》。可以导入更多法规，或用它的名称再查一次。"), icon=":material/search_off:")
     if index is None:
-        frame.nothing_imported(web=desk.searches_web)
+        frame.draw_nothing_imported(web=legal.searches_web)
         return
-    for line in ended(index, law_key(name)):
+    for line in repealed_by_html(index, law_key(name)):
         draw_html(Markup('<div class="wy-law">%s</div>') % line)
 
 
-def _stored(place: Place, number: str) -> StoredArticle | None:
+def _find_article(view: LawView, number: str) -> StoredArticle | None:
     try:
-        return place.index.article(place.law.id, parse_article_number(number))
+        return view.index.article(view.law.id, parse_article_number(number))
     except ValueError:
         return None
 
 
-def _draw_whole(place: Place) -> None:
-    law, index = place.law, place.index
+def _draw_whole(view: LawView) -> None:
+    law, index = view.law, view.index
     status = index.status(law)
     articles = index.articles(law.id)
     with st.container(key="law"):  # the style sheet gives this key more width
-        st.header(label(f"《{law.name}》"), anchor=False)
+        st.header(escape_label(f"《{law.name}》"), anchor=False)
         count = [f"共 {law.article_count:,} 条"] if law.article_count else []
-        draw_html(frame.facts([*export.facts_of_law(law, status), *count, f"来源 {source_name(law.source)}"]))
-        draw_standing(place, None)
-        if later := amended_since(index, law):
-            warning(later)
+        draw_html(frame.facts_html([*export.law_facts(law, status), *count, f"来源 {source_name(law.source)}"]))
+        draw_version_note(view, None)
+        if later := later_amendment_note(index, law):
+            draw_warning(later)
         with st.container(horizontal=True):
-            words = _draw_find()
-            draw_day(place)
-        _draw_versions(place)
-        draw_html(_book(place, articles, words))
+            words = _draw_find_box()
+            draw_day_field(view)
+        _draw_versions(view)
+        draw_html(_law_html(view, articles, words))
         files = {
             "md": lambda: export.law_markdown(law, status, index.articles(law.id)),
             "jsonl": lambda: export.law_jsonl(law, status, index.articles(law.id)),
         }
-        frame.exports(law.name, files, key=f"law-{law.id}")
+        frame.draw_exports(law.name, files, key=f"law-{law.id}")
 
 
 FIND = "law_find"
 
 
-def _draw_find() -> list[str]:
+def _draw_find_box() -> list[str]:
     """Draw the box that searches in this law. Its words are part of the address."""
     held = st.query_params.get("find", "")
     if st.session_state.get(f"{FIND}-seen") != held or FIND not in st.session_state:
@@ -103,12 +103,12 @@ def _draw_find() -> list[str]:
         placeholder="在本法中查找",
         icon=":material/search:",
         label_visibility="collapsed",
-        on_change=_find,
+        on_change=_on_find,
     )
-    return simplified(st.session_state[FIND] or "").split()
+    return to_simplified(st.session_state[FIND] or "").split()
 
 
-def _find() -> None:
+def _on_find() -> None:
     words = (st.session_state[FIND] or "").strip()
     st.session_state[f"{FIND}-seen"] = words
     st.query_params["find"] = words
@@ -116,35 +116,35 @@ def _find() -> None:
         del st.query_params["find"]
 
 
-def _draw_versions(place: Place) -> None:
-    versions = place.index.versions(place.law.key)
-    missing = amendments_missing(versions)
+def _draw_versions(view: LawView) -> None:
+    versions = view.index.versions(view.law.key)
+    missing = missing_amendments(versions)
     if len(versions) < 2 and not missing:
         return
     days = sorted([*((one.begins, one) for one in versions), *((day, None) for day in missing)], key=_day, reverse=True)
     with st.expander(f"历次版本（库中有 {len(versions)} 个）", icon=":material/history:"):
-        draw_html(Markup('<ol class="wy-times">%s</ol>') % Markup().join(_version(place, *one) for one in days))
+        draw_html(Markup('<ol class="wy-times">%s</ol>') % Markup().join(_version_item(view, *one) for one in days))
 
 
 def _day(pair: tuple[str, LawVersion | None]) -> str:
     return pair[0]
 
 
-def _version(place: Place, day: str, version: LawVersion | None) -> Markup:
+def _version_item(view: LawView, day: str, version: LawVersion | None) -> Markup:
     if version is None:
         return Markup('<li class="missing">%s 制定或修改 <span class="wy-dim">库中没有这一版</span></li>') % day
-    return Markup("<li>%s</li>") % article.version_line(place, version)
+    return Markup("<li>%s</li>") % article.version_html(view, version)
 
 
 # ── The text ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _book(place: Place, articles: Sequence[StoredArticle], words: Sequence[str]) -> Markup:
+def _law_html(view: LawView, articles: Sequence[StoredArticle], words: Sequence[str]) -> Markup:
     """Return the whole law as one piece of HTML. A thousand separate elements would take seconds to draw."""
-    contents = _contents(articles)
+    contents = _contents_html(articles)
     text = Markup('<div class="wy-law wy-text">%s%s</div>') % (
-        _found(articles, words) if words else "",
-        Markup().join(_text(place, articles, words)),
+        _found_html(articles, words) if words else "",
+        Markup().join(_article_items(view, articles, words)),
     )
     if not contents:
         return Markup('<div class="wy-book">%s</div>') % text
@@ -158,7 +158,7 @@ def _anchor(number: ArticleNumber) -> str:
     return f"a-{number.number}-{number.suffix}" if number.suffix else f"a-{number.number}"
 
 
-def _heading(first: StoredArticle, depth: int) -> str:
+def _heading_anchor(first: StoredArticle, depth: int) -> str:
     return f"h{depth}-{_anchor(first.number)}"
 
 
@@ -171,48 +171,49 @@ def _headings(articles: Sequence[StoredArticle]) -> Iterator[tuple[StoredArticle
         yield one, new
 
 
-def _contents(articles: Sequence[StoredArticle]) -> Markup:
+def _contents_html(articles: Sequence[StoredArticle]) -> Markup:
     lines = [
-        Markup('<li class="deep-%s"><a href="#%s">%s</a></li>') % (min(depth, _DEEPEST), _heading(one, depth), title)
+        Markup('<li class="deep-%s"><a href="#%s">%s</a></li>')
+        % (min(depth, _DEEPEST), _heading_anchor(one, depth), title)
         for one, headings in _headings(articles)
         for depth, title in headings
     ]
     return Markup("<ul>%s</ul>") % Markup().join(lines) if lines else Markup()
 
 
-def _text(place: Place, articles: Sequence[StoredArticle], words: Sequence[str]) -> Iterator[Markup]:
+def _article_items(view: LawView, articles: Sequence[StoredArticle], words: Sequence[str]) -> Iterator[Markup]:
     for one, headings in _headings(articles):
         for depth, title in headings:
             yield Markup('<h3 id="%s" class="deep-%s">%s</h3>') % (
-                _heading(one, depth),
+                _heading_anchor(one, depth),
                 min(depth, _DEEPEST),
-                marks.marked(title, words),
+                marks.highlight(title, words),
             )
         if not one.number.number:
-            yield _section(one, _lines(one.text, words))
+            yield _section_html(one, _line_items(one.text, words))
             continue
-        lines = list(_lines(one.text, words))
-        first = Markup("%s　") % place.link(str(one.number), one.number) + (lines[0] if lines else "")
-        yield _section(one, [first, *lines[1:]])
+        lines = list(_line_items(one.text, words))
+        first = Markup("%s　") % view.link(str(one.number), one.number) + (lines[0] if lines else "")
+        yield _section_html(one, [first, *lines[1:]])
 
 
-def _section(one: StoredArticle, lines: Iterable[Markup]) -> Markup:
+def _section_html(one: StoredArticle, lines: Iterable[Markup]) -> Markup:
     paragraphs = Markup().join(Markup("<p>%s</p>") % line for line in lines)
     return Markup('<section id="%s">%s</section>') % (_anchor(one.number), paragraphs)
 
 
-def _lines(text: str, words: Sequence[str]) -> Iterator[Markup]:
+def _line_items(text: str, words: Sequence[str]) -> Iterator[Markup]:
     for line in text.splitlines():
         if line.strip():
-            yield marks.marked(line, words) if words else escape(line)
+            yield marks.highlight(line, words) if words else escape(line)
 
 
-def _found(articles: Sequence[StoredArticle], words: Sequence[str]) -> Markup:
+def _found_html(articles: Sequence[StoredArticle], words: Sequence[str]) -> Markup:
     looked_for = " ".join(words)
     hits = [one for one in articles if any(word in one.text for word in words)]
     if not hits:
         return Markup('<div class="wy-found">本法中没有「%s」。</div>') % looked_for
-    places = sum(marks.count(one.text, words) for one in hits)
+    places = sum(marks.count_matches(one.text, words) for one in hits)
     links = [Markup('<a href="#%s">%s</a> ') % (_anchor(one.number), one.number) for one in hits]
     shown = Markup().join(links[:_LISTED])
     if rest := links[_LISTED:]:

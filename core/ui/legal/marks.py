@@ -7,32 +7,32 @@ from itertools import groupby
 
 from markupsafe import Markup, escape
 
-from core.base.chinese.script import simplified
+from core.base.chinese.script import to_simplified
 from core.base.chinese.sentences import best_passage
 from core.base.text import one_line
 from core.legal.text.lay_words import search_terms
 from core.legal.text.statute_citations import find_citations
 
-_ASKED = 1.0
+_OWN_WEIGHT = 1.0
 
 
-def asked_words(query: str) -> list[str]:
+def query_words(query: str) -> list[str]:
     """Return the words of a query that results may share: not the laws that it cites, nor legal terms added for its
     words."""
-    words = simplified(query)
+    words = to_simplified(query)
     for citation in reversed(find_citations(words)):
         words = f"{words[: citation.start]} {words[citation.end :]}"
-    return [word for word, weight in search_terms(words).items() if weight == _ASKED]
+    return [word for word, weight in search_terms(words).items() if weight == _OWN_WEIGHT]
 
 
-def passage(text: str, words: Iterable[str], length: int) -> str:
+def best_excerpt(text: str, words: Iterable[str], length: int) -> str:
     """Return the part of a text that has most of the words."""
     return best_passage(one_line(text), dict.fromkeys(words, 1.0), length)
 
 
-def marked(text: str, words: Iterable[str]) -> Markup:
+def highlight(text: str, words: Iterable[str]) -> Markup:
     held = [False] * len(text)
-    for start, end in _places(text, words):
+    for start, end in _find_matches(text, words):
         held[start:end] = [True] * (end - start)
     pieces = (
         (is_held, "".join(text[at] for at in places)) for is_held, places in groupby(range(len(text)), held.__getitem__)
@@ -40,11 +40,11 @@ def marked(text: str, words: Iterable[str]) -> Markup:
     return Markup().join(Markup("<mark>%s</mark>") % piece if is_held else escape(piece) for is_held, piece in pieces)
 
 
-def count(text: str, words: Iterable[str]) -> int:
-    return sum(1 for _ in _places(text, words))
+def count_matches(text: str, words: Iterable[str]) -> int:
+    return sum(1 for _ in _find_matches(text, words))
 
 
-def _places(text: str, words: Iterable[str]) -> Iterator[tuple[int, int]]:
+def _find_matches(text: str, words: Iterable[str]) -> Iterator[tuple[int, int]]:
     searched = text.casefold()
     if len(searched) != len(text):  # a letter that grows when its case is folded would move the marks
         searched = text

@@ -16,14 +16,14 @@ _INLINE = "<script>if (!window.wyScripts) { window.wyScripts = true;\nINSIDE\n}<
 
 
 @cache
-def script() -> str:
+def combined_script() -> str:
     parts = (Path(__file__).with_name(f"{name}.js").read_text("utf-8") for name in PARTS)
     return "\n".join(f"{{\n{part}}}" for part in parts)
 
 
 def draw() -> None:
     """Add the script inline with every run of a page. A browser runs it once."""
-    st.html(_INLINE.replace("INSIDE", script()), unsafe_allow_javascript=True)
+    st.html(_INLINE.replace("INSIDE", combined_script()), unsafe_allow_javascript=True)
 
 
 _COPY = """<span class="wy-dim wy-copied" hidden>已复制到剪贴板。</span><script>
@@ -33,6 +33,6 @@ navigator.clipboard?.writeText(TEXT).then(() => {
 </script>"""
 
 
-def copy(text: str) -> None:
+def copy_to_clipboard(text: str) -> None:
     """Copy a text to the clipboard and say so if it worked. A browser may refuse, and has no clipboard without HTTPS."""
     st.html(_COPY.replace("TEXT", json.dumps(text).replace("<", "\\u003c")), unsafe_allow_javascript=True)

@@ -12,22 +12,22 @@ import streamlit as st
 
 from core.app import App
 from core.base.errors import AppError
-from core.base.logs import hide_typed_in_logs
+from core.base.logs import hide_typed_key_in_logs
 from core.base.settings import LoadedSettings, Settings, SettingsNotSaved
 from core.llm.errors import ModelError
 from core.llm.services import (
     LOCAL_SERVICES,
-    LONGEST_NAME,
+    MAX_NAME_LENGTH,
     SERVICES,
     ListedModel,
-    Service,
+    ModelService,
+    find_service,
     list_models,
-    service,
-    service_at,
+    service_for_address,
 )
-from core.llm.trial import Trial, try_model
-from core.ui.escape import label
-from core.ui.frame import warning
+from core.llm.trial import ConnectionTestResult, run_connection_test
+from core.ui.escape import escape_label
+from core.ui.frame import draw_warning
 from core.ui.labels import ORIGINS
 
 SERVICE = "connect_service"
@@ -38,51 +38,51 @@ ROUND = "connect_round"
 """Session key of a counter in the key field's key. After saving the field is a new one, and empty."""
 
 KEY, ADDRESS, MODEL = "OPENAI_API_KEY", "OPENAI_BASE_URL", "LLM_MODEL"
-SHORTEST_KEY = 8
-REFUSED = {
+MIN_KEY_LENGTH = 8
+REFUSALS = {
     "local": "只有在运行问源的电脑上打开这个页面，才能在这里修改：密钥由保存它的人付费，连接的模型由所有人使用。管理员可以设置 SETTINGS_EDIT_BY。",
     "login": "只有 SETTINGS_ADMINS 名单里的帐号登录之后，才能在这里修改。",
     "nobody": "这里不能从页面修改，请用环境变量或 settings.yaml。",
 }
-EMBEDDED = "现在由内置摘录模型回答：它只摘录来源中的原句，不会推理。"
+EMBEDDED_NOTE = "现在由内置摘录模型回答：它只摘录来源中的原句，不会推理。"
 
 
-def refused(app: App) -> None:
-    st.info(REFUSED[app.settings.settings.edit_by], icon=":material/lock:")
+def draw_refusal(app: App) -> None:
+    st.info(REFUSALS[app.settings.settings.edit_by], icon=":material/lock:")
 
 
-def told() -> None:
+def show_saved_message() -> None:
     """Show what was saved just before this run."""
     if words := st.session_state.pop(SAID, ""):
-        st.toast(label(words), icon=":material/check_circle:")
+        st.toast(escape_label(words), icon=":material/check_circle:")
 
 
-def save(app: App, changes: dict[str, str], words: str) -> None:
+def save(app: App, changes: dict[str, str], saved_message: str) -> None:
     try:
-        app.saved.change(changes)
+        app.saved_settings.change(changes)
     except SettingsNotSaved as error:
-        warning(str(error))
+        draw_warning(str(error))
     else:
-        begin_anew(words)
+        reset_form(saved_message)
 
 
-def begin_anew(words: str) -> None:
+def reset_form(saved_message: str) -> None:
     """Draw the page again with empty fields."""
     for key in (LISTED, TRIED):
         st.session_state.pop(key, None)
     st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
-    st.session_state[SAID] = words
+    st.session_state[SAID] = saved_message
     st.rerun()
 
 
-def locked(held: tuple[str, ...]) -> None:
+def draw_locked(variables: tuple[str, ...]) -> None:
     st.caption(
-        f":material/lock: {label('、'.join(held))} 由环境变量（或 secrets.toml）设置，优先于页面，所以这里不能改。"
+        f":material/lock: {escape_label('、'.join(variables))} 由环境变量（或 secrets.toml）设置，优先于页面，所以这里不能改。"
         "要在这里改，请先去掉它，再重启。"
     )
 
 
-def unusable(proposed: LoadedSettings, changes: dict[str, str]) -> str:
+def invalid_reason(proposed: LoadedSettings, changes: dict[str, str]) -> str:
     """Return the reason why one of these values cannot be saved, or an empty string."""
     return next((problem.reason for problem in proposed.problems if problem.key in changes), "")
 
@@ -90,18 +90,18 @@ def unusable(proposed: LoadedSettings, changes: dict[str, str]) -> str:
 # ── The current model ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def in_use(app: App) -> None:
-    if app.model.choice.embedded:
-        st.write(EMBEDDED)
+def draw_current_model(app: App) -> None:
+    if app.model.choice.is_embedded:
+        st.write(EMBEDDED_NOTE)
         return
-    origin = ORIGINS[app.loaded.origins[MODEL if app.settings.llm.model else KEY]]
-    provider = service_at(app.settings.openai.base_url).label if app.model.choice.provider == "openai" else ""
+    origin = ORIGINS[app.loaded_settings.origins[MODEL if app.settings.llm.model else KEY]]
+    provider = service_for_address(app.settings.openai.base_url).label if app.model.choice.provider == "openai" else ""
     facts = "，".join(filter(None, (provider, f"来自{origin}")))
-    st.write(f"现在由 **{label(app.model.label)}** 回答（{label(facts)}）。")
+    st.write(f"现在由 **{escape_label(app.model.label)}** 回答（{escape_label(facts)}）。")
 
 
-def disconnect(app: App) -> None:
-    saved = [name for name in (KEY, ADDRESS, MODEL) if app.loaded.origins[name] == "page"]
+def draw_disconnect(app: App) -> None:
+    saved = [name for name in (KEY, ADDRESS, MODEL) if app.loaded_settings.origins[name] == "page"]
     if saved and st.button("断开", icon=":material/power_off:"):
         save(app, dict.fromkeys(saved, ""), "已断开，保存的密钥已删除。")
 
@@ -110,69 +110,69 @@ def disconnect(app: App) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
-    service: Service
+class ModelConnection:
+    service: ModelService
     base_url: str
     api_key: str = field(repr=False)
     changes: dict[str, str] = field(default_factory=dict, repr=False)
     """Settings that are saved for it."""
 
 
-def form(app: App) -> None:
+def draw_form(app: App) -> None:
     """Draw the form: connection, model, test and save."""
-    connection = _held_connection(app) or _connection(app)
+    connection = _fixed_connection(app) or _draw_connection(app)
     if connection is None:
         return
-    model = _model(app, connection)
+    model = _draw_model(app, connection)
     if not model:
         return
-    changes = connection.changes | ({} if app.loaded.held("llm") else {MODEL: f"openai:{model}"})
-    proposed = app.loaded.proposing(changes)
-    if problem := unusable(proposed, changes):
-        warning(f"{problem}。")
+    changes = connection.changes | ({} if app.loaded_settings.locking_variables("llm") else {MODEL: f"openai:{model}"})
+    proposed = app.loaded_settings.with_changes(changes)
+    if problem := invalid_reason(proposed, changes):
+        draw_warning(f"{problem}。")
         return
     with st.container(horizontal=True):
         test = st.button("测试", icon=":material/network_check:")
         keep = st.button("保存", icon=":material/save:", type="primary", disabled=not changes)
-    trial(app, proposed.values, wanted=test)
+    draw_test(app, proposed.values, is_requested=test)
     if keep:
         save(app, changes, f"已保存，从下一个问题起由 {model} 回答。")
 
 
-def _held_connection(app: App) -> Connection | None:
+def _fixed_connection(app: App) -> ModelConnection | None:
     """Return the connection that the environment fixes, or None. Then only the model may be chosen."""
-    held = app.loaded.held("openai")
+    held = app.loaded_settings.locking_variables("openai")
     if not held:
         return None
-    locked(held)
+    draw_locked(held)
     openai = app.settings.openai
-    base_url = openai.base_url or service("openai").base_url
+    base_url = openai.base_url or find_service("openai").base_url
     key = openai.api_key.get_secret_value() if openai.api_key else ""
-    return Connection(service_at(base_url), base_url, key, changes={})
+    return ModelConnection(service_for_address(base_url), base_url, key, changes={})
 
 
-def _connection(app: App) -> Connection | None:
+def _draw_connection(app: App) -> ModelConnection | None:
     """Draw the fields of a connection. Returns None while something is missing."""
-    chosen = _service(app)
-    address = _address(app, chosen) if chosen.own_address else chosen.base_url
-    kept = _kept_key(app, address)
-    typed = type_key(chosen, kept=bool(kept))
-    if not address or (chosen.needs_key and len(typed or kept) < SHORTEST_KEY):
+    chosen = _draw_service(app)
+    address = _draw_address(app, chosen) if chosen.is_self_hosted else chosen.base_url
+    kept = _current_key(app, address)
+    typed = key_field(chosen, has_key=bool(kept))
+    if not address or (chosen.needs_key and len(typed or kept) < MIN_KEY_LENGTH):
         return None
     changes = {ADDRESS: address, KEY: typed or kept}
-    proposed = app.loaded.proposing(changes)
-    if problem := unusable(proposed, changes):
-        warning(f"{problem}。")
+    proposed = app.loaded_settings.with_changes(changes)
+    if problem := invalid_reason(proposed, changes):
+        draw_warning(f"{problem}。")
         return None
-    return Connection(chosen, proposed.values.openai.base_url or address, typed or kept, changes)
+    return ModelConnection(chosen, proposed.values.openai.base_url or address, typed or kept, changes)
 
 
-def _service(app: App) -> Service:
-    here = {found.service.id: found for found in LOCAL_SERVICES.found()}
+def _draw_service(app: App) -> ModelService:
+    here = {found.service.id: found for found in LOCAL_SERVICES.find()}
     if SERVICE not in st.session_state:
-        connected = not app.model.choice.embedded
+        connected = not app.model.choice.is_embedded
         st.session_state[SERVICE] = (
-            service_at(app.settings.openai.base_url).id if connected else next(iter(here), SERVICES[0].id)
+            service_for_address(app.settings.openai.base_url).id if connected else next(iter(here), SERVICES[0].id)
         )
     chosen = pick_service(SERVICES, key=SERVICE)
     for id, found in here.items():
@@ -188,32 +188,32 @@ def _service(app: App) -> Service:
     return chosen
 
 
-def pick_service(services: Sequence[Service], *, key: str) -> Service:
+def pick_service(services: Sequence[ModelService], *, key: str) -> ModelService:
     """Draw the choice of a service and return it."""
     st.session_state.setdefault(key, services[0].id)
     picked = st.pills(
         "服务",
         [entry.id for entry in services],
-        format_func=lambda id: service(id).label,
+        format_func=lambda id: find_service(id).label,
         key=key,
         required=True,
         persist_state="session",
     )
-    chosen = service(str(picked))
-    if known := _known(chosen):
+    chosen = find_service(str(picked))
+    if known := _abilities(chosen):
         st.caption(f"{chosen.label}：{known}，因模型而异。")
     return chosen
 
 
-def _known(chosen: Service) -> str:
+def _abilities(chosen: ModelService) -> str:
     """Return the known abilities of a service's models. Unknown ones are left out."""
     abilities = (("会思考", chosen.thinks), ("能调用工具", chosen.calls_tools), ("自带联网搜索", chosen.searches))
     return "、".join(words for words, has in abilities if has)
 
 
-def _address(app: App, chosen: Service) -> str:
+def _draw_address(app: App, chosen: ModelService) -> str:
     now = app.settings.openai.base_url or ""
-    shows = service_at(now) == chosen and "@" not in now  # there may be a password before the @
+    shows = service_for_address(now) == chosen and "@" not in now  # there may be a password before the @
     return st.text_input(
         "地址",
         now if shows else chosen.base_url,
@@ -223,79 +223,79 @@ def _address(app: App, chosen: Service) -> str:
     ).strip()
 
 
-def _kept_key(app: App, address: str) -> str:
+def _current_key(app: App, address: str) -> str:
     """Return the current key if it belongs to this address. A key is never sent to another address."""
     openai = app.settings.openai
-    if openai.api_key is None or (openai.base_url or service("openai").base_url) != address.rstrip("/"):
+    if openai.api_key is None or (openai.base_url or find_service("openai").base_url) != address.rstrip("/"):
         return ""
     return openai.api_key.get_secret_value()
 
 
-def type_key(chosen: Service, *, kept: bool = False) -> str:
+def key_field(chosen: ModelService, *, has_key: bool = False) -> str:
     """Draw the key field and return what was typed. It is hidden in logs."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         typed = st.text_input(
             "密钥" if chosen.needs_key else "密钥（服务没有设密钥就留空）",
             type="password",
             key=f"connect-key-{chosen.id}-{st.session_state.get(ROUND, 0)}",
-            placeholder="已有密钥，留空则不变" if kept else "粘贴到这里",
+            placeholder="已有密钥，留空则不变" if has_key else "粘贴到这里",
             max_chars=1000,
             live="500ms",
         ).strip()
         if chosen.key_page:
             st.link_button("获取密钥", chosen.key_page, icon=":material/open_in_new:", type="tertiary")
-    hide_typed_in_logs(typed)
+    hide_typed_key_in_logs(typed)
     return typed
 
 
 # ── Its models ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _model(app: App, connection: Connection) -> str:
-    if held := app.loaded.held("llm"):
-        locked(held)
+def _draw_model(app: App, connection: ModelConnection) -> str:
+    if held := app.loaded_settings.locking_variables("llm"):
+        draw_locked(held)
         return app.model.choice.name
     return pick_model(
-        connection, now=app.model.choice.name if app.settings.openai.base_url == connection.base_url else ""
+        connection, current=app.model.choice.name if app.settings.openai.base_url == connection.base_url else ""
     )
 
 
-def pick_model(connection: Connection, *, now: str = "") -> str:
+def pick_model(connection: ModelConnection, *, current: str = "") -> str:
     """Draw the choice of a model, from the service's list or as typed."""
-    listed = _listed(connection)
+    listed = _cached_models(connection)
     key = f"connect-model-{connection.service.id}"
     if isinstance(listed, str):
-        warning(listed)
-        return st.text_input("模型名", now, key=f"{key}-typed", max_chars=LONGEST_NAME).strip()
+        draw_warning(listed)
+        return st.text_input("模型名", current, key=f"{key}-typed", max_chars=MAX_NAME_LENGTH).strip()
     names = {model.name: model for model in listed}
     picked = st.selectbox(
         f"模型 :gray[这家服务列出了 {len(names)} 个，也可以直接写名字]",
         list(names),
-        index=list(names).index(now) if now in names else 0,
-        format_func=lambda name: _described(names.get(name) or ListedModel(name)),
+        index=list(names).index(current) if current in names else 0,
+        format_func=lambda name: _model_label(names.get(name) or ListedModel(name)),
         key=key,
         accept_new_options=True,
     )
-    return str(picked or "").strip()[:LONGEST_NAME]
+    return str(picked or "").strip()[:MAX_NAME_LENGTH]
 
 
-def _described(model: ListedModel) -> str:
+def _model_label(model: ListedModel) -> str:
     return f"{model.name}（上下文 {model.context:,}）" if model.context else model.name
 
 
-def _listed(connection: Connection) -> tuple[ListedModel, ...] | str:
+def _cached_models(connection: ModelConnection) -> tuple[ListedModel, ...] | str:
     """Return the models of a service, or the reason why there is no list. Fetched once per address and key."""
     asked = (connection.base_url, connection.api_key)
     before, outcome = st.session_state.get(LISTED, (None, ""))
     if before != asked:
         with st.spinner("正在读取模型列表…"):
-            outcome = _list(connection)
+            outcome = _fetch_models(connection)
         st.session_state[LISTED] = (asked, outcome)
     found: tuple[ListedModel, ...] | str = outcome
     return found
 
 
-def _list(connection: Connection) -> tuple[ListedModel, ...] | str:
+def _fetch_models(connection: ModelConnection) -> tuple[ListedModel, ...] | str:
     try:
         return list_models(connection.base_url, connection.api_key, params=connection.service.list_params)
     except ModelError as error:
@@ -305,27 +305,27 @@ def _list(connection: Connection) -> tuple[ListedModel, ...] | str:
 # ── A trial ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def trial(app: App, settings: Settings, *, wanted: bool) -> None:
+def draw_test(app: App, settings: Settings, *, is_requested: bool) -> None:
     """Test the model of these settings if requested, and draw the last result for the same settings."""
     asked = (settings.openai, settings.llm.model)
-    if wanted:
+    if is_requested:
         with st.spinner("正在问它一句话…"):
-            st.session_state[TRIED] = (asked, _try(app, settings))
+            st.session_state[TRIED] = (asked, _run_test(app, settings))
     tried, outcome = st.session_state.get(TRIED, (None, ""))
     if tried == asked:
         _draw_outcome(outcome)
 
 
-def _try(app: App, settings: Settings) -> Trial | str:
+def _run_test(app: App, settings: Settings) -> ConnectionTestResult | str:
     try:
-        return app.loop.submit(try_model(settings, limit=app.calls)).result()
+        return app.loop.submit(run_connection_test(settings, limit=app.model_limit)).result()
     except AppError as error:
         return str(error)
 
 
-def _draw_outcome(outcome: Trial | str) -> None:
+def _draw_outcome(outcome: ConnectionTestResult | str) -> None:
     if isinstance(outcome, str):
-        warning(f"测试失败：{outcome}")
+        draw_warning(f"测试失败：{outcome}")
         return
     tools = {True: "能调用工具", False: "不能调用工具", None: "没有试出能不能调用工具"}[outcome.calls_tools]
     found = (
@@ -335,4 +335,4 @@ def _draw_outcome(outcome: Trial | str) -> None:
         tools,
     )
     st.success(f"测试成功：{'；'.join(found)}。", icon=":material/check_circle:")
-    st.caption(f"它说：{label(outcome.said)}")
+    st.caption(f"它说：{escape_label(outcome.answer)}")

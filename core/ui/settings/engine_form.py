@@ -6,11 +6,11 @@ import streamlit as st
 from pydantic import SecretStr
 
 from core.app import App
-from core.base.settings import variable
-from core.base.settings.describe import shown
-from core.search.registry import engine_class, label_of
-from core.ui.escape import label
-from core.ui.frame import warning
+from core.base.settings import variable_name
+from core.base.settings.describe import format_value
+from core.search.registry import engine_class, engine_label
+from core.ui.escape import escape_label
+from core.ui.frame import draw_warning
 from core.ui.settings import connect
 
 
@@ -24,20 +24,20 @@ def draw(app: App, name: str) -> None:
         value = getattr(app.settings.section(section), key)
         is_key = key == "api_key"
         with st.popover("密钥" if is_key else "地址", key=f"engine-{name}-popover"):
-            if held := app.loaded.held(section.name):
-                connect.locked(held)
+            if held := app.loaded_settings.locking_variables(section.name):
+                connect.draw_locked(held)
             else:
                 purpose = section.model_fields[key].description or ""
-                _field(app, name, variable(section.name, key), value, purpose=purpose, is_key=is_key)
+                _draw_field(app, name, variable_name(section.name, key), value, purpose=purpose, is_key=is_key)
 
 
-def _field(app: App, name: str, setting: str, value: object, *, purpose: str, is_key: bool) -> None:
-    saved = app.loaded.origins[setting] == "page"
+def _draw_field(app: App, name: str, setting: str, value: object, *, purpose: str, is_key: bool) -> None:
+    saved = app.loaded_settings.origins[setting] == "page"
     # In a form, because leaving the text box would otherwise rerun the page and close the popover.
     with st.form(f"engine-{name}", border=False):
         typed = st.text_input(
             purpose,
-            "" if is_key or not value or "@" in shown(value) else shown(value),
+            "" if is_key or not value or "@" in format_value(value) else format_value(value),
             type="password" if is_key else "default",
             key=f"engine-{name}-{st.session_state.get(connect.ROUND, 0)}",
             placeholder="已有密钥，填写新的来替换" if isinstance(value, SecretStr) else "粘贴到这里",
@@ -47,12 +47,12 @@ def _field(app: App, name: str, setting: str, value: object, *, purpose: str, is
             keep = st.form_submit_button("保存", type="primary")
             clear = saved and st.form_submit_button("清除")
     if clear:
-        connect.save(app, {setting: ""}, f"{label_of(name)}：已清除。")
+        connect.save(app, {setting: ""}, f"{engine_label(name)}：已清除。")
     if keep and typed:
         changes = {setting: typed}
-        if problem := connect.unusable(app.loaded.proposing(changes), changes):
-            warning(f"{problem}。")
+        if problem := connect.invalid_reason(app.loaded_settings.with_changes(changes), changes):
+            draw_warning(f"{problem}。")
         else:
-            connect.save(app, changes, f"{label_of(name)}：已保存，现在可以测试。")
+            connect.save(app, changes, f"{engine_label(name)}：已保存，现在可以测试。")
     if saved:
-        st.caption(f"在页面上保存，优先于 settings.yaml 里的 {label(setting)}。")
+        st.caption(f"在页面上保存，优先于 settings.yaml 里的 {escape_label(setting)}。")

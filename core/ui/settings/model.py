@@ -13,40 +13,40 @@ from core.ui.settings import connect, own_key
 
 def draw(app: App) -> None:
     """Draw the part 模型 of the page."""
-    connect.told()
-    connect.in_use(app)
+    connect.show_saved_message()
+    connect.draw_current_model(app)
     if permission.may_edit(app.settings):
-        connect.disconnect(app)
-        connect.form(app)
+        connect.draw_disconnect(app)
+        connect.draw_form(app)
     elif app.settings.panel.own_key:
-        own_key.form(app)
+        own_key.draw_form(app)
     else:
-        connect.refused(app)
+        connect.draw_refusal(app)
 
 
-def offer(app: App) -> None:
+def draw_offer(app: App) -> None:
     """Draw an offer to connect a model below an answer without sources."""
-    connect.told()
-    if own_key.model():
+    connect.show_saved_message()
+    if own_key.session_model():
         return
-    st.caption(connect.EMBEDDED)
-    words = way_to_connect(app)
+    st.caption(connect.EMBEDDED_NOTE)
+    words = connect_label(app)
     if words and st.button(words, icon=":material/power:", type="primary"):
-        dialog(app)
+        draw_dialog(app)
 
 
-def way_to_connect(app: App) -> str:
+def connect_label(app: App) -> str:
     """Return the label of the button that opens the form. Empty if the reader may not or need not connect a model."""
     may_edit = permission.may_edit(app.settings)
-    if own_key.model() or not app.model.choice.embedded or not (may_edit or app.settings.panel.own_key):
+    if own_key.session_model() or not app.model.choice.is_embedded or not (may_edit or app.settings.panel.own_key):
         return ""
-    here = LOCAL_SERVICES.found() if may_edit else ()
+    here = LOCAL_SERVICES.find() if may_edit else ()
     return f"连接本机的 {here[0].service.label}" if here else "连接模型"
 
 
 @st.dialog("连接模型", width="medium")
-def dialog(app: App) -> None:
+def draw_dialog(app: App) -> None:
     if permission.may_edit(app.settings):  # checked in every run, because a dialog may stay open for long
-        connect.form(app)
+        connect.draw_form(app)
     elif app.settings.panel.own_key:
-        own_key.form(app)
+        own_key.draw_form(app)

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from core.answer.events import Notice, RunEvent, RunFailed, RunStopped, SearchFinished, cut_off
+from core.answer.events import Notice, RunEvent, RunFailed, RunStopped, SearchFinished, cut_off_notices
 from core.answer.export import answer_as_markdown, as_html, as_json, as_markdown
 from core.answer.message import Message
-from core.base.inert_markdown import disarm
+from core.base.inert_markdown import make_inert
 from core.legal.desk import StatuteCheck
-from core.legal.verify import Mark, Verdict
+from core.legal.verify import StatuteFinding, StatuteMark
 from core.search.types import SearchQuery, SearchResponse, Source
 from support.messages import FULL
 
@@ -222,7 +222,7 @@ def test_json_is_the_documented_document() -> None:
         (RunStopped("user"), "已停止"),
         (RunFailed("model", "连接不上模型服务。"), "连接不上模型服务。"),
         (Notice("unfinished", "这条回答在写完之前中断了"), "中断了"),
-        (*cut_off("length"), "没有写完"),
+        (*cut_off_notices("length"), "没有写完"),
     ],
 )
 def test_an_answer_that_is_not_whole_says_so(last: RunEvent, said: str) -> None:
@@ -349,7 +349,7 @@ def test_a_hostile_address_leads_nowhere_else(hostile: str) -> None:
     ],
 )
 def test_an_answer_can_neither_link_nor_load(text: str) -> None:
-    assert dangers(disarm(text)) == []
+    assert dangers(make_inert(text)) == []
     assert dangers(as_markdown("题", [Message("user", text), Message("assistant", text)])) == []
 
 
@@ -361,7 +361,7 @@ pieces = ["`", "``", "```", "\n", "\n\n", "    ", "- ", "> ", "|", "|-|-|\n", "=
 @given(st.lists(st.sampled_from(pieces), max_size=30).map("".join))
 @example("```\n\n```\n[x](https://e.example)")
 def test_no_text_can_link_or_load(text: str) -> None:
-    assert dangers(disarm(text)) == []
+    assert dangers(make_inert(text)) == []
 
 
 @settings(max_examples=200)
@@ -381,24 +381,24 @@ def test_no_answer_swallows_its_references(text: str) -> None:
     ],
 )
 def test_an_ordinary_answer_stays_as_it_was_written(text: str) -> None:
-    assert disarm(text) == text
+    assert make_inert(text) == text
 
 
 def test_an_address_is_shown_but_broken() -> None:
     assert len(links("https://a.example www.a.example a@b.com //a.com")) == 4, "the viewer would make links of them"
-    shown = disarm("见 https://a.example/b，www.a.example，`https://a.example`，A@a.example")
+    shown = make_inert("见 https://a.example/b，www.a.example，`https://a.example`，A@a.example")
     assert shown.replace("\u2060", "") == "见 https://a.example/b，www.a.example，`https://a.example`，A@a.example"
     assert shown.count("https://") == 1, "in code nothing is a link"
     # Some programs resolve entities and escapes before they look for addresses.
-    assert "https:/\u2060" in disarm("https:/&#47;a.example")
-    assert "www\u2060" in disarm("www&#46;a.example")
+    assert "https:/\u2060" in make_inert("https:/&#47;a.example")
+    assert "www\u2060" in make_inert("www&#46;a.example")
 
 
 def test_an_answer_cut_inside_code_is_closed() -> None:
-    assert disarm("看：\n\n````py\n```\nx = 1") == "看：\n\n````py\n```\nx = 1\n````"
-    assert disarm("```") == "```\n```"
-    assert disarm("```\n```") == "```\n```"
-    assert disarm("```\nx\n    ```").endswith("\n    ```\n```"), "indented that far, it closes nothing"
+    assert make_inert("看：\n\n````py\n```\nx = 1") == "看：\n\n````py\n```\nx = 1\n````"
+    assert make_inert("```") == "```\n```"
+    assert make_inert("```\n```") == "```\n```"
+    assert make_inert("```\nx\n    ```").endswith("\n    ```\n```"), "indented that far, it closes nothing"
 
 
 def test_recorded_injections(shared: Path) -> None:
@@ -418,8 +418,8 @@ def test_recorded_injections(shared: Path) -> None:
 
 def checked(answer: Message) -> StatuteCheck:
     """A text of a model's own, checked."""
-    wrong = Verdict(
-        Mark.MISSING,
+    wrong = StatuteFinding(
+        StatuteMark.MISSING,
         0,
         8,
         "《灯塔法》<b>[第](http://evil.example)九十九条",
@@ -431,21 +431,21 @@ def checked(answer: Message) -> StatuteCheck:
 
 
 def test_checked_statutes_stand_between_text_and_references() -> None:
-    markdown = as_markdown("题", TALK, check=checked)
+    markdown = as_markdown("题", TALK, check_statutes=checked)
     text, _, rest = markdown.partition("**法条核验**")
     assert "感情确已破裂" in text
     assert rest.lstrip().startswith("- ✗ 《灯塔法》")
     assert "没有这一条。全文共六条。" in rest.partition("**参考文献**")[0]
     assert not [link for link in links(markdown) if "evil" in link]
-    page = Page(as_html("题", TALK, check=checked))
+    page = Page(as_html("题", TALK, check_statutes=checked))
     assert "法条核验✗ 《灯塔法》<b>[第](http://evil.example)九十九条：没有这一条。全文共六条。参考文献" in page.text
     assert not [link for link in page.outside if "evil" in str(link)]
-    (statute,) = json.loads(as_json("题", TALK, check=checked))["messages"][1]["statutes"]
+    (statute,) = json.loads(as_json("题", TALK, check_statutes=checked))["messages"][1]["statutes"]
     assert (statute["mark"], statute["meaning"], statute["articleNumber"]) == ("✗", "没有这一条", "第九十九条")
 
 
 def test_without_an_index_an_export_says_nothing_about_statutes() -> None:
-    assert "法条核验" not in as_markdown("题", TALK, check=lambda text: StatuteCheck((), indexed=False))
+    assert "法条核验" not in as_markdown("题", TALK, check_statutes=lambda text: StatuteCheck((), has_index=False))
     assert json.loads(as_json("题", TALK))["messages"][1]["statutes"] == []
 
 

@@ -22,7 +22,7 @@ from core.answer.export import as_word
 from core.answer.message import Message
 from core.checks.check import check_answer
 from core.legal.desk import StatuteCheck
-from core.legal.verify import Mark, Verdict
+from core.legal.verify import StatuteFinding, StatuteMark
 from core.search.types import SearchQuery, SearchResponse, Source
 from support.base import ROOT
 from support.messages import FULL
@@ -139,9 +139,11 @@ def test_every_numbered_list_counts_by_itself() -> None:
 def test_what_was_checked_goes_along() -> None:
     text = "试用期最长六个月。[1]"
     check = check_answer(text, [SourceText(1, "劳动合同法规定，试用期最长三个月。")])
-    verdict = Verdict(Mark.MISSING, 0, 7, "民法典第九千条", "民法典", "第九千条", note="民法典没有这一条。")
+    verdict = StatuteFinding(
+        StatuteMark.MISSING, 0, 7, "民法典第九千条", "民法典", "第九千条", note="民法典没有这一条。"
+    )
     message = Message("assistant", text, (Checked(check),), SOURCES[:1])
-    written = as_word("题", [message], check=lambda text: StatuteCheck((verdict,)))
+    written = as_word("题", [message], check_statutes=lambda text: StatuteCheck((verdict,)))
     found = lines(docx.Document(BytesIO(written)))
     assert "依据核对" in found
     assert any(line.startswith("✗") for line in found[found.index("依据核对") :])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.base.chinese.quantities import labels, quantities, sign_of
+from core.base.chinese.quantities import find_numbered_names, find_quantities, sign_of
 
 
 @pytest.mark.parametrize(
@@ -26,13 +26,13 @@ from core.base.chinese.quantities import labels, quantities, sign_of
     ],
 )
 def test_names_and_figures_of_speech_are_no_quantities(text: str) -> None:
-    assert quantities(text) == []
+    assert find_quantities(text) == []
 
 
 def test_a_quantity_knows_its_place() -> None:
     text = "收入约为 １．２ 亿元，增长20%。"
-    assert [text[found.start : found.end] for found in quantities(text)] == ["约为 １．２ 亿元", "20%"]
-    assert [found.text for found in quantities(text)] == ["约为 １．２ 亿元", "20%"]
+    assert [text[found.start : found.end] for found in find_quantities(text)] == ["约为 １．２ 亿元", "20%"]
+    assert [found.text for found in find_quantities(text)] == ["约为 １．２ 亿元", "20%"]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_quantity_knows_its_place() -> None:
     ],
 )
 def test_numbers_that_are_names(text: str, found: list[str]) -> None:
-    assert labels(text) == found
+    assert find_numbered_names(text) == found
 
 
 @pytest.mark.parametrize(

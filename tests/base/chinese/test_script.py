@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.base.chinese.script import folded, is_traditional, plain, simplified, spellings, traditional
+from core.base.chinese.script import (
+    comparison_form,
+    equivalent_characters,
+    is_traditional,
+    plain,
+    to_simplified,
+    to_traditional,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,16 +30,16 @@ from core.base.chinese.script import folded, is_traditional, plain, simplified, 
     ],
 )
 def test_traditional_characters_become_simplified(written: str, plain: str) -> None:
-    assert simplified(written) == plain
+    assert to_simplified(written) == plain
 
 
 def test_width_and_case_are_folded() -> None:
-    assert folded("ＡＢＣ１２３％，（臺灣）İ") == "abc123%,(台湾)i"
+    assert comparison_form("ＡＢＣ１２３％，（臺灣）İ") == "abc123%,(台湾)i"
 
 
 def test_nothing_moves() -> None:
     every = "".join(map(chr, range(sys.maxunicode + 1)))
-    assert len(folded(every)) == len(every)
+    assert len(comparison_form(every)) == len(every)
 
 
 def test_a_page_of_many_traditional_characters_is_read_the_same_way() -> None:
@@ -40,7 +47,7 @@ def test_a_page_of_many_traditional_characters_is_read_the_same_way() -> None:
         "醫學與藥學發展歷史記載於國家圖書館龍鳳龜鳥魚馬車門開關電腦網路軟體設計師說話語言詞彙實驗報導觀點問題總結戰爭勝負買賣經濟貿易銀行錢幣財產權利義務責任訴訟審判應當處罰"
         * 50
     )
-    assert folded(page) == "".join(map(folded, page))
+    assert comparison_form(page) == "".join(map(comparison_form, page))
 
 
 @pytest.mark.parametrize(
@@ -53,13 +60,13 @@ def test_a_page_of_many_traditional_characters_is_read_the_same_way() -> None:
     ],
 )
 def test_and_back_word_by_word(plain: str, written: str) -> None:
-    assert traditional(plain) == written
+    assert to_traditional(plain) == written
 
 
 def test_what_was_written_back_is_compared_as_the_same() -> None:
     """Else 依据核对 would doubt a quotation for its script."""
     every = "".join(map(chr, range(0x3400, 0xA000)))
-    assert folded(traditional(every)) == folded(every)
+    assert comparison_form(to_traditional(every)) == comparison_form(every)
 
 
 @pytest.mark.parametrize("text", ["怎麼打開聯網搜尋？", "什麼是合同", "你是誰", "SearXNG 返回 403 怎麼辦"])
@@ -85,7 +92,7 @@ def test_who_does_not(text: str) -> None:
     ],
 )
 def test_every_spelling_of_a_character(character: str, same: str) -> None:
-    assert set(spellings(character)) == set(same)
+    assert set(equivalent_characters(character)) == set(same)
 
 
 @given(st.text())

@@ -4,7 +4,15 @@ import time
 
 import pytest
 
-from core.base.chinese.sentences import best_passage, coverage, key_phrases, key_terms, plain_text, rarity, sentences
+from core.base.chinese.sentences import (
+    best_passage,
+    coverage,
+    idf_weights,
+    key_phrases,
+    key_terms,
+    markdown_to_text,
+    split_sentences,
+)
 
 
 @pytest.mark.parametrize(
@@ -25,13 +33,13 @@ from core.base.chinese.sentences import best_passage, coverage, key_phrases, key
     ],
 )
 def test_sentences(text: str, parts: list[str]) -> None:
-    assert sentences(text) == parts
+    assert split_sentences(text) == parts
 
 
 @pytest.mark.parametrize("text", ["「" * 50_000, "“（《" * 20_000, "。" * 50_000, "a. " * 20_000])
 def test_splitting_hostile_text_takes_no_time(text: str) -> None:
     started = time.thread_time()
-    sentences(text)
+    split_sentences(text)
     assert time.thread_time() - started < 10
 
 
@@ -56,7 +64,7 @@ def test_key_terms_do_not_cross_a_question_word() -> None:
 
 
 def test_rare_terms_and_whole_words_weigh_more() -> None:
-    weights = rarity(["搜索", "缓存", "没有", "redis"], [{"搜索", "缓存"}, {"搜索"}, {"搜索"}])
+    weights = idf_weights(["搜索", "缓存", "没有", "redis"], [{"搜索", "缓存"}, {"搜索"}, {"搜索"}])
     assert weights["搜索"] < weights["缓存"] < weights["没有"] < weights["redis"]
     assert coverage(weights, {"搜索", "缓存", "没有", "redis"}) == pytest.approx(1)
     assert coverage(weights, set()) == 0
@@ -105,7 +113,7 @@ search:
 |---|---|
 | C | 3 |
 """
-    assert plain_text(markdown).splitlines() == [
+    assert markdown_to_text(markdown).splitlines() == [
         "粗体和 SEARXNG_URL，见手册。",
         "第一步 a_b。",
         "改成：「search: formats: [html]」。",
@@ -118,4 +126,4 @@ search:
 
 
 def test_a_long_listing_is_left_out() -> None:
-    assert plain_text("看下面。\n```\n" + "x = 1\n" * 100 + "```\n完。") == "看下面。\n完。"
+    assert markdown_to_text("看下面。\n```\n" + "x = 1\n" * 100 + "```\n完。") == "看下面。\n完。"

@@ -5,32 +5,32 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
-from core.app import brought_sections
+from core.app import extra_sections
 from core.base.settings import LoadedSettings, load_settings
-from core.base.settings.describe import Entry, entries, shown
+from core.base.settings.describe import SettingEntry, format_value, list_settings
 from support.base import VARIABLES
 
 
 def load(tmp_path: Path, yaml: str = "", **environ: str) -> LoadedSettings:
     file = tmp_path / "settings.yaml"
     file.write_text(yaml, "utf-8")
-    return load_settings(file, environ, sections=brought_sections())
+    return load_settings(file, environ, sections=extra_sections())
 
 
-def by_variable(loaded: LoadedSettings) -> dict[str, Entry]:
-    return {entry.variable: entry for entry in entries(loaded)}
+def by_variable(loaded: LoadedSettings) -> dict[str, SettingEntry]:
+    return {entry.variable: entry for entry in list_settings(loaded)}
 
 
 def test_every_setting_is_there_once_with_its_meaning(tmp_path: Path) -> None:
-    found = entries(load(tmp_path))
+    found = list_settings(load(tmp_path))
     assert sorted(entry.variable for entry in found) == sorted(VARIABLES)
     assert [entry.variable for entry in found if not entry.purpose] == []
-    assert not any(entry.changed for entry in found)
-    assert [entry.variable for entry in found if entry.value != shown(entry.default)] == []
+    assert not any(entry.is_changed for entry in found)
+    assert [entry.variable for entry in found if entry.value != format_value(entry.default)] == []
 
 
 def test_the_settings_of_one_group_stand_together(tmp_path: Path) -> None:
-    groups = [entry.group for entry in entries(load(tmp_path))]
+    groups = [entry.group for entry in list_settings(load(tmp_path))]
     assert len(dict.fromkeys(groups)) == 1 + sum(a != b for a, b in pairwise(groups))
 
 
@@ -39,7 +39,7 @@ def test_where_a_value_comes_from(tmp_path: Path) -> None:
     assert (found["SEARCH_TIMEOUT"].value, found["SEARCH_TIMEOUT"].origin) == ("9", "environment")
     assert (found["SEARCH_RESULT_COUNT"].value, found["SEARCH_RESULT_COUNT"].origin) == ("4", "settings.yaml")
     assert (found["SEARCH_LANGUAGE"].value, found["SEARCH_LANGUAGE"].origin) == ("auto", "default")
-    assert shown(found["SEARCH_TIMEOUT"].default) == "5"
+    assert format_value(found["SEARCH_TIMEOUT"].default) == "5"
 
 
 def test_a_meaning_says_what_may_be_written(tmp_path: Path) -> None:
@@ -64,9 +64,9 @@ def test_a_meaning_says_what_may_be_written(tmp_path: Path) -> None:
 
 def test_an_unusable_value_is_marked(tmp_path: Path) -> None:
     found = by_variable(load(tmp_path, SEARCH_TIMEOUT="soon"))
-    assert found["SEARCH_TIMEOUT"].invalid
+    assert found["SEARCH_TIMEOUT"].is_invalid
     assert found["SEARCH_TIMEOUT"].value == "5"
-    assert not found["SEARCH_LANGUAGE"].invalid
+    assert not found["SEARCH_LANGUAGE"].is_invalid
 
 
 def test_a_secret_is_set_or_not_set(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from core.app import brought_sections
-from core.base.settings import load_settings, variable
+from core.app import extra_sections
+from core.base.settings import load_settings, variable_name
 from scripts.describe_settings import DOCUMENTS, main
 from support.base import NOWHERE, ROOT, VARIABLES
 
@@ -71,8 +71,8 @@ def test_without_its_comment_signs_the_file_says_the_defaults(tmp_path: Path) ->
     path.write_text(
         "\n".join(line.replace("# ", "", 1) if line.startswith("  # ") else line for line in lines), "utf-8"
     )
-    loaded, defaults = (load_settings(file, {}, sections=brought_sections()) for file in (path, NOWHERE))
+    loaded, defaults = (load_settings(file, {}, sections=extra_sections()) for file in (path, NOWHERE))
     assert loaded.problems == ()
     assert loaded.values == defaults.values
     told = yaml.safe_load(path.read_text("utf-8"))
-    assert {variable(section, key) for section, keys in told.items() for key in keys} == VARIABLES
+    assert {variable_name(section, key) for section, keys in told.items() for key in keys} == VARIABLES

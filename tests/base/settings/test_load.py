@@ -6,7 +6,7 @@ import pytest
 from pydantic import Field, ValidationError
 
 from core.base.settings import ApiKey, LoadedSettings, Section, Settings, load_settings
-from core.base.settings.describe import entries, shown
+from core.base.settings.describe import format_value, list_settings
 from core.search.engines.searxng import SearxngSettings
 from core.search.registry import EngineOrder, engine_sections
 from support.base import NOWHERE, loaded
@@ -75,7 +75,7 @@ def test_an_unusable_number_becomes_the_default_and_is_named(text: str, reason: 
     assert loaded.values.search.timeout == 5
     (problem,) = loaded.problems
     assert problem.key == "SEARCH_TIMEOUT"
-    assert problem.used == "默认值 5.0"
+    assert problem.used_instead == "默认值 5.0"
     assert reason in problem.reason
 
 
@@ -109,9 +109,9 @@ def test_an_unusable_number_becomes_the_default_and_is_named(text: str, reason: 
 def test_every_kind_of_bad_value_has_one_answer(name: str, bad: str) -> None:
     loaded = load(**{name: bad})
     assert [problem.key for problem in loaded.problems] == [name]
-    (entry,) = [entry for entry in entries(loaded) if entry.variable == name]
-    assert entry.invalid
-    assert entry.value == shown(entry.default)
+    (entry,) = [entry for entry in list_settings(loaded) if entry.variable == name]
+    assert entry.is_invalid
+    assert entry.value == format_value(entry.default)
 
 
 def test_zero_switches_the_cache_off() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core.base.settings import LoadedSettings, Saved, SavedFile, SettingsNotSaved, load_settings
+from core.base.settings import LoadedSettings, SavedSettingsFile, SavedValues, SettingsNotSaved, load_settings
 from core.search.engines.searxng import SearxngSettings
 from core.search.registry import engine_sections
 from support.base import NOWHERE, ROOT
@@ -24,7 +24,7 @@ def load(page: dict[str, str], yaml_text: str = "", tmp_path: Path | None = None
     if tmp_path is not None:
         path = tmp_path / "settings.yaml"
         path.write_text(yaml_text, "utf-8")
-    return load_settings(path, environ, sections=engine_sections()).with_page(Saved(page))
+    return load_settings(path, environ, sections=engine_sections()).with_saved(SavedValues(page))
 
 
 def test_environment_wins_over_page_wins_over_file(tmp_path: Path) -> None:
@@ -37,15 +37,15 @@ def test_environment_wins_over_page_wins_over_file(tmp_path: Path) -> None:
     assert loaded.origins["LLM_MODEL"] == "environment"
     assert loaded.origins["SEARXNG_URL"] == "page"
     assert loaded.origins["SEARXNG_ENGINES_ZH"] == "settings.yaml"
-    assert loaded.held("llm") == ("LLM_MODEL",)
-    assert loaded.held("searxng") == ()
+    assert loaded.locking_variables("llm") == ("LLM_MODEL",)
+    assert loaded.locking_variables("searxng") == ()
 
 
 def test_the_key_of_the_environment_never_goes_to_an_address_of_the_page() -> None:
     loaded = load({"OPENAI_BASE_URL": "http://elsewhere"}, OPENAI_API_KEY="sk-of-the-environment")
     assert loaded.values.openai.base_url is None
     assert loaded.origins["OPENAI_BASE_URL"] == "default"
-    assert loaded.held("openai") == ("OPENAI_API_KEY",)
+    assert loaded.locking_variables("openai") == ("OPENAI_API_KEY",)
 
 
 def test_nor_does_a_key_of_the_file(tmp_path: Path) -> None:
@@ -65,17 +65,17 @@ def test_a_key_of_the_page_is_a_secret_like_any_other() -> None:
     loaded = load({"OPENAI_API_KEY": KEY})
     assert loaded.values.secrets() == [KEY]
     assert KEY not in repr(loaded)
-    assert KEY not in repr(Saved({"OPENAI_API_KEY": KEY}))
+    assert KEY not in repr(SavedValues({"OPENAI_API_KEY": KEY}))
 
 
 def test_taking_it_back_leaves_what_was_there_before(tmp_path: Path) -> None:
     loaded = load({"LLM_MODEL": "openai:page"}, "llm: {model: 'openai:file'}", tmp_path)
-    assert loaded.with_page(Saved()).values.llm.model == "openai:file"
+    assert loaded.with_saved(SavedValues()).values.llm.model == "openai:file"
 
 
 def test_a_file_that_only_its_owner_reads(tmp_path: Path) -> None:
-    saved = SavedFile(tmp_path / "data")
-    assert saved.read() == Saved()
+    saved = SavedSettingsFile(tmp_path / "data")
+    assert saved.read() == SavedValues()
     assert saved.stamp() is None
     before = os.umask(0)
     try:
@@ -101,20 +101,20 @@ def test_a_file_that_only_its_owner_reads(tmp_path: Path) -> None:
     ["", "{", "[]", "null", '{"version": 1}', '{"version": 1, "values": {"LLM_MODEL": 5}}', "[" * 100_000, "\xff"],
 )
 def test_a_damaged_file_is_said_and_set_aside(tmp_path: Path, text: str) -> None:
-    saved = SavedFile(tmp_path)
+    saved = SavedSettingsFile(tmp_path)
     saved.change({"LLM_MODEL": "openai:a"})
     saved.path.write_bytes(text.encode("latin-1"))
     found = saved.read()
     assert found.values == {}
-    (problem,) = load_settings(NOWHERE, {}, sections=()).with_page(found).problems
+    (problem,) = load_settings(NOWHERE, {}, sections=()).with_saved(found).problems
     assert "「设置」页面保存的内容" in str(problem)
     saved.change({"LLM_MODEL": "openai:b"})
-    assert saved.read() == Saved({"LLM_MODEL": "openai:b"})
+    assert saved.read() == SavedValues({"LLM_MODEL": "openai:b"})
     assert saved.path.with_suffix(".damaged").read_bytes() == text.encode("latin-1")
 
 
 def test_a_newer_file_is_left_alone(tmp_path: Path) -> None:
-    saved = SavedFile(tmp_path)
+    saved = SavedSettingsFile(tmp_path)
     saved.change({"LLM_MODEL": "openai:a"})
     newer = '{"version": 2, "values": [], "more": true}'
     saved.path.write_text(newer, "utf-8")
@@ -127,7 +127,7 @@ def test_a_newer_file_is_left_alone(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "settings").write_text("in the way", "utf-8")
     with pytest.raises(SettingsNotSaved, match="不可写"):
-        SavedFile(tmp_path).change({"LLM_MODEL": "openai:a"})
+        SavedSettingsFile(tmp_path).change({"LLM_MODEL": "openai:a"})
 
 
 def test_processes_that_save_at_once_lose_nothing(tmp_path: Path) -> None:
@@ -137,4 +137,4 @@ def test_processes_that_save_at_once_lose_nothing(tmp_path: Path) -> None:
     )
     writers = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name], cwd=ROOT) for name in ("A", "B")]
     assert [writer.wait(60) for writer in writers] == [0, 0]
-    assert len(SavedFile(tmp_path).read().values) == 40
+    assert len(SavedSettingsFile(tmp_path).read().values) == 40

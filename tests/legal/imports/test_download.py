@@ -80,7 +80,7 @@ def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_arrives_whole_with_its_checksum(tmp_path: Path, ranges: bool) -> None:
     seen: list[tuple[int, int | None]] = []
     with server(ranges=ranges) as (url, _):
-        got = download.download(url, tmp_path, on_bytes=lambda done, total: seen.append((done, total)))
+        got = download.download_corpus(url, tmp_path, on_bytes=lambda done, total: seen.append((done, total)))
     assert got.path.read_bytes() == DATA
     assert (got.path.name, got.size, got.sha256) == ("laws.zip", len(DATA), hashlib.sha256(DATA).hexdigest())
     assert seen[-1] == (len(DATA), len(DATA))
@@ -92,11 +92,11 @@ def test_a_broken_download_goes_on_where_it_stopped(tmp_path: Path) -> None:
     until = Deadline(float("inf"))
     with server() as (url, handler):
         with pytest.raises(ImportCancelled):
-            download.download(
-                url, tmp_path, on_bytes=lambda done, _: until.cancel() if done > 500_000 else None, until=until
+            download.download_corpus(
+                url, tmp_path, on_bytes=lambda done, _: until.cancel() if done > 500_000 else None, deadline=until
             )
         handler.asked.clear()
-        assert download.download(url, tmp_path).path.read_bytes() == DATA
+        assert download.download_corpus(url, tmp_path).path.read_bytes() == DATA
         assert handler.asked[0].startswith("bytes=300000-")  # the piece that was cut is fetched again
 
 
@@ -104,40 +104,40 @@ def test_a_server_that_falls_silent_can_be_cancelled(tmp_path: Path) -> None:
     until = Deadline(float("inf"))
     threading.Timer(0.2, until.cancel).start()
     with Server(silence) as silent, pytest.raises(ImportCancelled):
-        download.download(f"{silent.url}/laws.zip", tmp_path, until=until)
+        download.download_corpus(f"{silent.url}/laws.zip", tmp_path, deadline=until)
 
 
 def test_what_a_visitor_typed_never_leads_into_our_own_network(tmp_path: Path) -> None:
     with server() as (url, handler):
         with pytest.raises(HttpNotPublic):
-            download.download(url, tmp_path, public_only=True)
+            download.download_corpus(url, tmp_path, public_only=True)
         assert handler.asked == []
 
 
 def test_a_part_that_is_already_whole(tmp_path: Path) -> None:
     with server() as (url, _):
-        first = download.download(url, tmp_path)
+        first = download.download_corpus(url, tmp_path)
         part = tmp_path / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.part"
         first.path.rename(part)
-        assert download.download(url, tmp_path).sha256 == first.sha256
+        assert download.download_corpus(url, tmp_path).sha256 == first.sha256
 
 
 def test_too_large(tmp_path: Path) -> None:
     with server() as (url, _), pytest.raises(CorpusError, match="上限"):
-        download.download(url, tmp_path, max_bytes=500_000)
+        download.download_corpus(url, tmp_path, max_bytes=500_000)
     with server(ranges=False) as (url, _), pytest.raises(HttpTooLarge):
-        download.download(url, tmp_path, max_bytes=500_000)
+        download.download_corpus(url, tmp_path, max_bytes=500_000)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_server_that_lies_about_pieces(tmp_path: Path) -> None:
     with server(lies=True) as (url, _), pytest.raises(CorpusError, match="不可靠"):
-        download.download(url, tmp_path)
+        download.download_corpus(url, tmp_path)
 
 
 def test_a_page_that_is_not_there(tmp_path: Path) -> None:
     with server() as (url, _), pytest.raises(CorpusError, match="404"):
-        download.download(url.replace("/laws", "/gone"), tmp_path)
+        download.download_corpus(url.replace("/laws", "/gone"), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_archive_links_of_github_would_redirect(link: str, direct: str) -> None:
 
 def test_the_name_of_the_file_stays_in_the_folder(tmp_path: Path) -> None:
     with server() as (url, _):
-        got = download.download(url.replace("/laws.zip", "/..%2f..%2fevil"), tmp_path)
+        got = download.download_corpus(url.replace("/laws.zip", "/..%2f..%2fevil"), tmp_path)
     assert got.path.parent == tmp_path
 
 

@@ -11,7 +11,7 @@ import pytest
 from core.base.http import connections, networks
 from core.legal.errors import CorpusError, ImportBusy
 from core.legal.imports import build
-from core.legal.imports.job import FAILED, Importer, ImportJob
+from core.legal.imports.job import IMPORT_FAILED, Importer, ImportJob
 from core.legal.library.index import LegalLibrary
 from support import invented
 from support.faults import Server, silence
@@ -26,12 +26,12 @@ def importer(tmp_path: Path) -> Importer:
 
 
 def over(job: ImportJob) -> ImportJob:
-    until(lambda: not job.running)
+    until(lambda: not job.is_running)
     return job
 
 
 def upload(importer: Importer, tmp_path: Path, *records: object, name: str = "自己的.jsonl") -> ImportJob:
-    return importer.from_upload(name, io.BytesIO(invented.jsonl(tmp_path / "x.jsonl", *records).read_bytes()))
+    return importer.start_from_upload(name, io.BytesIO(invented.jsonl(tmp_path / "x.jsonl", *records).read_bytes()))
 
 
 def known(importer: Importer, law: str) -> bool:
@@ -63,13 +63,13 @@ def test_the_name_of_an_upload_is_only_a_name(importer: Importer, tmp_path: Path
 @pytest.mark.parametrize("address", ["/etc/passwd", "file:///etc/passwd", "ftp://example.org/x", "", "laws.zip"])
 def test_what_is_no_web_address_is_never_a_path(importer: Importer, address: str) -> None:
     with pytest.raises(CorpusError):
-        importer.from_address(address)
+        importer.start_from_address(address)
     assert importer.job is None
 
 
 def test_an_address_of_our_own_network_is_refused_with_a_sentence(importer: Importer) -> None:
     with Server(silence) as server:
-        job = over(importer.from_address(f"{server.url}laws.zip"))
+        job = over(importer.start_from_address(f"{server.url}laws.zip"))
         assert "不是公开的网络地址" in job.problem
         assert server.connections == 0
 
@@ -81,10 +81,10 @@ def test_a_second_import_waits_for_the_first_and_a_cancelled_one_changes_nothing
     for module in (networks, connections):
         monkeypatch.setattr(module, "is_public", lambda _: True)
     with Server(silence) as server:
-        job = importer.from_address(f"{server.url}laws.zip")
+        job = importer.start_from_address(f"{server.url}laws.zip")
         with pytest.raises(ImportBusy):
             upload(importer, tmp_path, LAW)
-        assert job.running
+        assert job.is_running
         job.cancel()
         over(job)
     assert "已取消" in job.problem
@@ -116,7 +116,7 @@ def test_a_bug_is_a_sentence_on_the_page_and_a_traceback_in_the_log(
     over(upload(importer, tmp_path, LAW))
     monkeypatch.setattr(build, "_put_in_use", lambda *_: 1 / 0)
     job = over(upload(importer, tmp_path, {**LAW, "name": "中华人民共和国灯芯法"}))
-    assert job.problem == FAILED
+    assert job.problem == IMPORT_FAILED
     assert "ZeroDivisionError" in caplog.text
     assert known(importer, "灯油法")
     assert not known(importer, "灯芯法")

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from core.__main__ import main
-from core.legal.desk import LegalDesk
+from core.legal.desk import LegalServices
 from core.legal.errors import CorpusError, NoLegalIndex
 from core.legal.imports.load import law_import
 from core.legal.library.index import LegalLibrary
 from core.legal.library.statutes import RegulationService
-from core.legal.text.amendments import amended_law
+from core.legal.text.amendments import amended_law_names
 from support import invented
 from support.scripted_app import scripted_app
 
@@ -164,10 +164,10 @@ def test_what_the_library_holds_and_how_old_it_is_in_one_line(tmp_path: Path) ->
     coming = {**NEW, "published": "2999-01-01"}
     invented.library(tmp_path / "data", invented.jsonl(tmp_path / "laws.jsonl", OLD, SAME, coming))
     with scripted_app(says=[], DATA_DIR=str(tmp_path / "data")) as (app, _):
-        assert app.legal.holdings == "法规库：2 部，截至 2020-01-01"
+        assert app.legal.library_summary == "法规库：2 部，截至 2020-01-01"
     with scripted_app(says=[], DATA_DIR=str(tmp_path / "none")) as (app, _):
-        assert isinstance(app.legal, LegalDesk)
-        assert app.legal.holdings == ""
+        assert isinstance(app.legal, LegalServices)
+        assert app.legal.library_summary == ""
 
 
 AMENDMENT = {"name": "灯塔法修正案（二）", "published": "2023-03-03", "articles": [{"text": "一、删去第一条。"}]}
@@ -177,13 +177,13 @@ EARLIER = {"name": "关于修改《灯塔法》的决定", "published": "2019-03
 def test_a_text_that_was_amended_later_says_so(tmp_path: Path) -> None:
     library = invented.library(tmp_path / "a", invented.jsonl(tmp_path / "a.jsonl", OLD, SAME, AMENDMENT, EARLIER))
     (law,) = RegulationService(library).search("灯塔法第一条").results
-    assert law.later == "这是 2020-01-01 公布的文本；《灯塔法修正案（二）》（2023-03-03 公布）之后改过它。"
-    assert law.to_json()["amendedLater"] == law.later
-    assert RegulationService(library).search("浮标法第一条").results[0].later == ""
+    assert law.later_amendment == "这是 2020-01-01 公布的文本；《灯塔法修正案（二）》（2023-03-03 公布）之后改过它。"
+    assert law.to_json()["amendedLater"] == law.later_amendment
+    assert RegulationService(library).search("浮标法第一条").results[0].later_amendment == ""
     coming = {**NEW, "published": "2026-02-01", "effective": "2027-01-01"}
     library = invented.library(tmp_path / "b", invented.jsonl(tmp_path / "b.jsonl", OLD, coming))
     law = RegulationService(library).search("灯塔法第一条").results[0]
-    assert law.later == "这是 2020-01-01 公布的文本；修改后的文本已于 2026-02-01 公布，2027-01-01 起施行。"
+    assert law.later_amendment == "这是 2020-01-01 公布的文本；修改后的文本已于 2026-02-01 公布，2027-01-01 起施行。"
 
 
 @pytest.mark.parametrize(
@@ -196,4 +196,4 @@ def test_a_text_that_was_amended_later_says_so(tmp_path: Path) -> None:
     ],
 )
 def test_which_law_an_amendment_amends(name: str, laws: tuple[str, ...]) -> None:
-    assert amended_law(name) == laws
+    assert amended_law_names(name) == laws

@@ -16,7 +16,7 @@ from core.legal.layouts import corpora
 from core.legal.layouts.items import Item, Skipped
 from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.dates import adopted, in_force
-from core.legal.types import CaseType, CourtCase, Kind, Law
+from core.legal.types import CaseType, CourtCase, Law, LawKind
 from support import invented
 
 
@@ -75,13 +75,13 @@ class TestLawRefBook:
         (reply,) = laws(items, "雾号")
         assert [article.number for article in reply.articles] == [ArticleNumber(0)]
         assert "二、雾号不得用于取乐。" in reply.articles[0].text
-        assert (reply.kind, reply.issuer, reply.repealed) == (Kind.RULE, "灯塔管理局", True)
+        assert (reply.kind, reply.issuer, reply.repealed) == (LawKind.RULE, "灯塔管理局", True)
 
     def test_kinds_and_issuers(self, items: list[Item]) -> None:
         (interpretation,) = laws(items, "最高人民法院")
-        assert (interpretation.kind, interpretation.issuer) == (Kind.INTERPRETATION, "最高人民法院")
+        assert (interpretation.kind, interpretation.issuer) == (LawKind.INTERPRETATION, "最高人民法院")
         (regulation,) = laws(items, "实施条例")
-        assert (regulation.kind, regulation.issuer) == (Kind.REGULATION, "国务院")
+        assert (regulation.kind, regulation.issuer) == (LawKind.REGULATION, "国务院")
         assert list(texts(regulation)) == ["第一条", "第二条", "第三条"]  # two of them on one line
         assert len(interpretation.articles) == 1  # what stands before the first article is not an article
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.legal.errors import NoLegalIndex
-from core.legal.export import parts_of_case
+from core.legal.export import case_parts
 from core.legal.imports.build import import_source
 from core.legal.library.cases import CaseService
 from core.legal.library.index import LegalLibrary
@@ -71,11 +71,11 @@ def test_fields_of_the_answer_are_null_where_the_text_says_nothing(library: Lega
 def test_the_whole_document(library: LegalLibrary) -> None:
     service = CaseService(library)
     found = service.search("渔船搁浅").results[0]
-    (case,) = service.known_as(found.number or "")
+    (case,) = service.find(found.number or "")
     assert "驳回" in case.text
-    (unnumbered,) = service.known_as("浮标漂走了谁负责")
+    (unnumbered,) = service.find("浮标漂走了谁负责")
     assert unnumbered.text
-    assert service.known_as("没有这个案例") == []
+    assert service.find("没有这个案例") == []
 
 
 def test_the_web_says_only_what_its_page_says(tmp_path: Path) -> None:
@@ -154,13 +154,13 @@ def judgments(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     ],
 )
 def test_filters(judgments: LegalLibrary, wanted: CaseFilter, numbers: set[int]) -> None:
-    found = CaseService(judgments).search("返还借款", wanted=wanted).results
+    found = CaseService(judgments).search("返还借款", case_filter=wanted).results
     assert {int((case.number or "")[-2]) for case in found} == numbers
     assert all(case.type is CaseType.CIVIL for case in found)
 
 
 def test_a_filter_alone_brings_the_newest_first(judgments: LegalLibrary) -> None:
-    found = CaseService(judgments).search("", wanted=CaseFilter(court="北京")).results
+    found = CaseService(judgments).search("", case_filter=CaseFilter(court="北京")).results
     assert [case.date for case in found] == ["2022-03-04", "2021-03-04"]
 
 
@@ -168,7 +168,7 @@ def test_a_filter_is_exact_however_many_others_fit_better(tmp_path: Path) -> Non
     others = [{"caseName": f"借款案{n}", "court": "甲法院", "text": "借款 借款 借款"} for n in range(300)]
     one = {"caseName": "某案", "court": "乙法院", "text": "争议很多，其中一句提到借款。" + "其他事实。" * 50}
     library = invented.library(tmp_path / "data", invented.jsonl(tmp_path / "a.jsonl", *others, one))
-    assert [case.name for case in CaseService(library).search("借款", wanted=CaseFilter(court="乙")).results] == [
+    assert [case.name for case in CaseService(library).search("借款", case_filter=CaseFilter(court="乙")).results] == [
         "某案"
     ]
 
@@ -185,11 +185,11 @@ def test_judgments_that_are_called_alike_are_all_kept(tmp_path: Path) -> None:
 
 
 def test_what_a_case_cites_is_checked(judgments: LegalLibrary) -> None:
-    (case,) = CaseService(judgments).known_as("（2021）京01民初1号")
+    (case,) = CaseService(judgments).find("（2021）京01民初1号")
     assert case.gist == "民间借贷纠纷的要旨。"
-    assert parts_of_case(case)[0][0] == "裁判要旨"
+    assert case_parts(case)[0][0] == "裁判要旨"
     with scripted_app(says=[], DATA_DIR=str(judgments.folder.parent)) as (app, _):
-        marks = [(verdict.mark.value, verdict.article_number) for verdict in app.legal.cited_in(case.text)]
+        marks = [(verdict.mark.value, verdict.article_number) for verdict in app.legal.findings_in_judgment(case.text)]
     assert marks == [("○", "第三条"), ("✗", "第九十九条")]
 
 
@@ -210,8 +210,8 @@ def test_an_index_of_an_earlier_version_answers_and_learns(tmp_path: Path) -> No
     database.commit()
     database.close()
     old = LegalLibrary(tmp_path / "data")
-    (case,) = CaseService(old).search("返还借款", wanted=CaseFilter(cause="民间借贷")).results
+    (case,) = CaseService(old).search("返还借款", case_filter=CaseFilter(cause="民间借贷")).results
     assert case.cause is None
     import_source(old.folder, source)
-    (case,) = CaseService(old).search("返还借款", wanted=CaseFilter(cause="民间借贷")).results
+    (case,) = CaseService(old).search("返还借款", case_filter=CaseFilter(cause="民间借贷")).results
     assert case.cause == "民间借贷纠纷"

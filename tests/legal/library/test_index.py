@@ -20,7 +20,7 @@ from core.legal.imports.build import ImportProgress, import_source, repealed_law
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.index_files import MANIFEST
 from core.legal.text.article_numbers import ArticleNumber
-from core.legal.types import CaseFilter, CaseType, Status
+from core.legal.types import CaseFilter, CaseType, LawStatus
 from support import invented
 from support.base import ROOT
 
@@ -50,10 +50,10 @@ def words(index: LegalIndex, name: str, *number: int) -> str:
 class TestVersions:
     def test_the_newest_version_in_force_is_the_default(self, index: LegalIndex) -> None:
         assert [(v.published, index.status(v)) for v in index.versions("灯塔法")] == [
-            ("2026-02-02", Status.NOT_YET),
-            ("2025-09-09", Status.IN_FORCE),
-            ("2020-08-08", Status.AMENDED),
-            ("2010-05-01", Status.AMENDED),
+            ("2026-02-02", LawStatus.NOT_YET_IN_FORCE),
+            ("2025-09-09", LawStatus.IN_FORCE),
+            ("2020-08-08", LawStatus.AMENDED),
+            ("2010-05-01", LawStatus.AMENDED),
         ]
         assert words(index, "灯塔法", 2) == "灯塔由守塔人或者机器看守。"
 
@@ -103,7 +103,7 @@ class TestVersions:
         ):
             index = invented.opened(tmp_path / name, invented.jsonl(tmp_path / f"{name}.jsonl", *records))
             (version,) = index.versions("灯油条例")
-            assert (version.published, index.status(version)) == ("2022-01-01", Status.IN_FORCE)
+            assert (version.published, index.status(version)) == ("2022-01-01", LawStatus.IN_FORCE)
 
     def test_an_older_source_does_not_become_the_default(self, tmp_path: Path, corpus: Path, newer: Path) -> None:
         index = invented.opened(tmp_path / "data", newer, corpus)
@@ -133,7 +133,7 @@ class TestRepeals:
         index = invented.opened(tmp_path / "data", corpus, invented.jsonl(tmp_path / "a.jsonl", lantern))
         law = index.resolve("灯笼法")
         assert law is not None
-        assert index.status(law) is Status.REPEALED
+        assert index.status(law) is LawStatus.REPEALED
         repeal = index.repeal("灯笼法")
         assert repeal is not None
         assert (index.version(repeal.law_id).name, str(repeal.number)) == ("中华人民共和国海灯法典", "第三条")
@@ -226,7 +226,7 @@ class TestOneStepOrNotAtAll:
                 library.folder,
                 newer,
                 on_progress=lambda progress: until.cancel() if progress.stage == stage else None,
-                until=until,
+                deadline=until,
             )
         assert_in_use(library)
 

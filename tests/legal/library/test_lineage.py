@@ -11,9 +11,9 @@ from core.legal.imports.build import import_source
 from core.legal.library.catalogue import FIELD, KIND, YEARS, Catalogue, source_name
 from core.legal.library.index import LegalIndex
 from core.legal.library.index_files import DATABASE
-from core.legal.library.lineage import lineage
+from core.legal.library.lineage import article_history
 from core.legal.text.article_numbers import parse_article_number
-from core.legal.text.difference import Stretch, changes
+from core.legal.text.difference import DiffSegment, diff_texts
 from support import invented
 
 LAMP = "守塔人应当在日落之前点亮灯塔，并在日出之后熄灭。"
@@ -42,7 +42,9 @@ def told(index: LegalIndex, number: str, published: str) -> list[tuple[str, str]
     law = next(one for one in index.versions("雾号法") if one.published == published)
     article = index.article(law.id, parse_article_number(number))
     assert article is not None
-    return [(stage.day, str(stage.article.number) if stage.article else "") for stage in lineage(index, article)]
+    return [
+        (stage.day, str(stage.article.number) if stage.article else "") for stage in article_history(index, article)
+    ]
 
 
 def test_an_article_is_followed_by_its_words_where_its_number_changed(index: LegalIndex) -> None:
@@ -57,14 +59,14 @@ def test_an_article_is_followed_by_its_words_where_its_number_changed(index: Leg
 
 
 def test_what_changed_is_marked_in_words_not_in_letters() -> None:
-    assert changes("灯塔由人看守。", "灯塔由机器看守。") == (
-        Stretch("灯塔由"),
-        Stretch("人", "机器"),
-        Stretch("看守。"),
+    assert diff_texts("灯塔由人看守。", "灯塔由机器看守。") == (
+        DiffSegment("灯塔由"),
+        DiffSegment("人", "机器"),
+        DiffSegment("看守。"),
     )
-    assert changes("甲乙丙", "丁乙戊") == (Stretch("甲乙丙", "丁乙戊"),)
-    assert changes("同", "同") == (Stretch("同"),)
-    assert len(changes("长" * 3000, "短" * 3000)) == 1
+    assert diff_texts("甲乙丙", "丁乙戊") == (DiffSegment("甲乙丙", "丁乙戊"),)
+    assert diff_texts("同", "同") == (DiffSegment("同"),)
+    assert len(diff_texts("长" * 3000, "短" * 3000)) == 1
 
 
 def test_an_index_of_before_knows_no_days_until_it_is_imported_again(tmp_path: Path) -> None:

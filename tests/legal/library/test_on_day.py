@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.legal.library.index import LegalIndex
-from core.legal.library.on_day import fate, version_on
+from core.legal.library.on_day import repeal_note, version_on
 from core.legal.library.statutes import RegulationResponse, RegulationService
 from core.legal.text.as_of import Period, parse_period
 from support import invented
@@ -46,7 +46,7 @@ def at(written: str) -> Period:
 )
 def test_the_version_of_a_time(index: LegalIndex, time: str, published: str, held: bool, says: str) -> None:
     found = version_on(index, "灯塔法", at(time))
-    assert (found.law.published, found.held) == (published, held)
+    assert (found.law.published, found.is_exact) == (published, held)
     assert says in found.note
     assert bool(says) == bool(found.note)
 
@@ -61,9 +61,9 @@ def test_an_amendment_that_nobody_imported_is_told(tmp_path: Path) -> None:
     for day, text in texts.items():
         (tmp_path / f"laws/经济法/雾号法({day}).md").write_text(head + text, "utf-8")
     index = invented.opened(tmp_path / "data", tmp_path / "laws")
-    assert version_on(index, "雾号法", at("2005")).held
+    assert version_on(index, "雾号法", at("2005")).is_exact
     missing = version_on(index, "雾号法", at("2015"))
-    assert (missing.law.published, missing.held) == ("2001-01-01", False)
+    assert (missing.law.published, missing.is_exact) == ("2001-01-01", False)
     assert missing.note == "库中没有 2010-01-01 修改后的版本，这是此前 2001-01-01 公布的文本。"
     assert version_on(index, "雾号法", at("2020")).note == ""
     assert "库中没有 2000-12-31 施行" not in version_on(index, "雾号法", at("2000-12-31")).note
@@ -80,11 +80,11 @@ def test_a_day_of_force_that_nobody_knows_is_not_made_up(tmp_path: Path) -> None
 
 
 def test_a_law_that_was_still_in_force_then(index: LegalIndex) -> None:
-    assert fate(index, "灯笼法", at("2020")) == (
+    assert repeal_note(index, "灯笼法", at("2020")) == (
         "2020 年时它仍然有效，2022-01-01 起由《中华人民共和国海灯法典》第三条废止。"
     )
-    assert "时它已由《中华人民共和国海灯法典》第三条废止" in fate(index, "灯笼法", at("2023"))
-    assert fate(index, "浮标法", at("2023")) == ""
+    assert "时它已由《中华人民共和国海灯法典》第三条废止" in repeal_note(index, "灯笼法", at("2023"))
+    assert repeal_note(index, "浮标法", at("2023")) == ""
 
 
 def search(folder: Path, text: str, time: str = "") -> RegulationResponse:

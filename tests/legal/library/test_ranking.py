@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.legal.library import ranking
-from core.legal.types import Kind, Status
+from core.legal.types import LawKind, LawStatus
 
 
 def test_what_fits_by_words_and_by_meaning_comes_first() -> None:
@@ -18,7 +18,9 @@ def test_several_wordings_agree_on_what_none_of_them_puts_first() -> None:
 
 
 def test_a_law_out_of_force_weighs_half() -> None:
-    in_force, repealed = (ranking.law_weight(Kind.STATUTE, "灯塔法", one) for one in (Status.IN_FORCE, Status.REPEALED))
+    in_force, repealed = (
+        ranking.law_weight(LawKind.STATUTE, "灯塔法", one) for one in (LawStatus.IN_FORCE, LawStatus.REPEALED)
+    )
     assert repealed == in_force / 2
 
 

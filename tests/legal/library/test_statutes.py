@@ -9,7 +9,7 @@ import pytest
 from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LegalLibrary
 from core.legal.library.statutes import RegulationService
-from core.legal.text.paragraphs import excerpt, paragraphs
+from core.legal.text.paragraphs import excerpt, split_paragraphs
 from core.search.errors import AllEnginesFailed, QueryError
 from core.search.types import SearchQuery, SearchResponse, SearchResult
 from support import invented
@@ -116,9 +116,9 @@ class TestByWords:
         own, chosen = "大雾的时候守塔人要鸣笛吗？", "浮标登记满五年重新登记"
 
         def first(asked: str, also: tuple[str, ...] = ()) -> str:
-            return service.search(asked, also=also).results[0].citation()
+            return service.search(asked, other_wordings=also).results[0].citation()
 
-        both = [one.citation() for one in service.search(chosen, also=(own,)).results[:2]]
+        both = [one.citation() for one in service.search(chosen, other_wordings=(own,)).results[:2]]
         assert sorted(both) == sorted([first(own), first(chosen)])
         assert first(own, also=(own, "那第二种呢", "", "鸣笛" * 1_000)) == first(own)
         assert first("浮标法第二条", also=(own,)) == "《中华人民共和国浮标法》第二条"
@@ -207,7 +207,7 @@ def test_fields_of_the_answer(service: RegulationService) -> None:
 
 def test_paragraphs_and_items() -> None:
     text = "第一款：\n（一）甲；\n(2) 乙。\n第二款。"
-    assert [len(lines) for lines in paragraphs(text)] == [3, 1]
+    assert [len(lines) for lines in split_paragraphs(text)] == [3, 1]
     assert (excerpt(text, 2, None), excerpt(text, None, 2), excerpt(text, 1, 1)) == (
         "第二款。",
         "(2) 乙。",

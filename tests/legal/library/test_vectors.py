@@ -15,7 +15,7 @@ from core.legal.library.cases import CaseService
 from core.legal.library.embedding import MODEL, Embedder
 from core.legal.library.index import ARTICLES, SHELVES, LegalLibrary
 from core.legal.library.statutes import RegulationService
-from core.legal.library.vectors import Neighbours, Vectors
+from core.legal.library.vectors import Neighbours, VectorFile
 from core.legal.types import CaseFilter
 from support import invented
 from support.tiny_embedder import write_model
@@ -123,14 +123,14 @@ def test_a_model_that_cannot_be_used_is_said_and_the_words_decide(tmp_path: Path
 
 def test_likeness_is_a_cosine(tmp_path: Path, model: Path) -> None:
     embedder = Embedder(str(model))
-    vectors = Vectors(tmp_path, embedder)
+    vectors = VectorFile(tmp_path, embedder)
     texts = ["笛", "登笛", "登"]
-    vectors.add(vectors.missing(texts), lambda _: None)
+    vectors.add(vectors.missing_texts(texts), lambda _: None)
     near = Neighbours(vectors, enumerate(texts)).nearest("吼", 2)
     assert list(near) == [0, 1]
     assert near == {0: pytest.approx(1.0, abs=0.01), 1: pytest.approx(0.71, abs=0.01)}
-    assert list(Neighbours(vectors, enumerate(texts)).nearest("吼", 2, among={1, 2})) == [1, 2]
-    assert Neighbours(vectors, enumerate(texts)).nearest("吼", 2, among=()) == {}
+    assert list(Neighbours(vectors, enumerate(texts)).nearest("吼", 2, candidates={1, 2})) == [1, 2]
+    assert Neighbours(vectors, enumerate(texts)).nearest("吼", 2, candidates=()) == {}
 
 
 CASES = (
@@ -146,7 +146,7 @@ CASES = (
 
 
 def cases(library: LegalLibrary, question: str, court: str = "") -> list[str]:
-    return [case.name for case in CaseService(library).search(question, wanted=CaseFilter(court=court)).results]
+    return [case.name for case in CaseService(library).search(question, case_filter=CaseFilter(court=court)).results]
 
 
 def test_cases_are_found_by_meaning_too(library: LegalLibrary, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from core.legal.text.agreement import Agreement, LawWords, compare, contained
+from core.legal.text.agreement import LawArticleWords, RuleMatch, compare_with_article, contained_share
 from support.labour_law import ARTICLES
 
 PROBATION, WAGE, LEAVING = ARTICLES["19"], ARTICLES["20"], ARTICLES["38"]
@@ -25,7 +25,7 @@ PROBATION, WAGE, LEAVING = ARTICLES["19"], ARTICLES["20"], ARTICLES["38"]
     ],
 )
 def test_agrees(claim: str, article: str) -> None:
-    assert compare(claim, article).agreement is Agreement.AGREES
+    assert compare_with_article(claim, article).match is RuleMatch.AGREES
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,8 @@ def test_agrees(claim: str, article: str) -> None:
     ],
 )
 def test_contradicts(claim: str, article: str, said: str, stands: str) -> None:
-    found = compare(claim, article)
-    assert (found.agreement, found.said, found.stands) == (Agreement.CONTRADICTS, said, stands)
+    found = compare_with_article(claim, article)
+    assert (found.match, found.claimed, found.actual) == (RuleMatch.CONTRADICTS, said, stands)
 
 
 @pytest.mark.parametrize(
@@ -63,28 +63,28 @@ def test_contradicts(claim: str, article: str, said: str, stands: str) -> None:
     ],
 )
 def test_neither(claim: str, article: str) -> None:
-    assert compare(claim, article).agreement is Agreement.UNSURE
+    assert compare_with_article(claim, article).match is RuleMatch.UNSURE
 
 
 def test_the_item_that_was_cited() -> None:
     claim = "用人单位未及时足额支付劳动报酬的，劳动者可以解除劳动合同"
-    assert compare(claim, LEAVING, 1, 2).agreement is Agreement.AGREES
-    assert compare(claim, LEAVING, 1, 3).agreement is Agreement.UNSURE
-    assert compare(claim, LEAVING, 2).agreement is Agreement.UNSURE
+    assert compare_with_article(claim, LEAVING, 1, 2).match is RuleMatch.AGREES
+    assert compare_with_article(claim, LEAVING, 1, 3).match is RuleMatch.UNSURE
+    assert compare_with_article(claim, LEAVING, 2).match is RuleMatch.UNSURE
 
 
 def test_the_article_that_holds_most_of_a_claim() -> None:
     texts = list(ARTICLES.values())
-    law = LawWords(texts)
+    law = LawArticleWords(texts)
     claim = "劳动者在试用期的工资不得低于劳动合同约定工资的80%"
-    assert law.best(claim, but=())[0] == texts.index(WAGE)
-    assert law.best(claim, but={texts.index(WAGE)})[0] != texts.index(WAGE)
-    assert law.best("ABC", but=()) == (-1, 0.0)
-    assert contained(claim, WAGE) > 0.8 > 0.5 > contained(claim, LEAVING)
+    assert law.best_article(claim, excluded=())[0] == texts.index(WAGE)
+    assert law.best_article(claim, excluded={texts.index(WAGE)})[0] != texts.index(WAGE)
+    assert law.best_article("ABC", excluded=()) == (-1, 0.0)
+    assert contained_share(claim, WAGE) > 0.8 > 0.5 > contained_share(claim, LEAVING)
 
 
 @pytest.mark.parametrize("claim", ["劳动，" * 400, "试用期" * 400, "一年以上" * 300, "不" * 1_200])
 def test_hostile_claims_are_compared_at_once(claim: str) -> None:
     started = time.thread_time()
-    compare(claim, PROBATION)
+    compare_with_article(claim, PROBATION)
     assert time.thread_time() - started < 0.2

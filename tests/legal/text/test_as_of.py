@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from core.legal.text.as_of import asked_for, parse_period, periods
+from core.legal.text.as_of import find_periods, parse_period, past_periods
 
 TODAY = date(2026, 3, 1)
 
@@ -55,10 +55,10 @@ def test_what_is_no_time(written: str) -> None:
     ],
 )
 def test_the_time_that_a_question_is_about(question: str, time: str | None) -> None:
-    assert [str(found) for found in asked_for(question, TODAY)] == ([time] if time else [])
+    assert [str(found) for found in past_periods(question, TODAY)] == ([time] if time else [])
 
 
 def test_the_same_time_twice_is_one_time() -> None:
-    assert [str(time) for time in asked_for("2019年签的合同，2019年能解除吗", TODAY)] == ["2019 年"]
-    assert [str(time) for time in asked_for("2015年签订、2019年违约", TODAY)] == ["2015 年", "2019 年"]
-    assert [text.start for text in periods("前言。2015年签、2019年违约")] == [3, 10]
+    assert [str(time) for time in past_periods("2019年签的合同，2019年能解除吗", TODAY)] == ["2019 年"]
+    assert [str(time) for time in past_periods("2015年签订、2019年违约", TODAY)] == ["2015 年", "2019 年"]
+    assert [text.start for text in find_periods("前言。2015年签、2019年违约")] == [3, 10]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.legal.text.restatement import Restatement, cited_together, restatements
+from core.legal.text.restatement import Restatement, find_restatements, group_citations
 from core.legal.text.statute_citations import find_citations
 
 SAID = "守塔人应当在日落前点灯"
@@ -12,7 +12,7 @@ SAID = "守塔人应当在日落前点灯"
 
 def found(text: str) -> list[Restatement | None]:
     citations = [citation for citation in find_citations(text) if citation.law]
-    return list(restatements(text, cited_together(text, citations)))
+    return list(find_restatements(text, group_citations(text, citations)))
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,11 @@ def test_brackets_in_one_sentence_have_each_its_own() -> None:
 
 def test_a_citation_within_a_rule_is_part_of_it() -> None:
     first, second = found("《灯塔法》第四条规定，大雾期间依照《浮标法》第二条的规定鸣笛并登记。")
-    assert first == Restatement("大雾期间依照《浮标法》第二条的规定鸣笛并登记", attributed=True)
+    assert first == Restatement("大雾期间依照《浮标法》第二条的规定鸣笛并登记", is_attributed=True)
     assert second is None
 
 
 def test_what_another_citation_breaks_into_is_not_whole() -> None:
     first, *_ = found("《灯塔法》第四条规定，大雾期间的鸣笛与登记，《浮标法》第二条规定，每年一次。")
     assert first
-    assert not first.whole
+    assert not first.is_complete

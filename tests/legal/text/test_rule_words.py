@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from core.legal.text.rule_words import _BEGIN, SAME, rule_words
+from core.legal.text.rule_words import _FIRST_CHARACTERS, SYNONYMS, rule_words
 
 
 def keys(text: str) -> list[str]:
@@ -63,10 +63,10 @@ def test_the_words_know_their_places() -> None:
 
 
 def test_every_spelling_begins_with_a_character_that_is_looked_at() -> None:
-    for spellings in SAME.values():
+    for spellings in SYNONYMS.values():
         for spelling in re.sub(r"\(\?<?[!=][^)]*\)", "", spellings).split("|"):
             first = spelling[1 : spelling.index("]")] if spelling[0] == "[" else spelling[0]
-            assert all(re.match(f"[{_BEGIN}]", character) for character in first), spelling
+            assert all(re.match(f"[{_FIRST_CHARACTERS}]", character) for character in first), spelling
 
 
 @pytest.mark.parametrize(

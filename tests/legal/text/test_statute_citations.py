@@ -32,12 +32,12 @@ def found(text: str, *, in_statute: bool = False) -> list[str]:
 
 
 def short(citation: Citation) -> str:
-    text = f"{'本法' if citation.home else citation.law}:{citation.article.number}"
+    text = f"{'本法' if citation.is_own_law else citation.law}:{citation.article.number}"
     text += f".{citation.article.suffix}" if citation.article.suffix else ""
     text += f"-{citation.last.number}" if citation.last else ""
     text += f"款{citation.paragraph}" if citation.paragraph else ""
     text += f"项{citation.item}" if citation.item else ""
-    return text + (f"前{citation.back}" if citation.back else "")
+    return text + (f"前{citation.steps_back}" if citation.steps_back else "")
 
 
 @pytest.mark.parametrize(

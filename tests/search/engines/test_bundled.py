@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
-from core.base.chinese.script import traditional
+from core.base.chinese.script import to_traditional
 from core.search.engine import SearchEngine
 from core.search.engines import bundled
 from core.search.engines.bundled import BundledEngine
@@ -177,4 +177,4 @@ def test_no_manual_finds_nothing(tmp_path: Path) -> None:
 
 def test_traditional_characters_find_the_same_articles() -> None:
     asked = [row["question"] for row in QUESTIONS if row["expect"]]
-    assert [found(traditional(question)) for question in asked] == [found(question) for question in asked]
+    assert [found(to_traditional(question)) for question in asked] == [found(question) for question in asked]

@@ -13,7 +13,7 @@ from core.base.chinese.calendar import iso_day
 from core.base.http import Deadline
 from core.base.http.errors import HttpCancelled, HttpConnectError, HttpRedirect, HttpTimeout
 from core.base.settings import SearchSettings
-from core.search.chrome import Page
+from core.search.chrome import RenderedPage
 from core.search.engine import SearchEngine
 from core.search.engines.google import (
     GoogleCaptcha,
@@ -199,7 +199,7 @@ def test_a_page_with_a_place_for_results_is_no_wall(html: str) -> None:
 
 
 def test_after_a_search_that_found_nothing_google_is_asked_again() -> None:
-    browser = ScriptedBrowser(Page(nothing_in_a_banner("qxzv"), URL, 200))
+    browser = ScriptedBrowser(RenderedPage(nothing_in_a_banner("qxzv"), URL, 200))
     service = SearchService([GoogleEngine(browser)], settings=SearchSettings(hedge_after=60))
     for words in ("qxzv", "qxzw"):
         assert service.search(SearchQuery(words)).results == ()
@@ -285,11 +285,11 @@ def test_hostile_text_is_cleaned() -> None:
 
 @dataclass
 class ScriptedBrowser:
-    answer: Page | Exception
+    answer: RenderedPage | Exception
     asked: list[str] = field(default_factory=list)
     locales: list[str | None] = field(default_factory=list)
 
-    def get_page(self, url: str, deadline: Deadline, *, ready: str = "", locale: str | None = None) -> Page:
+    def get_page(self, url: str, deadline: Deadline, *, ready: str = "", locale: str | None = None) -> RenderedPage:
         self.asked.append(url)
         self.locales.append(locale)
         if isinstance(self.answer, Exception):
@@ -300,8 +300,8 @@ class ScriptedBrowser:
         self.asked.append("closed")
 
 
-def ask(query: SearchQuery | str, answer: Page | Exception | None = None) -> tuple[Any, dict[str, str]]:
-    browser = ScriptedBrowser(answer or Page(google_results(), URL, 200))
+def ask(query: SearchQuery | str, answer: RenderedPage | Exception | None = None) -> tuple[Any, dict[str, str]]:
+    browser = ScriptedBrowser(answer or RenderedPage(google_results(), URL, 200))
     found = GoogleEngine(browser).search(query, 10)
     (url,) = browser.asked
     assert url.isascii()
@@ -334,14 +334,14 @@ def test_language_time_type_and_sites() -> None:
 
 
 def test_the_browser_is_told_the_language() -> None:
-    browser = ScriptedBrowser(Page(google_results(), URL, 200))
+    browser = ScriptedBrowser(RenderedPage(google_results(), URL, 200))
     GoogleEngine(browser).search(SearchQuery("x", language="zh-CN"), 10)
     GoogleEngine(browser).search("x", 10)
     assert browser.locales == ["zh-CN", None]
 
 
 def test_no_more_than_was_asked_for() -> None:
-    browser = ScriptedBrowser(Page(google_results(), URL, 200))
+    browser = ScriptedBrowser(RenderedPage(google_results(), URL, 200))
     assert len(GoogleEngine(browser).search("x", 3)) == 3
 
 
@@ -354,22 +354,22 @@ def test_no_more_than_was_asked_for() -> None:
         (HttpRedirect(host="www.google.com", target="consent.google.de"), GoogleConsent, "同意"),
         (HttpRedirect(host="www.google.com", target="ipv4.google.com"), GoogleCaptcha, "验证码"),
         (HttpRedirect(host="www.google.com", target="portal.example"), EngineUnavailable, "portal.example.*登录"),
-        (Page("<html><body>Error</body></html>", URL, 500), EngineUnavailable, "500"),
-        (Page("<html><body>Error</body></html>", URL, 403), EngineBlocked, "403"),
-        (Page("<html><body>", URL, 200, finished=False), EngineTimeout, "5.0 秒"),
-        (Page("<html><body>", URL, 200), GoogleLayoutChanged, "换了样子"),
-        (Page(CAPTCHA, "https://www.google.com/sorry/index", 429), GoogleCaptcha, "验证码"),
+        (RenderedPage("<html><body>Error</body></html>", URL, 500), EngineUnavailable, "500"),
+        (RenderedPage("<html><body>Error</body></html>", URL, 403), EngineBlocked, "403"),
+        (RenderedPage("<html><body>", URL, 200, finished=False), EngineTimeout, "5.0 秒"),
+        (RenderedPage("<html><body>", URL, 200), GoogleLayoutChanged, "换了样子"),
+        (RenderedPage(CAPTCHA, "https://www.google.com/sorry/index", 429), GoogleCaptcha, "验证码"),
     ],
 )
 def test_what_goes_wrong_is_told_in_the_words_of_engines(
-    answer: Page | Exception, kind: type[Exception], words: str
+    answer: RenderedPage | Exception, kind: type[Exception], words: str
 ) -> None:
     with pytest.raises(kind, match=words):
         ask("x", answer)
 
 
 def test_results_count_even_when_the_page_is_cut_short() -> None:
-    assert len(ask("x", Page(google_results(), URL, 200, finished=False))[0]) == 10
+    assert len(ask("x", RenderedPage(google_results(), URL, 200, finished=False))[0]) == 10
 
 
 def test_its_place_and_its_settings(tmp_path: Any) -> None:
@@ -381,7 +381,7 @@ def test_its_place_and_its_settings(tmp_path: Any) -> None:
         loaded(GOOGLE_CHROME=str(chrome), GOOGLE_PAGES="2", GOOGLE_BASE_URL="https://www.google.com.hk").values
     )
     assert isinstance(engine, SearchEngine)
-    assert engine.address(SearchQuery("x")) == "https://www.google.com.hk/search?q=x"
+    assert engine.search_url(SearchQuery("x")) == "https://www.google.com.hk/search?q=x"
     engine.close()
 
 
@@ -389,6 +389,6 @@ def test_without_chrome_it_is_left_out_with_the_cure() -> None:
     settings = loaded(GOOGLE_CHROME="/nonexistent/chrome", SEARCH_PROVIDER_PRIORITY="google").values
     with pytest.raises(EngineMisconfigured):
         GoogleEngine.from_settings(settings)
-    (entry,) = build_chain(settings).left_out
+    (entry,) = build_chain(settings).unavailable
     assert entry.name == "google"
     assert entry.cure

@@ -276,7 +276,7 @@ def test_a_redirect_for_one_query_condemns_nobody() -> None:
         for _ in range(3):
             with pytest.raises(AllEnginesFailed):
                 service.search(SearchQuery("天气"))
-        assert service.states() == {"searxng": None}
+        assert service.engine_rests() == {"searxng": None}
 
 
 def test_the_address_as_it_stands_in_the_browser() -> None:

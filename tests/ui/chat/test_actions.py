@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.app import shared_app
-from core.ui.chat.actions import GO_ON
+from core.ui.chat.actions import CONTINUE_PROMPT
 from support.openai_server import CutOff, in_turn, openai_server
 from support.pages import ask, open_page, put_back, rerun, serving, values
 from support.waiting import until
@@ -80,6 +80,9 @@ def test_an_answer_that_was_cut_off_goes_on() -> None:
             assert "没有写完" in values(page.warning)
             next(button for button in page.main.button if button.label == "继续").click()
             page = rerun(page)
-        assert [message["content"] for message in server.requests[-1]["messages"][-3:]][1:] == ["前半句，", GO_ON]
+        assert [message["content"] for message in server.requests[-1]["messages"][-3:]][1:] == [
+            "前半句，",
+            CONTINUE_PROMPT,
+        ]
     assert page.session_state["chat"].messages[-1].text == "后半句。"
     assert "继续" not in [button.label for button in page.main.button], "it belongs to the last answer only"

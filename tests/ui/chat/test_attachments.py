@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core.answer.message import Message
 from core.app import App
 from core.ui import identity
-from core.ui.chat.attachments import ABOUT_THEM
+from core.ui.chat.attachments import DEFAULT_QUESTION
 from support import web_pages as pages
 from support.openai_server import OpenAIServer, openai_server
 from support.pages import ask, html, open_page, put_back, rerun, serving, values
@@ -74,11 +74,11 @@ def test_a_file_is_a_source_of_later_questions_too_also_after_a_reload(app: App,
     page = ask(attach(open_page(), "违约金怎么算？", ("租约.docx", LEASE)), "那租金呢？")
     assert RENT in prompt(server)
     chat = page.session_state["chat"]
-    assert answered(page).found[0].title == "租约.docx"
+    assert answered(page).sources[0].title == "租约.docx"
     assert chat.messages[2].files == ()
     app.outbox.flush(10)
     again = ask(open_page(c=chat.conversation_id), "租金再说一遍？")
-    assert answered(again).found[0].read == "file"
+    assert answered(again).sources[0].read == "file"
     assert RENT in prompt(server)
     kept = again.session_state["chat"].messages
     assert [message.files for message in kept if message.role == "user"] == [("租约.docx",), (), ()]
@@ -88,7 +88,7 @@ def test_its_text_is_kept_once_and_shown_with_every_answer(app: App, server: Ope
     page = ask(attach(open_page(), "违约金怎么算？", ("租约.docx", LEASE)), "那租金呢？")
     app.outbox.flush(10)
     chat = page.session_state["chat"]
-    assert [app.read_pages.load(chat.conversation_id, one.id, who=MINE).keys() for one in chat.messages] == [
+    assert [app.read_pages.load(chat.conversation_id, one.id, visitor_id=MINE).keys() for one in chat.messages] == [
         *({1}, set(), set(), set()),
     ]
     next(
@@ -113,18 +113,18 @@ def test_a_waiting_file_can_be_left_out(app: App, server: OpenAIServer) -> None:
     page = attach(open_page(), "问", ("扫描.pdf", pages.DRAWING), ("租约.docx", LEASE))
     next(button for button in page.button if button.key == "detach-0").click()
     page = ask(rerun(page), "问")
-    assert answered(page).found == ()
+    assert answered(page).sources == ()
 
 
 def test_no_more_files_than_a_question_may_have(app: App, server: OpenAIServer) -> None:
     page = attach(open_page(), "问", *((f"{n}.txt", f"第 {n} 份".encode()) for n in range(6)))
     assert "没有读：一个问题最多带 5 个文件。" in values(page.warning)
-    assert len(answered(ask(page, "问")).found) == 5
+    assert len(answered(ask(page, "问")).sources) == 5
 
 
 def test_files_without_a_word_are_summed_up(app: App, server: OpenAIServer) -> None:
     page = attach(open_page(), "", ("租约.docx", LEASE))
-    assert page.session_state["chat"].messages[0].text == ABOUT_THEM
+    assert page.session_state["chat"].messages[0].text == DEFAULT_QUESTION
     assert RENT in prompt(server)
 
 
@@ -132,7 +132,7 @@ def test_another_answer_and_other_words_keep_the_file(app: App, server: OpenAISe
     page = attach(open_page(), "违约金怎么算？", ("租约.docx", LEASE))
     next(button for button in page.main.button if button.label == "重新回答").click()
     page = rerun(page)
-    assert answered(page).found[0].title == "租约.docx"
+    assert answered(page).sources[0].title == "租约.docx"
     next(button for button in page.main.button if button.label == "修改问题").click()
     rerun(page)
     page.text_area[0].set_value("租金是多少？")
@@ -155,7 +155,7 @@ def test_the_agent_is_given_the_file_beforehand(app: App, server: OpenAIServer) 
 def test_with_search_the_file_comes_first(app: App, server: OpenAIServer) -> None:
     page = ask(open_page(), "/search on")
     page = attach(page, "问源怎么标引用？", ("租约.docx", LEASE))
-    first, *others = answered(page).found
+    first, *others = answered(page).sources
     assert (first.number, first.read) == (1, "file")
     assert others
     assert {source.read for source in others} <= {"library", "page", "snippet"}

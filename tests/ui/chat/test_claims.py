@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from core.answer.claims import NOTHING_LOOKED_UP
+from core.answer.claims import NO_SOURCES_NOTE
 from support.openai_server import openai_server
 from support.pages import ask, open_page, rerun, search, serving
 
 
 def said(page: AppTest) -> int:
-    return [caption.value for caption in page.chat_message[-1].caption].count(NOTHING_LOOKED_UP)
+    return [caption.value for caption in page.chat_message[-1].caption].count(NO_SOURCES_NOTE)
 
 
 def test_an_answer_out_of_nothing_says_so_once_live_and_later() -> None:

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core.app import App
 from core.ui import identity
 from core.ui.chat.actions import AGENT_DECIDES
-from core.ui.chat.composer import FROM_A_LINK
+from core.ui.chat.composer import FROM_LINK_NOTE
 from support.base import ROOT
 from support.pages import ask, choose, open_page, put_back, rerun, search, serving, values
 
@@ -61,7 +61,7 @@ def opened(**query: str) -> AppTest:
 def test_a_question_in_the_address_fills_the_box_and_is_not_asked(app: App) -> None:
     page = opened(q="离婚冷静期是多久？", mode="agent", search="1")
     assert put_back(page) == "离婚冷静期是多久？"
-    assert FROM_A_LINK in values(page.caption)
+    assert FROM_LINK_NOTE in values(page.caption)
     assert not page.chat_message
     assert switches(page) == ["联网 自动", "Agent 已启用"]
     assert not page.query_params, "a reload, or the conversation's own address, does not bring it back"
@@ -69,10 +69,10 @@ def test_a_question_in_the_address_fills_the_box_and_is_not_asked(app: App) -> N
     assert switches(choose(page, "chat")) == ["联网 已启用", "Agent 已禁用"]
 
     assert app.outbox.flush(20)
-    assert "search" not in app.preferences.of(MINE), "a link decides nothing for the next session"
+    assert "search" not in app.preferences.load(MINE), "a link decides nothing for the next session"
     ask(page, "离婚冷静期是多久？")
     assert len(page.chat_message) == 2
-    assert FROM_A_LINK not in values(page.caption)
+    assert FROM_LINK_NOTE not in values(page.caption)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_question_in_the_address_fills_the_box_and_is_not_asked(app: App) -> N
 def test_an_address_that_says_nothing_changes_nothing(app: App, query: dict[str, str]) -> None:
     page = opened(**query)
     assert put_back(page) == ""
-    assert FROM_A_LINK not in values(page.caption)
+    assert FROM_LINK_NOTE not in values(page.caption)
     assert switches(page) == ["联网 已禁用", "Agent 已禁用"]
 
 

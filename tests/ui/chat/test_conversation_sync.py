@@ -99,7 +99,7 @@ def test_an_address_that_is_not_ours_after_all(postgres: Postgres) -> None:
     """What was said in memory moves to a conversation of its own."""
     with installed(DATABASE_URL=postgres.new_database()) as app:
         foreign = app.store.create("somebody else")
-        app.store.save(foreign, Message("user", "别人的问题"), who="somebody else")
+        app.store.save(foreign, Message("user", "别人的问题"), visitor_id="somebody else")
         app.database.close()
         postgres.stop()
         try:
@@ -113,14 +113,14 @@ def test_an_address_that_is_not_ours_after_all(postgres: Postgres) -> None:
         assert own != foreign
         assert "别人的问题" not in " ".join(said(page))
         assert app.store.load(own).messages[0].text == "我的问题"
-        assert len(app.store.load(foreign, who="somebody else").messages) == 1
+        assert len(app.store.load(foreign, visitor_id="somebody else").messages) == 1
 
 
 def test_an_address_that_is_only_to_be_read_after_all(postgres: Postgres) -> None:
     """What was said in memory moves into a copy of one's own."""
     with installed(DATABASE_URL=postgres.new_database()) as app:
-        foreign = app.store.create(who="y" * 32)
-        app.store.save(foreign, Message("user", "别人的问题"), who="y" * 32)
+        foreign = app.store.create(visitor_id="y" * 32)
+        app.store.save(foreign, Message("user", "别人的问题"), visitor_id="y" * 32)
         app.database.close()
         postgres.stop()
         try:

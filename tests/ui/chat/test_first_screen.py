@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.app import App
-from core.ui.chat.first_screen import JOBS, Job
+from core.ui.chat.first_screen import STARTER_CARDS, StarterCard
 from support.pages import ask, choose, open_page, put_back, rerun, serving
 
 
@@ -27,8 +27,8 @@ def click(page: AppTest, words: str) -> AppTest:
     return rerun(page)
 
 
-@pytest.mark.parametrize("job", [job for job in JOBS if job.question], ids=lambda job: job.name)
-def test_a_job_fills_the_box_and_its_answer_has_sources(app: App, job: Job) -> None:
+@pytest.mark.parametrize("job", [job for job in STARTER_CARDS if job.question], ids=lambda job: job.name)
+def test_a_job_fills_the_box_and_its_answer_has_sources(app: App, job: StarterCard) -> None:
     page = click(open_page(), job.title)
     assert not page.chat_message
     question = put_back(page)
@@ -41,8 +41,8 @@ def test_a_job_fills_the_box_and_its_answer_has_sources(app: App, job: Job) -> N
 
 def test_it_stays_until_something_is_asked(app: App) -> None:
     page = choose(open_page(), "agent")
-    assert cards(page) == [job.title for job in JOBS]
-    assert cards(ask(page, "/help")) == [job.title for job in JOBS]
+    assert cards(page) == [job.title for job in STARTER_CARDS]
+    assert cards(ask(page, "/help")) == [job.title for job in STARTER_CARDS]
     assert cards(ask(page, "你好")) == []
 
 

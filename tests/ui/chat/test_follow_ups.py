@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from core.answer.archive import decode, encode
+from core.answer.archive import decode_message, encode_message
 from core.answer.message import Message
 from core.ui.session import ChatState
 from support.pages import open_page, rerun
@@ -18,7 +18,9 @@ def suggestions(page: AppTest) -> list[str]:
 
 def test_they_come_back_with_the_conversation_and_go_with_a_question() -> None:
     answer = Message("assistant", "三十日。", suggestions=SUGGESTED)
-    kept = decode(encode(answer), id=answer.id, role="assistant", text=answer.text, created=answer.created)
+    kept = decode_message(
+        encode_message(answer), id=answer.id, role="assistant", text=answer.text, created=answer.created
+    )
     assert kept.suggestions == SUGGESTED
     page = open_page()
     page.session_state["chat"] = ChatState(messages=[Message("user", "多久？"), kept])

@@ -89,7 +89,7 @@ def test_the_answer_names_the_model_that_wrote_it(app: App) -> None:
     assert [footer.rpartition(" · ")[2] for footer in footers] == ["ok", "echo"]
 
     def kept() -> list[str]:
-        messages = app.store.load(state.conversation_id or "", who=None).messages
+        messages = app.store.load(state.conversation_id or "", visitor_id=None).messages
         return [message.model for message in messages if message.role == "assistant"]
 
     until(lambda: kept() == ["ok", "echo"])

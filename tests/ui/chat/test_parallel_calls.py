@@ -7,11 +7,11 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from core.answer.archive import decode, encode
+from core.answer.archive import decode_message, encode_message
 from core.answer.events import PageRead, ReadingStarted, RunEvent, SearchFinished, SearchStarted, ToolStarted
 from core.answer.message import Message, message_from_run
 from core.search.types import SearchQuery, SearchResult
-from core.ui.chat.story import told
+from core.ui.chat.story import lines_of
 from support.agents import of, wired_agent
 from support.fake_engines import FakeEngine
 from support.openai_server import Call, in_turn
@@ -66,17 +66,19 @@ def read_at_once(web: Web) -> list[RunEvent]:
 
 def stored(events: Sequence[RunEvent]) -> Message:
     message = message_from_run(events, seconds=1, mode="agent")
-    return decode(encode(message), id=message.id, role="assistant", text=message.text, created=message.created)
+    return decode_message(
+        encode_message(message), id=message.id, role="assistant", text=message.text, created=message.created
+    )
 
 
 def from_before(events: Sequence[RunEvent]) -> Message:
     """As it is read from a document that was written before searches and pages told whose they were."""
-    document = json.loads(encode(message_from_run(events, seconds=1, mode="agent")))
+    document = json.loads(encode_message(message_from_run(events, seconds=1, mode="agent")))
     document["version"] = 1
     for entry in document["events"]:
         if not entry["type"].startswith("tool"):
             entry.pop("call_id", None)
-    return decode(json.dumps(document), id="a", role="assistant", text="好[1]。", created=0)
+    return decode_message(json.dumps(document), id="a", role="assistant", text="好[1]。", created=0)
 
 
 def test_each_search_keeps_its_own_results() -> None:
@@ -122,7 +124,7 @@ def test_a_result_that_comes_after_its_call_was_closed_is_drawn_there() -> None:
 def test_an_old_conversation_shows_results_and_pages_under_its_calls(web: Web) -> None:
     for events in (searched_at_once(), read_at_once(web)):
         old = from_before(events).events
-        assert len(told(old).shown) == len(told(events).shown)
+        assert len(lines_of(old).visible) == len(lines_of(events).visible)
         for kind in (ToolStarted, SearchStarted, SearchFinished, ReadingStarted, PageRead):
             assert [event.call_id for event in of(old, kind)] == [event.call_id for event in of(events, kind)]
 

@@ -89,7 +89,7 @@ def test_other_words_answer_the_same_question_again(app: App, engine: FakeEngine
     state: ChatState = page.session_state["chat"]
 
     def kept() -> list[str]:
-        loaded = app.store.load(state.conversation_id or "", who=None).messages
+        loaded = app.store.load(state.conversation_id or "", visitor_id=None).messages
         return [event.asked for message in loaded for event in message.searches]
 
     until(lambda: kept() == ["", FOLLOW_UP])

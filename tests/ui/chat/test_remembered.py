@@ -70,7 +70,7 @@ def click(page: AppTest, words: str) -> AppTest:
 
 def kept(app: App, visitor: str = MINE) -> dict[str, Any]:
     assert app.outbox.flush(20)
-    return app.preferences.of(visitor)
+    return app.preferences.load(visitor)
 
 
 # ── Choices ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -215,13 +215,13 @@ def test_a_database_that_does_not_answer_holds_nobody_up(monkeypatch: pytest.Mon
         port = silent.url.rpartition(":")[2].strip("/")
         with serving(DATABASE_URL=f"postgresql+psycopg://nobody@127.0.0.1:{port}/none?connect_timeout=6"):
             began = time.monotonic()
-            assert preferences.kept() == {}
+            assert preferences.load() == {}
             assert time.monotonic() - began < 4
 
 
 def test_choices_are_read_once_when_a_session_begins(app: App, arrive: Arrive, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        reading = Mock(wraps=app.preferences.of)
+        reading = Mock(wraps=app.preferences.load)
         patch.setattr(app.preferences, "of", reading)
         ask(search(arrive(MINE), on=True), "问题")
     reading.assert_called_once_with(MINE)
@@ -265,7 +265,7 @@ def test_auto_is_off_while_the_web_engines_rest(arrive: Arrive) -> None:
     with serving([Resting("web"), Manual("manual", results(3))], CHAT_SEARCH_DEFAULT="auto") as app:
         assert searching(arrive(MINE))
         app.search.search(SearchQuery("现在谁能搜索"))
-        assert not app.search.web_ready
+        assert not app.search.is_web_ready
         assert not searching(arrive(YOURS))
 
 

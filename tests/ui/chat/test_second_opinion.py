@@ -77,7 +77,7 @@ def test_the_models_word_is_shown_as_such_and_kept(app: App, server: OpenAIServe
     assert "36 tokens" in values(page.caption), "with the answer's own"
     assert not offered(page)
     id, answer = state(page).conversation_id, state(page).messages[-1]
-    until(lambda: app.store.load(id or "", who=None).messages[-1] == answer)
+    until(lambda: app.store.load(id or "", visitor_id=None).messages[-1] == answer)
 
 
 def test_a_failure_is_a_sentence_and_changes_nothing(app: App, server: OpenAIServer) -> None:
@@ -106,7 +106,7 @@ def test_who_does_not_want_it_has_no_button(server: OpenAIServer) -> None:
 
 def test_the_embedded_model_is_never_asked() -> None:
     with serving([FakeEngine("fake", FOUND)]) as app:
-        assert app.model.choice.embedded
+        assert app.model.choice.is_embedded
         assert not offered(answered())
 
 
@@ -146,12 +146,12 @@ def test_another_version_is_proposed_adopted_and_taken_back(app: App, server: Op
     assert "改写前的回答" in [fold.label for fold in page.expander]
     assert "采用" not in labels(page)
     id = state(page).conversation_id or ""
-    until(lambda: app.store.load(id, who=None).messages[-1] == answer)
+    until(lambda: app.store.load(id, visitor_id=None).messages[-1] == answer)
     page = click(page, "恢复")
     old = state(page).messages[-1]
     assert (old.text, old.before) == (WRONG, "")
     assert "依据核对 · 1 处引用：1 处不符" in [fold.label for fold in page.expander]
-    until(lambda: app.store.load(id, who=None).messages[-1] == old)
+    until(lambda: app.store.load(id, visitor_id=None).messages[-1] == old)
 
 
 def test_who_declines_keeps_the_answer(app: App, server: OpenAIServer) -> None:

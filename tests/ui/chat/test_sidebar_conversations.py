@@ -48,9 +48,9 @@ def arrive(monkeypatch: pytest.MonkeyPatch) -> Arrive:
 
 
 def talk(app: App, question: str, who: str | None = MINE, *, owner: str | None = None) -> str:
-    id = app.store.create(owner, who=who)
-    app.store.save(id, Message("user", question, id="q"), who=owner or who)
-    app.store.save(id, Message("assistant", f"关于{question}的回答", id="a"), who=owner or who)
+    id = app.store.create(owner, visitor_id=who)
+    app.store.save(id, Message("user", question, id="q"), visitor_id=owner or who)
+    app.store.save(id, Message("assistant", f"关于{question}的回答", id="a"), visitor_id=owner or who)
     return id
 
 
@@ -68,8 +68,8 @@ def buttons(page: AppTest) -> set[str]:
 
 def deleted(app: App, page: AppTest, id: str, *, was_open: bool = False) -> AppTest:
     """As the menu does it, of which AppTest knows nothing."""
-    entry = app.store.load(id, who=MINE).conversation
-    app.store.delete(id, who=MINE)
+    entry = app.store.load(id, visitor_id=MINE).conversation
+    app.store.delete(id, visitor_id=MINE)
     page.session_state[conversation_list.DELETED] = [
         conversation_list.DeletedConversation(entry, time.time(), was_open)
     ]
@@ -95,7 +95,7 @@ def deleted(app: App, page: AppTest, id: str, *, was_open: bool = False) -> AppT
 def test_days_are_those_of_the_reader(hours: int, name: str) -> None:
     now = datetime(2026, 3, 5, 9, 30, tzinfo=timezone(timedelta(hours=8)))  # still the fourth in UTC
     then = (now - timedelta(hours=hours)).astimezone(UTC).timestamp()
-    assert sidebar_conversations._when(now)(Conversation("", "", "chat", then, then)) == name
+    assert sidebar_conversations._age_group(now)(Conversation("", "", "chat", then, then)) == name
 
 
 def test_the_sixteenth_is_reachable_and_the_list_is_only_ones_own(app: App, arrive: Arrive) -> None:
@@ -180,32 +180,32 @@ def test_what_cannot_be_brought_back_is_a_sentence(app: App, arrive: Arrive) -> 
 @pytest.mark.parametrize("by", ["address", "share"])
 def test_anothers_conversation_can_be_read_and_nothing_there_changes_it(app: App, arrive: Arrive, by: str) -> None:
     id = talk(app, "甲")
-    address = {"c": id} if by == "address" else {"s": app.store.share(id, who=MINE)}
-    before = app.store.load(id, who=MINE)
+    address = {"c": id} if by == "address" else {"s": app.store.share(id, visitor_id=MINE)}
+    before = app.store.load(id, visitor_id=MINE)
     page = choose(arrive(YOURS, **address), "agent")
     assert said(page)[:2] == ["甲", "关于甲的回答"]
-    assert render.READ_ONLY in values(page.info)
+    assert render.READ_ONLY_NOTE in values(page.info)
     assert not buttons(page) & {"重新回答", "修改问题", "继续", "重新搜索", "分享"}
     assert "复制为我的对话" in buttons(page)
     assert titles(page) == []
     assert app.outbox.flush(10)
-    assert app.store.load(id, who=MINE) == before
+    assert app.store.load(id, visitor_id=MINE) == before
 
 
 @pytest.mark.parametrize("by", ["address", "share"])
 def test_what_is_asked_there_goes_into_a_copy_of_ones_own(app: App, arrive: Arrive, by: str) -> None:
     id = talk(app, "甲", owner="https://id.example li" if by == "share" else None)
     owner = "https://id.example li" if by == "share" else MINE
-    address = {"c": id} if by == "address" else {"s": app.store.share(id, who=owner)}
+    address = {"c": id} if by == "address" else {"s": app.store.share(id, visitor_id=owner)}
     page = ask(arrive(YOURS, **address), "我的问题")
     assert said(page)[:3] == ["甲", "关于甲的回答", "我的问题"]
     assert app.outbox.flush(10)
     copy = page.session_state["chat"].conversation_id
-    until(lambda: len(app.store.load(copy, who=YOURS).messages) == 4)
-    assert len(app.store.load(id, who=owner).messages) == 2
+    until(lambda: len(app.store.load(copy, visitor_id=YOURS).messages) == 4)
+    assert len(app.store.load(id, visitor_id=owner).messages) == 2
     page = rerun(page)
     assert titles(page) == ["甲"]
-    assert render.READ_ONLY not in values(page.info)
+    assert render.READ_ONLY_NOTE not in values(page.info)
     assert dict(page.query_params) == {"c": copy}
 
 
@@ -230,13 +230,13 @@ def test_a_question_that_cannot_go_into_a_copy_stays_with_the_reader(app: App, a
         assert said(page) == ["甲", "关于甲的回答"]
         backup.execute("ROLLBACK")
     assert said(ask(page, "我的问题"))[:3] == ["甲", "关于甲的回答", "我的问题"]
-    assert len(app.store.load(id, who=MINE).messages) == 2
+    assert len(app.store.load(id, visitor_id=MINE).messages) == 2
 
 
 def test_a_share_that_was_withdrawn_says_so(app: App, arrive: Arrive) -> None:
     id = talk(app, "甲")
-    share = app.store.share(id, who=MINE)
-    app.store.withdraw(id, who=MINE)
+    share = app.store.share(id, visitor_id=MINE)
+    app.store.stop_sharing(id, visitor_id=MINE)
     for link in (share, "A" * 24, "../..", "<script>"):
         page = arrive(YOURS, s=link)
         assert "这个分享链接已经失效" in values(page.info)
@@ -246,7 +246,7 @@ def test_a_share_that_was_withdrawn_says_so(app: App, arrive: Arrive) -> None:
 
 def test_ones_own_share_opens_ones_own_conversation(app: App, arrive: Arrive) -> None:
     id = talk(app, "甲")
-    page = arrive(MINE, s=app.store.share(id, who=MINE))
+    page = arrive(MINE, s=app.store.share(id, visitor_id=MINE))
     assert "重新回答" in buttons(page)
     assert dict(page.query_params) == {"c": id}
 
@@ -258,5 +258,5 @@ def test_who_logs_in_takes_along_what_they_copy(app: App, arrive: Arrive, monkey
     page = arrive(account, c=id)
     page.button(key="own-conversation").click()
     rerun(page)
-    assert [entry.title for entry in app.store.listed(account)] == ["登录之前的"]
-    assert app.store.load(page.session_state["chat"].conversation_id, who=account).changeable
+    assert [entry.title for entry in app.store.list_conversations(account)] == ["登录之前的"]
+    assert app.store.load(page.session_state["chat"].conversation_id, visitor_id=account).may_change

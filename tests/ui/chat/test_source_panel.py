@@ -17,7 +17,7 @@ FOUND = tuple(
     SearchResult(f"第{n}页", f"https://{host}/{n}", f"第{n}页的摘要。" * 30, host, "2026-01-31", "fake")
     for n, host in enumerate(HOSTS, 1)
 )
-SOURCES = tuple(Source.of(result, number=n) for n, result in enumerate(FOUND[:5], 1))
+SOURCES = tuple(Source.from_result(result, number=n) for n, result in enumerate(FOUND[:5], 1))
 
 
 def answer() -> Message:

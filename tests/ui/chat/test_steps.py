@@ -30,9 +30,9 @@ from core.answer.events import (
 )
 from core.answer.export import as_html, as_json, as_markdown
 from core.answer.message import Message, message_from_run
-from core.run.evidence import Evidence
-from core.search.types import Attempt, Outcome, SearchQuery, SearchResponse, SearchResult, Source
-from core.ui.chat.steps import FOLDED
+from core.run.evidence import RunSources
+from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchResult, Source
+from core.ui.chat.steps import FOLDED_KEY
 from core.ui.session import ChatState
 from support.pages import html, open_page, rerun, states, step, steps
 
@@ -76,15 +76,15 @@ def page(number: int) -> SearchResult:
     )
 
 
-def search(query: str, evidence: Evidence, *pages: int, handed_over: int = 5) -> SearchFinished:
+def search(query: str, evidence: RunSources, *pages: int, handed_over: int = 5) -> SearchFinished:
     response = SearchResponse(
         SearchQuery(query),
         tuple(map(page, pages)),
-        attempts=(Attempt("fake", Outcome.OK),),
+        attempts=(Attempt("fake", AttemptOutcome.OK),),
         provider="fake",
         search_time=0.1,
     )
-    return SearchFinished(response, evidence.number(response.results[:handed_over]))
+    return SearchFinished(response, evidence.add_results(response.results[:handed_over]))
 
 
 def numbers(shown: str) -> list[int]:
@@ -105,7 +105,7 @@ def test_every_event_is_drawn_kept_and_exported(event: RunEvent) -> None:
 
 
 def test_chat_and_agent_steps_are_drawn_alike() -> None:
-    evidence = Evidence()
+    evidence = RunSources()
     found = search("甲", evidence, 1, 2)
     chat = drawn(SearchStarted("甲"), found, Thought("先想"), TextDelta("答"))
     assert steps(chat) == ["搜索「甲」 · fake · 2 条 · 0.1 秒", "思考 · 先想"]
@@ -122,7 +122,7 @@ def test_chat_and_agent_steps_are_drawn_alike() -> None:
 
 
 def test_pages_are_ticked_off_one_by_one() -> None:
-    evidence = Evidence()
+    evidence = RunSources()
     found = search("甲", evidence, 1, 2)
     first, second = found.sources
     read = replace(first, read="page", characters=12_400, published="2026-01-31")
@@ -138,7 +138,7 @@ def test_pages_are_ticked_off_one_by_one() -> None:
 
 
 def test_the_agents_reading_is_part_of_the_call_that_asked_for_it() -> None:
-    evidence = Evidence()
+    evidence = RunSources()
     first, second = search("甲", evidence, 1, 2).sources
     begun = (
         ToolStarted("read_page", "[1]", "a"),
@@ -167,7 +167,7 @@ def test_a_search_that_was_cut_off_does_not_stay_open() -> None:
 
 
 def test_more_known_of_a_search_changes_its_step() -> None:
-    evidence = Evidence()
+    evidence = RunSources()
     first, second = search("甲", evidence, 1), search("甲", evidence, 1, 2)
     shown = drawn(SearchStarted("甲"), first, SearchFinished(second.response, second.sources, amends=True))
     assert steps(shown) == ["搜索「甲」 · fake · 2 条 · 0.1 秒"]
@@ -175,7 +175,7 @@ def test_more_known_of_a_search_changes_its_step() -> None:
 
 
 def test_what_the_model_was_not_shown_has_no_number() -> None:
-    shown = drawn(SearchStarted("甲"), search("甲", Evidence(), 1, 2, 3, 4, 5, 6, 7, handed_over=5))
+    shown = drawn(SearchStarted("甲"), search("甲", RunSources(), 1, 2, 3, 4, 5, 6, 7, handed_over=5))
     assert steps(shown) == ["搜索「甲」 · fake · 7 条，5 条交给模型 · 0.1 秒"]
     first, rest = step(shown, 0).split("<details><summary>其余 4 条</summary>")
     assert (numbers(first), numbers(rest)) == ([1, 2, 3], [4, 5])
@@ -184,7 +184,7 @@ def test_what_the_model_was_not_shown_has_no_number() -> None:
 
 
 def test_a_source_has_one_number_in_steps_text_references_and_exports() -> None:
-    evidence = Evidence()
+    evidence = RunSources()
     first, second = search("甲", evidence, 1, 2, 3), search("乙", evidence, 9, 2, 8)
     events: list[RunEvent] = []
     for call, found in enumerate((first, second)):
@@ -196,7 +196,7 @@ def test_a_source_has_one_number_in_steps_text_references_and_exports() -> None:
     assert results == [[1, 2, 3], [2, 4, 5]], "ascending; the page met before keeps its 2"
     text = "后者[5]，前者[2]，再说后者[5]。"
     message = message_from_run([*events, Answer(text, evidence.sources)], seconds=1, mode="agent")
-    assert [(source.number, source.title) for source in message.found] == [
+    assert [(source.number, source.title) for source in message.sources] == [
         (1, "第1页"),
         (2, "第2页"),
         (3, "第3页"),
@@ -229,7 +229,7 @@ def test_a_long_thought_before_a_call_has_a_line_of_its_own() -> None:
 
 
 def test_one_line_counts_what_was_done() -> None:
-    evidence = Evidence()
+    evidence = RunSources()
     found = search("甲", evidence, 1, 2)
     reading = (ReadingStarted(found.sources), PageRead(replace(found.sources[0], read="page", characters=9)))
     assert titles(drawn(SearchStarted("甲"), found, *reading)) == ["✓ 已搜索 1 次 · 阅读 1 页 · 6 秒"]
@@ -241,7 +241,7 @@ def test_one_line_counts_what_was_done() -> None:
 
 def test_who_folds_the_rail_finds_the_next_one_folded() -> None:
     def answered(number: int) -> Message:
-        events = (SearchStarted("甲"), search("甲", Evidence(), 1), Answer("答"))
+        events = (SearchStarted("甲"), search("甲", RunSources(), 1), Answer("答"))
         return replace(message_from_run(events, seconds=6), id=f"a{number}")
 
     page = open_page()
@@ -249,7 +249,7 @@ def test_who_folds_the_rail_finds_the_next_one_folded() -> None:
     rerun(page)
     assert len(steps(page)) == 2
     page.session_state["steps-a1"] = False  # as a click does, which also calls:
-    page.session_state[FOLDED] = True
+    page.session_state[FOLDED_KEY] = True
     rerun(page)
     assert len(steps(page)) == 1, "the other one stays as it is"
     page.session_state["chat"] = ChatState(messages=[answered(1), answered(2), answered(3)])

@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.app import App
 from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord
-from core.metrics.writer import write
+from core.metrics.writer import write_batch
 from core.store import MetricsStore
 from core.store.errors import StoreError
 from core.ui.dashboard.page import PART, PARTS
@@ -51,7 +51,7 @@ def known() -> list[Record]:
 def opened(records: Sequence[Record], **environ: Any) -> Iterator[tuple[AppTest, App]]:
     with scripted_app(says=[["答"]], **environ) as (app, _):
         if records:
-            write(app.metrics.store, records)
+            write_batch(app.metrics.store, records)
         with shared(app):
             page = AppTest.from_file(str(ROOT / "pages" / "dashboard.py"), default_timeout=30)
             page.session_state[ROUTED] = True

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from core.run.pasted import MAX_TEXT
+from core.run.pasted import MAX_TEXT_LENGTH
 from core.ui.legal import claims
 from core.ui.legal import frame as legal
 from support.base import ROOT
@@ -72,7 +72,7 @@ def test_one_kind_on_demand_keeps_the_rest_of_the_page() -> None:
     ("text", "sources", "said"),
     [
         ("", SOURCES, "没有要核对的文字"),
-        ("甲" * (MAX_TEXT + 1), SOURCES, "超过 20,000 字的上限，没有核对"),
+        ("甲" * (MAX_TEXT_LENGTH + 1), SOURCES, "超过 20,000 字的上限，没有核对"),
         (STATED, "", "没有看懂来源"),
         (STATED, "随便写的话", "第 1 行不是网址"),
     ],

@@ -96,7 +96,7 @@ def _unusable_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def outcome() -> AppTest:
     """The page once the import is over."""
     job = shared_app().legal.importer.job
-    until(lambda: job is not None and not job.running)
+    until(lambda: job is not None and not job.is_running)
     page = opened()
     page.session_state[frame.VIEW] = frame.IMPORT
     return ran(page)
@@ -104,7 +104,7 @@ def outcome() -> AppTest:
 
 @pytest.mark.usefixtures("_unusable_model")
 def test_an_import_without_vectors_says_so() -> None:
-    shared_app().legal.importer.from_upload("灯.jsonl", io.BytesIO(json.dumps(LAW).encode()))
+    shared_app().legal.importer.start_from_upload("灯.jsonl", io.BytesIO(json.dumps(LAW).encode()))
     page = outcome()
     assert "1 部法规（1 条）" in page.success[0].value
     assert "没有跳过任何内容" not in page.success[0].value
@@ -119,7 +119,7 @@ def test_an_update_says_what_went_wrong_although_no_law_has_changed(tmp_path: Pa
     for source in (kept, gone):
         law_import(desk.library, str(source))
     gone.unlink()
-    desk.importer.update()
+    desk.importer.start_update()
     page = outcome()
     assert "最新" not in page.success[0].value
     assert "找不到 gone" in page.warning[0].value
@@ -131,7 +131,7 @@ def test_an_update_lists_what_it_skipped(tmp_path: Path) -> None:
     source = invented.jsonl(tmp_path / "laws.jsonl", LAW)
     law_import(desk.library, str(source))
     invented.jsonl(source, {**LAW, "published": "2024-01-01"}, "不是 JSON")
-    desk.importer.update()
+    desk.importer.start_update()
     page = outcome()
     assert "跳过 1 处" in page.success[0].value
     assert "<td>laws.jsonl:2</td><td>不是 JSON</td>" in html(page)

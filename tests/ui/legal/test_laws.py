@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.ui.legal import asked, frame
 from core.ui.legal.law import FIND
-from core.ui.legal.marks import count, marked
+from core.ui.legal.marks import count_matches, highlight
 from support import invented
 from support.legal_page import opened, ran
 from support.pages import html, values
@@ -54,7 +54,7 @@ def test_what_is_chosen_and_typed_becomes_part_of_the_address() -> None:
     page.session_state[asked.QUERY] = "守塔人点灯"
     assert address(ran(page)) == {"q": "守塔人点灯"}
     page.session_state["laws_kind"] = "行政法规"
-    page.session_state[asked.ON] = "2023年5月"
+    page.session_state[asked.AS_OF] = "2023年5月"
     assert address(ran(page)) == {"q": "守塔人点灯", "kind": "行政法规", "on": "2023-05"}
     assert "灯塔法实施条例" in str(page.get("page_link")[0].proto)
     assert "浮标" not in html(page)
@@ -100,8 +100,8 @@ def test_hits_are_marked() -> None:
     assert "<mark>夜班津贴</mark>按月发放" in html(opened(q="夜班津贴"))
     assert "<mark>夜班津贴</mark>按月发放" in html(opened(q="夜班津贴", kind="行政法规")), "the only one, in full"
     assert "<mark>" not in html(opened(q="灯塔法第二条")), "the name of the law was not looked for in it"
-    assert marked("灯塔<b>", ["灯塔", "塔<"]) == "<mark>灯塔&lt;</mark>b&gt;"
-    assert (marked("İA灯", ["灯"]), count("灯灯", ["灯"])) == ("İA<mark>灯</mark>", 2)
+    assert highlight("灯塔<b>", ["灯塔", "塔<"]) == "<mark>灯塔&lt;</mark>b&gt;"
+    assert (highlight("İA灯", ["灯"]), count_matches("灯灯", ["灯"])) == ("İA<mark>灯</mark>", 2)
 
 
 def test_a_law_that_is_not_held_is_named_before_what_resembles_it() -> None:

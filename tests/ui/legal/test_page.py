@@ -254,7 +254,7 @@ def test_a_case_by_its_number_in_any_brackets_and_its_text_on_demand(name: str) 
     page = opened(case=name)
     assert page.header[0].value == "甲某诉乙灯塔公司海上侵权纠纷案"
     assert "守塔人擅自熄灯" not in html(page)
-    page.session_state[f"whole-{shared_app().legal.cases(None).known_as(name)[0].id}"] = True
+    page.session_state[f"whole-{shared_app().legal.cases(None).find(name)[0].id}"] = True
     assert "守塔人擅自熄灯" in html(ran(page))
 
 
@@ -388,10 +388,10 @@ def test_a_library_of_an_older_program_is_said_to_need_importing_again() -> None
 
 
 def test_what_was_imported_is_counted_and_what_was_skipped_is_listed() -> None:
-    job = shared_app().legal.importer.from_upload(
+    job = shared_app().legal.importer.start_from_upload(
         "灯.jsonl", io.BytesIO(b'{"name": "a", "articles": [{"text": "b"}]}\n<b>x')
     )
-    until(lambda: not job.running)
+    until(lambda: not job.is_running)
     page = view(legal.IMPORT)
     assert "1 部法规（1 条），跳过 1 处" in page.success[0].value
     assert "<td>灯.jsonl:2</td><td>不是 JSON</td>" in html(page)
@@ -409,7 +409,7 @@ def test_an_update_lists_the_laws_that_changed(tmp_path: Path) -> None:
         page = view(legal.IMPORT)
         next(button for button in page.button if button.label == "检查更新").click()
         ran(page)
-        until(lambda: not (desk.importer.job and desk.importer.job.running))
+        until(lambda: not (desk.importer.job and desk.importer.job.is_running))
         page = view(legal.IMPORT)
         assert said in page.success[0].value
         changed = "<td>灯塔法</td><td>修改</td><td>2020-01-01</td><td>2024-01-01</td>" in html(page)

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from core.app import App, build_app, shared_app
 from core.llm import services
 from core.llm.model import Model
-from core.llm.services import Service
+from core.llm.services import ModelService
 from core.run.choices import Choices
 from core.run.question import AnswerOptions
 from core.ui.settings import own_key
@@ -29,7 +29,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
     """The only service that there is."""
     with openai_server() as running:
         running.api_key = KEY
-        only = (Service("deepseek", "DeepSeek", running.url, "https://keys.example"),)
+        only = (ModelService("deepseek", "DeepSeek", running.url, "https://keys.example"),)
         monkeypatch.setattr(services, "SERVICES", only)
         monkeypatch.setattr(own_key, "HOSTED", only)
         yield running
@@ -79,8 +79,8 @@ def test_where_the_built_in_model_has_nothing_to_quote_another_is_offered(app: A
 
 
 def test_only_services_whose_addresses_are_known_are_offered() -> None:
-    assert {"deepseek", "openai"} <= {entry.id for entry in own_key.HOSTED}
-    assert all(entry.base_url.startswith("https://") for entry in own_key.HOSTED)
+    assert {"deepseek", "openai"} <= {entry.id for entry in own_key.HOSTED_SERVICES}
+    assert all(entry.base_url.startswith("https://") for entry in own_key.HOSTED_SERVICES)
 
 
 def test_nobody_is_asked_for_a_key_unless_the_administrator_allows_it() -> None:
@@ -89,9 +89,9 @@ def test_nobody_is_asked_for_a_key_unless_the_administrator_allows_it() -> None:
 
 
 def test_a_chosen_temperature_holds_for_it_and_a_chosen_model_does_not(server: OpenAIServer, app: App) -> None:
-    own = Model(own_key._with(app.settings, app.settings.openai, "mine"))
+    own = Model(own_key._with_model(app.settings, app.settings.openai, "mine"))
     choices = Choices(model="openai:theirs", temperature=0.2)
-    question = app.chat.question("你好", options=AnswerOptions(choices=choices, own_model=own))
+    question = app.chat.accept_question("你好", options=AnswerOptions(choices=choices, own_model=own))
     assert question.model.label == "mine"
     assert question.settings.llm.temperature == 0.2
-    assert app.chat.question("你好", options=AnswerOptions(choices=choices)).model.label == "theirs"
+    assert app.chat.accept_question("你好", options=AnswerOptions(choices=choices)).model.label == "theirs"

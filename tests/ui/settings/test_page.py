@@ -12,7 +12,7 @@ import yaml
 from streamlit.testing.v1 import AppTest
 
 import core.app
-from core.app import App, brought_sections, build_app
+from core.app import App, build_app, extra_sections
 from core.base.settings import load_settings
 from core.search.engines.searxng import SearxngSettings
 from core.search.errors import EngineBlocked
@@ -64,15 +64,13 @@ def everything(node: Any) -> str:
 def test_each_value_says_where_it_comes_from(tmp_path: Path) -> None:
     file = tmp_path / "settings.yaml"
     file.write_text("search: {result_count: 4}", "utf-8")
-    app = build_app(
-        load_settings(file, {"SEARCH_TIMEOUT": "8", "DATA_DIR": str(tmp_path)}, sections=brought_sections())
-    )
+    app = build_app(load_settings(file, {"SEARCH_TIMEOUT": "8", "DATA_DIR": str(tmp_path)}, sections=extra_sections()))
     try:
         with opened(app) as page:
             assert "环境变量 SEARCH_TIMEOUT · 默认值 5" in html(page)
             assert "settings.yaml · 默认值 5" in html(page)
             assert "整次搜索的时间，换引擎也在内（1 到 60 秒）" in html(page)
-            assert html(page).count('class="wy-setting') == len(app.loaded.origins)
+            assert html(page).count('class="wy-setting') == len(app.loaded_settings.origins)
             page.toggle[0].set_value(True)
             assert html(ran(page)).count('class="wy-setting') == 3
             page.text_input[0].set_value("timeout")
@@ -112,7 +110,7 @@ ADDRESSES = {
 def test_no_secret_is_anywhere_and_what_is_away_is_said() -> None:
     assert len(SECRETS) >= 7
     environ = {**SECRETS, **ADDRESSES, "LLM_ATTEMPTS": "1", "SEARCH_PROVIDER_PRIORITY": "exa,searxng,bundled"}
-    app = build_app(load_settings(ROOT / "settings.yaml", environ, sections=brought_sections()))
+    app = build_app(load_settings(ROOT / "settings.yaml", environ, sections=extra_sections()))
     try:
         with opened(app) as page:
             assert html(page).count("已设置") == len(SECRETS) + 2
