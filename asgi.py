@@ -22,7 +22,7 @@ from core import VISITOR_COOKIE, __version__
 from core.base import tuning
 from core.base.settings import are_proxies_configured, load_settings
 from core.ui.compressed import CompressedFiles
-from core.ui.shell import ROUTES, IndexHtml
+from core.ui.index_html import ROUTES, IndexHtml
 from core.ui.uploads import OnlyExpectedUploads
 
 log = logging.getLogger("asgi")

@@ -141,8 +141,8 @@ def _app(chat: Any) -> Any:
 def _instant_tool() -> Callable[[Any], Any]:
     """The same for everybody: a text of five sources, at once."""
     from core.agent.tools import AgentTool, Observation, ToolResult, WebSearchInput
-    from core.run.evidence import RunSources
-    from core.search.format import sources_block
+    from core.run.run_sources import RunSources
+    from core.search.prompt_format import sources_block
 
     sources = RunSources().add_results(_results(5))
     text = Observation(sources_block(sources, snippet_length=200), ok=True, summary="找到 5 条结果")
@@ -162,7 +162,7 @@ def _contenders(app: Any) -> dict[str, Callable[[], Awaitable[Any]]]:
     from langchain.agents import create_agent
     from langchain_classic.agents import AgentExecutor, create_react_agent
 
-    from core.agent.prompt import build_agent_prompt, describe_tools
+    from core.agent.agent_prompt import build_agent_prompt, describe_tools
     from core.agent.runner import AgentRunner
     from core.agent.tools import ToolContext
 

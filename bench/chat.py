@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, sync_playwright
 from bench.answers import long_answer
 from bench.page import visiting
 from bench.rows import Row
-from core.answer.markdown import BlockStream, render_html
+from core.answer.html.markdown import BlockStream, render_html
 from core.search.types import Source
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))

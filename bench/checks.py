@@ -13,7 +13,7 @@ from bench.fit_checks import claims, fit, hidden, measured
 from bench.rows import Row
 from core.base.chinese.sentences import markdown_to_text, split_sentences
 from core.checks import SourceCheck, SourceText, Verdict, check_answer, check_statement
-from core.checks.model import ScoringModel
+from core.checks.scoring import ScoringModel
 
 NOTE = """### What the checks were tuned on
 

@@ -31,9 +31,9 @@ from core.answer.message import Message, message_from_run  # noqa: E402
 from core.app import build_app, extra_sections  # noqa: E402
 from core.base.settings import load_settings  # noqa: E402
 from core.metrics import MetricsRecorder  # noqa: E402
+from core.metrics.recorder import write_batch  # noqa: E402
 from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord  # noqa: E402
-from core.metrics.spans import DAY  # noqa: E402
-from core.metrics.writer import write_batch  # noqa: E402
+from core.metrics.time_spans import DAY  # noqa: E402
 from core.run.question import AnswerOptions  # noqa: E402
 from core.run.run import Run  # noqa: E402
 from core.search.types import Attempt, AttemptOutcome, SearchEnd, SearchQuery, SearchResponse  # noqa: E402

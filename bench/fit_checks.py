@@ -1,4 +1,4 @@
-"""Fits the weights in core/checks/model.py: `python -m bench.fit_checks` prints them, to be pasted there.
+"""Fits the weights in core/checks/scoring.py: `python -m bench.fit_checks` prints them, to be pasted there.
 
 Each statement is used twice, with its documents alone and with these hidden among thirty others of the set, so that the weights
 hold for a short text and for a page. Newton's method on a penalised likelihood; no library is needed for ten features.
@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.answer.checked import SourceText
+from core.answer.check_results import SourceText
 from core.checks.check import compare
 from core.checks.features import FEATURES
-from core.checks.model import ScoringModel
+from core.checks.scoring import ScoringModel
 
 CLAIMS = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "claims" / "dev.jsonl"
 PENALTY = 5.0

@@ -19,12 +19,12 @@ from typing import Any
 from unittest.mock import patch
 
 from bench.rows import Row
-from core.legal.library.cases import CaseService
+from core.legal.library.case_search import CaseService
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.statutes import RegulationService
-from core.legal.text import asked_laws
+from core.legal.text import law_popularity
 from core.legal.text.case_numbers import find_case_numbers
-from core.legal.text.names import law_key
+from core.legal.text.law_names import law_key
 from core.legal.text.quotations import is_quoted_from
 from core.legal.verify import Verifier
 
@@ -59,7 +59,7 @@ ask for statutes, few for regulations or interpretations.
 
 ### Where the prior for laws comes from, and what it brings
 
-Laws that people ask about have a prior (`core/legal/text/asked_laws.py`): in how many of 768 questions of STARD's development half
+Laws that people ask about have a prior (`core/legal/text/law_popularity.py`): in how many of 768 questions of STARD's development half
 (oneal2000/STARD, MIT licence; asked by people, answered by lawyers) an article of the law is part of the answer. Only the names
 of the laws and the counts are kept. Its weight (0.12 for each power of e), the exponent of an article's length (0.1) and the weight of
 meaning (1.25, below) are the three numbers that were chosen, all on these development halves; neighbouring values differ by less than
@@ -183,7 +183,7 @@ def crosswise(open_library: Callable[[], LegalLibrary], queries: Sequence[Query]
     halves = mixed[::2], mixed[1::2]
     for half, other in (halves, halves[::-1]):
         laws = Counter(key for query in other for key in {law_key(gold["lawName"]) for gold in query["gold"]})
-        with patch.dict(asked_laws.QUESTION_COUNTS, laws, clear=True):
+        with patch.dict(law_popularity.QUESTION_COUNTS, laws, clear=True):
             regulations = RegulationService(open_library())  # a library remembers what a law weighs
             yield from (recall(regulations, query) for query in half)
 

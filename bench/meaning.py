@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bench.legal import DATA, imported, opened, p95, public_questions, questions, read_jsonl
 from bench.rows import Row
-from core.legal.imports.embed import embed_library
+from core.legal.imports.embed_library import embed_library
 from core.legal.library.index import ARTICLES, LegalIndex, LegalLibrary
 from core.legal.library.vectors import VectorFile
 

@@ -33,9 +33,9 @@ from core.base.cache import DiskTtlCache
 from core.base.http import Deadline
 from core.base.visitors import Visitor
 from core.reading import Page, Reader, ReadingSettings, ReadOutcome, select_passages
-from core.reading.cache import PageCache
-from core.reading.decode import decode_body
-from core.reading.workers import WorkerPool
+from core.reading.charset_detection import decode_body
+from core.reading.page_cache import PageCache
+from core.reading.worker_pool import WorkerPool
 from core.run.question import AnswerOptions
 from core.search.engine import SearchEngine
 from core.search.types import SearchQuery, SearchResult

@@ -34,8 +34,8 @@ from core.base.visitors import Visitor
 from core.search.cache import ResultCache, SessionCache
 from core.search.engine import HttpEngine, RawResult, Request, Response, SearchEngine
 from core.search.errors import AllEnginesFailed, RateLimited
-from core.search.limits import SearchLimits
 from core.search.results import EngineResults
+from core.search.search_limits import SearchLimits
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResult, SearchType
 

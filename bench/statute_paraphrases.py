@@ -14,10 +14,10 @@ from typing import Literal
 from zlib import crc32
 
 from core.base.chinese.numerals import to_chinese, to_int
+from core.legal.entities import LawStatus
 from core.legal.library.article_index import StoredArticle
 from core.legal.library.index import LegalIndex
 from core.legal.library.law_index import LawVersion
-from core.legal.types import LawStatus
 
 Half = Literal["development", "report"]
 Rule = Callable[[str, str, random.Random], str | None]

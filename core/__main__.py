@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
 from core import __version__
-from core.answer.checked import AnswerCheck
-from core.answer.claims import NO_SOURCES_NOTE, PROBLEM_VERDICTS, citation_verdicts, tally
+from core.answer.check_results import AnswerCheck
+from core.answer.citation_verdicts import NO_SOURCES_NOTE, PROBLEM_VERDICTS, citation_verdicts, tally
 from core.answer.events import (
     Answer,
     Checked,
@@ -31,12 +31,12 @@ from core.answer.events import (
     ToolStarted,
     Usage,
 )
-from core.answer.sources import reading_status, source_details
+from core.answer.source_details import reading_status, source_details
 from core.base.errors import AppError, InputError
 from core.base.paths import PROGRAM_DIR
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
-from core.legal.types import LIBRARY_LABELS, CaseFilter, CourtCase
+from core.legal.entities import LIBRARY_LABELS, CaseFilter, CourtCase
 from core.search.errors import AllEnginesFailed
 from core.search.types import SearchQuery, SearchResponse, SearchType, Source
 
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from core.legal.imports.build import ImportProgress
     from core.legal.imports.report import ImportReport
     from core.legal.library.statutes import LegalArticle
-    from core.legal.text.as_of import Period
-    from core.run.service import AnswerService
+    from core.legal.text.periods import Period
+    from core.run.answer_service import AnswerService
 
 OK, FAILED, WRONG_USAGE = 0, 1, 2
 _FIRST_WORDS = 400
@@ -322,7 +322,7 @@ def _source_text(source: Source) -> str:
 
 
 def _import(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.legal.imports.load import law_import
+    from core.legal.imports.import_run import law_import
 
     if not options.path and not options.update:
         options.usage("请给出路径或网址，或用 --update 更新以前导入的")
@@ -365,7 +365,7 @@ def _progress_printer() -> Callable[[ImportProgress], None]:
 
 
 def _period(text: str) -> Period:
-    from core.legal.text.as_of import parse_period
+    from core.legal.text.periods import parse_period
 
     period = parse_period(text)
     if period is None:
@@ -405,7 +405,7 @@ def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
 
 
 def _case_text(case: CourtCase) -> str:
-    from core.legal.export import case_facts
+    from core.legal.legal_export import case_facts
 
     first = shorten(one_line(case.gist or case.summary or case.text), _FIRST_WORDS)
     return "\n".join(filter(None, (case.name, " · ".join(case_facts(case)), first)))
@@ -456,7 +456,7 @@ def _check(app: App, options: argparse.Namespace, output: Output) -> int:
     if not options.file or not options.sources or options.pairs:
         options.usage("请给出 FILE 和 --sources，或者 --pairs")
     from core.checks import check_answer
-    from core.checks.files import read_address_sources, read_folder_sources, read_text
+    from core.checks.input_files import read_address_sources, read_folder_sources, read_text
 
     text = sys.stdin.read() if options.file == "-" else read_text(Path(options.file))
     folder = Path(options.sources[0])
@@ -471,7 +471,7 @@ def _print_note(text: str) -> None:
 
 
 def _check_pairs(file: str, output: Output) -> int:
-    from core.checks.files import check_pair, read_text
+    from core.checks.input_files import check_pair, read_text
 
     def one(line: str) -> int:
         check = check_pair(line)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.base.http.networks import trust_fake_addresses
 from core.base.logs import configure_logging, hide_in_logs
-from core.base.redis import RedisLink
+from core.base.redis_link import RedisLink
 from core.base.settings import (
     LoadedSettings,
     SavedSettingsFile,
@@ -23,22 +23,22 @@ from core.base.settings import (
 )
 from core.base.threads import LoopThread
 from core.base.tuning import exempt_from_garbage_collection, switch_tuning
-from core.chat.service import ChatService
+from core.chat.chat_service import ChatService
 from core.legal.text.statute_citations import may_cite
-from core.llm.limits import ModelCallLimit
+from core.llm.call_limit import ModelCallLimit
 from core.llm.model import Model
 from core.metrics import MetricsRecorder
 from core.reading import Reader, ReadingSettings
 from core.run.admission import Admission
-from core.run.checking import AnswerChecks
+from core.run.answer_checking import AnswerChecks
+from core.run.answer_saver import AnswerSaver
 from core.run.configured import Configured
-from core.run.keeper import AnswerSaver
 from core.search.cache import ResultCache
 from core.search.engine import ClosableEngine, SearchEngine
 from core.search.health import EngineHealth
-from core.search.limits import SearchLimits
 from core.search.query import effective_query
 from core.search.registry import EngineChain, build_chain, engine_sections
+from core.search.search_limits import SearchLimits
 from core.search.service import SearchService
 from core.store import (
     ConversationStore,
@@ -53,7 +53,7 @@ from core.store import (
 if TYPE_CHECKING:
     from core.agent.runner import AgentRunner
     from core.doctor import Diagnosis
-    from core.legal.desk import LegalServices, StatuteCheck
+    from core.legal.legal_services import LegalServices, StatuteCheck
 
 log = logging.getLogger(__name__)
 
@@ -179,7 +179,7 @@ class App:
         """Built when first asked for, too."""
         with self._building:
             if self._legal is None:
-                from core.legal.desk import LegalServices
+                from core.legal.legal_services import LegalServices
 
                 self._legal = LegalServices(self.settings, lambda: self.search.for_tools(self.model.choice))
             return self._legal

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.ui import conversation_sync, session
-from core.ui.chat import actions, composer, first_screen, render, sidebar
+from core.ui.chat import actions, composer, first_screen, sidebar, transcript
 from core.ui.frame import draw_warning, set_page_title
 
 session.require_router()
@@ -23,18 +23,18 @@ if all(message.role == "note" for message in chat.messages):
     first_screen.draw(welcome, app)
 if problem := conversation_sync.storage_problem(app):
     draw_warning(problem)
-render.draw_history(app, chat)
+transcript.draw_history(app, chat)
 answer = st.empty()
 suggestions = st.empty()
 if chat.pending is not None:
-    render.draw_preparing(answer)
+    transcript.draw_preparing(answer)
     actions.start_pending(app, is_shown=True)
 if chat.run is not None:
-    render.follow_run(app, answer, stop_button, chat)
-render.draw_read_only_note(app, chat)
-render.draw_follow_ups(app, suggestions, chat)
+    transcript.follow_run(app, answer, stop_button, chat)
+transcript.draw_read_only_note(app, chat)
+transcript.draw_follow_ups(app, suggestions, chat)
 
 conversation_sync.watch_unsaved(app)
 app.warm_up()  # the page is painted, so the warm-up delays nobody
 if session.mode() == session.AGENT:
-    render.start_agent_import()
+    transcript.start_agent_import()

@@ -1,7 +1,7 @@
 """运行看板: statistics of the running installation."""
 
 from core.ui import session
-from core.ui.dashboard import page
+from core.ui.dashboard import dashboard_page
 
 session.require_router()
-page.draw(session.app())
+dashboard_page.draw(session.app())

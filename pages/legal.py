@@ -4,8 +4,8 @@ import streamlit as st
 
 from core.ui import session
 from core.ui.frame import set_page_title
-from core.ui.legal import asked as asked_laws
-from core.ui.legal import cases, claims, draft, frame, imports, law, laws
+from core.ui.legal import cases, draft_check, import_view, law, legal_page, pasted_check_form, statute_search
+from core.ui.legal import law_filters as asked_laws
 
 session.require_router()
 app = session.app()
@@ -17,26 +17,26 @@ st.query_params.from_dict(
 if "law" in asked:
     set_page_title(asked["law"], asked.get("article", ""))
     law.draw_law(app.legal, asked["law"], *(asked.get(name, "") for name in ("article", "version", "on")))
-    frame.draw_library_summary(app.legal)
+    legal_page.draw_library_summary(app.legal)
     st.stop()
 if "case" in asked:
     set_page_title(asked["case"])
     cases.draw_case(app.legal, asked["case"])
-    frame.draw_library_summary(app.legal)
+    legal_page.draw_library_summary(app.legal)
     st.stop()
 
 if asked_laws.has_filters(asked):
-    st.session_state[frame.VIEW] = frame.LAWS
+    st.session_state[legal_page.VIEW] = legal_page.LAWS
 st.header("法规与案例", anchor=False)
-match frame.choose_view():
-    case frame.LAWS:
-        laws.draw_search(app.legal)
-    case frame.CASES:
+match legal_page.choose_view():
+    case legal_page.LAWS:
+        statute_search.draw_search(app.legal)
+    case legal_page.CASES:
         cases.draw_search(app.legal)
-    case frame.DRAFT:
-        draft.draw(app.legal, app.reader)
-    case frame.CLAIMS:
-        claims.draw(app)
-    case frame.IMPORT:
-        imports.draw(app)
-frame.draw_library_summary(app.legal)
+    case legal_page.DRAFT:
+        draft_check.draw(app.legal, app.reader)
+    case legal_page.CLAIMS:
+        pasted_check_form.draw(app)
+    case legal_page.IMPORT:
+        import_view.draw(app)
+legal_page.draw_library_summary(app.legal)

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, sync_playwright
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from core.legal.address import law_address  # noqa: E402
+from core.legal.page_addresses import law_address  # noqa: E402
 from support import invented  # noqa: E402
 from support.app_server import app_server  # noqa: E402
 from support.visitor import ARGUMENTS, CHROMIUM, Visitor  # noqa: E402

@@ -230,7 +230,7 @@ def references(name: str, files: Iterable[Path] = FILES, root: Path = ROOT) -> C
 def test_a_run_of_a_page_binds_the_app_once_and_hands_it_down() -> None:
     assert references("shared_app") == {"core/ui/session.py": 2, "asgi.py": 1}
     callers = {str(path.relative_to(ROOT)) for path in FILES if "session.app()" in path.read_text("utf-8")}
-    leaves = {"core/ui/preferences.py", "core/ui/chat/answer.py"}
+    leaves = {"core/ui/visitor_preferences.py", "core/ui/chat/answer.py"}
     assert callers == {"pages/chat.py", "pages/dashboard.py", "pages/legal.py", "pages/settings.py", *leaves}
 
 
@@ -280,7 +280,7 @@ def test_langchain_is_not_imported_before_it_is_needed(module: str) -> None:
 
 def test_search_reading_law_and_checks_run_from_a_plain_prompt() -> None:
     code = (
-        "import sys, core.search.service, core.search.registry, core.reading.worker, core.legal.desk, core.checks; "
+        "import sys, core.search.service, core.search.registry, core.reading.worker, core.legal.legal_services, core.checks; "
         "print([name for name in sys.modules if name.startswith(('langchain', 'streamlit'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

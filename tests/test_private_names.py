@@ -45,7 +45,7 @@ def test_requests_builds_its_pools_where_the_adapter_can_replace_them() -> None:
 
 
 def test_limits_counts_in_memory_by_key() -> None:
-    """`core/base/limits.py` forgets idle keys before the library counts."""
+    """`core/base/rate_limits.py` forgets idle keys before the library counts."""
     from limits.storage import MemoryStorage
 
     assert parameters(MemoryStorage.acquire_entry) == ["key", "limit", "expiry", "amount"]
@@ -98,7 +98,7 @@ def test_streamlit_s_index_html_has_what_is_replaced_in_it() -> None:
 def test_streamlit_s_scripts_have_the_names_that_are_loaded_early() -> None:
     from streamlit import file_util
 
-    from core.ui.shell import _PRELOADED
+    from core.ui.index_html import _PRELOADED
 
     folder = Path(file_util.get_static_dir()) / "static" / "js"
     assert [part for part in _PRELOADED if not list(folder.glob(f"{part}.*.js"))] == []
@@ -113,7 +113,7 @@ def test_uvicorn_looks_its_compressor_up_in_its_own_module() -> None:
 
 
 def test_python_docx_names_its_body_and_cells() -> None:
-    """`core/reading/docx.py` comments runs of any part; `core/answer/export/word_body.py` fills tables cell by cell."""
+    """`core/reading/word_document.py` comments runs of any part; `core/answer/export/word_body.py` fills tables cell by cell."""
     from docx import Document
 
     document = Document()
@@ -123,7 +123,7 @@ def test_python_docx_names_its_body_and_cells() -> None:
 
 
 def test_lxml_names_its_element_class() -> None:
-    """`core/reading/docx.py` and `core/reading/plain.py` use it as a type."""
+    """`core/reading/word_document.py` and `core/reading/plain_text.py` use it as a type."""
     from lxml import etree
 
     assert isinstance(etree.fromstring("<a/>"), etree._Element)

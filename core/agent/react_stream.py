@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from core.agent.parser import AFTER_ANSWER, label_pattern
+from core.agent.react_parser import AFTER_ANSWER, label_pattern
 from core.llm.pieces import TextPiece, ThoughtPiece
 from core.llm.reasoning import ThinkSplitter
 

@@ -20,15 +20,15 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import BaseTool
 
+from core.agent.agent_prompt import TOOLS_SUFFIX, build_agent_prompt, describe_tools
 from core.agent.callback_handler import AgentCallbackHandler
 from core.agent.classic import AgentExecutor
 from core.agent.errors import AgentOutputError, BudgetExceeded, LoopDetected
 from core.agent.guard import GuardedAgent, ModelGuard, acting_deadline, cancel_task, run_within
 from core.agent.memory import history_text
-from core.agent.prompt import TOOLS_SUFFIX, build_agent_prompt, describe_tools
 from core.agent.react_stream import ReactStream, ToolCallStream, UnlabelledStream
 from core.agent.strategy import AgentCache, Strategy, StrategyMemory
-from core.agent.toolbox import TOOLS
+from core.agent.tool_registry import TOOLS
 from core.agent.tools import ToolContext, ToolFactory
 from core.agent.without_model import next_step
 from core.answer.citations import cited_sources
@@ -37,22 +37,22 @@ from core.base.errors import AppError
 from core.base.http import Deadline
 from core.base.text import clean_piece
 from core.base.web_addresses import find_urls
-from core.legal.desk import LegalServices
-from core.legal.types import LAWS
+from core.legal.entities import LAWS
+from core.legal.legal_services import LegalServices
 from core.llm.errors import ModelError, ModelNotFound, ModelRefused
 from core.llm.model import Model, Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
 from core.llm.reasoning import strip_thinking
 from core.llm.tokens import estimate_tokens
-from core.run.evidence import excerptable, format_within_budget
+from core.run.answer_service import AnswerService
 from core.run.excerpts import SearchState, excerpts
-from core.run.laws import WEB_SEARCH_FAILED, search_articles
+from core.run.law_search import WEB_SEARCH_FAILED, search_articles
+from core.run.page_reading import attach_files, read_sources, select_pages
 from core.run.prompts import PromptPreview, answer_prompt, chat_system_template
 from core.run.question import Question
-from core.run.reading import attach_files, read_sources, select_pages
-from core.run.service import AnswerService
+from core.run.run_sources import excerptable, format_within_budget
 from core.search.errors import NoEngine
-from core.search.format import NOTHING_FOUND, SEARCH_FAILED, web_failure_note
+from core.search.prompt_format import NOTHING_FOUND, SEARCH_FAILED, web_failure_note
 from core.search.types import Source
 
 log = logging.getLogger(__name__)

@@ -12,10 +12,10 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
+from core.agent.agent_prompt import describe_tools
 from core.agent.classic import create_react_agent, create_tool_calling_agent
-from core.agent.parser import ReactParser
-from core.agent.prompt import describe_tools
-from core.agent.toolbox import ALIASES
+from core.agent.react_parser import ReactParser
+from core.agent.tool_registry import ALIASES
 from core.base.settings import ModelChoice
 
 

@@ -16,7 +16,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 
-from core.answer.annotate import END_OF_NOTE, NO_SOURCE, NOTE
+from core.answer.annotation import END_OF_NOTE, NO_SOURCE, NOTE
 from core.base.text import clean
 from core.search.types import Source
 

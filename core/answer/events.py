@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from core.answer.checked import AnswerCheck
+from core.answer.check_results import AnswerCheck
 from core.base.web_addresses import canonical_url
 from core.search.types import SearchResponse, SearchResult, Source
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Literal, assert_never
 
-from core.answer.checked import AnswerCheck
+from core.answer.check_results import AnswerCheck
 from core.answer.citations import cited_sources
 from core.answer.events import (
     Answer,

@@ -22,9 +22,9 @@ from core.answer.events import (
     Usage,
     cut_off_notices,
 )
-from core.answer.link_citations import LinkCitations
 from core.base.text import one_line, shorten
 from core.base.web_addresses import canonical_url, host_of
+from core.chat.link_citations import LinkCitations
 from core.llm.pieces import CitationPiece, SearchingPiece, SearchPiece, TextPiece, ThoughtPiece
 from core.search.engines.native import NativeEngine, strip_service_marks
 from core.search.results import RawResult, clean_results

@@ -4,7 +4,7 @@
 `numbers`, `stated_dates` and `wording` compare texts without any source, for other checks.
 """
 
-from core.answer.checked import (
+from core.answer.check_results import (
     CHECKER_VERSION,
     AnswerCheck,
     CitationCheck,

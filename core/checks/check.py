@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import NamedTuple
 
-from core.answer.checked import (
+from core.answer.check_results import (
     AnswerCheck,
     CitationCheck,
     Difference,
@@ -21,8 +21,8 @@ from core.answer.checked import (
 )
 from core.checks.facts import find_misplaced_quantity, quantities_with_other_bound, respell_as_source
 from core.checks.features import LONGEST_STATEMENT, ParsedStatement, SourceComparison
-from core.checks.model import ABSENT_UP_TO, SCORING_MODEL, SUPPORTED_FROM, ScoringModel
-from core.checks.passages import IndexedSource, Window, find_context
+from core.checks.scoring import ABSENT_UP_TO, SCORING_MODEL, SUPPORTED_FROM, ScoringModel
+from core.checks.source_index import IndexedSource, Window, find_context
 from core.checks.statements import Statement, find_statements
 from core.checks.wording import compact, find_glosses, find_quotations, find_titles, is_refutation, nearest_wording
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from core.answer.checked import Difference
+from core.answer.check_results import Difference
 from core.base.chinese.calendar import WrittenDate
 from core.base.chinese.quantities import Quantity, find_numbered_names, find_quantities
 from core.base.chinese.script import comparison_form
-from core.checks.dates import date_spelling_in_source, differing_date, find_dates, source_has_date
 from core.checks.numbers import QuantityMatch, best_match, match_quantity
+from core.checks.stated_dates import date_spelling_in_source, differing_date, find_dates, source_has_date
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _COUNTED = re.compile(r"[\d〇零一二两三四五六七八九十百千万亿点.,\s]")

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import add
 
-from core.answer.checked import Difference
+from core.answer.check_results import Difference
 from core.base.chinese.script import comparison_form
 from core.base.text import is_chinese
 from core.checks.facts import Facts, find_differences
 from core.checks.numbers import QuantityMatch, best_match
-from core.checks.passages import PassageContext, pair_code
+from core.checks.source_index import PassageContext, pair_code
 from core.checks.wording import Conflict, compact, find_conflicts, is_question, remove_glosses
 
 _CLAUSE_END = re.compile(r"[，,；;：:。]")

@@ -10,21 +10,27 @@ from typing import Any, NamedTuple
 
 from core.base.chinese.numerals import to_chinese
 from core.base.chinese.script import to_simplified
+from core.legal.entities import LawStatus
 from core.legal.errors import NoLegalIndex
 from core.legal.library.article_index import StoredArticle
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.law_index import LawVersion
-from core.legal.library.on_day import version_on
-from core.legal.text.agreement import LawArticleWords, RuleMatch, compare_with_article, contained_share, word_pairs
+from core.legal.library.version_on_day import version_on
 from core.legal.text.article_numbers import ArticleNumber
-from core.legal.text.as_of import CitationPeriod, CitationPeriods, Period, PeriodSource
-from core.legal.text.names import law_key
+from core.legal.text.law_names import law_key
+from core.legal.text.law_qualifiers import Edition, edition_of_name, is_abroad, is_not_a_law
 from core.legal.text.paragraphs import excerpt
+from core.legal.text.periods import CitationPeriod, CitationPeriods, Period, PeriodSource
 from core.legal.text.quotations import Quotation, find_quotations, is_quoted_from
 from core.legal.text.restatement import Restatement, find_restatements, group_citations
+from core.legal.text.rule_comparison import (
+    LawArticleWords,
+    RuleMatch,
+    compare_with_article,
+    contained_share,
+    word_pairs,
+)
 from core.legal.text.statute_citations import Citation, find_citations
-from core.legal.text.which_law import Edition, edition_of_name, is_abroad, is_not_a_law
-from core.legal.types import LawStatus
 
 _FITS = 0.5
 """Smallest share of a restatement that its article holds. Below it, another article may be meant."""

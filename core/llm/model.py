@@ -19,13 +19,13 @@ from core.base.settings import LlmSettings, Settings, choose_model
 from core.base.text import clean_piece
 from core.base.threads import LoopThread
 from core.base.tuning import exempt_from_garbage_collection, short_switch_interval
+from core.llm.call_limit import ModelCallLimit
 from core.llm.errors import TEXT_KEPT, ModelDisconnected, ModelEmptyAnswer, ModelError, is_retryable, to_model_error
-from core.llm.limits import ModelCallLimit
+from core.llm.native_search import ChunkPart, NativeChunkReader, bind_web_search
 from core.llm.pieces import Piece, SearchingPiece, TextPiece, ThoughtPiece, TokenUsage
 from core.llm.reasoning import ThinkSplitter, reasoning_text
 from core.llm.retry import log_cause, retry_attempts
 from core.llm.tokens import estimate_tokens
-from core.llm.web_search import ChunkPart, NativeChunkReader, bind_web_search
 from core.search.types import SearchQuery
 
 if TYPE_CHECKING:

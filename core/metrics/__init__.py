@@ -1,5 +1,5 @@
 """Metrics of the running installation: recorded in the background, read by the dashboard and by Prometheus."""
 
-from core.metrics.writer import MetricsRecorder
+from core.metrics.recorder import MetricsRecorder
 
 __all__ = ["MetricsRecorder"]

@@ -10,14 +10,14 @@ import re
 from dataclasses import replace
 
 from core.base.text import clean, is_blank, one_line, shorten
-from core.reading.decode import decode_body
-from core.reading.docx import is_docx, read_docx
-from core.reading.extracted import ExtractedText, NotReadable
-from core.reading.html import read_html
-from core.reading.instructions import count_instructions
+from core.reading.charset_detection import decode_body
+from core.reading.extraction_types import ExtractedText, NotReadable
+from core.reading.html_text import read_html
 from core.reading.page import MAX_TEXT, MAX_TITLE
-from core.reading.pdf import read_pdf
-from core.reading.plain import read_feed, read_text
+from core.reading.pdf_text import read_pdf
+from core.reading.plain_text import read_feed, read_text
+from core.reading.prompt_injection import count_instructions
+from core.reading.word_document import is_docx, read_docx
 
 _HEAD = 1_024
 _ZIP = b"PK\x03\x04"

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from core.base.text import clean
-from core.reading.instructions import count_instructions
+from core.reading.prompt_injection import count_instructions
 from core.search.types import SearchResult
 
 PageKind = Literal["html", "pdf", "docx", "feed", "text"]

@@ -11,17 +11,17 @@ from datetime import UTC, datetime
 from functools import partial
 
 from core.base.http import Cancelled, Deadline
-from core.base.redis import RedisLink
+from core.base.redis_link import RedisLink
 from core.base.settings import Settings
 from core.base.threads import ThreadPool
-from core.reading.cache import CachedPage, PageCache
+from core.reading.attached_files import check_file, file_page
 from core.reading.download import Downloader, FetchTarget
 from core.reading.errors import FileError, ReadingError
-from core.reading.extracted import DocumentComment, ExtractedText, NotReadable
-from core.reading.files import check_file, file_page
+from core.reading.extraction_types import DocumentComment, ExtractedText, NotReadable
 from core.reading.page import Page
+from core.reading.page_cache import CachedPage, PageCache
 from core.reading.settings import ReadingSettings
-from core.reading.workers import FILE_SECONDS, WorkerPool
+from core.reading.worker_pool import FILE_SECONDS, WorkerPool
 
 log = logging.getLogger(__name__)
 

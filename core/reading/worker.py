@@ -19,10 +19,10 @@ from dataclasses import asdict
 from encodings.aliases import aliases
 from typing import Any
 
-from core.reading.docx import add_comments
 from core.reading.extract import extract_text
-from core.reading.extracted import DocumentComment, NotReadable
-from core.reading.frames import receive_frame, send_frame
+from core.reading.extraction_types import DocumentComment, NotReadable
+from core.reading.word_document import add_comments
+from core.reading.worker_protocol import receive_frame, send_frame
 
 MEMORY = 1_000_000_000
 """Limit of the address space in bytes. Memory that the libraries map counts too."""

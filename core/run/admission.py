@@ -13,8 +13,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from core.base.errors import InputError
-from core.base.limits import MinuteCounter, VisitorLimit
-from core.base.redis import RedisLink
+from core.base.rate_limits import MinuteCounter, VisitorLimit
+from core.base.redis_link import RedisLink
 from core.base.settings import LimitsSettings
 from core.base.visitors import COMMAND_LINE, Visitor
 

@@ -23,7 +23,7 @@ from core.llm.model import Model
 from core.llm.one_shot import ask_once
 from core.llm.pieces import TokenUsage
 from core.llm.tokens import estimate_tokens
-from core.reading.instructions import count_instructions
+from core.reading.prompt_injection import count_instructions
 from core.run.excerpts import is_small_talk
 from core.run.prompts import MAX_MODEL_QUERY_LENGTH, contains_instructions, fill_template
 

@@ -15,7 +15,7 @@ from core.llm.model import Model
 from core.reading import Page
 from core.run.choices import NO_CHOICES, Choices
 from core.run.configured import Configured
-from core.run.evidence import RunSources
+from core.run.run_sources import RunSources
 from core.search.cache import SessionCache
 from core.search.types import Source
 

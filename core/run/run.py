@@ -22,7 +22,7 @@ from core.base.errors import AppError
 from core.base.threads import LoopThread
 from core.reading import Page
 from core.run.admission import QueueTicket
-from core.run.evidence import RunSources
+from core.run.run_sources import RunSources
 
 log = logging.getLogger(__name__)
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from core.base.cache import DiskTtlCache, RedisTtlCache, TtlCache
-from core.base.redis import RedisLink
+from core.base.redis_link import RedisLink
 from core.base.settings import Settings
-from core.search.codec import decode, encode
+from core.search.cache_codec import decode, encode
 from core.search.types import SearchQuery, SearchResponse, SearchType
 
 log = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ its profile folder as soon as its own pipe to this process breaks, however this 
 
 The scripts of a page are not ours and run on this machine. So there is no network for them but the origins that the
 browser was made for, behind two walls: requests for anything else are aborted as they are made, and Chrome itself has no
-way to another host (`core.search.reach`). The second wall is for what never comes to the first: redirects, shared workers,
+way to another host (`core.search.chrome_network`). The second wall is for what never comes to the first: redirects, shared workers,
 WebSockets, WebRTC, connections in advance. A page that leaves for elsewhere is the end of the visit.
 
 Everything about pages happens on a loop thread of its own. Failures are the `HttpError`s that `core.base.http` raises.
@@ -34,8 +34,8 @@ from core.base.http.errors import ConnectFailure, HttpCancelled, HttpConnectErro
 from core.base.settings import child_environment
 from core.base.threads import LoopThread
 from core.base.tuning import use_all_cores
+from core.search.chrome_network import ProxyGate, WebOrigin, foreign_request_pattern, network_arguments
 from core.search.errors import EngineMisconfigured, EngineUnavailable
-from core.search.reach import ProxyGate, WebOrigin, foreign_request_pattern, network_arguments
 
 if TYPE_CHECKING:  # importing Playwright takes a while
     from playwright.async_api import Browser as PlaywrightBrowser

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from core.base.redis import RedisLink
+from core.base.redis_link import RedisLink
 from core.search.errors import NEVER, EngineError, EngineThrottled, EngineTimeout
 
 log = logging.getLogger(__name__)

@@ -17,9 +17,9 @@ from core.search.cache import ResultCache, SessionCache
 from core.search.engine import SearchEngine
 from core.search.errors import AllEnginesFailed, EngineError, NoEngine, QueryError, RateLimited
 from core.search.failover import Failover, RaceResult, all_failed_error, web_failure
-from core.search.flights import SingleFlight
 from core.search.health import EngineHealth, Rest
-from core.search.limits import SearchLimits
+from core.search.search_limits import SearchLimits
+from core.search.single_flight import SingleFlight
 from core.search.types import Attempt, AttemptOutcome, CacheLayer, SearchEnd, SearchQuery, SearchResponse
 
 log = logging.getLogger(__name__)

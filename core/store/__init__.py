@@ -12,7 +12,7 @@ from core.store.conversations import (
     new_conversation_id,
 )
 from core.store.database import Database
-from core.store.metrics import MetricsStore
+from core.store.metrics_store import MetricsStore
 from core.store.outbox import Outbox
 from core.store.preferences import PreferenceStore
 from core.store.read_pages import ReadPageStore, StoredPage

@@ -28,7 +28,7 @@ from sqlalchemy import (
     update,
 )
 
-from core.answer import archive
+from core.answer import stored_message
 from core.answer.citations import cited_sources
 from core.answer.events import Notice
 from core.answer.message import Message
@@ -176,7 +176,7 @@ class ConversationStore:
             "id": clean(message.id),
             "role": message.role,
             "text": clean(message.text),
-            "payload": archive.encode_message(message),
+            "payload": stored_message.encode_message(message),
             "finished": finished,
             "created": message.created,
         }
@@ -387,7 +387,7 @@ def _conversation(row: Row[tuple[object, ...]]) -> Conversation:
 
 
 def _message(row: Row[tuple[object, ...]]) -> Message:
-    found = archive.decode_message(row.payload, id=row.id, role=row.role, text=row.text, created=row.created)
+    found = stored_message.decode_message(row.payload, id=row.id, role=row.role, text=row.text, created=row.created)
     if row.finished:
         return found
     return replace(

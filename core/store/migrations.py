@@ -15,7 +15,7 @@ Migration = tuple[str | Mapping[str, str], ...]
 VERSION_TABLE = "CREATE TABLE schema_version (version INTEGER PRIMARY KEY, applied DOUBLE PRECISION NOT NULL)"
 
 MIGRATIONS: tuple[Migration, ...] = (
-    # 1: conversations. Times are seconds since 1970; `owner` is a digest; `payload` is what core.answer.archive writes.
+    # 1: conversations. Times are seconds since 1970; `owner` is a digest; `payload` is what core.answer.stored_message writes.
     (
         """CREATE TABLE conversations (
             id TEXT PRIMARY KEY,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.legal.types import LIBRARY_LABELS
+from core.legal.entities import LIBRARY_LABELS
 from core.search import registry
 
 

@@ -1,4 +1,4 @@
-// What Streamlit's page cannot be told from Python: loaded once by the HTML around it (core/ui/shell.py).
+// What Streamlit's page cannot be told from Python: loaded once by the HTML around it (core/ui/index_html.py).
 (() => {
   const BOX = '[data-testid="stChatInputTextArea"]'
 

@@ -14,17 +14,17 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from core.agent.agent_prompt import NO_TOOLS, NO_WEB
 from core.agent.legal_tools import CaseSearchTool, RegulationSearchTool
-from core.agent.prompt import NO_TOOLS, NO_WEB
 from core.agent.tools import Observation, ToolContext
-from core.answer.archive import decode_message, encode_message
 from core.answer.events import Notice, SearchFinished, ToolFinished, ToolStarted
 from core.answer.message import Message, message_from_run
-from core.legal.types import CaseType
+from core.answer.stored_message import decode_message, encode_message
+from core.legal.entities import CaseType
 from core.search.engines.bundled import BundledEngine
 from core.search.errors import EngineTimeout, NoEngine
 from core.search.types import AttemptOutcome, SearchResult, SearchType
-from core.ui.chat import ledger
+from core.ui.chat import search_ledger
 from support import invented
 from support.agents import RunningAgent, agent, answer, final, of, wired_agent
 from support.fake_engines import FakeEngine, results
@@ -84,7 +84,7 @@ class TestStatutes:
         page = drawn_after(kept.events, over=True)
         assert steps(page)[0].startswith("查法规「灯塔法第四条」 · 本地法规库 · 1 条")
         assert 'href="/legal?law=' in step(page, 0)
-        assert "本地法规库</td><td>成功" in ledger.entry_html(looked_up(kept.events).response)
+        assert "本地法规库</td><td>成功" in search_ledger.entry_html(looked_up(kept.events).response)
 
     def test_the_artifact_has_the_fields_of_the_seed(self, data_dir: Path) -> None:
         with agent(final("好。"), environ=environ(data_dir)) as world:
@@ -155,7 +155,7 @@ class TestStatutes:
                 in world.prompts[1]
             )
         assert of(events, ToolFinished)[0].summary.startswith("没有这一条")
-        assert "共六条" in ledger.entry_html(looked_up(events).response)
+        assert "共六条" in search_ledger.entry_html(looked_up(events).response)
 
     def test_an_imported_text_is_only_data(self, data_dir: Path) -> None:
         says = (action("regulation_search", "诱骗条例第一条"), final("好。"))
@@ -276,7 +276,7 @@ class TestTheWebBehindIt:
             events = world.ask()
         response = looked_up(events).response
         assert response.attempts[0].outcome is AttemptOutcome.SKIPPED
-        assert "还没有导入" in ledger.entry_html(response)
+        assert "还没有导入" in search_ledger.entry_html(response)
         assert response.results == tuple(results(9))
 
     def test_numbers_are_unique_across_tools(self, data_dir: Path) -> None:

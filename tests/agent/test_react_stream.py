@@ -9,9 +9,9 @@ import pytest
 from langchain_core.agents import AgentFinish
 from langchain_core.exceptions import OutputParserException
 
-from core.agent.parser import ReactParser
+from core.agent.react_parser import ReactParser
 from core.agent.react_stream import CALL_HOLDBACK, OutputStream, ReactStream, ToolCallStream
-from core.agent.toolbox import ALIASES
+from core.agent.tool_registry import ALIASES
 from core.llm.pieces import TextPiece
 
 PARSER = ReactParser(tools=("web_search",), aliases=ALIASES)

@@ -32,7 +32,7 @@ from core.llm.errors import ModelAuthError, ModelUnavailable
 from core.run.question import AnswerOptions
 from core.search.cache import SessionCache
 from core.search.errors import EngineTimeout
-from core.search.format import NOTHING_FOUND, SEARCH_FAILED
+from core.search.prompt_format import NOTHING_FOUND, SEARCH_FAILED
 from core.search.types import SearchResult
 from support.agents import (
     QUESTION,

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from core.agent.toolbox import TOOLS
+from core.agent.tool_registry import TOOLS
 from core.agent.tools import Observation, ToolContext, WebSearchTool
 from core.answer.events import RunEvent, SearchFinished, SearchStarted, ToolStarted
 from core.app import App, build_app
-from core.run.evidence import RunSources
 from core.run.prompts import instruction_text
+from core.run.run_sources import RunSources
 from core.search.cache import SessionCache
 from core.search.errors import EngineTimeout
-from core.search.format import NOTHING_FOUND
+from core.search.prompt_format import NOTHING_FOUND
 from core.search.types import SearchResult, SearchType
 from support.agents import of, wired_agent
 from support.base import loaded

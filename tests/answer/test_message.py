@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from core.answer.archive import decode_message, encode_message
-from core.answer.claims import NO_SOURCES_NOTE
+from core.answer.citation_verdicts import NO_SOURCES_NOTE
 from core.answer.events import Answer, RunFailed, SearchFinished, TextDelta
 from core.answer.export import as_html, as_markdown
 from core.answer.message import Message, message_from_run
+from core.answer.stored_message import decode_message, encode_message
 from core.base.settings import EMBEDDED_LABEL
 from core.search.types import SearchQuery, SearchResponse
 

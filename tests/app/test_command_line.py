@@ -17,7 +17,7 @@ import docx
 import pytest
 
 from core.__main__ import main
-from core.answer.claims import NO_SOURCES_NOTE
+from core.answer.citation_verdicts import NO_SOURCES_NOTE
 from support import invented, web_pages
 from support.app_server import free_port, wait_for
 from support.base import ROOT

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from core.base.redis import RedisLink
+from core.base.redis_link import RedisLink
 from core.base.visitors import Visitor
 from core.search.cache import ResultCache
 from core.search.errors import EngineBlocked, RateLimited
 from core.search.health import EngineHealth
-from core.search.limits import SearchLimits
+from core.search.search_limits import SearchLimits
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse
 from support.base import ROOT, loaded

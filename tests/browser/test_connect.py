@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, WebSocket, expect
 from websockets.exceptions import InvalidStatus
 
 from core.base.settings import SavedSettingsFile
-from core.llm.services import find_service
+from core.llm.model_services import find_service
 from support.app_server import AppServer
 from support.faults import unused_port
 from support.forked_server import forked_server

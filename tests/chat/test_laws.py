@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from core.answer.events import Answer, Checked, Notice, RunEvent, SearchFinished
+from core.answer.html.source_html import references_html
 from core.answer.message import Message, message_from_run
-from core.answer.source_html import references_html
 from core.app import build_app
-from core.legal.types import LAWS
+from core.legal.entities import LAWS
 from core.run.query_rewriting import Rewriter
 from core.run.question import AnswerOptions
 from core.search.errors import EngineTimeout, EngineUnavailable
-from core.ui.chat.story import has_search_failed, lines_of
+from core.ui.chat.step_lines import has_search_failed, lines_of
 from support import everyday_laws, invented
 from support.base import loaded
 from support.fake_engines import FakeEngine, results

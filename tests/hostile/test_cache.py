@@ -18,16 +18,16 @@ import pytest
 from core.base.cache import DiskTtlCache, RedisTtlCache
 from core.base.compression import compress_text, decompress_text
 from core.base.http import Deadline
-from core.base.redis import RedisLink
+from core.base.redis_link import RedisLink
 from core.base.visitors import Visitor
 from core.reading import Page, Reader, ReadingError, ReadingSettings
-from core.reading.cache import CachedPage, PageCache
-from core.reading.cache import _encode as encoded_page
-from core.reading.cache import _stored_key as stored_page_key
+from core.reading.page_cache import CachedPage, PageCache
+from core.reading.page_cache import _encode as encoded_page
+from core.reading.page_cache import _stored_key as stored_page_key
 from core.search.cache import ResultCache, _stored_key
-from core.search.codec import encode
+from core.search.cache_codec import encode
 from core.search.health import EngineHealth
-from core.search.limits import SearchLimits
+from core.search.search_limits import SearchLimits
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse, SearchType, TimeRange
 from support.base import loaded

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from core.agent.memory import history_text
-from core.agent.parser import ReactParser
+from core.agent.react_parser import ReactParser
 from core.answer.events import Answer, SearchFinished, ToolFinished, ToolStarted
-from core.answer.markdown import render_html
+from core.answer.html.markdown import render_html
 from core.answer.message import Message
-from core.reading.extracted import ExtractedText
-from core.reading.files import check_file, file_page
-from core.run.evidence import RunSources, format_within_budget
+from core.reading.attached_files import check_file, file_page
+from core.reading.extraction_types import ExtractedText
 from core.run.prompts import instruction_text
 from core.run.question import AnswerOptions
-from core.search.format import sources_block
+from core.run.run_sources import RunSources, format_within_budget
+from core.search.prompt_format import sources_block
 from core.search.results import RawResult, clean_results
 from core.search.types import SearchQuery, SearchResponse, SearchResult, Source
 from support.agents import agent, answer, final, of, search_step, wired_agent

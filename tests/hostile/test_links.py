@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from core.answer.markdown import render_html
-from core.answer.source_html import references_html, results_html
+from core.answer.html.markdown import render_html
+from core.answer.html.source_html import references_html, results_html
 from core.base.inert_markdown import link_target
 from core.base.web_addresses import host_of
 from core.search.results import RawResult, clean_results

@@ -22,17 +22,17 @@ from core.answer.events import (
     ToolStarted,
 )
 from core.answer.export import as_html, as_json, as_markdown
-from core.answer.markdown import BlockStream, render_html, split_blocks
+from core.answer.html.markdown import BlockStream, render_html, split_blocks
+from core.answer.html.source_html import references_html, results_html, source_panel_html
 from core.answer.message import Message
-from core.answer.source_html import references_html, results_html, source_panel_html
 from core.base.inert_markdown import escape_line, make_inert
 from core.base.spreadsheet import to_csv
 from core.base.text import clean, one_line
 from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchResult, Source
-from core.ui.chat import ledger
-from core.ui.chat.story import lines_of, rail_html
+from core.ui.chat import search_ledger
+from core.ui.chat.step_lines import lines_of, rail_html
 from core.ui.escape import escape_label
-from core.ui.legal.verdicts import article_html, quotation_diff_html
+from core.ui.statute_findings import article_html, quotation_diff_html
 from support.fake_engines import FakeEngine
 from support.pages import ask, html, open_page, values
 from support.scripted_app import scripted_app
@@ -162,7 +162,7 @@ PLACES: dict[str, Callable[[str], str]] = {
     "references": lambda text: references_html([Source(1, text, URL, text, text)], anchor="m"),
     "results": lambda text: results_html([SearchResult(text, URL, text, text)]),
     "answer": lambda text: render_html(text, [Source(1, text, URL, text)], anchor="m"),
-    "ledger": lambda text: ledger.entry_html(searched(text)),
+    "ledger": lambda text: search_ledger.entry_html(searched(text)),
     "rail": lambda text: rail_html(lines_of(worked(text)).lines),
     "sources": lambda text: source_panel_html(
         [Source(1, text, URL, text, text, text)], cited={1}, official=("example",)

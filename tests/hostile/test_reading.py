@@ -18,7 +18,7 @@ import pytest
 from core.base.http import Deadline
 from core.base.http.connections import environment_settings
 from core.reading import Page, Reader, ReadingSettings
-from core.reading.workers import PAGE_SECONDS, WorkerPool
+from core.reading.worker_pool import PAGE_SECONDS, WorkerPool
 from support import web_pages as pages
 from support.faults import head, message, self_signed, send_and_close
 from support.hostile_page import Canary, canary

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
+from core.legal.entities import Law
 from core.legal.imports.build import import_source
 from core.legal.layouts import corpora
-from core.legal.library.cases import CaseService
+from core.legal.library.case_search import CaseService
 from core.legal.library.index import LegalLibrary
 from core.legal.library.statutes import RegulationService
 from core.legal.text.case_numbers import find_case_numbers
-from core.legal.text.names import law_key
+from core.legal.text.law_names import law_key
 from core.legal.text.quotations import is_quoted_from
-from core.legal.types import Law
 from core.legal.verify import Author, StatuteMark, Verifier
 from support.labelled_citations import false_green, labelled, qualities, real_prose, said_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.legal.text.as_of import parse_period
+from core.legal.text.periods import parse_period
 from core.legal.verify import Author, StatuteFinding, Verifier
 from support import invented
 

@@ -8,8 +8,8 @@ import pytest
 
 from core.base.settings import EMBEDDED, ModelChoice, choose_model
 from core.base.threads import LoopThread
+from core.llm.call_limit import ModelCallLimit
 from core.llm.errors import ModelError, TooManyCalls, to_model_error
-from core.llm.limits import ModelCallLimit
 from core.llm.model import MAX_OTHER_MODELS, Model
 from core.llm.pieces import Piece, TextPiece, ThoughtPiece, TokenUsage
 from support.base import loaded

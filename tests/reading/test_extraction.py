@@ -12,7 +12,7 @@ import pytest
 
 from core.base.http import Deadline
 from core.reading import Reader
-from core.reading.extracted import NotReadable
+from core.reading.extraction_types import NotReadable
 from support.corpus import Sample, samples, share
 
 SAMPLES = samples()

@@ -13,8 +13,8 @@ from core.app import App, build_app
 from core.base.settings import PanelControl, Settings
 from core.llm.model import Model
 from core.run.choices import NO_CHOICES, Choices
-from core.run.panel import Control, control_groups, read_choices
 from core.run.question import AnswerOptions
+from core.run.reader_controls import Control, control_groups, read_choices
 from core.search.types import AttemptOutcome, SearchResult, TimeRange
 from support.agents import agent, final, of, search_step
 from support.base import loaded

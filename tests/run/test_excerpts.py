@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.answer.checked import SourceText, Verdict
-from core.answer.claims import citation_verdicts
+from core.answer.check_results import SourceText, Verdict
+from core.answer.citation_verdicts import citation_verdicts
 from core.base.chinese.script import to_traditional
 from core.checks.check import check_answer
 from core.run.excerpts import SearchState, are_related, excerpts

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from core.answer.checked import AnswerCheck, Verdict
+from core.answer.check_results import AnswerCheck, Verdict
 from core.answer.events import Checked
 from core.answer.message import Message, message_from_run
-from core.answer.sources import reading_status
-from core.run.checking import AnswerChecks
-from core.run.evidence import RunSources, format_within_budget
+from core.answer.source_details import reading_status
+from core.run.answer_checking import AnswerChecks
 from core.run.question import AnswerOptions
+from core.run.run_sources import RunSources, format_within_budget
 from core.search.engines.bundled import BundledEngine
 from core.search.types import SearchQuery
 from core.store.conversations import new_conversation_id

@@ -245,8 +245,8 @@ def test_no_sources_no_list(searxng: Server, page: AppTest) -> None:
 
 
 def test_citations_are_superscripts_with_the_number_in_the_list(searxng: Server) -> None:
-    from core.answer.markdown import render_html
-    from core.answer.source_html import references_html
+    from core.answer.html.markdown import render_html
+    from core.answer.html.source_html import references_html
 
     events, _ = ask(searxng.url, says="结论[2]。")
     message = message_from_run(events, seconds=1)

@@ -22,9 +22,9 @@ from langchain_core.tools import BaseTool
 from core.agent import runner as runner_module
 from core.agent.callback_handler import AgentCallbackHandler
 from core.agent.classic import StreamlitCallbackHandler
-from core.agent.parser import ReactParser
+from core.agent.react_parser import ReactParser
 from core.agent.react_stream import ReactStream
-from core.agent.toolbox import TOOLS
+from core.agent.tool_registry import TOOLS
 from core.agent.tools import ToolContext, WebSearchTool
 from core.answer.events import (
     RunEvent,

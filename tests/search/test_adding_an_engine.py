@@ -21,7 +21,7 @@ from core.doctor import diagnose, engine_states
 from core.search.errors import EngineParseError
 from core.search.registry import ENGINES
 from core.search.types import SearchQuery, SearchResponse, SearchType, TimeRange
-from core.ui.chat import ledger
+from core.ui.chat import search_ledger
 from core.ui.session import ROUTED
 from scripts.describe_settings import table_lines, yaml_lines
 from support.base import ROOT, loaded
@@ -106,11 +106,11 @@ def test_it_is_on_the_settings_page(app: App, part: str, shown: str) -> None:
 
 def test_it_has_its_name_and_its_limits_in_the_ledger(app: App) -> None:
     response = app.search.search(SearchQuery("问题", language="en", time_range=TimeRange.DAY))
-    told = ledger.entry_html(response)
+    told = search_ledger.entry_html(response)
     assert "Brave · 1 条" in told
     assert "Brave不能按语言筛选" in told
     assert "不能按时间筛选" not in told
-    assert "没有起作用" not in ledger.entry_html(SearchResponse(SearchQuery("问题"), provider="brave"))
+    assert "没有起作用" not in search_ledger.entry_html(SearchResponse(SearchQuery("问题"), provider="brave"))
 
 
 def test_the_diagnosis_tries_it(app: App, monkeypatch: pytest.MonkeyPatch) -> None:

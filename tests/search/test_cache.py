@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core.search.cache import ResultCache, SessionCache
-from core.search.codec import decode, encode
+from core.search.cache_codec import decode, encode
 from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchResult, SearchType
 from support.base import loaded
 from support.fake_engines import results_of

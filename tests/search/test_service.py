@@ -30,8 +30,8 @@ from core.search.errors import (
     RateLimited,
 )
 from core.search.failover import describe_attempt
-from core.search.limits import SearchLimits
 from core.search.results import EngineResults
+from core.search.search_limits import SearchLimits
 from core.search.service import MAX_QUERY_LENGTH, SearchService
 from core.search.types import AttemptOutcome, SearchQuery, SearchResponse, SearchResult, SearchType
 from support.base import loaded

@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event, insert, text
 
-from core.answer.archive import DAMAGED_TEXT
 from core.answer.events import DAMAGED, SearchFinished, TextDelta
 from core.answer.message import Message, message_from_run
+from core.answer.stored_message import DAMAGED_TEXT
 from core.base.errors import InputError
 from core.base.text import clean
 from core.reading import Page

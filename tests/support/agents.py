@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 from langchain_core.language_models import BaseChatModel
 
 from core.agent.runner import AgentRunner
-from core.agent.toolbox import TOOLS
+from core.agent.tool_registry import TOOLS
 from core.agent.tools import ToolFactory
 from core.answer.events import Answer, Notice, RunEvent, RunFailed, TextDelta, Thought
 from core.answer.message import Message
 from core.app import App, build_app
-from core.llm.limits import ModelCallLimit
+from core.llm.call_limit import ModelCallLimit
 from core.llm.model import Model, build_chat_model
 from core.run.question import AnswerOptions
 from core.search.engine import SearchEngine

@@ -15,7 +15,7 @@ from core.answer.message import Mode
 from core.app import App, build_app
 from core.search.engine import SearchEngine
 from core.ui.chat.composer import AGENT_TOGGLE
-from core.ui.chat.panel import MODEL_MENU
+from core.ui.chat.settings_panel import MODEL_MENU
 from core.ui.session import AGENT, SEARCH_TOGGLE
 from support.agents import RunningAgent
 from support.base import ROOT, loaded

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.reading import reader
-from core.reading.workers import WorkerPool
+from core.reading.worker_pool import WorkerPool
 
 
 class KeptWorkers(WorkerPool):

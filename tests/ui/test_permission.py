@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 
 from core.ui import permission
-from core.ui.legal import imports
+from core.ui.legal import import_view
 from support.base import loaded
 
 LOCAL = {"Origin": "http://localhost:8501", "Host": "localhost:8501"}
@@ -38,7 +38,7 @@ def test_only_a_page_of_ours_on_this_machine(
     settings = loaded(PUBLIC_URL=public_url).values
     monkeypatch.setattr(st, "context", SimpleNamespace(headers=headers, ip_address=address))
     assert permission.may_edit(settings) is allowed
-    assert imports.may_import(SimpleNamespace(settings=settings)) is allowed  # type: ignore[arg-type]
+    assert import_view.may_import(SimpleNamespace(settings=settings)) is allowed  # type: ignore[arg-type]
     assert not permission.may_edit(loaded(PUBLIC_URL=public_url, SETTINGS_EDIT_BY="nobody").values)
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import tzinfo
 
+from core.answer.export.common import CheckStatutes, no_statute_check
 from core.answer.export.html_page import as_html
 from core.answer.export.json_file import as_json
 from core.answer.export.markdown_text import answer_as_markdown, as_markdown
-from core.answer.export.said import CheckStatutes, no_statute_check
 from core.answer.message import Message
 
 __all__ = ["answer_as_markdown", "as_html", "as_json", "as_markdown", "as_word"]

@@ -7,7 +7,7 @@ from datetime import tzinfo
 
 from markupsafe import Markup
 
-from core.answer.export.said import (
+from core.answer.export.common import (
     LABELS,
     UNTITLED,
     CheckStatutes,
@@ -21,9 +21,9 @@ from core.answer.export.said import (
     remarks,
     statute_lines,
 )
-from core.answer.markdown import render_standalone
+from core.answer.html.markdown import render_standalone
+from core.answer.html.source_html import references_html
 from core.answer.message import Message
-from core.answer.source_html import references_html
 from core.base.text import clean, one_line
 
 _PAGE = Markup("""<!DOCTYPE html>

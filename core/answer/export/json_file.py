@@ -19,7 +19,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from core.answer.events import SearchFinished
-from core.answer.export.said import (
+from core.answer.export.common import (
     INCOMPLETE_KINDS,
     LABELS,
     UNTITLED,

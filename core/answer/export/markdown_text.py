@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import tzinfo
 
-from core.answer.export.said import (
+from core.answer.export.common import (
     LABELS,
     SUMMARY_LENGTH,
     UNTITLED,
@@ -21,7 +21,7 @@ from core.answer.export.said import (
     statute_lines,
 )
 from core.answer.message import Message
-from core.answer.sources import source_details
+from core.answer.source_details import source_details
 from core.base.inert_markdown import escape_line, link_target, make_inert
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of

@@ -19,7 +19,7 @@ from docx.text.run import Run
 from markdown_it.token import Token
 
 from core.answer.citations import parse_markdown
-from core.answer.source_html import canonical_target, safe_web_address
+from core.answer.html.source_html import canonical_target, safe_web_address
 from core.base.text import clean, one_line, shorten
 from core.base.web_addresses import host_of
 from core.search.types import Source

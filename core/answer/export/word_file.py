@@ -19,7 +19,7 @@ from docx.shared import Mm, Pt, RGBColor
 from docx.styles.style import ParagraphStyle
 from docx.text.paragraph import Paragraph
 
-from core.answer.export.said import (
+from core.answer.export.common import (
     LABELS,
     UNTITLED,
     CheckStatutes,
@@ -43,9 +43,9 @@ from core.answer.export.word_body import (
     bookmark_name,
     xml_safe,
 )
+from core.answer.html.source_html import safe_web_address, site_name
 from core.answer.message import Message
-from core.answer.source_html import safe_web_address, site_name
-from core.answer.sources import reading_status
+from core.answer.source_details import reading_status
 from core.base.text import one_line
 from core.search.types import Source
 

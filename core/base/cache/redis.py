@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.base.cache.ttl import TtlCache
-from core.base.redis import RedisLink
+from core.base.redis_link import RedisLink
 
 
 class RedisTtlCache:

@@ -26,6 +26,7 @@ from filelock import FileLock, Timeout
 
 from core.base.http import Deadline
 from core.base.text import terms
+from core.legal.entities import CourtCase, Law
 from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
 from core.legal.imports.report import ImportReport, LawChange
 from core.legal.layouts import corpora
@@ -42,8 +43,7 @@ from core.legal.library.index_files import (
 )
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.text.dates import stated_force
-from core.legal.text.names import law_key
-from core.legal.types import CourtCase, Law
+from core.legal.text.law_names import law_key
 
 _SCHEMA = """
 CREATE TABLE law (id INTEGER PRIMARY KEY, name TEXT, key TEXT, kind TEXT, issuer TEXT, published TEXT, effective TEXT,

@@ -25,8 +25,8 @@ from typing import Any
 from core.base.chinese.calendar import iso_day
 from core.base.text import clean, one_line
 from core.base.web_addresses import host_of
+from core.legal.entities import CaseType, CourtCase
 from core.legal.text.case_numbers import find_case_numbers
-from core.legal.types import CaseType, CourtCase
 
 FIELDS: dict[str, tuple[str, ...]] = {
     "caseName": ("案件名称", "案名", "标题", "名称"),

@@ -18,11 +18,11 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 
 from core.legal.errors import CorpusError
-from core.legal.imports.archive import SourceFile, read_source_files
-from core.legal.layouts import jsonl, justlaws, lawrefbook, table
+from core.legal.layouts import csv_table, jsonl, justlaws, lawrefbook
 from core.legal.layouts.items import Item
+from core.legal.layouts.source_files import SourceFile, read_source_files
 
-_LAYOUTS: tuple[ModuleType, ...] = (lawrefbook, justlaws, jsonl, table)
+_LAYOUTS: tuple[ModuleType, ...] = (lawrefbook, justlaws, jsonl, csv_table)
 
 
 @dataclass(frozen=True, slots=True)

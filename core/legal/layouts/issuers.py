@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from core.legal.types import LawKind
+from core.legal.entities import LawKind
 
 _NAMED = re.compile(
     "全国人民代表大会常务委员会|全国人民代表大会|国务院|中央军事委员会|最高人民法院|最高人民检察院|国家监察委员会"

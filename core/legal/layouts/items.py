@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from core.legal.imports.archive import SourceFile
-from core.legal.layouts.markup import Undecodable, decode
-from core.legal.types import CourtCase, Law
+from core.legal.entities import CourtCase, Law
+from core.legal.layouts.corpus_markdown import Undecodable, decode
+from core.legal.layouts.source_files import SourceFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from core.base.chinese.calendar import iso_day
-from core.legal.imports.archive import SourceFile
+from core.legal.entities import Article, Law, LawKind
+from core.legal.layouts.corpus_markdown import Heading, parse_articles, parse_blocks
 from core.legal.layouts.issuers import find_issuer
 from core.legal.layouts.items import Item, Skipped, decode_file
-from core.legal.layouts.markup import Heading, parse_articles, parse_blocks
+from core.legal.layouts.source_files import SourceFile
 from core.legal.text import dates
-from core.legal.types import Article, Law, LawKind
 
 NAME = "just-laws"
 

@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from core.base.chinese.calendar import iso_day
-from core.legal.imports.archive import SourceFile
+from core.legal.entities import Law, LawKind
+from core.legal.layouts.corpus_markdown import Heading, parse_articles, parse_blocks
 from core.legal.layouts.issuers import find_issuer
 from core.legal.layouts.items import Item, Skipped, decode_file, path_below
 from core.legal.layouts.lawrefbook_cases import parse_lawrefbook_case
-from core.legal.layouts.markup import Heading, parse_articles, parse_blocks
+from core.legal.layouts.source_files import SourceFile
 from core.legal.text import dates
-from core.legal.text.names import law_key
-from core.legal.types import Law, LawKind
+from core.legal.text.law_names import law_key
 
 NAME = "LawRefBook/Laws"
 

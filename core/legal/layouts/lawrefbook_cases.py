@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from core.base.chinese.calendar import iso_day
 from core.base.text import HAN
-from core.legal.layouts.markup import Heading, parse_blocks
+from core.legal.entities import CaseType, CourtCase
+from core.legal.layouts.corpus_markdown import Heading, parse_blocks
 from core.legal.text.case_numbers import CaseNumber, find_case_numbers
-from core.legal.types import CaseType, CourtCase
 
 _FACTS = ("基本案情", "案情", "案情回顾", "简要案情", "案情简介", "申请人请求", "原告诉讼请求")
 _GIST = ("裁判要旨", "裁判要点")

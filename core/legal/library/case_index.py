@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from core.legal.entities import CaseFilter, CaseType, CourtCase
 from core.legal.library import ranking
 from core.legal.library.index_files import CASE_FIELDS, CASE_TEXT, TEXT, IndexFiles, TextIndex, placeholders
 from core.legal.text.lay_words import search_terms
-from core.legal.types import CaseFilter, CaseType, CourtCase
 
 _MARGIN = 20
 _MEANT = 160

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from core.legal.entities import LawKind, LawStatus
 from core.legal.layouts import justlaws, lawrefbook
 from core.legal.library.index import LegalIndex
 from core.legal.library.law_index import LawVersion
-from core.legal.types import LawKind, LawStatus
 
 KIND, FIELD, STATE, ISSUER, YEARS = "kind", "field", "state", "by", "year"
 FACETS = {KIND: "种类", FIELD: "领域", STATE: "效力", ISSUER: "机关", YEARS: "公布年份"}

@@ -6,8 +6,8 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from core.legal.text.asked_laws import popularity
-from core.legal.types import LawKind, LawStatus
+from core.legal.entities import LawKind, LawStatus
+from core.legal.text.law_popularity import popularity
 
 _PRIOR = 0.3
 """How much more a statute weighs than a regulation that fits as well."""

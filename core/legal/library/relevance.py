@@ -14,8 +14,8 @@ import re
 from core.base.chinese.script import to_simplified
 from core.base.text import normalize
 from core.legal.library.index import LegalIndex
+from core.legal.text.law_qualifiers import is_abroad, place_before
 from core.legal.text.statute_citations import find_citations
-from core.legal.text.which_law import is_abroad, place_before
 
 _BEST, _LEGAL_WORD = 0.32, 0.34
 _MOST_WORDS = 3

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from core.base.chinese.script import plain
 from core.base.text import HAN
-from core.legal.types import CaseType
+from core.legal.entities import CaseType
 
 _FORM = re.compile(
     r"[(\[〔【]\s*(?:19|20)\d{2}\s*年?\s*[)\]〕】]\s*"

@@ -12,13 +12,13 @@ from core.answer.message import Message, Mode
 from core.app import App
 from core.base.errors import AppError, InputError
 from core.reading import Page
+from core.run.answer_service import AnswerService
 from core.run.question import AnswerOptions, Question
-from core.run.service import AnswerService
 from core.search.errors import NoEngine
 from core.search.types import Source
 from core.store.errors import ConversationNotFound, StoreError
-from core.ui import conversation_sync, identity, preferences, session
-from core.ui.chat import attachments, panel, search_switch
+from core.ui import conversation_sync, identity, session, visitor_preferences
+from core.ui.chat import attachments, search_switch, settings_panel
 from core.ui.chat.commands import Command, help_text, parse_command
 from core.ui.escape import escape_label
 from core.ui.settings import own_key
@@ -98,7 +98,7 @@ def _accept_question(
         query=query,
         visitor=identity.rate_limited_visitor(),
         session_cache=session.session_cache(),
-        choices=panel.current_choices(app),
+        choices=settings_panel.current_choices(app),
         own_model=own_key.session_model(),
     )
     try:
@@ -144,7 +144,7 @@ def on_mode_change(app: App) -> None:
     """Stop the current run, keeping its text, and note the new mode."""
     chat = session.chat()
     chat.stop_run()
-    preferences.save({"mode": session.mode()})
+    visitor_preferences.save({"mode": session.mode()})
     conversation_sync.save_mode(app, chat.add_note(AGENT_ON if session.mode() == session.AGENT else CHAT_ON))
 
 
@@ -189,7 +189,7 @@ def _previous_query(app: App, question: Message) -> str:
     """Return the rewritten query of the last search for this question, unless the reader has turned rewriting off."""
     messages = session.chat().messages
     searches = [search for answer in messages[messages.index(question) + 1 :] for search in answer.searches]
-    wanted = panel.current_choices(app).apply_to(app.settings).chat.standalone_queries
+    wanted = settings_panel.current_choices(app).apply_to(app.settings).chat.standalone_queries
     return next((search.response.query.text for search in searches if search.asked and wanted), "")
 
 

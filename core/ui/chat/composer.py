@@ -6,9 +6,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.app import App
-from core.reading.files import FILE_KINDS
+from core.reading.attached_files import FILE_KINDS
 from core.ui import session
-from core.ui.chat import actions, attachments, panel, search_switch
+from core.ui.chat import actions, attachments, search_switch, settings_panel
 from core.ui.escape import escape_label
 from core.ui.settings import own_key
 from core.ui.uploads import ChatInputResult, chat_field
@@ -27,7 +27,7 @@ def draw(app: App) -> tuple[ChatInputResult, DeltaGenerator]:
             _draw_search_switch(available=app.search.has_engines)
             _draw_agent_switch(app)
             if own_key.session_model() is None:
-                panel.draw_model_menu(app)
+                settings_panel.draw_model_menu(app)
             _draw_search_remark(available=app.search.has_engines)
             stop = st.empty()
     # Outside of the container: the page follows a growing answer only if Streamlit itself puts the box at the bottom.

@@ -10,10 +10,10 @@ from streamlit.delta_generator import DeltaGenerator
 from core.answer.message import Mode
 from core.app import App
 from core.ui import session
-from core.ui.chat import actions, offers
+from core.ui.chat import actions, search_offer
 from core.ui.frame import NAME, PURPOSE
-from core.ui.legal import frame as legal
-from core.ui.settings import connect, model
+from core.ui.legal import legal_page as legal
+from core.ui.settings import connect, model_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def draw(place: DeltaGenerator, app: App) -> None:
                 if not job.page or job.page in app.settings.public.pages:
                     _draw_card(app, job)
             _draw_connect_card(app)
-        offers.draw_on_first_screen(app)
+        search_offer.draw_on_first_screen(app)
 
 
 def _draw_card(app: App, job: StarterCard) -> None:
@@ -86,8 +86,8 @@ def _draw_card(app: App, job: StarterCard) -> None:
 
 def _draw_connect_card(app: App) -> None:
     """Draw a card that connects a model, if the embedded model answers."""
-    words = model.connect_label(app)
+    words = model_settings.connect_label(app)
     if words and st.button(
         f"**{words}**  \n{connect.EMBEDDED_NOTE}", key="connect-model", icon=":material/power:", width="stretch"
     ):
-        model.draw_dialog(app)
+        model_settings.draw_dialog(app)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.app import App
-from core.ui import preferences, session
+from core.ui import session, visitor_preferences
 
 DECIDED = "search_decided"
 """Session key that is true if the reader has used the switch or declined the offer, now or in an earlier session."""
@@ -38,7 +38,7 @@ def set_search(on: bool) -> None:
 
 def on_switch() -> None:
     st.session_state[DECIDED] = True
-    preferences.save({"search": session.is_search_enabled()})
+    visitor_preferences.save({"search": session.is_search_enabled()})
 
 
 def is_undecided() -> bool:

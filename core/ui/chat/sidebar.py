@@ -10,8 +10,8 @@ from streamlit.errors import StreamlitAuthError
 from core.app import App
 from core.base.settings import choose_model
 from core.base.text import one_line, shorten
-from core.ui import identity, preferences, session
-from core.ui.chat import panel, search_switch, sidebar_conversations, steps
+from core.ui import identity, session, visitor_preferences
+from core.ui.chat import search_switch, settings_panel, sidebar_conversations, steps
 from core.ui.escape import escape_label
 from core.ui.settings import own_key
 
@@ -24,11 +24,11 @@ def restore(app: App) -> None:
     """Restore the visitor's choices from earlier sessions, as far as they are still offered."""
     if session.RESTORED in st.session_state:
         return
-    chosen = preferences.load()
+    chosen = visitor_preferences.load()
     if chosen.get("mode") in (session.CHAT, session.AGENT):
         st.session_state[session.MODE] = chosen["mode"]
     search_switch.restore(app, chosen.get("search"))
-    panel.restore(app, chosen)
+    settings_panel.restore(app, chosen)
     steps.restore(chosen)
     st.session_state[session.RESTORED] = True
 
@@ -37,10 +37,10 @@ def draw(app: App, *, on_chat_page: bool) -> None:
     with st.sidebar:
         if on_chat_page:
             sidebar_conversations.draw(app)
-            panel.draw(app)
+            settings_panel.draw(app)
         _draw_login()
         own = own_key.session_model()
-        model = own.choice if own else choose_model(panel.current_choices(app).apply_to(app.settings))
+        model = own.choice if own else choose_model(settings_panel.current_choices(app).apply_to(app.settings))
         st.caption(f"模型：{escape_label(model.label)}")
         if on_chat_page and model.is_embedded:
             st.caption("内置摘录模型只摘录来源中的原句，不会推理。连接语言模型之后，由它撰写回答。")

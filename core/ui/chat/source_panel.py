@@ -9,13 +9,13 @@ import streamlit as st
 from markupsafe import Markup
 from streamlit.delta_generator import DeltaGenerator
 
+from core.answer.html.source_html import results_html, site_name, source_panel_html
 from core.answer.message import Message
-from core.answer.source_html import results_html, site_name, source_panel_html
-from core.answer.sources import OFFICIAL, is_official
+from core.answer.source_details import OFFICIAL, is_official
 from core.app import App
 from core.search.types import SearchResult, Source
 from core.ui import session
-from core.ui.chat import ledger
+from core.ui.chat import search_ledger
 from core.ui.chat.answer import app_url
 from core.ui.escape import draw_html, escape_label
 
@@ -37,7 +37,7 @@ def draw(app: App, entry: Message, *, is_last: bool) -> None:
         _draw_unnumbered([result for search in entry.searches for result in search.unnumbered_results])
         if entry.searches:
             can_edit = entry.mode == session.mode() == session.CHAT
-            ledger.draw(app, entry.searches, key=entry.id, can_repeat=is_last, can_edit=can_edit)
+            search_ledger.draw(app, entry.searches, key=entry.id, can_repeat=is_last, can_edit=can_edit)
 
 
 def draw_growing(app: App, sources: Sequence[Source], place: DeltaGenerator) -> None:

@@ -9,17 +9,17 @@ from datetime import datetime
 import streamlit as st
 from markupsafe import Markup
 
-from core.answer.claims import MARKS, VERDICTS_WORST_FIRST
-from core.answer.compared import TextSpan, compared_spans, marked_html
+from core.answer.citation_verdicts import MARKS, VERDICTS_WORST_FIRST
+from core.answer.html.source_marks import TextSpan, compared_spans, marked_html
 from core.answer.message import Message
-from core.answer.sources import reading_status
+from core.answer.source_details import reading_status
 from core.app import App
 from core.base.errors import AppError
 from core.base.text import one_line, shorten
 from core.search.types import Source
 from core.store import StoredPage
 from core.ui import clock, conversation_sync, session
-from core.ui.chat import actions, claims
+from core.ui.chat import actions, citation_check
 from core.ui.chat.answer import draw_source_list
 from core.ui.escape import draw_html, escape_label
 
@@ -57,7 +57,7 @@ def _draw_text(app: App, entry: Message, source: Source) -> None:
         st.info("没有保存这个来源的文字：还没有存好、已经损坏，或管理员没有开启保存。", icon=":material/info:")
         return
     st.caption(_fetched_note(page, source))
-    check = claims.check_of(app, entry)
+    check = citation_check.check_of(app, entry)
     marked = compared_spans(check, source.number, page.text) if check else []
     anchor = f"text-{entry.id}-{source.number}"
     if marked:

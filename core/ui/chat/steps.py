@@ -14,9 +14,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.answer.events import RunEvent, Thought
-from core.ui import preferences
+from core.ui import visitor_preferences
 from core.ui.chat.answer import UPDATES_PER_SECOND, app_url
-from core.ui.chat.story import StepLine, StepLines, ThoughtLine, lines_of, rail_html
+from core.ui.chat.step_lines import StepLine, StepLines, ThoughtLine, lines_of, rail_html
 from core.ui.escape import draw_html
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _fold(place: DeltaGenerator, title: str, key: str, icon: str | None = None) 
 
 def _on_fold(key: str) -> None:
     st.session_state[FOLDED_KEY] = not st.session_state[key]
-    preferences.save({FOLDED_KEY: st.session_state[FOLDED_KEY] or None})
+    visitor_preferences.save({FOLDED_KEY: st.session_state[FOLDED_KEY] or None})
 
 
 def draw_steps(events: Iterable[RunEvent], *, key: str = "", seconds: float = 0.0) -> None:

@@ -11,21 +11,27 @@ import streamlit as st
 from markupsafe import Markup, escape
 
 from core.base.chinese.numerals import to_chinese
-from core.legal import export
-from core.legal.address import law_query, short_link
+from core.legal import legal_export
+from core.legal.library.article_history import (
+    AmendingItem,
+    ArticleVersion,
+    amending_items,
+    article_history,
+    has_same_words,
+)
 from core.legal.library.article_index import StoredArticle
 from core.legal.library.catalogue import source_name
 from core.legal.library.law_index import LawVersion
-from core.legal.library.lineage import AmendingItem, ArticleVersion, amending_items, article_history, has_same_words
 from core.legal.library.statutes import LegalArticle, article_result
+from core.legal.page_addresses import law_query, short_link
 from core.legal.text.article_numbers import ArticleNumber, parse_article_number
-from core.legal.text.difference import diff_texts
 from core.legal.text.paragraphs import excerpt, split_paragraphs
+from core.legal.text.text_diff import diff_texts
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
-from core.ui.legal import frame
-from core.ui.legal.place import LawView, draw_day_field, draw_version_note
-from core.ui.legal.verdicts import article_html, diff_html, short_name
+from core.ui.legal import legal_page
+from core.ui.legal.law_view import LawView, draw_day_field, draw_version_note
+from core.ui.statute_findings import article_html, diff_html, short_name
 
 _HIT = Markup('<div class="wy-law wy-hit">%s</div>')
 
@@ -33,9 +39,13 @@ _HIT = Markup('<div class="wy-law wy-hit">%s</div>')
 def draw(view: LawView, stored: StoredArticle) -> None:
     """Draw the article with its neighbours, references, history, citation and exports."""
     law, article = view.law, article_result(view.index, stored)
-    frame.draw_link(f"《{law.name}》", view.query(), icon=":material/menu_book:")
+    legal_page.draw_link(f"《{law.name}》", view.query(), icon=":material/menu_book:")
     st.header(escape_label(f"《{short_name(law.name)}》{article.article_number}"), anchor=False)
-    draw_html(frame.facts_html([*export.article_facts(article), *article.path, f"来源 {source_name(article.source)}"]))
+    draw_html(
+        legal_page.facts_html(
+            [*legal_export.article_facts(article), *article.path, f"来源 {source_name(article.source)}"]
+        )
+    )
     draw_version_note(view, stored.number)
     if article.later_amendment:
         draw_warning(article.later_amendment)
@@ -48,8 +58,11 @@ def draw(view: LawView, stored: StoredArticle) -> None:
             _draw_reference(view, reference.law_name, reference.article_number, reference.content)
     _draw_history(view, stored)
     _draw_citation(article)
-    files = {"md": partial(export.article_markdown, article), "json": partial(export.as_json, article.to_json())}
-    frame.draw_exports(article.citation(), files, key=f"article-{law.id}")
+    files = {
+        "md": partial(legal_export.article_markdown, article),
+        "json": partial(legal_export.as_json, article.to_json()),
+    }
+    legal_page.draw_exports(article.citation(), files, key=f"article-{law.id}")
 
 
 def _draw_neighbours(view: LawView, number: ArticleNumber) -> None:
@@ -57,9 +70,9 @@ def _draw_neighbours(view: LawView, number: ArticleNumber) -> None:
     at = numbers.index(number)
     with st.container(horizontal=True):
         if at:
-            frame.draw_link(str(numbers[at - 1]), view.query(numbers[at - 1]), icon=":material/chevron_left:")
+            legal_page.draw_link(str(numbers[at - 1]), view.query(numbers[at - 1]), icon=":material/chevron_left:")
         if at + 1 < len(numbers):
-            frame.draw_link(str(numbers[at + 1]), view.query(numbers[at + 1]), icon=":material/chevron_right:")
+            legal_page.draw_link(str(numbers[at + 1]), view.query(numbers[at + 1]), icon=":material/chevron_right:")
 
 
 def _draw_reference(view: LawView, law: str, article: str, words: str | None) -> None:
@@ -67,9 +80,9 @@ def _draw_reference(view: LawView, law: str, article: str, words: str | None) ->
     name = article if own else f"《{short_name(law)}》{article}"
     with st.container(gap="xxsmall"):
         if words is None:
-            draw_html(_HIT % (escape(name) + frame.facts_html(["库中没有这一条"])))
+            draw_html(_HIT % (escape(name) + legal_page.facts_html(["库中没有这一条"])))
             return
-        frame.draw_link(name, view.query(parse_article_number(article)) if own else law_query(law, article))
+        legal_page.draw_link(name, view.query(parse_article_number(article)) if own else law_query(law, article))
         draw_html(_HIT % (Markup("<p>%s</p>") % words))
 
 
@@ -119,7 +132,7 @@ def version_html(view: LawView, version: LawVersion, article: StoredArticle | No
     words = f"{name} · {number}" if number else name
     title = Markup("<b>%s</b>（正在看）") % words if version == view.law else view.link(words, number, version)
     facts = [str(view.index.status(version)), *([f"{version.effective} 施行"] if version.effective else [])]
-    return title + frame.facts_html([*facts, source_name(version.source)])
+    return title + legal_page.facts_html([*facts, source_name(version.source)])
 
 
 def _change_html(stage: ArticleVersion, before: ArticleVersion | None) -> Markup:
@@ -162,4 +175,4 @@ def _draw_citation(article: LegalArticle) -> None:
         if wanted:
             article = replace(article, paragraph=wanted, excerpt=excerpt(article.content, wanted, None))
         st.code(article.citation(), language=None, wrap_lines=True)
-        st.code(export.citation_with_text(article), language=None, wrap_lines=True)
+        st.code(legal_export.citation_with_text(article), language=None, wrap_lines=True)

@@ -11,17 +11,17 @@ from markupsafe import Markup
 from core.base.errors import AppError
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
-from core.legal import export
-from core.legal.desk import LegalServices
+from core.legal import legal_export
+from core.legal.entities import CaseFilter, CaseType, CourtCase
 from core.legal.errors import NoLegalIndex
-from core.legal.library.cases import CaseResponse
+from core.legal.legal_services import LegalServices
+from core.legal.library.case_search import CaseResponse
 from core.legal.library.catalogue import source_name
-from core.legal.types import CaseFilter, CaseType, CourtCase
-from core.ui import identity
+from core.ui import identity, statute_findings
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
-from core.ui.legal import frame, verdicts
-from core.ui.legal.verdicts import article_html
+from core.ui.legal import legal_page
+from core.ui.statute_findings import article_html
 
 QUERY = "case_query"
 TYPE = "case_type"
@@ -57,7 +57,7 @@ def draw_search(legal: LegalServices) -> None:
     try:
         with st.spinner("正在查找…"):
             response = legal.cases(identity.rate_limited_visitor()).search(
-                shorten(query or "", frame.MAX_QUERY_LENGTH), limit=frame.MAX_RESULTS, case_filter=wanted
+                shorten(query or "", legal_page.MAX_QUERY_LENGTH), limit=legal_page.MAX_RESULTS, case_filter=wanted
             )
     except AppError as error:
         draw_warning(str(error))
@@ -97,7 +97,7 @@ def _draw_choice(name: str, values: list[str], key: str) -> str:
 def _draw_start(legal: LegalServices) -> None:
     index = legal.library.index()
     if index is None:
-        frame.draw_nothing_imported(web=legal.searches_web)
+        legal_page.draw_nothing_imported(web=legal.searches_web)
         return
     web = "库中没有的会改用网络搜索。" if legal.searches_web else ""
     st.caption(f"库中有 {index.counts()['cases']:,} 个案例。{web}先写案由，再写争议焦点，例如「民间借贷 利息」。")
@@ -105,7 +105,7 @@ def _draw_start(legal: LegalServices) -> None:
 
 def _draw_results(response: CaseResponse) -> None:
     if response.origin == "web" and response.web is not None:
-        frame.draw_web_results(response.web, "本地案例库")
+        legal_page.draw_web_results(response.web, "本地案例库")
     elif not response.results:
         st.info("本地案例库中没有找到。可以换一个类型，或少写一个词。", icon=":material/search_off:")
         return
@@ -114,22 +114,25 @@ def _draw_results(response: CaseResponse) -> None:
         for case in response.results:
             _draw_result(case)
     if response.results:
-        files = {"md": partial(export.cases_markdown, response), "json": partial(export.as_json, response.to_json())}
-        frame.draw_exports(f"查案例 {response.query}", files, key="cases")
+        files = {
+            "md": partial(legal_export.cases_markdown, response),
+            "json": partial(legal_export.as_json, response.to_json()),
+        }
+        legal_page.draw_exports(f"查案例 {response.query}", files, key="cases")
 
 
 def _draw_result(case: CourtCase) -> None:
-    first = export.case_parts(case)
+    first = legal_export.case_parts(case)
     words = shorten(one_line(f"{first[0][0]}：{first[0][1]}" if first else case.text), _FIRST_WORDS)
     with st.container(gap="xxsmall"):
-        frame.draw_link(case.name, {"case": case.number or case.name})
-        known = export.case_facts(case)
-        facts = frame.facts_html(known) if known else ""
+        legal_page.draw_link(case.name, {"case": case.number or case.name})
+        known = legal_export.case_facts(case)
+        facts = legal_page.facts_html(known) if known else ""
         draw_html(Markup('<div class="wy-law wy-hit"><p>%s</p>%s</div>') % (words, facts))
 
 
 def draw_case(legal: LegalServices, number_or_name: str) -> None:
-    frame.draw_back_link(frame.CASES)
+    legal_page.draw_back_link(legal_page.CASES)
     try:
         found = legal.cases(None).find(number_or_name)
     except NoLegalIndex:
@@ -145,18 +148,18 @@ def _draw_cited_articles(legal: LegalServices, case: CourtCase) -> None:
     """Draw the articles that the judgment cites, each with its mark."""
     if cited := legal.findings_in_judgment(case.text):
         st.subheader("引用的法条", anchor=False)
-        verdicts.draw(cited, key=f"cited-{case.id}")
+        statute_findings.draw(cited, key=f"cited-{case.id}")
 
 
 def _draw_whole(legal: LegalServices, case: CourtCase) -> None:
     st.header(escape_label(case.name), anchor=False)
-    draw_html(frame.facts_html([*export.case_facts(case), f"来源 {source_name(case.source)}"]))
+    draw_html(legal_page.facts_html([*legal_export.case_facts(case), f"来源 {source_name(case.source)}"]))
     if case.url:
         original = Markup(
             '<div class="wy-law"><a href="%s" target="_blank" rel="noopener noreferrer nofollow">原文（%s）</a></div>'
         )
         draw_html(original % (case.url, host_of(case.url)))
-    for title, text in export.case_parts(case):
+    for title, text in legal_export.case_parts(case):
         st.subheader(title, anchor=False)
         draw_html(Markup('<div class="wy-law">%s</div>') % article_html(text))
     _draw_cited_articles(legal, case)
@@ -164,5 +167,5 @@ def _draw_whole(legal: LegalServices, case: CourtCase) -> None:
     if whole.open:
         with whole:
             draw_html(Markup('<div class="wy-law">%s</div>') % article_html(case.text))
-    files = {"md": partial(export.case_markdown, case), "jsonl": partial(export.case_jsonl, case)}
-    frame.draw_exports(case.number or case.name, files, key=f"case-{case.id}")
+    files = {"md": partial(legal_export.case_markdown, case), "jsonl": partial(legal_export.case_jsonl, case)}
+    legal_page.draw_exports(case.number or case.name, files, key=f"case-{case.id}")

@@ -10,20 +10,20 @@ from markupsafe import Markup, escape
 from core.base.chinese.numerals import to_chinese
 from core.base.chinese.script import to_simplified
 from core.base.text import one_line, shorten
-from core.legal import export
-from core.legal.desk import LegalServices
+from core.legal import legal_export
+from core.legal.legal_services import LegalServices
 from core.legal.library.article_index import StoredArticle
 from core.legal.library.catalogue import source_name
 from core.legal.library.index import LegalIndex
 from core.legal.library.law_index import LawVersion
-from core.legal.library.on_day import missing_amendments
 from core.legal.library.statutes import later_amendment_note
+from core.legal.library.version_on_day import missing_amendments
 from core.legal.text.article_numbers import ArticleNumber, parse_article_number
-from core.legal.text.names import law_key
+from core.legal.text.law_names import law_key
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
-from core.ui.legal import article, asked, frame, marks
-from core.ui.legal.place import LawView, draw_day_field, draw_version_note, find_law_view, repealed_by_html
+from core.ui.legal import article, highlights, law_filters, legal_page
+from core.ui.legal.law_view import LawView, draw_day_field, draw_version_note, find_law_view, repealed_by_html
 
 _LISTED = 12
 """Number of matching articles that are named above the text."""
@@ -32,7 +32,7 @@ _DEEPEST = 3
 
 def draw_law(legal: LegalServices, name: str, number: str, version: str, as_of: str) -> None:
     """Draw a law or one of its articles, as the address names it."""
-    frame.draw_back_link(frame.LAWS, asked.last_address())
+    legal_page.draw_back_link(legal_page.LAWS, law_filters.last_address())
     index = legal.library.index()
     current = index.resolve(name) if index else None
     if index is None or current is None:
@@ -53,7 +53,7 @@ def _draw_missing(legal: LegalServices, index: LegalIndex | None, name: str) -> 
     st.header(escape_label(f"《{name}》"), anchor=False)
     st.info(escape_label(f"库中没有《{name}》。可以导入更多法规，或用它的名称再查一次。"), icon=":material/search_off:")
     if index is None:
-        frame.draw_nothing_imported(web=legal.searches_web)
+        legal_page.draw_nothing_imported(web=legal.searches_web)
         return
     for line in repealed_by_html(index, law_key(name)):
         draw_html(Markup('<div class="wy-law">%s</div>') % line)
@@ -73,7 +73,9 @@ def _draw_whole(view: LawView) -> None:
     with st.container(key="law"):  # the style sheet gives this key more width
         st.header(escape_label(f"《{law.name}》"), anchor=False)
         count = [f"共 {law.article_count:,} 条"] if law.article_count else []
-        draw_html(frame.facts_html([*export.law_facts(law, status), *count, f"来源 {source_name(law.source)}"]))
+        draw_html(
+            legal_page.facts_html([*legal_export.law_facts(law, status), *count, f"来源 {source_name(law.source)}"])
+        )
         draw_version_note(view, None)
         if later := later_amendment_note(index, law):
             draw_warning(later)
@@ -83,10 +85,10 @@ def _draw_whole(view: LawView) -> None:
         _draw_versions(view)
         draw_html(_law_html(view, articles, words))
         files = {
-            "md": lambda: export.law_markdown(law, status, index.articles(law.id)),
-            "jsonl": lambda: export.law_jsonl(law, status, index.articles(law.id)),
+            "md": lambda: legal_export.law_markdown(law, status, index.articles(law.id)),
+            "jsonl": lambda: legal_export.law_jsonl(law, status, index.articles(law.id)),
         }
-        frame.draw_exports(law.name, files, key=f"law-{law.id}")
+        legal_page.draw_exports(law.name, files, key=f"law-{law.id}")
 
 
 FIND = "law_find"
@@ -187,7 +189,7 @@ def _article_items(view: LawView, articles: Sequence[StoredArticle], words: Sequ
             yield Markup('<h3 id="%s" class="deep-%s">%s</h3>') % (
                 _heading_anchor(one, depth),
                 min(depth, _DEEPEST),
-                marks.highlight(title, words),
+                highlights.highlight(title, words),
             )
         if not one.number.number:
             yield _section_html(one, _line_items(one.text, words))
@@ -205,7 +207,7 @@ def _section_html(one: StoredArticle, lines: Iterable[Markup]) -> Markup:
 def _line_items(text: str, words: Sequence[str]) -> Iterator[Markup]:
     for line in text.splitlines():
         if line.strip():
-            yield marks.highlight(line, words) if words else escape(line)
+            yield highlights.highlight(line, words) if words else escape(line)
 
 
 def _found_html(articles: Sequence[StoredArticle], words: Sequence[str]) -> Markup:
@@ -213,7 +215,7 @@ def _found_html(articles: Sequence[StoredArticle], words: Sequence[str]) -> Mark
     hits = [one for one in articles if any(word in one.text for word in words)]
     if not hits:
         return Markup('<div class="wy-found">本法中没有「%s」。</div>') % looked_for
-    places = sum(marks.count_matches(one.text, words) for one in hits)
+    places = sum(highlights.count_matches(one.text, words) for one in hits)
     links = [Markup('<a href="#%s">%s</a> ') % (_anchor(one.number), one.number) for one in hits]
     shown = Markup().join(links[:_LISTED])
     if rest := links[_LISTED:]:

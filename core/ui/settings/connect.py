@@ -14,8 +14,9 @@ from core.app import App
 from core.base.errors import AppError
 from core.base.logs import hide_typed_key_in_logs
 from core.base.settings import LoadedSettings, Settings, SettingsNotSaved
+from core.llm.connection_test import ConnectionTestResult, run_connection_test
 from core.llm.errors import ModelError
-from core.llm.services import (
+from core.llm.model_services import (
     LOCAL_SERVICES,
     MAX_NAME_LENGTH,
     SERVICES,
@@ -25,7 +26,6 @@ from core.llm.services import (
     list_models,
     service_for_address,
 )
-from core.llm.trial import ConnectionTestResult, run_connection_test
 from core.ui.escape import escape_label
 from core.ui.frame import draw_warning
 from core.ui.labels import ORIGINS

@@ -16,12 +16,12 @@ from docx.oxml.ns import qn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.answer.checked import SourceText
+from core.answer.check_results import SourceText
 from core.answer.events import Checked, Notice, SearchFinished
 from core.answer.export import as_word
 from core.answer.message import Message
 from core.checks.check import check_answer
-from core.legal.desk import StatuteCheck
+from core.legal.legal_services import StatuteCheck
 from core.legal.verify import StatuteFinding, StatuteMark
 from core.search.types import SearchQuery, SearchResponse, Source
 from support.base import ROOT

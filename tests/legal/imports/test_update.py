@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from core.__main__ import main
-from core.legal.desk import LegalServices
 from core.legal.errors import CorpusError, NoLegalIndex
-from core.legal.imports.load import law_import
+from core.legal.imports.import_run import law_import
+from core.legal.legal_services import LegalServices
 from core.legal.library.index import LegalLibrary
 from core.legal.library.statutes import RegulationService
 from core.legal.text.amendments import amended_law_names

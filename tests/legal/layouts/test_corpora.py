@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from core.legal.entities import CaseType, CourtCase, Law, LawKind
 from core.legal.errors import CorpusError
-from core.legal.imports import archive
-from core.legal.layouts import corpora
+from core.legal.layouts import corpora, source_files
 from core.legal.layouts.items import Item, Skipped
 from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.dates import adopted, in_force
-from core.legal.types import CaseType, CourtCase, Law, LawKind
 from support import invented
 
 
@@ -236,8 +235,8 @@ class TestArchives:
         (folder / "链接.md").symlink_to(secret)
         (folder / "好.md").write_text(invented.REPLY, "utf-8")
         assert [law.name for law in laws(read(folder.parent))] == ["关于雾号问题的批复"]
-        with tarfile.open(tmp_path / "a.tar", "w") as archive:
-            archive.add(folder.parent, "x")
+        with tarfile.open(tmp_path / "a.tar", "w") as source_files:
+            source_files.add(folder.parent, "x")
         assert [law.name for law in laws(read(tmp_path / "a.tar"))] == ["关于雾号问题的批复"]
 
     def test_names_from_chinese_windows(self, tmp_path: Path) -> None:
@@ -249,7 +248,7 @@ class TestArchives:
 
     @pytest.mark.parametrize("suffix", [".zip", ".tar.gz", ".tar.xz"])
     def test_a_bomb_ends_the_import(self, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(archive, "_RATIO_COUNTS_FROM", 1_000_000)
+        monkeypatch.setattr(source_files, "_RATIO_COUNTS_FROM", 1_000_000)
         target = tmp_path / f"bomb{suffix}"
         invented.pack(target, {f"经济法/{n}.md": b" " * 1_000_000 for n in range(30)})
         with pytest.raises(CorpusError, match="压缩比"):
@@ -257,7 +256,7 @@ class TestArchives:
 
     @pytest.mark.parametrize("suffix", [".zip", ".tar", ".tar.gz"])
     def test_more_than_a_disk_should_hold(self, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(archive, "MAX_TOTAL", 2_000_000)
+        monkeypatch.setattr(source_files, "MAX_TOTAL", 2_000_000)
         target = tmp_path / f"large{suffix}"
         invented.pack(target, {f"经济法/{n}.md": os.urandom(500_000) for n in range(6)})
         with pytest.raises(CorpusError, match="解开后超过 2 MB"):
@@ -276,7 +275,7 @@ class TestArchives:
         assert "JSONL" in caught.value.cure
 
     def test_too_many_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(archive, "MAX_FILES", 5)
+        monkeypatch.setattr(source_files, "MAX_FILES", 5)
         for suffix in (".zip", ".tar"):
             target = tmp_path / f"many{suffix}"
             invented.pack(target, {f"经济法/{n}.md": b"x" for n in range(9)})
@@ -284,7 +283,7 @@ class TestArchives:
                 read(target)
 
     def test_one_giant_file_is_skipped(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(archive, "MAX_FILE", 2_000)
+        monkeypatch.setattr(source_files, "MAX_FILE", 2_000)
         for suffix in (".zip", ".tar"):
             target = tmp_path / f"giant{suffix}"
             invented.pack(target, {"经济法/大.md": b"x" * 3_000, "经济法/好.md": invented.BUOY.encode()})

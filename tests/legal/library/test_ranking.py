@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from core.legal.entities import LawKind, LawStatus
 from core.legal.library import ranking
-from core.legal.types import LawKind, LawStatus
 
 
 def test_what_fits_by_words_and_by_meaning_comes_first() -> None:

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from core.base.http import Deadline
+from core.legal.entities import CaseFilter
 from core.legal.errors import ImportCancelled
 from core.legal.imports.build import ImportProgress
-from core.legal.imports.embed import embed_library
-from core.legal.imports.load import law_import
-from core.legal.library.cases import CaseService
+from core.legal.imports.embed_library import embed_library
+from core.legal.imports.import_run import law_import
+from core.legal.library.case_search import CaseService
 from core.legal.library.embedding import MODEL, Embedder
 from core.legal.library.index import ARTICLES, SHELVES, LegalLibrary
 from core.legal.library.statutes import RegulationService
 from core.legal.library.vectors import Neighbours, VectorFile
-from core.legal.types import CaseFilter
 from support import invented
 from support.tiny_embedder import write_model
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from core.legal.entities import CaseType
 from core.legal.text.case_numbers import find_case_numbers
-from core.legal.types import CaseType
 
 
 @pytest.mark.parametrize(

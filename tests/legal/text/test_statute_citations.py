@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.legal.text.names import law_key
+from core.legal.text.law_names import law_key
 from core.legal.text.statute_citations import Citation, find_citations
 
 KNOWN = {

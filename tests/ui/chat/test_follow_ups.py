@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from core.answer.archive import decode_message, encode_message
 from core.answer.message import Message
+from core.answer.stored_message import decode_message, encode_message
 from core.ui.session import ChatState
 from support.pages import open_page, rerun
 

@@ -7,11 +7,11 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from core.answer.archive import decode_message, encode_message
 from core.answer.events import PageRead, ReadingStarted, RunEvent, SearchFinished, SearchStarted, ToolStarted
 from core.answer.message import Message, message_from_run
+from core.answer.stored_message import decode_message, encode_message
 from core.search.types import SearchQuery, SearchResult
-from core.ui.chat.story import lines_of
+from core.ui.chat.step_lines import lines_of
 from support.agents import of, wired_agent
 from support.fake_engines import FakeEngine
 from support.openai_server import Call, in_turn

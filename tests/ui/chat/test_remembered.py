@@ -14,9 +14,9 @@ from core.app import App
 from core.search.engine import SearchEngine
 from core.search.errors import EngineMisconfigured
 from core.search.types import SearchQuery
-from core.ui import identity, preferences
+from core.ui import identity, visitor_preferences
 from core.ui.chat.composer import AGENT_TOGGLE
-from core.ui.chat.offers import FIRST_OFFER, OFFER_AFTER_ANSWER
+from core.ui.chat.search_offer import FIRST_OFFER, OFFER_AFTER_ANSWER
 from core.ui.session import SEARCH_TOGGLE
 from support.fake_engines import FakeEngine, results
 from support.faults import Peer, Server
@@ -215,7 +215,7 @@ def test_a_database_that_does_not_answer_holds_nobody_up(monkeypatch: pytest.Mon
         port = silent.url.rpartition(":")[2].strip("/")
         with serving(DATABASE_URL=f"postgresql+psycopg://nobody@127.0.0.1:{port}/none?connect_timeout=6"):
             began = time.monotonic()
-            assert preferences.load() == {}
+            assert visitor_preferences.load() == {}
             assert time.monotonic() - began < 4
 
 

@@ -16,7 +16,7 @@ from core.answer.message import Message
 from core.app import App
 from core.store import Conversation
 from core.ui import conversation_list, identity
-from core.ui.chat import render, sidebar_conversations
+from core.ui.chat import sidebar_conversations, transcript
 from support.base import ROOT
 from support.pages import ask, choose, put_back, rerun, serving, values
 from support.waiting import until
@@ -184,7 +184,7 @@ def test_anothers_conversation_can_be_read_and_nothing_there_changes_it(app: App
     before = app.store.load(id, visitor_id=MINE)
     page = choose(arrive(YOURS, **address), "agent")
     assert said(page)[:2] == ["甲", "关于甲的回答"]
-    assert render.READ_ONLY_NOTE in values(page.info)
+    assert transcript.READ_ONLY_NOTE in values(page.info)
     assert not buttons(page) & {"重新回答", "修改问题", "继续", "重新搜索", "分享"}
     assert "复制为我的对话" in buttons(page)
     assert titles(page) == []
@@ -205,7 +205,7 @@ def test_what_is_asked_there_goes_into_a_copy_of_ones_own(app: App, arrive: Arri
     assert len(app.store.load(id, visitor_id=owner).messages) == 2
     page = rerun(page)
     assert titles(page) == ["甲"]
-    assert render.READ_ONLY_NOTE not in values(page.info)
+    assert transcript.READ_ONLY_NOTE not in values(page.info)
     assert dict(page.query_params) == {"c": copy}
 
 

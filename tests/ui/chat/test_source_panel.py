@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.answer.events import Answer, SearchFinished
 from core.answer.message import Message, message_from_run
-from core.answer.sources import is_official
+from core.answer.source_details import is_official
 from core.search.types import SearchQuery, SearchResponse, SearchResult, Source
 from core.ui.session import ChatState
 from support.pages import html, open_page, rerun

@@ -18,8 +18,8 @@ from core.answer.export import as_markdown
 from core.answer.message import Message, Role
 from core.app import shared_app
 from core.search.types import SearchQuery, SearchResponse, Source
+from core.ui import statute_findings as legal_check
 from core.ui.chat.export_menu import _export_file
-from core.ui.legal import verdicts as legal_check
 from core.ui.session import ChatState
 from support import invented
 from support.openai_server import openai_server

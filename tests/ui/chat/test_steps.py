@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.answer.checked import AnswerCheck
+from core.answer.check_results import AnswerCheck
 from core.answer.events import (
     Answer,
     Checked,
@@ -30,7 +30,7 @@ from core.answer.events import (
 )
 from core.answer.export import as_html, as_json, as_markdown
 from core.answer.message import Message, message_from_run
-from core.run.evidence import RunSources
+from core.run.run_sources import RunSources
 from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchResult, Source
 from core.ui.chat.steps import FOLDED_KEY
 from core.ui.session import ChatState

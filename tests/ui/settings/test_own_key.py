@@ -10,9 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.app import App, build_app, shared_app
-from core.llm import services
+from core.llm import model_services
 from core.llm.model import Model
-from core.llm.services import ModelService
+from core.llm.model_services import ModelService
 from core.run.choices import Choices
 from core.run.question import AnswerOptions
 from core.ui.settings import own_key
@@ -30,7 +30,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
     with openai_server() as running:
         running.api_key = KEY
         only = (ModelService("deepseek", "DeepSeek", running.url, "https://keys.example"),)
-        monkeypatch.setattr(services, "SERVICES", only)
+        monkeypatch.setattr(model_services, "SERVICES", only)
         monkeypatch.setattr(own_key, "HOSTED", only)
         yield running
 

@@ -1,0 +1,45 @@
+"""The Markdown of an answer with a mark at each place about which the check has something to say.
+
+The marks are characters that `clean` removes from every text from outside, so that no other text can contain one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.answer.check_results import AnswerCheck
+from core.answer.citation_verdicts import CitationVerdict, citation_verdicts, worst_verdict
+from core.base.text import clean
+
+NOTE, END_OF_NOTE, NO_SOURCE = "\ufff0", "\ufff1", "\ufff2"
+
+Notes = Mapping[int, CitationVerdict]
+"""The verdicts on one bracket, by the number of the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedText:
+    text: str
+    notes: Sequence[Notes] = ()
+
+
+def annotate(text: str, check: AnswerCheck | None) -> AnnotatedText:
+    text = clean(text)
+    if check is None:
+        return AnnotatedText(text)
+    by_bracket: dict[int, dict[int, list[CitationVerdict]]] = {}
+    for claim in citation_verdicts(check):
+        by_bracket.setdefault(claim.end, {}).setdefault(claim.number, []).append(claim)
+    notes = [{number: worst_verdict(said) for number, said in numbers.items()} for numbers in by_bracket.values()]
+    marks = [(end, f"{NOTE}{place}{END_OF_NOTE}") for place, end in enumerate(by_bracket)]
+    marks += [(statement.end, NO_SOURCE) for statement in check.uncited]
+    return AnnotatedText(_with_marks(text, sorted(marks)), notes)
+
+
+def _with_marks(text: str, marks: Sequence[tuple[int, str]]) -> str:
+    pieces, begin = [], 0
+    for at, mark in marks:
+        pieces += [text[begin:at], mark]
+        begin = at
+    return "".join([*pieces, text[begin:]])

@@ -1,0 +1,139 @@
+"""The parts that every export has of a message: label, time, origin, remarks and the results of the checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, assert_never
+
+from core.answer.citation_verdicts import NO_SOURCES_NOTE, PROBLEM_VERDICTS, UNCITED, citation_verdicts, tally
+from core.answer.events import (
+    CUT_OFF_KIND,
+    Answer,
+    Checked,
+    Notice,
+    PageRead,
+    ReadingStarted,
+    RunEvent,
+    RunFailed,
+    RunStopped,
+    SearchFinished,
+    SearchStarted,
+    TextDelta,
+    Thought,
+    ToolFinished,
+    ToolStarted,
+    Usage,
+)
+from core.answer.message import Message
+from core.answer.source_details import ATTACHED
+from core.base.text import one_line
+from core.legal.entities import LIBRARY_LABELS
+
+if TYPE_CHECKING:
+    from core.legal.legal_services import StatuteCheck
+    from core.legal.verify import StatuteFinding
+
+CheckStatutes = Callable[[Message], "StatuteCheck | None"]
+"""A function that returns 法条核验 of an answer."""
+
+LABELS = {"user": "问", "assistant": "答"}
+UNTITLED = "未命名的对话"
+SUMMARY_LENGTH = 120
+INCOMPLETE_KINDS = ("unfinished", CUT_OFF_KIND)
+"""The kinds of notices on an answer that is not complete."""
+
+
+def no_statute_check(message: Message) -> None:
+    return None
+
+
+def exported_messages(messages: Iterable[Message]) -> Iterator[Message]:
+    """Yield the messages without the program's own notes."""
+    return (message for message in messages if message.role != "note")
+
+
+def local_time(seconds: float, zone: tzinfo | None) -> datetime:
+    """Return the time in the reader's zone if it is known, else in the server's."""
+    try:
+        return datetime.fromtimestamp(seconds, zone).astimezone(zone)
+    except (ValueError, OverflowError, OSError):  # a damaged record
+        return datetime.fromtimestamp(0, zone).astimezone(zone)
+
+
+def format_time(seconds: float, zone: tzinfo | None) -> str:
+    shown = local_time(seconds, zone)
+    return f"{shown:%Y-%m-%d %H:%M}（UTC{shown.isoformat()[-6:]}）"
+
+
+def format_day(message: Message, zone: tzinfo | None) -> str:
+    return f"{local_time(message.created, zone):%Y-%m-%d}"
+
+
+def origin_line(message: Message, zone: tzinfo | None) -> str:
+    parts = [message.model or "模型未记录", format_time(message.created, zone)]
+    return " · ".join([*parts, f"{message.seconds:.1f} 秒"] if message.seconds else parts)
+
+
+def attachments_line(message: Message) -> str:
+    """Return the line with a question's attachments; empty if it has none."""
+    return f"{ATTACHED}：{'、'.join(map(one_line, message.files))}" if message.files else ""
+
+
+def _search_line(search: SearchFinished) -> str:
+    response = search.response
+    found = (
+        f"{LIBRARY_LABELS.get(response.provider, response.provider)}，找到 {len(response.results)} 条"
+        if response.provider
+        else "没有成功"
+    )
+    cached = "，来自缓存" if response.from_cache else ""
+    asked = f"（原话「{one_line(search.asked)}」）" if search.asked else ""
+    return f"搜索「{one_line(response.query.text)}」{asked}：{found}，{response.search_time:.1f} 秒{cached}"
+
+
+def remarks(message: Message) -> Iterator[str]:
+    """Yield the sentences on how the answer came about and how it ended."""
+    if message.is_unsourced:
+        yield NO_SOURCES_NOTE
+    yield from filter(None, (one_line(_remark(event)) for event in message.events))
+    if message.stop_note:
+        yield message.stop_note
+
+
+def _remark(event: RunEvent) -> str:
+    match event:
+        case SearchFinished():
+            return _search_line(event)
+        case Notice(text=text) | RunFailed(message=text):
+            return text
+        case SearchStarted() | ReadingStarted() | PageRead() | Thought() | ToolStarted() | ToolFinished():
+            return ""
+        case TextDelta() | Checked() | Answer() | Usage() | RunStopped():
+            return ""
+        case _:
+            assert_never(event)
+
+
+def statute_findings(message: Message, check_statutes: CheckStatutes) -> Sequence[StatuteFinding]:
+    checked = check_statutes(message)
+    return checked.findings if checked else ()
+
+
+def check_lines(message: Message) -> Iterator[str]:
+    """Yield the lines of 依据核对: the totals, then each place that a reader should look at."""
+    if message.check is None or not (counted := tally(message.check)):
+        return
+    yield counted
+    yield from (str(claim) for claim in citation_verdicts(message.check) if claim.verdict in PROBLEM_VERDICTS)
+    yield from (f"{UNCITED}：{statement.text}" for statement in message.check.uncited)
+    if message.check.opinion:
+        yield str(message.check.opinion)
+
+
+def statute_lines(message: Message, check_statutes: CheckStatutes) -> Iterator[str]:
+    return map(_statute_line, statute_findings(message, check_statutes))
+
+
+def _statute_line(finding: StatuteFinding) -> str:
+    return f"{finding.mark} {one_line(finding.cited)}：{finding.meaning}。{finding.note}"

@@ -1,0 +1,282 @@
+"""An answer as blocks, for drawing while it grows, and as HTML in which only its own sources can be clicked.
+
+Everything that a model or a web page wrote is escaped; the tags and attributes below are the only ones ever written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from markdown_it.token import Token
+from markupsafe import Markup, escape
+
+from core.answer.annotation import Notes
+from core.answer.citation_verdicts import UNCITED
+from core.answer.citations import parse_blocks, parse_clean_markdown, parse_markdown, unsettled_length
+from core.answer.html.formulas import mathml, strip_delimiters
+from core.answer.html.source_html import canonical_target, chip_html, link_attributes, link_target, number_html
+from core.base.text import clean, one_line, shorten
+from core.base.web_addresses import host_of
+from core.search.types import Source
+
+BlockKind = Literal["paragraph", "heading", "list", "table", "quote", "code", "rule", "math"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    kind: BlockKind
+    text: str
+    """The Markdown source, for `render_html`."""
+    body: str = ""
+    """The content of a code fence or a formula."""
+    language: str = ""
+
+
+_KINDS: dict[str, BlockKind] = {
+    "paragraph_open": "paragraph",
+    "heading_open": "heading",
+    "bullet_list_open": "list",
+    "ordered_list_open": "list",
+    "table_open": "table",
+    "blockquote_open": "quote",
+    "fence": "code",
+    "code_block": "code",
+    "hr": "rule",
+    "math_block": "math",
+}
+_LANGUAGE = re.compile(r"\s*([A-Za-z0-9_+#.-]{1,32})")
+
+
+def split_blocks(markdown: str) -> list[Block]:
+    return split_clean_blocks(clean(markdown))
+
+
+def split_clean_blocks(text: str) -> list[Block]:
+    """Split a text that is clean already, or annotated, into blocks."""
+    return [block for _, block in _split_with_lines(text)]
+
+
+def _split_with_lines(text: str) -> list[tuple[int, Block]]:
+    """Return every block with the number of the line it starts in."""
+    lines = text.split("\n")
+    blocks = []
+    for token in parse_blocks(text):
+        if token.level == 0 and token.nesting >= 0 and token.map:
+            start, end = token.map
+            blocks.append((start, _block(token, "\n".join(lines[start:end]))))
+    return blocks
+
+
+def _block(token: Token, source: str) -> Block:
+    kind = _KINDS[token.type]
+    if kind == "code":
+        language = _LANGUAGE.match(token.info)
+        return Block(kind, source, token.content.rstrip("\n"), language[1] if language else "")
+    if kind == "math":
+        return Block(kind, source, token.content[2:-2].strip())
+    return Block(kind, source.rstrip("\n"))
+
+
+class BlockStream:
+    """Splits a growing text into blocks that will not change any more and an open end that still may. A block is final
+    once another one has begun on a line that is complete: the next characters may turn `***` from a rule into bold text
+    that belongs to the paragraph above."""
+
+    def __init__(self) -> None:
+        self._lines = ""
+        self._unfinished_line = ""
+
+    def feed(self, chunk: str) -> list[Block]:
+        """Take the next text and return the blocks that have become final."""
+        lines, newline, self._unfinished_line = (self._unfinished_line + chunk).rpartition("\n")
+        if not newline:
+            return []
+        self._lines += clean(lines + newline)
+        blocks = _split_with_lines(self._lines)
+        if len(blocks) < 2:
+            return []
+        open_from = blocks[-1][0]
+        self._lines = "\n".join(self._lines.split("\n")[open_from:])
+        return [block for _, block in blocks[:-1]]
+
+    @property
+    def open_blocks(self) -> list[Block]:
+        """The blocks to draw below the final ones for now, without an end that may still change its meaning."""
+        text = self._lines + clean(self._unfinished_line)
+        blocks = split_blocks(text[: len(text) - unsettled_length(text)].rstrip("\n"))
+        begun = blocks and blocks[-1].kind == "paragraph" and blocks[-1].text.lstrip().startswith(("$$", "\\["))
+        return blocks[:-1] if begun else blocks
+
+    def finish(self) -> list[Block]:
+        """Return the blocks that became final only by the end of the text."""
+        rest = split_blocks(self._lines + self._unfinished_line)
+        self._lines = self._unfinished_line = ""
+        return rest
+
+
+def render_html(markdown: str, sources: Iterable[Source], *, anchor: str = "", app_url: str = "") -> Markup:
+    """Return the answer as HTML. With an `anchor`, references can link to the first citation of each source."""
+    return _Renderer(sources, anchor, app_url).render(parse_markdown(markdown))
+
+
+def render_standalone(markdown: str, sources: Iterable[Source], *, anchor: str) -> Markup:
+    """Return the answer as HTML for a page without our scripts and styles: formulas as MathML, numbers in brackets."""
+    return _StandaloneRenderer(sources, anchor, "").render(parse_markdown(markdown))
+
+
+def render_annotated(
+    markdown: str, notes: Sequence[Notes], sources: Iterable[Source], *, anchor: str = "", app_url: str = ""
+) -> Markup:
+    """Return a complete answer, or a part of it, as HTML: each number has its card and the verdict of the check."""
+    return _AnnotatedRenderer(sources, anchor, app_url, notes).render(parse_clean_markdown(markdown))
+
+
+_NOTHING = Markup()
+# The answer stands below the page's own headings, so its first level is the page's third.
+_TAGS = {tag: tag for tag in ("p", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "blockquote")}
+_TAGS |= {"strong": "strong", "em": "em", "s": "del", "h1": "h3", "h2": "h4", "h3": "h5"}
+_TAGS |= {"h4": "h6", "h5": "h6", "h6": "h6"}
+_OPENED = {tag: Markup("<%s>") % ours for tag, ours in _TAGS.items()}
+_OPENED["table"] = Markup('<table tabindex="0">')  # so that it can be scrolled with the arrow keys
+_CLOSED = {tag: Markup("</%s>") % ours for tag, ours in _TAGS.items()}
+_ALIGNED = {
+    (tag, f"text-align:{side}"): Markup('<%s class="%s">') % (tag, side)
+    for tag in ("th", "td")
+    for side in ("right", "center")
+}
+_BREAK, _RULE, _END_OF_LINK = Markup("<br>"), Markup("<hr>"), Markup("</a>")
+_NARROW_SPACE = Markup("\u202f")
+_WITHOUT_SOURCE = Markup('<sup class="wy-uncited" title="这句话没有注明出处">%s</sup>') % UNCITED
+# A citation without a source vanishes. Before these characters, the blank in front of it vanishes too.
+_CLOSES = frozenset(" \n，。、；：？！,.;:?!)）】」』”’…")
+_TARGET_LENGTH = 40
+
+
+class _Renderer:
+    def __init__(self, sources: Iterable[Source], anchor: str, app_url: str) -> None:
+        self._sources = {source.number: source for source in sources}
+        self._app_url = app_url
+        self._anchor = anchor
+        self._cited_before: dict[int, Markup] = {}
+        self._after_link = _NOTHING
+
+    def render(self, tokens: Iterable[Token]) -> Markup:
+        out: list[Markup] = []
+        self._write(tokens, out)
+        return Markup("".join(out))  # noqa: S704 (every part is Markup by its type; to look at each again takes time)
+
+    def _write(self, tokens: Iterable[Token], out: list[Markup]) -> None:
+        for token in tokens:
+            if token.type == "text":
+                out.append(escape(token.content))
+            elif token.type == "inline":
+                self._write(token.children or (), out)
+            elif token.type == "citation":
+                self._citation(token, out)
+            elif token.type == "uncited":
+                out.append(_WITHOUT_SOURCE)
+            elif not token.hidden:
+                out.append(_tag(token) if token.tag in _TAGS else self._token(token))
+
+    def _token(self, token: Token) -> Markup:
+        match token.type:
+            case "code_inline":
+                return Markup("<code>%s</code>") % token.content
+            case "fence" | "code_block":
+                return Markup('<pre tabindex="0"><code>%s</code></pre>') % token.content.rstrip("\n")
+            case "math_inline":
+                return self._formula(token.content, display=token.content.startswith("$$"))
+            case "math_block":
+                return Markup("<p>%s</p>") % self._formula(token.content, display=True)
+            case "softbreak" | "hardbreak":  # models do not wrap lines, so a line break is intended
+                return _BREAK
+            case "hr":
+                return _RULE
+            case "image":
+                return escape(f"[图片：{one_line(token.content)}]")
+            case "link_open":
+                return self._open_link(str(token.attrGet("href") or ""))
+            case "link_close":
+                return self._after_link
+        return escape(token.content)
+
+    def _formula(self, formula: str, *, display: bool) -> Markup:
+        """Return a formula. Streamlit strips MathML from HTML, so it travels in an attribute and a script of the page
+        inserts it."""
+        drawn = mathml(strip_delimiters(formula), display=display)
+        return (
+            Markup('<span class="wy-math" data-math="%s">%s</span>') % (str(drawn), formula)
+            if drawn
+            else escape(formula)
+        )
+
+    @cached_property
+    def _links(self) -> dict[str, Markup]:
+        """The links to the sources, by the `canonical_target` form of their addresses."""
+        urls = [source.url for source in self._sources.values()]
+        hrefs = {canonical_target(url, self._app_url): link_target(url, self._app_url) for url in urls}
+        return {address: Markup("<a %s>") % link_attributes(href) for address, href in hrefs.items() if address}
+
+    def _open_link(self, target: str) -> Markup:
+        link = self._links.get(canonical_target(target, self._app_url))
+        if link:
+            self._after_link = _END_OF_LINK
+            return link
+        pointed_to = host_of(target) or shorten(one_line(target), _TARGET_LENGTH)
+        self._after_link = escape(f"（{pointed_to}）") if pointed_to else _NOTHING
+        return _NOTHING
+
+    def _citation(self, token: Token, out: list[Markup]) -> None:
+        cited = sorted(number for number in token.meta["numbers"] if number in self._sources)
+        chips = _NARROW_SPACE.join(self._chip(number, token.meta.get("note")) for number in cited)
+        if cited:
+            out.append(Markup('<span class="wy-named">%s</span>') % chips if "named" in token.meta else chips)
+        if not cited and out and (not token.meta["after"] or token.meta["after"] in _CLOSES):
+            out[-1] = out[-1].rstrip(" ")
+
+    def _chip(self, number: int, note: int | None) -> Markup:
+        if number in self._cited_before:
+            return self._cited_before[number]
+        linked = number_html(self._sources[number], self._app_url)
+        self._cited_before[number] = Markup('<sup class="cite">%s</sup>') % linked
+        return Markup('<sup class="cite"%s>%s</sup>') % (self._identity(number), linked)
+
+    def _identity(self, number: int) -> Markup:
+        return Markup(' id="%s-cite-%s"') % (self._anchor, number) if self._anchor else _NOTHING
+
+
+class _AnnotatedRenderer(_Renderer):
+    def __init__(self, sources: Iterable[Source], anchor: str, app_url: str, notes: Sequence[Notes]) -> None:
+        super().__init__(sources, anchor, app_url)
+        self._notes = notes
+
+    def _chip(self, number: int, note: int | None) -> Markup:
+        identity = _NOTHING if number in self._cited_before else self._identity(number)
+        self._cited_before[number] = identity
+        said = self._notes[note].get(number) if note is not None else None
+        return chip_html(self._sources[number], self._app_url, identity=identity, verdict=said)
+
+
+class _StandaloneRenderer(_Renderer):
+    def _chip(self, number: int, note: int | None) -> Markup:
+        identity = _NOTHING if number in self._cited_before else self._identity(number)
+        self._cited_before[number] = identity
+        return Markup('<sup class="cite"%s>[%s]</sup>') % (identity, number_html(self._sources[number], self._app_url))
+
+    def _formula(self, formula: str, *, display: bool) -> Markup:
+        return mathml(strip_delimiters(formula), display=display) or escape(formula)
+
+
+def _tag(token: Token) -> Markup:
+    if token.nesting < 0:
+        return _CLOSED[token.tag]
+    if not token.attrs:
+        return _OPENED[token.tag]
+    start = token.attrGet("start")
+    if start is not None:
+        return Markup('<ol start="%s">') % int(start)
+    return _ALIGNED.get((token.tag, str(token.attrGet("style"))), _OPENED[token.tag])

@@ -1,0 +1,236 @@
+"""Sources as HTML: the list of references, plain results, and the number in the text with its card.
+
+Everything that a model, an engine or a web page wrote is escaped; links lead only to the source itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
+from urllib.parse import quote, unquote, urlsplit
+
+from markupsafe import Markup, escape
+
+from core.answer.check_results import Difference
+from core.answer.citation_verdicts import CitationVerdict
+from core.answer.source_details import CITED, NOT_CITED, OFFICIAL, is_official, source_details
+from core.base.text import one_line, shorten
+from core.base.web_addresses import host_of
+from core.search.types import SearchResult, Source
+
+_NOTHING = Markup()
+_SUMMARY_LENGTH = 120
+_WHOLE_SNIPPET = 2_000
+_TITLE_LENGTH = 160
+
+
+def references_html(sources: Iterable[Source], *, anchor: str = "", app_url: str = "", accessed: str = "") -> Markup:
+    """Return the list of references. `accessed`: the day of access, for lists that are read elsewhere."""
+    rows = Markup().join(_reference(source, anchor, app_url, accessed) for source in sources)
+    return Markup('<ol class="wy-refs">%s</ol>') % rows
+
+
+def results_html(results: Iterable[SearchResult], *, app_url: str = "", full_snippets: bool = False) -> Markup:
+    """Return search results as HTML. They have no numbers, because the text cannot cite them."""
+    length = _WHOLE_SNIPPET if full_snippets else _SUMMARY_LENGTH
+    entries = (
+        _entry(result.title, result.url, result.snippet, app_url, about=result.published or "", summary_length=length)
+        for result in results
+    )
+    rows = Markup().join(Markup("<li>%s</li>") % entry for entry in entries)
+    return Markup('<ul class="wy-refs%s">%s</ul>') % (" whole" if full_snippets else "", rows)
+
+
+def source_panel_html(
+    sources: Iterable[Source], *, cited: Collection[int] | None, official: Iterable[str], app_url: str = ""
+) -> Markup:
+    """Return the sources with all details. `cited`: the cited numbers; None while they are not known."""
+    rows = Markup().join(_panel_row(source, cited, official, app_url) for source in sources)
+    return Markup('<ol class="wy-refs whole">%s</ol>') % rows
+
+
+def _panel_row(source: Source, cited: Collection[int] | None, official: Iterable[str], app_url: str) -> Markup:
+    mark = Markup(' <span class="wy-badge">%s</span>') % OFFICIAL if is_official(source.url, official) else _NOTHING
+    state = "" if cited is None else CITED if source.number in cited else NOT_CITED
+    known = " · ".join(filter(None, (state, source_details(source))))
+    entry = _entry(source.title, source.url, source.snippet, app_url, mark, known, summary_length=_WHOLE_SNIPPET)
+    kind = "cited" if state == CITED else "other"
+    return Markup('<li value="%s" class="%s">%s</li>') % (source.number, kind, entry)
+
+
+def _reference(source: Source, anchor: str, app_url: str, accessed: str) -> Markup:
+    identity = back = _NOTHING
+    if anchor:
+        identity = Markup(' id="%s-ref-%s"') % (anchor, source.number)
+        back = Markup(' <a class="back" href="#%s-cite-%s" title="回到正文">↩</a>') % (anchor, source.number)
+    entry = _entry(source.title, source.url, source.snippet, app_url, back, source_details(source, accessed=accessed))
+    return Markup('<li value="%s"%s>%s</li>') % (source.number, identity, entry)
+
+
+def _entry(
+    title: str,
+    url: str,
+    snippet: str,
+    app_url: str,
+    after_domain: Markup = _NOTHING,
+    about: str = "",
+    *,
+    summary_length: int = _SUMMARY_LENGTH,
+) -> Markup:
+    title = shorten(one_line(title), _TITLE_LENGTH) or "（无标题）"
+    href = link_target(url, app_url)
+    entry = Markup("<a %s>%s</a>") % (link_attributes(href), title) if href else Markup("<span>%s</span>") % title
+    if domain := site_name(url, app_url):
+        entry += Markup(' <span class="domain">%s</span>') % domain
+    entry += after_domain
+    if about:
+        entry += Markup('<span class="about">%s</span>') % about
+    if summary := shorten(one_line(snippet), summary_length):
+        entry += Markup('<span class="summary">%s</span>') % summary
+    return entry
+
+
+_WEB_ADDRESS = re.compile(r"https?://[^\s/?#\\][^\s\x00-\x1f]*", re.IGNORECASE)
+_OWN_PAGES = {"/help?article=": "内置手册", "/legal?law=": "本地法规库", "/legal?case=": "本地案例库"}
+"""Addresses of this app, as they follow `app_url`, and the names of these pages for readers."""
+
+
+def link_target(url: str, app_url: str) -> str:
+    """Return the address for an href: a web address or a page of this app; else an empty string."""
+    own = url.removeprefix(app_url)
+    return own if _own_page_name(own) else safe_web_address(url)
+
+
+def safe_web_address(url: str) -> str:
+    return url if _WEB_ADDRESS.fullmatch(url) and host_of(url) else ""
+
+
+def _own_page_name(path: str) -> str:
+    return next((name for start, name in _OWN_PAGES.items() if path.startswith(start)), "")
+
+
+def site_name(url: str, app_url: str) -> str:
+    return _own_page_name(link_target(url, app_url)) or host_of(url)
+
+
+def link_attributes(href: str) -> Markup:
+    return Markup('href="%s" rel="noopener noreferrer nofollow" target="_blank"') % href
+
+
+def canonical_target(url: str, app_url: str) -> str:
+    """Return a form that is equal for two spellings of one address. It may be lenient, because links use the source's
+    spelling."""
+    href = link_target(url, app_url)
+    try:
+        parts = urlsplit(href)
+        port = "" if parts.port in (None, 80, 443) else f":{parts.port}"
+    except ValueError:
+        return ""
+    return unquote(f"{parts.hostname or ''}{port}{parts.path.rstrip('/')}?{parts.query}") if href else ""
+
+
+# ── Numbers with their cards ──────────────────────────────────────────────────────────────────────────────────────
+
+_PASSAGE_LENGTH = 220
+_FRAGMENT_END = 10
+"""Characters at each end of a passage: enough to find it, and few enough to survive small edits."""
+
+
+@lru_cache(maxsize=1024)
+def number_html(source: Source, app_url: str) -> Markup:
+    """Return the number of a source as a link. Cached: a growing answer cites the same few sources again and again."""
+    target = link_target(source.url, app_url)
+    if not target:
+        return escape(source.number)
+    title = f"{one_line(source.title)} — {site_name(source.url, app_url)}"
+    return Markup('<a %s title="%s">%s</a>') % (link_attributes(target), title, source.number)
+
+
+def chip_html(
+    source: Source, app_url: str, *, identity: Markup = _NOTHING, verdict: CitationVerdict | None = None
+) -> Markup:
+    """Return the number, the sign of its verdict, and a card that opens over it. A tap gives it the focus, which opens
+    the card."""
+    target = link_target(source.url, app_url)
+    says = f"来源 {source.number}，{verdict.label}" if verdict else f"来源 {source.number}"
+    number = (
+        Markup('<a %s aria-label="%s">%s</a>') % (link_attributes(target), says, source.number)
+        if target
+        else Markup("<span>%s</span>") % source.number
+    )
+    mark = Markup('<i aria-hidden="true">%s</i>') % verdict.mark if verdict and verdict.is_decided else _NOTHING
+    kind = f"cite {verdict.css_class}" if verdict else "cite"
+    inside = number + mark + _card_html(source, app_url, verdict)
+    return Markup('<sup class="%s"%s tabindex="-1">%s</sup>') % (kind, identity, inside)
+
+
+def _card_html(source: Source, app_url: str, verdict: CitationVerdict | None) -> Markup:
+    title = shorten(one_line(source.title), _TITLE_LENGTH) or "（无标题）"
+    known = " · ".join(filter(None, (site_name(source.url, app_url), source_details(source))))
+    inside = Markup("<b>%s</b><span>%s</span>") % (title, known)
+    if verdict is not None:
+        inside += verdict_html(verdict, source, app_url)
+    else:
+        inside += _quote_html(escape(shorten(one_line(source.snippet), _SUMMARY_LENGTH)))
+        inside += _source_link(source, app_url, "", "打开来源")
+    return Markup('<span class="wy-card" role="note">%s</span>') % inside
+
+
+def verdict_html(verdict: CitationVerdict, source: Source | None, app_url: str) -> Markup:
+    """Return the verdict, the passage of the source, and a link to it."""
+    said = f"{verdict.mark} {verdict.label} [{verdict.number}]：{verdict.reason}"
+    inside = Markup('<span class="wy-verdict %s">%s</span>') % (verdict.css_class, said)
+    inside += Markup().join(_difference_html(one) for one in verdict.differences if one.stated not in verdict.reason)
+    inside += _quote_html(
+        Markup().join(_mark_shared(shorten(one_line(verdict.passage), _PASSAGE_LENGTH), verdict.statement))
+    )
+    return inside + (_source_link(source, app_url, verdict.passage, "在原文中查看") if source else _NOTHING)
+
+
+def _difference_html(difference: Difference) -> Markup:
+    found = difference.found or "没有相应的内容"
+    return Markup("<span>回答：<del>%s</del>　来源：<ins>%s</ins></span>") % (difference.stated, found)
+
+
+def _quote_html(passage: Markup) -> Markup:
+    return Markup("<q>%s</q>") % passage if passage else _NOTHING
+
+
+def _source_link(source: Source, app_url: str, passage: str, words: str) -> Markup:
+    target = link_target(source.url, app_url)
+    return Markup("<a %s>%s</a>") % (link_attributes(passage_link(target, passage)), words) if target else _NOTHING
+
+
+MIN_SHARED_LENGTH = 3
+
+
+def _mark_shared(passage: str, statement: str) -> Iterator[Markup]:
+    """Yield the passage with the runs of characters marked that also stand in the statement."""
+    at = 0
+    while at < len(passage):
+        length = _shared_length(passage, at, statement)
+        if length >= MIN_SHARED_LENGTH:
+            yield Markup("<mark>%s</mark>") % passage[at : at + length]
+            at += length
+        else:
+            yield escape(passage[at])
+            at += 1
+
+
+def _shared_length(passage: str, start: int, statement: str) -> int:
+    length = 0
+    while start + length < len(passage) and passage[start : start + length + 1] in statement:
+        length += 1
+    return length
+
+
+def passage_link(address: str, passage: str) -> str:
+    """Return the address of a passage within a page, as a text fragment: browsers scroll to it and highlight it."""
+    passage = one_line(passage)
+    if not passage or not _WEB_ADDRESS.fullmatch(address):
+        return address
+    whole = len(passage) <= 3 * _FRAGMENT_END
+    ends = [passage] if whole else [passage[:_FRAGMENT_END], passage[-_FRAGMENT_END:]]
+    text = ",".join(quote(end, safe="").replace("-", "%2D") for end in ends)
+    return f"{address}{'' if '#' in address else '#'}:~:text={text}"

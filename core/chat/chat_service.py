@@ -1,0 +1,370 @@
+"""Chat mode: searches for what the user asks if told to, puts the results in the prompt, and streams the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from core.answer.citations import cited_sources
+from core.answer.events import (
+    Answer,
+    Notice,
+    RunEvent,
+    SearchFinished,
+    SearchStarted,
+    TextDelta,
+    Thought,
+    Usage,
+    cut_off_notices,
+)
+from core.answer.message import Message, sources_in
+from core.base.text import one_line, shorten, time_ago
+from core.base.web_addresses import find_urls
+from core.chat.native_answer import CITE_ARTICLES, NATIVE, NO_SOURCES, NativeAnswer, citable
+from core.llm.errors import ModelCannotSearch, ModelError
+from core.llm.model import Prompt
+from core.llm.one_shot import ask_once
+from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
+from core.llm.tokens import estimate_tokens
+from core.run.answer_service import AnswerService
+from core.run.choices import NO_CHOICES, Choices
+from core.run.excerpts import SearchState, excerpts
+from core.run.history import newest_messages
+from core.run.law_search import ArticleLookup, search_articles
+from core.run.page_reading import attach_files, read_sources, select_pages
+from core.run.prompts import FOLDER, PromptPreview, answer_prompt, chat_system_template, fill_template
+from core.run.query_rewriting import NOTHING_SPENT, Rewriter
+from core.run.question import Question
+from core.run.run_sources import excerptable, format_within_budget
+from core.search.engines.native import NativeEngine, not_supported_error
+from core.search.errors import AllEnginesFailed, EngineMisconfigured, SearchError
+from core.search.prompt_format import NOTHING_FOUND, web_failure_note
+from core.search.query import MAX_LENGTH, describe_filters, effective_query
+from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, Source
+
+log = logging.getLogger(__name__)
+
+FOLLOW_UP_SECONDS = 20.0
+FOLLOW_UP_TOKENS = 2_000
+"""Three short lines, and what a thinking model thinks before them."""
+_RESTING = (NATIVE, AttemptOutcome.SKIPPED)
+_LIST_MARK = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.、)）:：])\s*")
+
+
+@dataclass(kw_only=True, eq=False)
+class ChatService(AnswerService):
+    mode = "chat"
+    rewriter: Rewriter = field(default_factory=Rewriter)
+    article_lookup: ArticleLookup | None = None
+    """The search of the law library, which is a source beside the web."""
+
+    def events(self, question: Question) -> AsyncIterator[RunEvent]:
+        return _ChatAnswer(self, question).events()
+
+    def preview(self, question: str, sources: tuple[Source, ...], variant: str = "") -> PromptPreview:
+        """Return the prompt that the model would get. `variant`: as in the settings, or `native`; empty: the configured
+        one."""
+        now = self.configured()
+        if variant == "native":
+            name, context = "chat_native", ""
+        else:
+            name = chat_system_template(variant or now.settings.chat.prompt, question=question, model=now.model.choice)
+            context = format_within_budget(sources, now.settings)[1] or NOTHING_FOUND
+        return PromptPreview(FOLDER / f"{name}.md", answer_prompt(question, context, system=name, today=self.today()))
+
+    def suggest_follow_ups(self, question: str, answer: str, choices: Choices = NO_CHOICES) -> list[str]:
+        """Return up to three questions that the reader may want to ask next. Empty if no model can suggest any."""
+        now = self.configured()
+        model = now.model.for_settings(choices.apply_to(now.settings))
+        if not now.settings.chat.follow_ups or model.choice.is_embedded:
+            return []
+        prompt = fill_template("chat_follow_ups", question=shorten(question, 1_000), answer=shorten(answer, 4_000))
+        try:
+            asking = ask_once(model, prompt, max_tokens=FOLLOW_UP_TOKENS, seconds=FOLLOW_UP_SECONDS)
+            lines = self.loop.submit(asking).result().text.splitlines()
+        except ModelError as error:
+            log.info("no follow-up questions: %s", error)
+            return []
+        cleaned = (one_line(_LIST_MARK.sub("", line)) for line in lines)
+        # A click makes it the reader's own question, whose links may be opened. A model must not be able to place a link there.
+        return [line for line in cleaned if 2 <= len(line) <= 60 and "://" not in line][:3]
+
+
+class _ChatAnswer:
+    """One question being answered. All state here belongs to this one run."""
+
+    def __init__(self, service: ChatService, question: Question) -> None:
+        self._service = service
+        self._search = question.configured.search
+        self._tool_search = self._search.for_tools(question.model.choice)
+        self._question = question
+        self._settings = question.settings
+        self._run_sources = question.run_sources
+        self._model = question.model
+        self._rewriting_usage: TokenUsage = NOTHING_SPENT
+        self._files: tuple[Source, ...] = ()
+        self._sources: tuple[Source, ...] = ()
+        self._context = ""
+        """The text about the sources for the prompt, or why there are none."""
+        self._search_state: SearchState = "off"
+        self._query = SearchQuery(
+            question.text, language=self._settings.search.language, time_range=question.options.choices.time_range
+        )
+
+    async def events(self) -> AsyncIterator[RunEvent]:
+        """Yield the events of the run: search, reading, text and answer."""
+        refused: Attempt | None = None
+        options = self._question.options
+        if (
+            options.search
+            and not options.query
+            and not options.files
+            and self._may_search_natively
+            and await asyncio.to_thread(self._search.reserve_for_caller, NATIVE, visitor=options.visitor)
+        ):
+            started = time.monotonic()
+            try:
+                async for event in self._answer_with_native_search():
+                    yield event
+                return
+            except ModelCannotSearch:
+                refused = await self._report_refusal(time.monotonic() - started)
+        for event in attach_files(self._run_sources, options.files):
+            yield event
+        self._files = self._run_sources.add_files(options.files)
+        self._sources, self._context = self._fit_sources(self._files)
+        if options.search:
+            async with aclosing(self._gather(refused)) as gathering:  # type: ignore[type-var]
+                async for event in gathering:
+                    yield event
+        if self._model.choice.is_embedded:
+            for event in self._excerpts():
+                yield event
+            return
+        answer: list[str] = []
+        async for piece in self._model.stream(self._prompt(self._context)):
+            if isinstance(piece, TextPiece):
+                answer.append(piece.text)
+                yield TextDelta(piece.text)
+            elif isinstance(piece, ThoughtPiece):
+                yield Thought(piece.text)
+            else:
+                text = "".join(answer)
+                for notice in cut_off_notices(piece.cut_off):
+                    yield notice
+                yield Answer(text, cited_sources(text, self._sources))
+                spent = piece + self._rewriting_usage
+                yield Usage(spent.input, spent.output, spent.estimated, reasoning=spent.reasoning)
+
+    def _excerpts(self) -> Iterator[RunEvent]:
+        """Answer with sentences of the sources that speak about what was meant."""
+        quoted = excerptable(
+            self._sources, self._settings, pages=self._run_sources.pages, question=self._question_and_query
+        )
+        text = excerpts(self._question_and_query, quoted, search=self._search_state)
+        yield TextDelta(text)
+        yield Answer(text, cited_sources(text, self._sources))
+        yield Usage(
+            estimate_tokens(self._question_and_query + "".join(source.snippet for source in quoted)),
+            estimate_tokens(text),
+            estimated=True,
+        )
+
+    async def _gather(self, refused: Attempt | None) -> AsyncIterator[RunEvent]:
+        """Search the library and the web, then read pages. Yields the events and sets the sources for the prompt."""
+        if self._service.reader is not None:
+            self._service.reader.warm_up()
+        await self._rewrite_query()
+        web = asyncio.create_task(self._search_web(refused))
+        try:
+            laws = await search_articles(
+                self._service.article_lookup,
+                self._question.text,
+                self._run_sources,
+                rewritten_question=self._query.text,
+            )
+            for event in laws:
+                yield event
+            yield SearchStarted(self._query.text, self._original_question)
+            found, error = await web
+        finally:
+            web.cancel()
+        held = (*self._files, *sources_in(laws))
+        wanted = (
+            *self._run_sources.add_earlier_sources(self._question.options.sources_to_read),
+            *self._run_sources.add_links(self._typed_links()),
+        )
+        numbered = (*wanted, *self._run_sources.add_results(found.results[: self._settings.search.result_count]))
+        sources, _ = self._fit_sources(tuple(dict.fromkeys((*held, *numbered))))
+        yield SearchFinished(
+            found.without_texts, tuple(one for one in sources if one not in held), asked=self._original_question
+        )
+        for notice in [_search_failure_text(error, held)] if error else _search_notices(found, held):
+            yield notice
+        async for event in self._read_pages(sources, extra_pages=len(wanted)):
+            yield event
+        self._sources, told = self._fit_sources(sources)
+        self._search_state = "failed" if found.failure else "empty"
+        if found.failure:
+            told = "\n".join(filter(None, (web_failure_note(found.failure, has_local_results=bool(sources)), told)))
+        self._context = told or NOTHING_FOUND
+
+    async def _rewrite_query(self) -> None:
+        """Set the query: the reader's own, or the question rewritten to stand alone."""
+        question = self._question
+        query = one_line(question.options.query)[:MAX_LENGTH]
+        if not query and self._settings.chat.standalone_queries:
+            made = await self._service.rewriter.rewrite(question.text, question.history, self._model)
+            query, self._rewriting_usage = made.query, made.usage
+        if query and query != one_line(question.text):
+            self._query = replace(self._query, text=query)
+
+    @property
+    def _original_question(self) -> str:
+        return self._question.text if self._question.text != self._query.text else ""
+
+    @property
+    def _question_and_query(self) -> str:
+        """The question, and its rewritten form if there is one."""
+        return f"{self._original_question} {self._query.text}".strip()
+
+    def _typed_links(self) -> tuple[str, ...]:
+        """Return the addresses in the question. They are read like results, at most as many as pages are read."""
+        reader = self._service.reader
+        return find_urls(self._question.text)[: reader.max_pages] if reader else ()
+
+    async def _read_pages(self, sources: tuple[Source, ...], *, extra_pages: int) -> AsyncIterator[RunEvent]:
+        """Read pages and yield the events. `extra_pages`: pages that the reader asked for; they come first and are not
+        counted."""
+        if (reader := self._service.reader) is None:
+            return
+        pages = select_pages(sources, reader.max_pages and reader.max_pages + extra_pages)
+        async with aclosing(read_sources(reader, self._run_sources, pages)) as events:  # type: ignore[type-var]
+            async for event in events:
+                yield event
+
+    def _fit_sources(self, sources: tuple[Source, ...]) -> tuple[tuple[Source, ...], str]:
+        """Return the sources that fit the prompt, in their current state, and their text."""
+        now = self._run_sources.refreshed(sources)
+        return format_within_budget(
+            now, self._settings, pages=self._run_sources.pages, question=self._question_and_query
+        )
+
+    async def _answer_with_native_search(self) -> AsyncIterator[RunEvent]:
+        """Let the model search the web itself while it answers. Raises ModelCannotSearch, before any event, if it
+        cannot."""
+        laws = list(await search_articles(self._service.article_lookup, self._question.text, self._run_sources))
+        held = sources_in(laws)
+        given = self._fit_sources(held)[1]
+        context = "\n".join(filter(None, (_search_limits_text(self._query), CITE_ARTICLES if given else "", given)))
+        stream = self._model.stream_with_search(
+            self._prompt(context, system="chat_native"),
+            effective_query(self._query, self._settings),
+            required=self._question.options.skip_caches,
+        )
+        answer = NativeAnswer(self._query, self._run_sources.sources)
+        async with aclosing(stream) as pieces:  # type: ignore[type-var]
+            try:
+                async for piece in pieces:
+                    while laws:
+                        yield laws.pop(0)
+                    for event in answer.events_for(piece):
+                        yield event
+            except ModelError:
+                for event in answer.closing_events():
+                    yield event
+                raise
+        await asyncio.to_thread(self._search.report_reserved_search, NATIVE, response=answer.response)
+
+    @property
+    def _uses_configured_model(self) -> bool:
+        """True if the configured model answers. The chain's state of the native engine holds only for that model."""
+        own = self._question.options.own_model
+        return own is None and self._model.choice == self._question.configured.model.choice
+
+    @property
+    def _may_search_natively(self) -> bool:
+        if self._uses_configured_model:
+            return True
+        try:
+            NativeEngine.from_settings(self._settings)
+        except EngineMisconfigured:
+            return False
+        return not self._model.cannot_search
+
+    async def _report_refusal(self, seconds: float) -> Attempt:
+        """Record that the model cannot search, and return the attempt for the ledger. It is not asked again until the
+        settings change."""
+        error = not_supported_error(self._model.label)
+        if self._uses_configured_model:
+            await asyncio.to_thread(self._search.report_reserved_search, NATIVE, error)
+        else:
+            self._model.cannot_search = True
+        return error.attempt(NATIVE, seconds)
+
+    async def _search_web(self, refused: Attempt | None) -> tuple[SearchResponse, SearchError | None]:
+        options = self._question.options
+        user = None if refused else options.visitor  # the native search has counted this question already
+        failure: SearchError | None = None
+        try:
+            found = await self._tool_search.asearch(self._query, visitor=user, skip_caches=options.skip_caches)
+        except SearchError as error:
+            log.warning("search failed: %s", error)
+            attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
+            found = SearchResponse(self._query, attempts=attempts, failure=error.message, cure=error.cure)
+            failure = error
+        if refused:
+            asked = (attempt for attempt in found.attempts if (attempt.engine, attempt.outcome) != _RESTING)
+            found = replace(found, attempts=(refused, *asked))
+        return found, failure
+
+    def _prompt(self, context: str, *, system: str = "") -> Prompt:
+        chat = self._settings.chat
+        return answer_prompt(
+            self._question.text,
+            context,
+            system=system or chat_system_template(chat.prompt, question=self._question.text, model=self._model.choice),
+            today=self._service.today(),
+            turns=_history_turns(self._question.history, chat.history_tokens),
+        )
+
+
+def _search_limits_text(query: SearchQuery) -> str:
+    """Return the search limits as a sentence for a model that searches itself: no service has a parameter for them."""
+    limits = "、".join(describe_filters(query))
+    return f"（搜索时只查找符合这些条件的网页：{limits}。）" if limits else ""
+
+
+def _search_failure_text(error: SearchError, held: Sequence[Source]) -> Notice:
+    """Return the sentences for the reader: the failure, its effect on the answer, and what to do."""
+    kind = error.cause if isinstance(error, AllEnginesFailed) else error.kind
+    rests_on = citable(held) or "本次回答没有使用搜索结果。"
+    return Notice(kind, f"{error.message}{rests_on}{error.cure}也可以先关闭联网搜索。")
+
+
+def _search_notices(found: SearchResponse, held: Sequence[Source]) -> Iterator[Notice]:
+    """Yield the notices on a search that did not fail."""
+    if found.failure:
+        yield Notice("web_failed", f"{found.failure}{found.cure}")
+    if found.stale:
+        yield Notice(
+            "stale", f"搜索引擎暂时没有答复，以下来源是{time_ago(found.cache_age or 0)}保存的旧结果，可能已经过时。"
+        )
+    if found.skipped:
+        yield Notice("partial", f"有 {found.skipped} 条搜索结果无法读取，已经跳过，其余的照常使用。")
+    if found.provider and not found.results:
+        rests_on = citable(held) or NO_SOURCES
+        yield Notice("empty", f"没有找到相关的搜索结果，{rests_on}可以换几个关键词再问。")
+
+
+def _history_turns(history: Sequence[Message], budget: int) -> list[tuple[str, str]]:
+    """Return the turns that fit the budget. A turn without its question is dropped."""
+    kept = newest_messages(history, budget, lambda message: message.text)
+    while kept and kept[0][0].role != "user":
+        kept.pop(0)
+    return [("human" if message.role == "user" else "ai", text) for message, text in kept if text.strip()]

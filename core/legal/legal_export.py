@@ -1,0 +1,189 @@
+"""Export of articles, laws, cases and checked citations as Markdown, JSON and CSV.
+
+A whole law or case is a record of the documented JSONL (`core.legal.layouts.jsonl`), so an export can be imported
+again. Texts come from whoever wrote the corpus: none becomes a link in Markdown or a formula in CSV.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from core.base.inert_markdown import escape_line, link_target, make_inert
+from core.base.spreadsheet import to_csv
+from core.legal.entities import CourtCase, LawStatus
+from core.legal.library.article_index import StoredArticle
+from core.legal.library.case_search import CaseResponse
+from core.legal.library.catalogue import source_name
+from core.legal.library.law_index import LawVersion
+from core.legal.library.statutes import LegalArticle, RegulationResponse
+from core.legal.verify import StatuteFinding, findings_report
+
+CheckedDraft = tuple[str, Sequence[StatuteFinding]]
+"""Name of a draft, and the findings in it."""
+
+
+def citation_with_text(article: LegalArticle) -> str:
+    """Return an article as a quotation: 《…》第三十八条第一款规定：“…”."""
+    return f"{article.citation()}规定：“{article.excerpt or article.content}”"
+
+
+def article_facts(article: LegalArticle) -> list[str]:
+    """Return the known facts of an article: 效力级别, status, issuer and dates."""
+    return _facts(article.kind, article.status, article.published, article.effective_date, article.issuer)
+
+
+def law_facts(law: LawVersion, status: LawStatus) -> list[str]:
+    return _facts(law.kind, status, law.published, law.effective, law.issuer)
+
+
+def _facts(
+    kind: str | None, status: str | None, published: str | None, effective: str | None, issuer: str | None
+) -> list[str]:
+    days = (f"{published} 公布" if published else None, f"{effective} 施行" if effective else None)
+    return [str(fact) for fact in (kind, status, issuer, *days) if fact]
+
+
+def case_facts(case: CourtCase) -> list[str]:
+    """Return the known facts of a case: number, court, date, type and cause."""
+    return [str(fact) for fact in (case.number, case.court, case.date, case.type, case.cause) if fact]
+
+
+def case_parts(case: CourtCase) -> list[tuple[str, str]]:
+    """Return titled parts of a case, in the order readers want them: the rule drawn from it, its result, the facts."""
+    parts = (("裁判要旨", case.gist), ("裁判结果", case.verdict), ("案情", case.summary))
+    return [(title, text) for title, text in parts if text]
+
+
+# ── Markdown ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def article_markdown(article: LegalArticle) -> str:
+    return _page(f"# {escape_line(article.citation())}", *_article_body(article))
+
+
+def _article_body(article: LegalArticle) -> Iterable[str]:
+    if not article.url:
+        yield f"*{escape_line(' · '.join([*article_facts(article), source_name(article.source)]))}*"
+    yield _paragraphs(article.content)
+    if article.references:
+        targets = (
+            f"《{found.law_name}》{found.article_number}：{found.content or '库中没有'}" for found in article.references
+        )
+        yield "\n".join(f"- {escape_line(target)}" for target in targets)
+    if article.url:
+        yield f"<{link_target(article.url)}>"
+
+
+def law_markdown(law: LawVersion, status: LawStatus, articles: Sequence[StoredArticle]) -> str:
+    """Return a whole law as Markdown, with its headings."""
+    parts = [
+        f"# {escape_line(law.name)}",
+        f"*{escape_line(' · '.join([*law_facts(law, status), source_name(law.source)]))}*",
+    ]
+    path: tuple[str, ...] = ()
+    for article in articles:
+        for depth, title in enumerate(article.path):
+            if article.path[: depth + 1] != path[: depth + 1]:
+                parts.append(f"{'#' * min(depth + 2, 6)} {escape_line(title)}")
+        path = article.path
+        number = f"**{article.number}**　" if article.number.number else ""
+        parts.append(number + _paragraphs(article.text))
+    return _page(*parts)
+
+
+def articles_markdown(response: RegulationResponse) -> str:
+    parts = [f"# 查法规：{escape_line(response.query)}"]
+    for article in response.results:
+        parts += [f"## {escape_line(article.law_name if article.url else article.citation())}", *_article_body(article)]
+    return _page(*parts)
+
+
+def case_markdown(case: CourtCase) -> str:
+    return _page(f"# {escape_line(case.name)}", *_case_body(case), "## 全文", _paragraphs(case.text))
+
+
+def _case_body(case: CourtCase) -> Iterable[str]:
+    yield f"*{escape_line(' · '.join([*case_facts(case), source_name(case.source)]))}*"
+    for title, text in case_parts(case):
+        yield f"**{title}**　{_paragraphs(text)}"
+    if case.url:
+        yield f"<{link_target(case.url)}>"
+
+
+def cases_markdown(response: CaseResponse) -> str:
+    parts = [f"# 查案例：{escape_line(response.query)}"]
+    for case in response.results:
+        parts += [f"## {escape_line(case.name)}", *_case_body(case)]
+    return _page(*parts)
+
+
+def _page(*parts: str) -> str:
+    return "\n\n".join(parts) + "\n"
+
+
+def _paragraphs(text: str) -> str:
+    return make_inert("\n\n".join(line for line in text.splitlines() if line.strip()))
+
+
+# ── JSON ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def as_json(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def law_jsonl(law: LawVersion, status: LawStatus, articles: Iterable[StoredArticle]) -> str:
+    """Return a law as one line of the importable JSONL."""
+    return _record(
+        {
+            "type": "law",
+            "name": law.name,
+            "kind": law.kind,
+            "issuer": law.issuer,
+            "published": law.published,
+            "effective": law.effective,
+            "status": status,
+            "source": law.source,
+            "articles": [
+                {"number": str(article.number) or None, "path": list(article.path), "text": article.text}
+                for article in articles
+            ],
+        }
+    )
+
+
+def case_jsonl(case: CourtCase) -> str:
+    return _record({"type": "case", **case.to_json(), "text": case.text})
+
+
+def _record(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False) + "\n"
+
+
+def findings_json(drafts: Sequence[CheckedDraft]) -> str:
+    """Return the findings as JSON. One draft is a plain report; several are listed under `drafts`, each with its name."""
+    reports = [{"file": name, **findings_report(verdicts)} for name, verdicts in drafts]
+    return as_json(reports[0] if len(reports) == 1 else {"drafts": reports})
+
+
+# ── CSV ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_COLUMNS: dict[str, Callable[[StatuteFinding], str | None]] = {
+    "标记": lambda verdict: verdict.mark.value,
+    "结论": lambda verdict: verdict.meaning,
+    "引用": lambda verdict: verdict.cited,
+    "法规": lambda verdict: verdict.law_name,
+    "条": lambda verdict: verdict.article_number,
+    "说明": lambda verdict: verdict.note,
+    "引文": lambda verdict: verdict.quote,
+    "所述": lambda verdict: verdict.claim,
+    "条文": lambda verdict: verdict.text,
+    "施行日期": lambda verdict: verdict.effective_date,
+}
+
+
+def findings_csv(drafts: Iterable[CheckedDraft]) -> str:
+    rows = ([name, *(value(one) for value in _COLUMNS.values())] for name, verdicts in drafts for one in verdicts)
+    return to_csv(["文稿", *_COLUMNS], rows)

@@ -1,0 +1,204 @@
+"""The recorder of searches and answers. It works in the background: no caller waits for it or fails with it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from core.base.settings import MetricsSettings
+from core.metrics.prometheus import PrometheusExposition
+from core.metrics.records import AnswerRecord, Record, SearchRecord
+from core.metrics.time_spans import DAY
+from core.run.run import Run
+from core.search.types import SearchEnd
+from core.store.errors import StoreError
+from core.store.metrics_store import MetricsStore
+
+log = logging.getLogger(__name__)
+
+MAX_QUEUED = 10_000
+"""Records that may wait for the database. Further ones are dropped and counted."""
+BATCH = 500
+GATHER_SECONDS = 1.0
+"""Time in which records are gathered for one transaction, which costs more than its content."""
+RETRY_SECONDS = 5.0
+MAX_TRIES = 12
+"""Tries of one batch. A database that is away for less than a minute loses nothing; later the batch is dropped."""
+CLEANUP_SECONDS = 600.0
+PAUSE_SECONDS = 0.05
+"""Pause between two steps of the cleanup, in which others can write."""
+
+
+class MetricsRecorder:
+    """Records searches and answers. Thread-safe; `record_search` and `record_answer` never raise and never wait."""
+
+    def __init__(
+        self,
+        store: MetricsStore,
+        settings: MetricsSettings | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+        queue: int = MAX_QUEUED,
+        gather: float = GATHER_SECONDS,
+        retry: float = RETRY_SECONDS,
+    ) -> None:
+        self.store = store
+        self.settings = settings or MetricsSettings()
+        self.exposition = PrometheusExposition(lambda: self.dropped) if self.settings.prometheus else None
+        self.dropped = 0
+        """Number of records that never reached the database, since the start."""
+        self._clock = clock
+        self._limit = queue
+        self._gather = gather
+        self._retry = retry
+        self._queue: deque[Callable[[], Record]] = deque()
+        self._records: deque[Record] = deque()
+        self._batch: list[Record] = []
+        self._tries = 0
+        self._writing = threading.Lock()
+        self._starting = threading.Lock()
+        self._counting = threading.Lock()
+        self._woken = threading.Event()
+        self._closing = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._tidied = float("-inf")
+
+    # ── On the thread of whoever searched or answered ─────────────────────────────────────────────────────────────
+
+    def record_search(self, end: SearchEnd) -> None:
+        at = self._clock()
+        self._enqueue(lambda: SearchRecord.from_search_end(end, timestamp=at, with_query=self.settings.queries))
+
+    def record_answer(self, run: Run) -> None:
+        at = self._clock()
+        self._enqueue(lambda: AnswerRecord.from_run(run, timestamp=at))
+
+    def _enqueue(self, make_record: Callable[[], Record]) -> None:
+        """Queue a function that makes the record. A long answer is evaluated later, by the thread that writes it."""
+        if not (self.settings.enabled or self.exposition):
+            return
+        if len(self._queue) >= self._limit:
+            self._drop(1)
+            return
+        self._queue.append(make_record)
+        if not self._woken.is_set():
+            self._woken.set()
+            self.start()
+
+    def _drop(self, count: int) -> None:
+        with self._counting:
+            self.dropped += count
+
+    # ── In the background ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def start(self) -> None:
+        """Start the thread that writes records and deletes old ones, unless it runs."""
+        with self._starting:
+            if self._thread is not None or self._closing.is_set():
+                return
+            self._thread = threading.Thread(target=self._work, name="wenyuan-metrics", daemon=True)
+            try:
+                self._thread.start()
+            except RuntimeError:  # the system gives out no more threads
+                log.warning("searches and answers are not recorded for want of a thread")
+                self._thread = None
+
+    def _work(self) -> None:
+        while not self._closing.is_set():
+            try:
+                if not self._woken.wait(CLEANUP_SECONDS if self._delete_old_records() else PAUSE_SECONDS):
+                    continue
+                self._woken.clear()
+                self._closing.wait(self._gather)
+                while not self.flush() and not self._closing.is_set():
+                    self._closing.wait(self._retry)
+            except Exception:
+                log.exception("recording figures met a bug and goes on")
+                self._closing.wait(self._retry)
+
+    def flush(self) -> bool:
+        """Write all waiting records now, in this thread. Return whether the database has taken them."""
+        with self._writing:
+            self._make_records()
+            while self._batch or self._records:
+                while self._records and len(self._batch) < BATCH:
+                    self._batch.append(self._records.popleft())
+                if not self._write():
+                    return False
+        return True
+
+    def _make_records(self) -> None:
+        """Turn ended searches and answers into records, also without a database: an answer is much larger than its
+        record."""
+        while self._queue:
+            try:
+                record = self._queue.popleft()()
+                if self.exposition:
+                    self.exposition.count(record)
+            except Exception:
+                log.exception("a search or an answer could not be recorded")
+                self._drop(1)
+                continue
+            if not self.settings.enabled:
+                continue
+            if len(self._records) < self._limit:
+                self._records.append(record)
+            else:
+                self._drop(1)
+
+    def _write(self) -> bool:
+        try:
+            write_batch(self.store, self._batch)
+        except StoreError as error:
+            self._tries += 1
+            if self._tries < MAX_TRIES:
+                return False
+            log.warning("%d records of searches and answers are dropped: %s", len(self._batch), error)
+            self._drop(len(self._batch))
+        except Exception:
+            log.exception("%d records of searches and answers are dropped", len(self._batch))
+            self._drop(len(self._batch))
+        self._batch, self._tries = [], 0
+        return True
+
+    def _delete_old_records(self) -> bool:
+        """Do one step of the cleanup if it is due. Return whether it is complete."""
+        now = self._clock()
+        if now - self._tidied < CLEANUP_SECONDS:
+            return True
+        try:
+            more = self.store.delete_old(now - self.settings.keep_days * DAY)
+        except StoreError as error:
+            log.warning("old records of searches and answers could not be deleted: %s", error)
+            more = False
+        if not more:
+            self._tidied = now
+        return not more
+
+    def close(self, seconds: float = 3.0) -> None:
+        """Write the waiting records in one last try."""
+        with self._starting:
+            self._closing.set()
+            self._woken.set()
+        if self._thread is not None:
+            self._thread.join(seconds)
+        if self._thread is None or not self._thread.is_alive():
+            self.flush()
+        if lost := len(self._queue) + len(self._records) + len(self._batch):
+            log.warning("%d records of searches and answers are lost", lost)
+
+
+def write_batch(store: MetricsStore, records: Iterable[Record]) -> None:
+    """Write one batch: the records themselves, and their part of the sums."""
+    searches: list[SearchRecord] = []
+    answers: list[AnswerRecord] = []
+    for record in records:
+        searches.append(record) if isinstance(record, SearchRecord) else answers.append(record)
+    store.add(
+        [search.row() for search in searches],
+        [row for search in searches for row in search.attempt_rows()],
+        [answer.row() for answer in answers],
+    )

@@ -1,0 +1,165 @@
+"""A pool of child processes that extract text, kept between pages: a new interpreter would cost half a second each
+time."""
+
+from __future__ import annotations
+
+import json
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.base.http import Cancelled, Deadline
+from core.base.settings import child_environment
+from core.base.tuning import use_all_cores
+from core.reading.extraction_types import DocumentComment, ExtractedText, NotReadable
+from core.reading.worker_protocol import receive_frame, send_frame
+
+PAGE_SECONDS = 1.0
+FILE_SECONDS = 5.0
+"""Processor time for a file: a reader waits for one file of their own, and knows its content."""
+Answer = tuple[dict[str, Any], bytes]
+MAX_TASKS = 200
+"""Number of tasks after which a worker is replaced, so that memory leaked by its libraries is freed."""
+_PROJECT_DIR = Path(__file__).resolve().parents[2]
+
+
+class WorkerPool:
+    """Worker processes, started when they are first needed. One that was killed is replaced."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._idle: queue.LifoQueue[_Worker | None] = queue.LifoQueue()
+        for _ in range(count):
+            self._idle.put(None)
+        self._lock = threading.Lock()
+        self._alive: set[_Worker] = set()
+        self._closed = False
+
+    def start(self) -> None:
+        """Start all workers now, rather than with the first page."""
+        for worker in [self._idle.get() for _ in range(self._count)]:
+            self._idle.put(worker or self._start_worker())
+
+    def extract(
+        self, body: bytes, content_type: str, deadline: Deadline, *, seconds: float = PAGE_SECONDS
+    ) -> ExtractedText:
+        """Return the extracted text. Raise NotReadable. It takes no longer than the deadline, whatever the bytes are."""
+        return ExtractedText(**self._ask({"content_type": content_type, "seconds": seconds}, body, deadline)[0])
+
+    def add_comments(self, body: bytes, comments: Sequence[DocumentComment], author: str, deadline: Deadline) -> bytes:
+        """Return a Word document with comments. Raise NotReadable."""
+        wanted = {"remarks": comments, "author": author, "seconds": FILE_SECONDS}
+        return self._ask(wanted, body, deadline)[1]
+
+    def _ask(self, task: Mapping[str, Any], body: bytes, deadline: Deadline) -> Answer:
+        try:
+            worker = self._idle.get(timeout=deadline.next_timeout())
+        except (queue.Empty, TimeoutError):
+            raise _timeout_error(deadline) from None
+        try:
+            worker = worker if worker and not self._closed else self._start_worker()
+            return worker.ask(task, body, deadline)
+        finally:
+            self._idle.put(self._keep_or_end(worker))
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            alive, self._alive = self._alive, set()
+        for worker in alive:
+            worker.end()
+
+    def _start_worker(self) -> _Worker:
+        with self._lock:
+            if self._closed:
+                raise Cancelled
+            worker = _Worker()
+            self._alive.add(worker)
+            return worker
+
+    def _keep_or_end(self, worker: _Worker | None) -> _Worker | None:
+        if worker is None or (worker.is_usable and worker.tasks < MAX_TASKS):
+            return worker
+        worker.end()
+        with self._lock:
+            self._alive.discard(worker)
+        return None
+
+
+class _Worker:
+    def __init__(self) -> None:
+        self._socket, theirs = socket.socketpair()
+        with theirs, use_all_cores():
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "core.reading.worker"],
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd=_PROJECT_DIR,
+                env=child_environment(),
+            )
+        self._lock = threading.Lock()
+        self._is_ready = False
+        self.is_usable = True
+        self.tasks = 0
+
+    def ask(self, task: Mapping[str, Any], body: bytes, deadline: Deadline) -> Answer:
+        """Send one task and return the answer. Raise NotReadable or Cancelled."""
+        self._await_ready(deadline)
+        self.tasks += 1
+        self.is_usable = False
+        try:
+            deadline.attach_socket(self._socket.fileno())
+            self._socket.settimeout(deadline.next_timeout())
+            send_frame(self._socket, json.dumps(task).encode(), body)
+            answer = receive_frame(self._socket, next_timeout=deadline.next_timeout)
+        except TimeoutError:
+            raise _timeout_error(deadline) from None
+        except OSError:
+            answer = None
+        finally:
+            deadline.detach_socket()
+        if answer is None:
+            raise self._death_error(deadline)
+        self.is_usable = True
+        told = json.loads(answer[0])
+        if "reason" in told:
+            raise NotReadable(told["reason"])
+        return told, answer[1]
+
+    def _await_ready(self, deadline: Deadline) -> None:
+        """Wait until the worker has started. It is not killed for being slow: on a busy machine none would ever start."""
+        if self._is_ready:
+            return
+        try:
+            self._is_ready = receive_frame(self._socket, next_timeout=deadline.next_timeout) is not None
+        except TimeoutError:
+            raise _timeout_error(deadline) from None
+        if not self._is_ready:
+            self.is_usable = False
+            raise NotReadable("broken")
+
+    def _death_error(self, deadline: Deadline) -> Exception:
+        if deadline.cancelled:
+            return Cancelled()
+        out_of_time = self.end() == -signal.SIGPROF
+        return NotReadable("complex" if out_of_time else "broken")
+
+    def end(self) -> int:
+        """Kill the process and return its exit status. No process is left behind."""
+        with self._lock:
+            self.is_usable = False
+            self._socket.close()
+            if self._process.poll() is None:
+                self._process.kill()
+            return self._process.wait()
+
+
+def _timeout_error(deadline: Deadline) -> Exception:
+    return Cancelled() if deadline.cancelled else NotReadable("timeout")

@@ -1,0 +1,131 @@
+"""The base of Chat mode and Agent mode: accepts a question and starts its answer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import ClassVar, TypeVar
+
+from core.answer.check_results import AnswerCheck, SourceText
+from core.answer.events import Answer, RunEvent
+from core.answer.message import Message, Mode
+from core.base.settings import Settings
+from core.base.threads import LoopThread
+from core.llm.model import Model
+from core.reading import Reader
+from core.run.admission import Admission, QueueTicket
+from core.run.answer_checking import TextsByNumber, check_run_answer
+from core.run.configured import Configured
+from core.run.question import AnswerOptions, Question, validate_question
+from core.run.revision import Revision, revise_answer
+from core.run.run import GRACE_SECONDS, OnRunEnd, Run
+from core.run.second_opinion import AutomaticReview, get_second_opinion
+
+T = TypeVar("T")
+
+
+@dataclass(kw_only=True, eq=False)
+class AnswerService(ABC):
+    """The service of a mode, one for the whole process. Data of one question is in the Question. `today` is an argument
+    for tests."""
+
+    mode: ClassVar[Mode]
+    configured: Callable[[], Configured] = field(kw_only=False)
+    """Returns the parts of the current settings."""
+    loop: LoopThread
+    today: Callable[[], date] = date.today
+    reader: Reader | None = None
+    admission: Admission | None = None
+    on_run_end: OnRunEnd = lambda run: None
+
+    def accept_question(
+        self, text: str, history: Sequence[Message] = (), options: AnswerOptions | None = None
+    ) -> Question:
+        """Accept and count a question, and return it with its settings. Raises an InputError that says why it cannot be
+        sent."""
+        options = options or AnswerOptions()
+        now = self.configured()
+        accepted = validate_question(text, limit=now.settings.chat.max_question_length)
+        self._count(options)
+        settings, model = _meant(now, options)
+        return Question(accepted, history, options, now, settings, model)
+
+    def _count(self, options: AnswerOptions) -> None:
+        if self.admission is not None:
+            self.admission.count_question(options.visitor)
+
+    def start(self, question: Question, *, grace: float = GRACE_SECONDS) -> Run:
+        """Answer in the background when it is the question's turn. The page follows the returned run."""
+        place = QueueTicket(question.options.visitor)
+        return Run(
+            self.loop,
+            lambda: self._events_in_turn(question, place),
+            mode=self.mode,
+            model=question.model.label,
+            grace=grace,
+            on_end=self.on_run_end,
+            ticket=place,
+            run_sources=question.run_sources,
+        )
+
+    def model_for(self, options: AnswerOptions) -> Model:
+        """Return the model that would answer now."""
+        return _meant(self.configured(), options)[1]
+
+    def start_second_opinion(
+        self, check: AnswerCheck, sources: Sequence[SourceText], options: AnswerOptions
+    ) -> Future[AnswerCheck]:
+        """Start 让模型复核 of a finished answer. Counts as a question, or raises an InputError. The future may raise a
+        ModelError."""
+        self._count(options)
+        model = self.model_for(options)
+        return self.loop.submit(self._run_in_turn(options, lambda: get_second_opinion(check, sources, model)))
+
+    def start_revision(
+        self, message: Message, check: AnswerCheck, texts: TextsByNumber, options: AnswerOptions
+    ) -> Future[Revision]:
+        """Start 按核对结果改写 of a finished answer. Counted like a second opinion, with the same errors."""
+        self._count(options)
+        model = self.model_for(options)
+        return self.loop.submit(self._run_in_turn(options, lambda: revise_answer(message, check, texts, model)))
+
+    async def _run_in_turn(self, options: AnswerOptions, ask: Callable[[], Awaitable[T]]) -> T:
+        async with self._wait_for_turn(QueueTicket(options.visitor)):
+            return await ask()
+
+    def _wait_for_turn(self, ticket: QueueTicket) -> AbstractAsyncContextManager[None]:
+        return self.admission.wait_for_turn(ticket) if self.admission else nullcontext()
+
+    async def _events_in_turn(self, question: Question, ticket: QueueTicket) -> AsyncIterator[RunEvent]:
+        review = AutomaticReview(question)
+        async with self._wait_for_turn(ticket), aclosing(self.events(question)) as events:  # type: ignore[type-var]
+            async for event in events:
+                if isinstance(event, Answer) and (found := await check_run_answer(event, question.run_sources)):
+                    review.record_event(found)
+                    yield found
+                review.record_event(event)
+                yield event
+            for later in await review.events():
+                yield later
+
+    def stream(
+        self, text: str, history: Sequence[Message] = (), options: AnswerOptions | None = None
+    ) -> Generator[RunEvent]:
+        """Answer a question as a plain generator of events. Closing it cancels the run."""
+        return self.start(self.accept_question(text, history, options), grace=0.0).iter_events()
+
+    @abstractmethod
+    def events(self, question: Question) -> AsyncIterator[RunEvent]: ...
+
+
+def _meant(now: Configured, options: AnswerOptions) -> tuple[Settings, Model]:
+    """Return the settings with the reader's choices, and the model that these mean."""
+    if options.own_model is None:
+        settings, model = options.choices.apply_to(now.settings), now.model
+    else:
+        settings, model = replace(options.choices, model=None).apply_to(options.own_model.settings), options.own_model
+    return settings, model.for_settings(settings)

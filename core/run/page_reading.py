@@ -1,0 +1,81 @@
+"""Reading of the pages that a search found: chosen by the program, opened all at once, under a deadline of their own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import suppress
+
+from core.answer.events import Notice, PageRead, ReadingStarted, RunEvent
+from core.base.http import Cancelled, Deadline
+from core.base.threads import run_in_thread
+from core.base.web_addresses import is_web_url
+from core.reading import Page, Reader, ReadOutcome
+from core.run.run_sources import RunSources
+from core.search.types import Source
+
+AddressOutcome = tuple[str, ReadOutcome]
+
+
+def select_pages(sources: Sequence[Source], count: int) -> tuple[Source, ...]:
+    """Return the pages among the first `count` sources that have no text yet."""
+    pages = [source for source in sources if source.read in {"snippet", "page"} and is_web_url(source.url)]
+    return tuple(source for source in pages[:count] if source.read == "snippet")
+
+
+async def read_sources(
+    reader: Reader,
+    run_sources: RunSources,
+    sources: Sequence[Source],
+    *,
+    outer_deadline: Deadline | None = None,
+    call_id: str = "",
+) -> AsyncIterator[RunEvent]:
+    """Read the sources' pages and yield an event as soon as each is there. Closing the generator ends the reading."""
+    if not sources:
+        return
+    yield ReadingStarted(tuple(sources), call_id)
+    waiting = {source.url: source for source in sources}
+    loop, told = asyncio.get_running_loop(), asyncio.Queue[AddressOutcome]()
+    deadline = outer_deadline.with_limit(reader.timeout) if outer_deadline else Deadline(reader.timeout)
+
+    def report(address: str, outcome: ReadOutcome) -> None:
+        with suppress(RuntimeError):  # the loop has been closed
+            loop.call_soon_threadsafe(told.put_nowait, (address, outcome))
+
+    def read() -> None:
+        addresses = list(waiting)
+        with suppress(Cancelled):
+            for address, outcome in zip(
+                addresses, reader.read_all(addresses, deadline=deadline, on_outcome=report), strict=True
+            ):
+                report(
+                    address, outcome
+                )  # once more, for outcomes after the deadline; `waiting` drops those already reported
+
+    task = asyncio.create_task(run_in_thread(read, name="wenyuan-reading"))
+    try:
+        while waiting:
+            address, outcome = await told.get()
+            if source := waiting.pop(address, None):
+                suspicious = getattr(outcome, "instructions", 0)
+                page = PageRead(run_sources.record_outcome(source, outcome), suspicious, call_id)
+                yield page
+                if page.instructions:
+                    yield _instructions_notice(page.source)
+        await task
+    finally:
+        deadline.cancel()
+
+
+def attach_files(run_sources: RunSources, files: Sequence[Page]) -> Iterator[RunEvent]:
+    """Add the files to the sources and yield their events. They were read before the question was sent."""
+    for file, source in zip(files, run_sources.add_files(files), strict=True):
+        yield PageRead(source, instructions=file.instructions)
+        if file.instructions:
+            yield _instructions_notice(source)
+
+
+def _instructions_notice(source: Source) -> Notice:
+    what = "附件" if source.read == "file" else "网页"
+    return Notice("instructions", f"来源 [{source.number}]：该{what}含疑似指令的文字，已作为普通资料处理。")

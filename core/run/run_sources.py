@@ -1,0 +1,201 @@
+"""The sources of one run, each with one number, and their text within the budget of a prompt."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from core.base.settings import Settings
+from core.base.text import one_line, shorten
+from core.base.web_addresses import canonical_url, host_of
+from core.legal.entities import CASES, LAWS, LIBRARY_LABELS
+from core.llm.tokens import estimate_tokens
+from core.reading import Page, ReadingError, ReadOutcome, select_passages
+from core.search.prompt_format import sources_block
+from core.search.results import SNIPPET_LENGTH, TITLE_LENGTH
+from core.search.types import SearchResult, Source
+
+BETWEEN_PASSAGES = " …… "
+MIN_PASSAGES_LENGTH = 200
+"""The fewest characters that a page gets in a prompt: about as many as a snippet has."""
+LONGEST_ARTICLE = 1_000
+"""Characters of an article in a prompt. Hardly any is longer, so nearly all are shown whole."""
+MAX_FITTING_TRIES = 8
+
+
+class RunSources:
+    """The sources of a run, one per address, numbered from 1 in the order in which the model was shown them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._by_address: dict[str, Source] = {}
+        self._pages: dict[int, Page] = {}
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return tuple(self._by_address.values())
+
+    @property
+    def pages(self) -> Mapping[int, Page]:
+        """The pages that were read, by the number of the source."""
+        return self._pages
+
+    def add_results(self, results: Sequence[SearchResult]) -> tuple[Source, ...]:
+        """Add results as sources and return them, ordered by number. A result that is known keeps its number."""
+        with self._lock:
+            numbered = {source.number: source for source in map(self._add_result, results)}
+        return tuple(numbered[number] for number in sorted(numbered))
+
+    def _add_result(self, result: SearchResult) -> Source:
+        known = self._by_address.get(canonical_url(result.url))
+        if known is not None:
+            return known
+        source = Source.from_result(result, number=len(self._by_address) + 1)
+        if result.text:
+            page = Page.from_search_result(result)
+            self._pages[source.number] = page
+            source = source if source.read == "library" else with_page_details(source, page)
+        self._by_address[canonical_url(result.url)] = source
+        return source
+
+    def add_files(self, files: Sequence[Page]) -> tuple[Source, ...]:
+        """Add the reader's own files, as sources that were read in full."""
+        with self._lock:
+            return tuple(self._by_address.get(canonical_url(file.address)) or self._add_file(file) for file in files)
+
+    def _add_file(self, file: Page) -> Source:
+        begins = shorten(one_line(file.text[:SNIPPET_LENGTH]), SNIPPET_LENGTH)
+        source = Source(
+            len(self._by_address) + 1, file.title, file.address, begins, read="file", characters=file.length
+        )
+        self._pages[source.number] = file
+        self._by_address[canonical_url(file.address)] = source
+        return source
+
+    def add_earlier_sources(self, sources: Sequence[Source]) -> tuple[Source, ...]:
+        """Add sources of another run, with numbers of this one."""
+        return self.add_results(
+            [
+                SearchResult(source.title, source.url, source.snippet, host_of(source.url), source.published)
+                for source in sources
+            ]
+        )
+
+    def add_links(self, addresses: Sequence[str]) -> tuple[Source, ...]:
+        """Add addresses that the user typed. They have neither a title nor a snippet yet."""
+        return self.add_results(
+            [SearchResult(host_of(address), address, "", host_of(address)) for address in addresses]
+        )
+
+    def find_by_address(self, address: str) -> Source | None:
+        return self._by_address.get(canonical_url(address))
+
+    def refreshed(self, sources: Sequence[Source]) -> tuple[Source, ...]:
+        """Return the current state of these sources."""
+        return tuple(self._by_address[canonical_url(source.url)] for source in sources)
+
+    def record_outcome(self, source: Source, outcome: ReadOutcome) -> Source:
+        """Record how reading a page ended, and return the updated source."""
+        with self._lock:
+            if isinstance(outcome, ReadingError):
+                settled = source if source.number in self._pages else replace(source, unread=outcome.short_reason)
+            else:
+                self._pages[source.number] = outcome
+                settled = with_page_details(source, outcome)
+            self._by_address[canonical_url(source.url)] = settled
+        return settled
+
+
+def with_page_details(source: Source, page: Page) -> Source:
+    """Return the source marked as read, with the title, date and length that its page gives."""
+    nameless = source.title in {"", host_of(source.url)}
+    return replace(
+        source,
+        title=(nameless and shorten(one_line(page.title), TITLE_LENGTH)) or source.title,
+        snippet=source.snippet or shorten(one_line(page.text[:SNIPPET_LENGTH]), SNIPPET_LENGTH),
+        published=page.published or source.published,
+        read="page",
+        characters=page.length,
+        unread="",
+    )
+
+
+def format_within_budget(
+    sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page] | None = None, question: str = ""
+) -> tuple[tuple[Source, ...], str]:
+    """Return as many of the first sources as the budget holds, at least one, and their text for the prompt. The room
+    beside the snippets is shared by the pages that were read: it holds passages that speak about the question."""
+    kept = tuple(sources)
+    while kept:
+        block = _sources_block(kept, settings, _article_texts(kept, settings, pages or {}))
+        if len(kept) == 1 or estimate_tokens(block) <= settings.chat.source_tokens:
+            return kept, format_sources(kept, settings, pages=pages or {}, question=question)
+        kept = kept[:-1]
+    return (), ""
+
+
+def format_sources(sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page], question: str) -> str:
+    """Return all these sources as text for a model: passages of pages as far as the budget goes, else snippets."""
+    return _sources_block(sources, settings, _texts(sources, settings, pages, question))
+
+
+def excerptable(
+    sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page], question: str
+) -> list[Source]:
+    """Return the sources with what a model would read of them as their snippets; of a case that is passages of its text."""
+    texts = _texts(sources, settings, pages, question)
+    for source in sources:
+        if source.engine == CASES and source.number in pages:
+            texts[source.number] = passages_text(pages[source.number], question, source.snippet, LONGEST_ARTICLE)
+    length = settings.search.snippet_length
+    return [
+        replace(source, snippet=texts.get(source.number) or shorten(one_line(source.snippet), length))
+        for source in sources
+    ]
+
+
+def _sources_block(sources: Sequence[Source], settings: Settings, texts: Mapping[int, str]) -> str:
+    """Return the block of sources. The library's long addresses are replaced by its name, as the model does not need
+    them."""
+    named = [replace(source, url=LIBRARY_LABELS.get(source.engine, source.url)) for source in sources]
+    return sources_block(named, snippet_length=settings.search.snippet_length, passages_by_number=texts)
+
+
+def _article_texts(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page]) -> dict[int, str]:
+    """Return the texts of articles, whole because half a rule may say the opposite. Together they take at most half of
+    the budget."""
+    laws = [source.number for source in sources if source.engine == LAWS and source.number in pages]
+    longest = min(LONGEST_ARTICLE, settings.chat.source_tokens // (2 * max(len(laws), 1)))
+    return {number: shorten(one_line(pages[number].text), longest) for number in laws}
+
+
+def _texts(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page], question: str) -> dict[int, str]:
+    """Return articles, and passages of pages where there is room for them. What a library holds was chosen by the library."""
+    read = [source for source in sources if source.number in pages and source.read != "library"]
+    articles = _article_texts(sources, settings, pages)
+    budget = settings.chat.source_tokens
+    characters = budget // max(len(read), 1)
+    for _ in range(MAX_FITTING_TRIES):
+        if not read or characters < MIN_PASSAGES_LENGTH:
+            break
+        texts = {
+            source.number: passages_text(pages[source.number], question, _search_snippet(source), characters)
+            for source in read
+        }
+        tokens = estimate_tokens(_sources_block(sources, settings, articles | texts))
+        if tokens <= budget:
+            return articles | texts
+        characters = int(characters * budget / tokens * 0.95)
+    return articles
+
+
+def _search_snippet(source: Source) -> str:
+    """Return the engine's snippet for the query. A reader's own file has none: its snippet is only its beginning."""
+    return "" if source.read == "file" else source.snippet
+
+
+def passages_text(page: Page, question: str, snippet: str, characters: int) -> str:
+    """Return the page's passages about the question on one line, for the prompt."""
+    found = select_passages(page, question, snippet=snippet, budget=characters)
+    return BETWEEN_PASSAGES.join(passage.text for passage in found)

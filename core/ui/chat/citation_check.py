@@ -1,0 +1,84 @@
+"""Citation check (依据核对) below an answer: a summary line that unfolds into every compared place, problems first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import streamlit as st
+from markupsafe import Markup
+
+from core.answer.check_results import BY_MODEL_LABEL, AnswerCheck
+from core.answer.citation_verdicts import UNCITED, CitationVerdict, citation_verdicts, tally
+from core.answer.html.source_html import verdict_html
+from core.answer.message import Message
+from core.app import App
+from core.search.types import Source
+from core.ui import conversation_sync, session
+from core.ui.chat import answer_tasks, revision_dialog, second_opinion_button
+from core.ui.chat.answer import app_url
+from core.ui.escape import draw_html, escape_label
+
+
+def check_of(app: App, entry: Message) -> AnswerCheck | None:
+    """Return the check of an answer. It is computed again if the checker changed or the answer was cut short."""
+    return app.checks.check_for(entry, conversation_sync.read_pages_loader(app, entry))
+
+
+def draw(app: App, entry: Message, check: AnswerCheck | None) -> None:
+    if check is not None and (check.statements or check.uncited):
+        _draw_fold(app, entry, check)
+    answer_tasks.draw_progress(entry)
+    revision_dialog.draw(app, entry)
+
+
+def _draw_fold(app: App, entry: Message, check: AnswerCheck) -> None:
+    title, key, chat = f"依据核对 · {tally(check)}", f"claims-{entry.id}", session.chat()
+    if chat.unfolded_id == entry.id:
+        chat.unfolded_id, st.session_state[key] = "", True
+    fold = st.expander(escape_label(title), icon=":material/fact_check:", key=key, on_change="rerun")
+    if fold.open:
+        with fold:
+            draw_check(check, entry.sources, key=entry.id)
+            st.caption("网页打不开或改了，可以在下方「来源原文」里看当时读到的文字。")
+            answer_tasks.draw_remark(entry)
+            with st.container(horizontal=True):
+                second_opinion_button.draw_button(app, entry, check)
+                revision_dialog.draw_button(app, entry, check)
+
+
+def draw_check(check: AnswerCheck, sources: Sequence[Source], *, key: str) -> None:
+    kinds = _counts_by_label(check)
+    chosen = st.pills("只看", list(kinds), key=f"claims-kind-{key}", format_func=lambda kind: f"{kind} {kinds[kind]}")
+    rows = Markup().join(_rows(check, {source.number: source for source in sources}, chosen))
+    draw_html(Markup('<ul class="wy-claims">%s</ul>') % rows)
+    st.caption(escape_label(_method_note(check)))
+
+
+def _method_note(check: AnswerCheck) -> str:
+    undecided = "「未核」：只有摘要，或不足以判断。"
+    if check.opinion is None:
+        return f"程序逐字比较回答和来源得出，没有用模型。{undecided}"
+    return f"程序逐字比较回答和来源得出；标明「{BY_MODEL_LABEL}」的是模型的判断，它引的原话确实在来源里。{undecided}{check.opinion}"
+
+
+def _counts_by_label(check: AnswerCheck) -> Mapping[str, int]:
+    """Return the number of places per label, problems first."""
+    kinds = Counter(claim.label for claim in _problems_first(check))
+    return kinds | ({UNCITED: len(check.uncited)} if check.uncited else {})
+
+
+def _problems_first(check: AnswerCheck) -> list[CitationVerdict]:
+    return sorted(citation_verdicts(check), key=lambda claim: claim.severity_key)
+
+
+def _rows(check: AnswerCheck, sources: Mapping[int, Source], chosen: str | None) -> Iterator[Markup]:
+    for claim in _problems_first(check):
+        if chosen in {None, claim.label}:
+            yield _row(claim, sources.get(claim.number))
+    for statement in check.uncited if chosen in {None, UNCITED} else ():
+        yield Markup('<li><span class="wy-verdict">%s</span><p>%s</p></li>') % (UNCITED, statement.text)
+
+
+def _row(claim: CitationVerdict, source: Source | None) -> Markup:
+    return Markup("<li><p>%s</p>%s</li>") % (claim.statement, verdict_html(claim, source, app_url()))

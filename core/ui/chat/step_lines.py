@@ -1,0 +1,501 @@
+"""Steps of a run as lines, in both modes. Example: 搜索「…」 · SearXNG · 10 条 · 0.5 秒 → 阅读 3 个网页 · … → 思考 · ….
+
+A line is one row of HTML whose details fold away. A call and its result are one line, with the short thought that
+announced it. A source shows the number that the text cites. Results that were not given to the model have none.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, assert_never
+
+from markupsafe import Markup
+
+from core.answer.events import (
+    Answer,
+    Checked,
+    Notice,
+    PageRead,
+    ReadingStarted,
+    RunEvent,
+    RunFailed,
+    RunStopped,
+    SearchFinished,
+    SearchStarted,
+    TextDelta,
+    Thought,
+    ToolFinished,
+    ToolStarted,
+    Usage,
+)
+from core.answer.html.source_html import references_html, results_html
+from core.answer.source_details import reading_status
+from core.base.text import clean, one_line, shorten
+from core.base.web_addresses import host_of
+from core.legal.entities import LAWS
+from core.search.types import SearchResponse, Source
+from core.ui.chat import search_ledger
+from core.ui.labels import ARGUMENTS, SEARCH_TYPES
+
+FIRST_RESULTS = 3
+MAX_BRIEF_LENGTH = 60
+"""Largest length of a thought that only announces a call. It is shown in the details of that call."""
+MAX_LIVE_THOUGHT = 600
+"""Number of characters of a growing thought that are shown. All of it, sent again and again, would be megabytes."""
+RUNNING, NOT_FINISHED = "进行中", "没有完成"
+TOOL_NAMES = {"web_search": "搜索", "regulation_search": "查法规", "case_search": "查案例", "read_page": "阅读"}
+
+State = Literal["running", "done", "failed"]
+
+
+class StepLine(ABC):
+    """One step. `is_changed` means that it must be drawn again, `is_removed` that there is nothing to draw."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._started = clock()
+        self.state: State = "running"
+        self.is_changed = True
+        self.is_removed = False
+
+    @property
+    @abstractmethod
+    def title(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def facts(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def details(self) -> Markup: ...
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+    def end(self) -> None:
+        """End the step with the run. A step that still runs has failed."""
+        if self.state == "running":
+            self.set_state("failed")
+
+    def set_state(self, state: State) -> None:
+        self.state, self.is_changed = state, True
+
+    def to_html(self) -> Markup:
+        facts = Markup(' <span class="facts">· %s</span>') % self.facts if self.facts else Markup()
+        row = Markup("<b>%s</b>%s") % (self.title, facts)
+        if not (details := self.details):
+            return Markup('<div class="wy-step %s"%s>%s</div>') % (self.state, self._since, row)
+        opened = Markup(" open") if self.is_open else Markup()
+        return Markup('<details class="wy-step %s"%s%s><summary>%s</summary><div>%s</div></details>') % (
+            self.state,
+            opened,
+            self._since,
+            row,
+            details,
+        )
+
+    @property
+    def _since(self) -> Markup:
+        """Style attribute from which the style sheet counts the seconds."""
+        gone_by = round(self._clock() - self._started)
+        return Markup(' style="--since:-%ss"') % gone_by if self.state == "running" else Markup()
+
+
+class ThoughtLine(StepLine):
+    """A thought: its end while it grows, all of it folded when it is done."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        super().__init__(clock)
+        self.text = ""
+        self._seconds = 0.0
+
+    def add(self, thought: Thought) -> None:
+        self.text += thought.text
+        self._seconds += thought.seconds
+        self.is_changed = True
+
+    def end(self) -> None:
+        self._seconds = max(
+            self._seconds, self._clock() - self._started
+        )  # the recorded time counts if the line is drawn again later
+        self.is_removed = not self.text.strip()
+        self.set_state("done")
+
+    def remove_answer(self, answer: str) -> None:
+        """Remove the parts that the answer repeats. A model without a fixed format may write its whole answer as a
+        thought first."""
+        said = one_line(answer)
+        kept = [part for part in re.split(r"\n\s*\n", self.text) if one_line(part) not in said]
+        if text := "\n\n".join(kept).strip():
+            self.text, self.is_changed = text, self.is_changed or text != self.text
+        else:
+            self.is_removed = self.is_changed = True
+
+    @property
+    def title(self) -> str:
+        if self.state == "running":
+            return "思考中"
+        return f"已思考 {round(self._seconds)} 秒" if self._seconds >= 1 else "思考"
+
+    @property
+    def facts(self) -> str:
+        return "" if self.state == "running" else shorten(one_line(self.text), MAX_BRIEF_LENGTH)
+
+    @property
+    def details(self) -> Markup:
+        return _thought_html(_end_of(self.text) if self.state == "running" else self.text)
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == "running"
+
+
+def _end_of(text: str) -> str:
+    """Return the end of a long text, from the beginning of a line if possible."""
+    if len(text) <= MAX_LIVE_THOUGHT:
+        return text
+    end = text[-MAX_LIVE_THOUGHT:]
+    return f"…{end.partition(chr(10))[2] or end}"
+
+
+def _thought_html(text: str) -> Markup:
+    text = clean(text).strip()
+    return Markup('<div class="wy-thought" tabindex="0">%s</div>') % text if text else Markup()
+
+
+class SearchLine(StepLine):
+    """A search that the program made itself."""
+
+    def __init__(self, clock: Callable[[], float], query: str, original_question: str, app_url: str) -> None:
+        super().__init__(clock)
+        self.found: SearchFinished | None = None
+        self._query, self._asked, self._app_url = query, original_question, app_url
+
+    def finish(self, found: SearchFinished) -> None:
+        self.found = found
+        self.set_state("failed" if has_search_failed(found.response) else "done")
+
+    @property
+    def is_library_search(self) -> bool:
+        return self.found is not None and self.found.response.provider == LAWS
+
+    @property
+    def title(self) -> str:
+        return f"{'查法规' if self.is_library_search else '搜索'}「{shorten(one_line(self._query), 40)}」"
+
+    @property
+    def facts(self) -> str:
+        if self.found is not None:
+            return search_ledger.summary(self.found.response, shown=len(self.found.sources))
+        own = f"原话：{shorten(one_line(self._asked), 30)} · " if self._asked else ""
+        return own + (RUNNING if self.state == "running" else NOT_FINISHED)
+
+    @property
+    def details(self) -> Markup:
+        if self.found is None:
+            return search_ledger.query_html(self._query, self._asked)
+        return search_ledger.entry_html(self.found.response, self._asked) + found_html(self.found, self._app_url)
+
+
+class ReadingLine(StepLine):
+    """Pages being opened, each marked when it is read."""
+
+    def __init__(self, clock: Callable[[], float], sources: Sequence[Source]) -> None:
+        super().__init__(clock)
+        self._sources = {source.number: source for source in sources}
+        self._waiting = set(self._sources)
+
+    def mark_read(self, source: Source) -> None:
+        if source.number in self._waiting:
+            self._sources[source.number] = source
+            self._waiting.discard(source.number)
+            self.is_changed = True
+            if not self._waiting:
+                self.end()
+
+    def end(self) -> None:
+        """End the step. Pages that still wait were not read."""
+        self._waiting.clear()
+        self.set_state("done" if self.read_count else "failed")
+
+    @property
+    def read_count(self) -> int:
+        return sum(source.read == "page" for source in self._sources.values())
+
+    @property
+    def title(self) -> str:
+        return f"阅读 {len(self._sources)} 个网页"
+
+    @property
+    def facts(self) -> str:
+        if self.state == "running":
+            return RUNNING
+        unread = len(self._sources) - self.read_count
+        return "，".join(
+            [f"{self.read_count} 个已读全文"] * bool(self.read_count) + [f"{unread} 个仅摘要"] * bool(unread)
+        )
+
+    @property
+    def details(self) -> Markup:
+        rows = (reading_row_html(source, waiting=number in self._waiting) for number, source in self._sources.items())
+        return Markup('<ul class="wy-reading">%s</ul>') % Markup("").join(rows)
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == "running"
+
+
+def reading_row_html(source: Source, *, waiting: bool) -> Markup:
+    state = "waiting" if waiting else "read" if source.read == "page" else "unread"
+    return Markup('<li class="%s">[%s] %s <span>%s</span></li>') % (
+        state,
+        source.number,
+        host_of(source.url) or source.url,
+        "阅读中" if waiting else reading_status(source),
+    )
+
+
+class ToolLine(StepLine):
+    """A call of the agent with its result: search results, pages, or a sentence."""
+
+    def __init__(self, clock: Callable[[], float], started: ToolStarted, thought: str, app_url: str) -> None:
+        super().__init__(clock)
+        self.tool = started.tool
+        self.found: SearchFinished | None = None
+        self.reading: ReadingLine | None = None
+        asked = started.arguments.get("sources" if self.tool == "read_page" else "query")
+        self._asked = one_line(asked or started.input)
+        self._others = {name: value for name, value in started.arguments.items() if value and value != asked}
+        self._thought = thought
+        self._summary, self._ok = "", True
+        self._app_url = app_url
+
+    def search(self, query: str) -> None:
+        self._asked, self.is_changed = one_line(query), True
+
+    def find(self, found: SearchFinished) -> None:
+        self.found, self.is_changed = found, True
+
+    def start_reading(self, sources: Sequence[Source]) -> None:
+        self.reading, self.is_changed = ReadingLine(self._clock, sources), True
+
+    def mark_read(self, source: Source) -> None:
+        if self.reading:
+            self.reading.mark_read(source)
+            self.is_changed = True
+
+    def finish(self, summary: str, *, ok: bool) -> None:
+        self._summary, self._ok = summary, ok
+        self.set_state("done" if ok and not (self.found and has_search_failed(self.found.response)) else "failed")
+
+    def end(self) -> None:
+        if self.reading and self.reading.state == "running":
+            self.reading.end()
+        if self.state == "running":
+            self.finish(NOT_FINISHED, ok=False)
+
+    @property
+    def title(self) -> str:
+        return f"{TOOL_NAMES.get(self.tool, one_line(self.tool))}「{shorten(self._asked, 40)}」"
+
+    @property
+    def facts(self) -> str:
+        if self.state == "running":
+            return RUNNING
+        if not self._ok:
+            return f"失败：{shorten(one_line(self._summary), MAX_BRIEF_LENGTH)}"
+        if self.found is not None:
+            return search_ledger.summary(self.found.response, shown=len(self.found.sources))
+        return self.reading.facts if self.reading else "完成"
+
+    @property
+    def details(self) -> Markup:
+        asking = "要读" if self.tool == "read_page" else "查询"
+        inside = search_ledger.row_html("思考", one_line(self._thought)) if self._thought else Markup()
+        others = Markup().join(
+            search_ledger.row_html(ARGUMENTS.get(name, name), one_line(SEARCH_TYPES.get(value, value)))
+            for name, value in self._others.items()
+        )
+        if self.found is None:
+            inside += (
+                search_ledger.row_html(asking, self._asked)
+                + others
+                + (self.reading.details if self.reading else Markup())
+            )
+            return inside + (search_ledger.row_html("结果", self._summary) if self._summary else Markup())
+        return inside + others + search_ledger.entry_html(self.found.response) + found_html(self.found, self._app_url)
+
+    @property
+    def is_open(self) -> bool:
+        return self.reading is not None and self.reading.is_open
+
+
+def has_search_failed(response: SearchResponse) -> bool:
+    """Return whether a web search was wanted and failed. Results of built-in libraries do not count."""
+    return bool(response.failure) or not (response.provider or search_ledger.was_not_tried(response))
+
+
+def found_html(found: SearchFinished, app_url: str) -> Markup:
+    """Return the first few sources, and the rest folded, including results that the model was not given."""
+    if not found.response.results:
+        return search_ledger.row_html("结果", "没有找到。")
+    shown = references_html(found.sources[:FIRST_RESULTS], app_url=app_url)
+    more, besides = found.sources[FIRST_RESULTS:], found.unnumbered_results
+    if not (more or besides):
+        return shown
+    rest = references_html(more, app_url=app_url) if more else Markup()
+    if besides:
+        rest += Markup('<div class="wy-line">下面 %s 条没有交给模型，所以没有编号。</div>') % len(besides)
+        rest += results_html(besides, app_url=app_url)
+    return shown + Markup("<details><summary>其余 %s 条</summary>%s</details>") % (len(more) + len(besides), rest)
+
+
+class StepLines:
+    """Lines for the events of a run, in the order in which they began."""
+
+    def __init__(self, *, app_url: str = "", clock: Callable[[], float] = time.monotonic) -> None:
+        self.lines: list[StepLine] = []
+        self._app_url = app_url
+        self._clock = clock
+        self._thinking: ThoughtLine | None = None
+        self._search: SearchLine | None = None
+        self._reading: ReadingLine | None = None
+        self._calls: dict[str, ToolLine] = {}
+
+    def add_event(self, event: RunEvent) -> None:
+        """Update the lines for one event."""
+        match event:
+            case Thought():
+                self._think(event)
+            case SearchStarted():
+                self._search_started(event)
+            case SearchFinished():
+                self._search_finished(event)
+            case ReadingStarted():
+                self._reading_started(event)
+            case PageRead(source=source):
+                if reading := self._calls.get(event.call_id, self._reading):
+                    reading.mark_read(source)
+            case ToolStarted():
+                self._tool_started(event)
+            case ToolFinished():
+                if call := self._calls.get(event.call_id):
+                    call.finish(event.summary, ok=event.ok)
+            case TextDelta():
+                self._end_thinking()
+            case Answer(text=text):
+                self._on_answer(text)
+            case Notice() | Checked() | Usage() | RunStopped() | RunFailed():
+                pass
+            case _:
+                assert_never(event)
+
+    def _think(self, thought: Thought) -> None:
+        if self._thinking is None:
+            self._thinking = ThoughtLine(self._clock)
+            self.lines.append(self._thinking)
+        self._thinking.add(thought)
+
+    def _end_thinking(self) -> None:
+        if self._thinking is not None:
+            self._thinking.end()
+            self._thinking = None
+
+    def _end_announcing_thought(self) -> str:
+        """End the current thought. Returns and removes it if it is short, because it only announces the call."""
+        thinking = self._thinking
+        self._end_thinking()
+        if thinking is None or len(thinking.text.strip()) > MAX_BRIEF_LENGTH:
+            return ""
+        thinking.is_removed = True
+        return thinking.text
+
+    def _tool_started(self, started: ToolStarted) -> None:
+        line = ToolLine(self._clock, started, self._end_announcing_thought(), self._app_url)
+        self._calls[started.call_id] = line
+        self.lines.append(line)
+
+    def _search_started(self, started: SearchStarted) -> None:
+        if call := self._calls.get(started.call_id):
+            call.search(started.query)
+        else:
+            self._end_thinking()
+            self._begin_search(started.query, started.asked)
+
+    def _begin_search(self, query: str, asked: str) -> SearchLine:
+        self._search = SearchLine(self._clock, query, asked, self._app_url)
+        self.lines.append(self._search)
+        return self._search
+
+    def _search_finished(self, found: SearchFinished) -> None:
+        """Attach results to the call that asked for them. Several calls may run at once."""
+        if call := self._calls.get(found.call_id):
+            call.find(found)
+            return
+        search = self._search
+        if search is None or (search.found is not None and not found.amends):
+            search = self._begin_search(found.response.query.text, found.asked)
+        search.finish(found)
+
+    def _reading_started(self, started: ReadingStarted) -> None:
+        """Attach the pages to the call that asked for them, else add a line."""
+        self._end_thinking()
+        if call := self._calls.get(started.call_id):
+            call.start_reading(started.sources)
+        else:
+            self._reading = ReadingLine(self._clock, started.sources)
+            self.lines.append(self._reading)
+
+    def _on_answer(self, text: str) -> None:
+        self._end_thinking()
+        for line in self.lines:
+            if isinstance(line, ThoughtLine):
+                line.remove_answer(text)
+
+    def finish(self) -> None:
+        """End all open lines, however the run ended."""
+        self._end_thinking()
+        for line in self.lines:
+            if line.state == "running":
+                line.end()
+
+    @property
+    def visible(self) -> list[StepLine]:
+        return [line for line in self.lines if not line.is_removed]
+
+    @property
+    def totals(self) -> str:
+        """Totals such as 已搜索 2 次 · 阅读 3 页. Empty if there are only thoughts."""
+        calls = [line.tool for line in self.lines if isinstance(line, ToolLine)]
+        searched = [line.is_library_search for line in self.lines if isinstance(line, SearchLine)]
+        readings = [line.reading if isinstance(line, ToolLine) else line for line in self.lines]
+        pages = sum(reading.read_count for reading in readings if isinstance(reading, ReadingLine))
+        counted = {
+            "已搜索 {} 次": searched.count(False) + calls.count("web_search"),
+            "查法规 {} 次": searched.count(True) + calls.count("regulation_search"),
+            "查案例 {} 次": calls.count("case_search"),
+            "阅读 {} 页": pages,
+        }
+        return " · ".join(words.format(count) for words, count in counted.items() if count)
+
+    @property
+    def failures(self) -> int:
+        return sum(line.state == "failed" for line in self.visible)
+
+
+def lines_of(events: Iterable[RunEvent], *, app_url: str = "") -> StepLines:
+    """Return the lines of a finished run."""
+    story = StepLines(app_url=app_url)
+    for event in events:
+        story.add_event(event)
+    story.finish()
+    return story
+
+
+def rail_html(lines: Iterable[StepLine]) -> Markup:
+    return Markup('<div class="wy-rail">%s</div>') % Markup().join(line.to_html() for line in lines)

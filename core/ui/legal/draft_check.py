@@ -1,0 +1,217 @@
+"""Check of drafts (核验文稿): every citation is looked up, problems come first, and the draft can be downloaded with
+comments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from functools import partial
+from pathlib import PurePath
+
+import streamlit as st
+from markupsafe import Markup, escape
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from core.base.errors import AppError
+from core.legal import legal_export
+from core.legal.draft import PASTED_DRAFT_NAME, Draft, draft_with_comments
+from core.legal.legal_services import LegalServices
+from core.legal.text.periods import Period
+from core.legal.verify import PROBLEMS, WORST_FIRST, Author, StatuteFinding, StatuteMark
+from core.reading import FileError, Reader
+from core.reading.attached_files import FILE_KINDS
+from core.ui.escape import draw_html, escape_label
+from core.ui.frame import draw_warning
+from core.ui.legal import legal_page
+from core.ui.legal.law_filters import day_field
+from core.ui.statute_findings import badge, citation_label, finding_html, mark_html
+from core.ui.uploads import upload_fields
+
+TEXT = "draft_text"
+FILES = "draft_files"
+SHOWN = "draft_shown"
+MAX_LENGTH = 200_000
+MAX_FILES = 5
+_READ, _VERIFIED = "drafts_read", "drafts_verified"
+_LISTED = 100
+_DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+ALL = "全部"
+
+CheckedDraftFindings = tuple[Draft, Sequence[StatuteFinding]]
+
+
+def draw(legal: LegalServices, reader: Reader) -> None:
+    """Draw the form and the findings for each draft."""
+    if legal.library.index() is None:
+        st.write("核验要把引用与法律原文对照，所以要先导入法律文本。")
+        legal_page.draw_nothing_imported(web=legal.searches_web)
+        return
+    with st.form("draft", border=False):
+        typed = st.text_area(
+            "文稿",
+            key=TEXT,
+            persist_state="session",
+            height=220,
+            max_chars=MAX_LENGTH,
+            placeholder="粘贴一段文字，例如：根据《劳动合同法》第三十八条第一款……",
+            label_visibility="collapsed",
+        )
+        files = upload_fields(
+            f"或上传文件（{'、'.join(FILE_KINDS)}），最多 {MAX_FILES} 个，每个最大 {reader.max_megabytes} MB",
+            megabytes=reader.max_megabytes,
+            files=MAX_FILES,
+            type=FILE_KINDS,
+            key=FILES,
+        )
+        on = day_field("draft_on")
+        st.form_submit_button("核验", type="primary", icon=":material/fact_check:")
+    drafts = [*_pasted_drafts(typed or ""), *_uploaded_drafts(files, reader)]
+    try:
+        _draw(list(_verify_drafts(legal, drafts, on)), reader)
+    except AppError as error:
+        draw_warning(str(error))
+
+
+def _pasted_drafts(typed: str) -> list[Draft]:
+    draft = Draft.from_text(typed)
+    return [draft] if draft.text else []
+
+
+def _uploaded_drafts(files: Sequence[UploadedFile], reader: Reader) -> Iterator[Draft]:
+    """Yield the uploaded drafts. Each file is read once; a problem is shown as long as the file is there."""
+    known: Mapping[str, Draft | str] = st.session_state.get(_READ, {})
+    now = {file.file_id: known.get(file.file_id) or _read(file, reader) for file in files[:MAX_FILES]}
+    st.session_state[_READ] = now
+    for draft in now.values():
+        if isinstance(draft, str):
+            draw_warning(draft)
+        else:
+            yield draft
+    if len(files) > MAX_FILES:
+        draw_warning(f"一次最多核验 {MAX_FILES} 个文件，其余的没有读。")
+
+
+def _read(file: UploadedFile, reader: Reader) -> Draft | str:
+    try:
+        return Draft.from_file(file.name, file.getvalue(), reader)
+    except FileError as error:
+        return str(error)
+
+
+def _verify_drafts(
+    legal: LegalServices, drafts: Sequence[Draft], as_of: Period | None
+) -> Iterator[CheckedDraftFindings]:
+    """Yield each draft with its findings. They are cached per text, index and day, because every click draws them
+    again."""
+    known = st.session_state.get(_VERIFIED, {})
+    st.session_state[_VERIFIED] = now = {}
+    for draft in drafts:
+        key = (draft.text, as_of, legal.library.version, date.today())
+        now[key] = known[key] if key in known else legal.verifier.verify(draft.text, Author.PERSON, as_of)
+        yield draft, now[key]
+
+
+# ── Findings ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _draw(checked: Sequence[CheckedDraftFindings], reader: Reader) -> None:
+    found = [verdict for _, verdicts in checked for verdict in verdicts]
+    group = _choose_group(found) if found else ALL
+    for number, (draft, verdicts) in enumerate(checked):
+        _draw_draft(
+            draft,
+            verdicts,
+            group,
+            reader,
+            key=f"draft-{number}",
+            has_title=draft.name != PASTED_DRAFT_NAME or len(checked) > 1,
+        )
+    if found:
+        named = [(draft.name, verdicts) for draft, verdicts in checked]
+        files = {"csv": partial(legal_export.findings_csv, named), "json": partial(legal_export.findings_json, named)}
+        legal_page.draw_exports("法条核验", files, key="draft")
+
+
+def _group_of(finding: StatuteFinding) -> str:
+    if finding.mark in PROBLEMS:
+        return "有问题"
+    if finding.mark is StatuteMark.UNKNOWN:
+        return "未核"
+    return "请核对" if finding.note and finding.mark is StatuteMark.EXISTS else "没有问题"
+
+
+GROUPS = ("有问题", "请核对", "未核", "没有问题")
+
+
+def _choose_group(found: Sequence[StatuteFinding]) -> str:
+    counts = Counter(map(_group_of, found))
+    counts[ALL] = len(found)
+    options = [ALL, *(group for group in GROUPS if counts[group])]
+    if st.session_state.get(SHOWN) not in options:
+        st.session_state[SHOWN] = ALL
+    return str(
+        st.pills(
+            "只看",
+            options,
+            required=True,
+            format_func=lambda group: f"{group} {counts[group]}",
+            label_visibility="collapsed",
+            key=SHOWN,
+        )
+    )
+
+
+def _draw_draft(
+    draft: Draft, findings: Sequence[StatuteFinding], group: str, reader: Reader, *, key: str, has_title: bool
+) -> None:
+    cited = f"共引用 {len(findings)} 处"
+    st.subheader(escape_label(f"{draft.name}：{cited}" if has_title else cited), anchor=False)
+    if draft.is_cut:
+        st.caption(f"文稿太长，只核验了前 {len(draft.text):,} 字。")
+    if not findings:
+        st.info(
+            "没有找到法条的引用。能识别的写法如：《劳动合同法》第三十八条、民法典第1198条。", icon=":material/info:"
+        )
+        return
+    counts = Counter(verdict.mark for verdict in findings)
+    st.markdown(" ".join(badge(mark, f"{mark.meaning} {counts[mark]}") for mark in WORST_FIRST if counts[mark]))
+    st.download_button(
+        "下载带批注的 Word",
+        data=partial(draft_with_comments, draft, findings, reader),
+        file_name=f"{PurePath(draft.name).stem}（批注）.docx",
+        mime=_DOCX,
+        key=f"{key}-word",
+        on_click="ignore",
+        icon=":material/rate_review:",
+    )
+    _draw_list([(place, one) for place, one in _worst_first(findings) if group in {ALL, _group_of(one)}], key)
+    with st.expander("在原文中查看", icon=":material/article:", key=f"{key}-text"):
+        draw_html(Markup('<div class="wy-question">%s</div>') % _marked_html(draft.text, findings))
+
+
+def _worst_first(findings: Sequence[StatuteFinding]) -> list[tuple[int, StatuteFinding]]:
+    """Return the findings, worst first, each with its position in the draft."""
+    placed = enumerate(findings)
+    return sorted(placed, key=lambda one: (GROUPS.index(_group_of(one[1])), WORST_FIRST.index(one[1].mark), one[0]))
+
+
+def _draw_list(findings: Sequence[tuple[int, StatuteFinding]], key: str) -> None:
+    for place, verdict in findings[:_LISTED]:
+        cited = " · ".join(filter(None, (citation_label(verdict), verdict.note)))
+        with st.expander(f"{badge(verdict.mark, verdict.meaning)} {escape_label(cited)}", key=f"{key}-{place}"):
+            draw_html(finding_html(verdict))
+    if len(findings) > _LISTED:
+        st.caption(f"只列出前 {_LISTED} 处；其余请筛选、在原文中查看，或下载。")
+
+
+def _marked_html(text: str, findings: Sequence[StatuteFinding]) -> Markup:
+    """Return the text with a mark before each citation."""
+    out: list[Markup] = []
+    done = 0
+    for verdict in findings:
+        if verdict.start >= done:
+            cited = Markup("%s<u>%s</u>") % (mark_html(verdict.mark), verdict.cited)
+            out += [escape(text[done : verdict.start]), cited]
+            done = verdict.end
+    return Markup().join([*out, text[done:]])

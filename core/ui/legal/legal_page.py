@@ -1,0 +1,105 @@
+"""Common parts of the page 法规与案例. Its texts are untrusted: labels go through `escape_label`, the rest is Markup."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import streamlit as st
+from markupsafe import Markup
+
+from core.base.text import one_line, shorten
+from core.legal.legal_services import LegalServices
+from core.search.types import SearchResponse
+from core.ui.chat import search_ledger
+from core.ui.chat.answer import draw_results
+from core.ui.escape import draw_html, escape_label
+
+PAGE = "pages/legal.py"
+VIEW = "legal_view"
+LAWS, CASES, DRAFT, CLAIMS, IMPORT = "查法规", "查案例", "核验文稿", "依据核对", "导入"
+VIEWS = (LAWS, CASES, DRAFT, CLAIMS, IMPORT)
+MAX_RESULTS = 20
+MAX_QUERY_LENGTH = 300
+
+_MIMES = {"md": "text/markdown", "json": "application/json", "jsonl": "application/jsonl", "csv": "text/csv"}
+_NAMES = {"md": "Markdown", "json": "JSON", "jsonl": "JSON（可再导入）", "csv": "CSV（表格）"}
+
+
+def choose_view() -> str:
+    st.session_state.setdefault(VIEW, LAWS)
+    view = st.segmented_control(
+        "要做什么",
+        VIEWS,
+        required=True,
+        key=VIEW,
+        persist_state="session",
+        label_visibility="collapsed",
+        width="stretch",
+        on_change=st.query_params.clear,
+    )
+    return str(view)
+
+
+def open_view(view: str) -> None:
+    """Show a part of the page in the next run. A callback."""
+    st.session_state[VIEW] = view
+    st.query_params.clear()
+
+
+def draw_link(text: str, query: Mapping[str, str], *, icon: str | None = None) -> None:
+    """Draw a link to another state of this page, with its own address and without a new session."""
+    st.page_link(PAGE, label=escape_label(text), query_params=dict(query), icon=icon)
+
+
+def draw_back_link(name: str, query: Mapping[str, str] | None = None) -> None:
+    st.page_link(PAGE, label=name, icon=":material/arrow_back:", query_params=dict(query or {}))
+
+
+def facts_html(parts: Sequence[str]) -> Markup:
+    return Markup('<div class="wy-dim">%s</div>') % " · ".join(parts)
+
+
+def draw_exports(name: str, files: Mapping[str, Callable[[], str]], *, key: str) -> None:
+    """Draw a menu with one file per ending. A file is made when it is downloaded; the session may be gone by then."""
+    title = shorten(one_line(name), 60).replace("/", "_")
+    with st.popover("导出", icon=":material/download:", key=f"export-{key}"):
+        for ending, make in files.items():
+            st.download_button(
+                _NAMES[ending],
+                data=partial(_encode, make),
+                file_name=f"{title}.{ending}",
+                mime=_MIMES[ending],
+                key=f"export-{key}-{ending}",
+                on_click="ignore",
+                width="stretch",
+            )
+
+
+def _encode(make: Callable[[], str]) -> bytes:
+    return make().encode()
+
+
+def draw_web_results(response: SearchResponse, library_name: str) -> None:
+    """Draw results of the web search that replaces the library."""
+    st.caption(f"{library_name}没有合适的内容，以下来自网络搜索：{escape_label(search_ledger.summary(response))}")
+    draw_results(response.results)
+    with st.expander("搜索账本", icon=":material/receipt_long:"):
+        draw_html(search_ledger.entry_html(response))
+
+
+def draw_library_summary(legal: LegalServices) -> None:
+    """Draw the size and age of the library, as the last line of every part of the page."""
+    if held := legal.library_summary:
+        st.caption(held)
+
+
+def draw_nothing_imported(*, web: bool) -> None:
+    """Draw the empty state: what is missing, how to import it, and what works meanwhile."""
+    with st.container(border=True):
+        st.markdown("**还没有导入法规与案例。**")
+        st.write(
+            "问源不自带法律全文。导入一份公开的法律文本之后，可以按条查看、核验引用，断网也能用。"
+            + ("现在查法规和案例会改用网络搜索。" if web else "现在也没有可用的网络搜索引擎，所以还查不到内容。")
+        )
+        st.button("去导入", type="primary", icon=":material/download:", on_click=open_view, args=(IMPORT,))

@@ -1,0 +1,159 @@
+"""Search for laws (查法规): the search box, the directory of imported laws, and the results."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+from markupsafe import Markup
+
+from core.base.errors import AppError
+from core.base.text import shorten
+from core.legal import legal_export
+from core.legal.entities import LawStatus
+from core.legal.legal_services import LegalServices
+from core.legal.library.catalogue import FIELD, KIND, Catalogue, CatalogueEntry
+from core.legal.library.statutes import LegalArticle, RegulationResponse
+from core.legal.page_addresses import law_query, short_link
+from core.ui import identity
+from core.ui.escape import draw_html, escape_label
+from core.ui.frame import draw_warning
+from core.ui.legal import highlights, law_filters, legal_page
+from core.ui.statute_findings import article_html, short_name
+
+EXAMPLES = ("劳动合同法第38条", "民法典", "公司拖欠工资可以辞职吗")
+_PASSAGE = 180
+_HIT = Markup('<div class="wy-law wy-hit">%s</div>')
+_PARAGRAPH = Markup("<p>%s</p>")
+
+
+def draw_search(legal: LegalServices) -> None:
+    catalogue = legal.catalogue()
+    wanted = law_filters.draw(catalogue)
+    if wanted.query:
+        _search_and_draw(legal, catalogue, wanted)
+    elif catalogue is None:
+        legal_page.draw_nothing_imported(web=legal.searches_web)
+    elif wanted.facet_choice:
+        _draw_list(catalogue.entries(wanted.facet_choice), wanted)
+    else:
+        _draw_directory(legal, catalogue)
+
+
+# ── The directory ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _draw_directory(legal: LegalServices, catalogue: Catalogue) -> None:
+    index = legal.library.index()
+    held = index.counts() if index else {}
+    st.caption(f"库中有 {held['laws']:,} 部法规、{held['articles']:,} 条条文，可以这样查：")
+    with st.container(horizontal=True):
+        for number, example in enumerate(EXAMPLES):
+            st.button(example, key=f"law-example-{number}", on_click=_set_query, args=(example,))
+    draw_html(
+        Markup('<h3 class="wy-directory-title">目录</h3><ul class="wy-directory">%s</ul>')
+        % Markup().join(_kind_html(catalogue, kind, count) for kind, count in catalogue.counts(KIND, {}).items())
+    )
+
+
+def _set_query(query: str) -> None:
+    st.session_state[law_filters.QUERY] = query
+
+
+def _kind_html(catalogue: Catalogue, kind: str, count: int) -> Markup:
+    fields = catalogue.counts(FIELD, {KIND: kind})
+    below = Markup().join(_counted_link(field, {KIND: kind, FIELD: field}, number) for field, number in fields.items())
+    return Markup("<li><b>%s</b>%s</li>") % (_counted_link(kind, {KIND: kind}, count), below)
+
+
+def _counted_link(name: str, choice: dict[str, str], count: int) -> Markup:
+    return Markup('<span><a class="wy-go" href="%s">%s</a> <span class="wy-dim">%s</span></span> ') % (
+        short_link(choice),
+        name,
+        f"{count:,}",
+    )
+
+
+def _draw_list(entries: list[CatalogueEntry], filters: law_filters.LawFilters) -> None:
+    st.caption(f"{len(entries):,} 部法规，新公布的在前")
+    on = filters.as_of.iso if filters.as_of else None
+    draw_html(Markup('<ul class="wy-laws">%s</ul>') % Markup().join(_entry_html(entry, on) for entry in entries))
+
+
+def _entry_html(entry: CatalogueEntry, as_of: str | None) -> Markup:
+    law = entry.law
+    status = entry.facets["state"]
+    facts = [
+        *([f"{law.published} 公布"] if law.published else []),
+        *([f"{law.article_count:,} 条"] if law.article_count else []),
+        *([status] if status != LawStatus.IN_FORCE else []),
+    ]
+    link = Markup('<a class="wy-go" href="%s">%s</a>') % (
+        short_link(law_query(law.name, as_of=as_of)),
+        short_name(law.name),
+    )
+    return Markup("<li>%s%s</li>") % (link, legal_page.facts_html(facts))
+
+
+# ── Results ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _search_and_draw(legal: LegalServices, catalogue: Catalogue | None, filters: law_filters.LawFilters) -> None:
+    narrow = (lambda law: catalogue.matches(law, filters.facet_choice)) if catalogue and filters.facet_choice else None
+    try:
+        with st.spinner("正在查找…"):
+            response = legal.regulations(identity.rate_limited_visitor()).search(
+                shorten(filters.query, legal_page.MAX_QUERY_LENGTH),
+                legal_page.MAX_RESULTS,
+                as_of=filters.as_of,
+                law_filter=narrow,
+            )
+    except AppError as error:
+        draw_warning(str(error))
+        return
+    _draw_results(response)
+
+
+def _draw_results(response: RegulationResponse) -> None:
+    if response.note:
+        st.info(escape_label(response.note), icon=":material/info:")
+    if response.origin == "web" and response.web is not None:
+        legal_page.draw_web_results(response.web, "本地法规库")
+    elif not response.results:
+        st.info("本地法规库中没有找到。可以换一种说法，去掉筛选，或只写法律的名称。", icon=":material/search_off:")
+        return
+    else:
+        time = f"以 {response.as_of.spaced}的法律为准 · " if response.as_of else ""
+        st.caption(f"{time}本地法规库 · 找到 {len(response.results)} 条 · {response.search_time * 1000:.0f} 毫秒")
+        words = highlights.query_words(response.query)
+        for result in response.results:
+            _draw_result(result, words, whole=len(response.results) == 1)
+    if response.results:
+        files = {
+            "md": partial(legal_export.articles_markdown, response),
+            "json": partial(legal_export.as_json, response.to_json()),
+        }
+        legal_page.draw_exports(f"查法规 {response.query}", files, key="laws")
+
+
+def _draw_result(result: LegalArticle, query_words: list[str], *, whole: bool) -> None:
+    text = result.excerpt or result.content
+    if whole and (result.excerpt or not query_words):
+        words = article_html(result.content, result.excerpt)
+    elif whole:
+        lines = [line for line in result.content.splitlines() if line.strip()]
+        words = Markup().join(_PARAGRAPH % highlights.highlight(line, query_words) for line in lines)
+    else:
+        words = _PARAGRAPH % highlights.highlight(highlights.best_excerpt(text, query_words, _PASSAGE), query_words)
+    if result.remark:
+        words += Markup('<p class="wy-then">%s</p>') % result.remark
+    with st.container(gap="xxsmall"):
+        legal_page.draw_link(result.citation(), _result_query(result))
+        draw_html(_HIT % (words + legal_page.facts_html(legal_export.article_facts(result))))
+
+
+def _result_query(result: LegalArticle) -> dict[str, str]:
+    """Return the query parameters of a result. The version is named only if the address alone would lead to another
+    one."""
+    other = result.status in {LawStatus.AMENDED, LawStatus.NOT_YET_IN_FORCE}
+    return law_query(result.law_name, result.article_number, result.published if other else None)

@@ -1,0 +1,177 @@
+"""What the check says, in the text: chips with cards, marks that nobody else can set, and all of it counted."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+
+from core.answer.annotation import END_OF_NOTE, NO_SOURCE, NOTE, annotate
+from core.answer.check_results import (
+    AnswerCheck,
+    CitationCheck,
+    Difference,
+    QuotedPassage,
+    SourceCheck,
+    StatementCheck,
+    UncitedStatement,
+    Verdict,
+)
+from core.answer.citation_verdicts import citation_verdicts, tally
+from core.answer.html.markdown import render_annotated, split_clean_blocks
+from core.answer.html.source_html import passage_link
+from core.search.types import Source
+
+
+def shown(html: str) -> str:
+    """What a reader sees, cards included."""
+    return unescape(re.sub(r"<[^>]*>", "", html))
+
+
+ANSWER = "试用期最长六个月[1]。合同期限三年以上。加班要付工资[1][2]。"
+SOURCES = [
+    Source(1, "劳动合同法", "https://law.example/1", "摘要", read="page", characters=900, published="2012-12-28"),
+    Source(2, "别的网页", "https://news.example/2", "摘要二"),
+]
+
+
+def bracket(text: str, number: int, verdict: Verdict, *, nth: int = 0, **more: object) -> CitationCheck:
+    start = -1
+    for _ in range(nth + 1):
+        start = text.index(f"[{number}]", start + 1)
+    return CitationCheck(number, start, start + 3, SourceCheck(verdict, 0.5, "原因", **more))  # type: ignore[arg-type]
+
+
+def statement(text: str, *citations: CitationCheck) -> StatementCheck:
+    return StatementCheck(0, 1, text, SourceCheck(Verdict.UNCHECKED, 0.5, ""), citations)
+
+
+CHECK = AnswerCheck(
+    (
+        statement(
+            "试用期最长六个月。",
+            bracket(
+                ANSWER,
+                1,
+                Verdict.CONTRADICTED,
+                evidence=(QuotedPassage(1, 0, 9, "试用期最长二个月。"),),
+                differences=(Difference("number", "六个月", "二个月"),),
+            ),
+        ),
+        statement(
+            "加班要付工资。",
+            bracket(ANSWER, 1, Verdict.SUPPORTED, nth=1, evidence=(QuotedPassage(1, 9, 18, "加班应当付工资。"),)),
+            bracket(ANSWER, 2, Verdict.UNCHECKED),
+        ),
+    ),
+    (UncitedStatement(ANSWER.index("合同期限"), ANSWER.index("加班"), "合同期限三年以上。"),),
+)
+
+
+def drawn(text: str, check: AnswerCheck | None) -> str:
+    annotated = annotate(text, check)
+    blocks = "\n\n".join(block.text for block in split_clean_blocks(annotated.text))
+    return str(render_annotated(blocks, annotated.notes, SOURCES, anchor="a"))
+
+
+def test_each_number_says_what_was_compared_in_shape_and_words() -> None:
+    html = drawn(ANSWER, CHECK)
+    page = shown(html)
+    assert html.index('class="cite contradicted"') < html.index('class="cite supported"')
+    assert html.index('class="cite supported"') < html.index('class="cite unchecked"')
+    assert 'aria-label="来源 1，不符"' in html
+    assert "✗ 不符 [1]：原因" in page
+    assert "回答：六个月" in page
+    assert "来源：二个月" in page
+    assert "<mark>试用期最长</mark>" in html
+    assert html.count('id="a-cite-1"') == 1, "an address for the way back is given once"
+
+
+def test_a_sentence_without_a_source_is_marked_behind_it() -> None:
+    page = shown(drawn(ANSWER, CHECK))
+    assert "合同期限三年以上。无出处" in page
+    assert page.count("无出处") == 1
+
+
+def test_without_a_check_a_card_has_what_is_known() -> None:
+    html = drawn(ANSWER, None)
+    assert 'class="cite"' in html
+    assert "无出处" not in html
+    assert "2012-12-28 · 已读全文 · 900 字" in shown(html)
+    assert "日期不详 · 仅摘要" in shown(html)
+
+
+@pytest.mark.parametrize("forged", [f"{NOTE}0{END_OF_NOTE}", NO_SOURCE, f"{NOTE}99{END_OF_NOTE}"])
+def test_nobody_else_can_set_a_mark(forged: str) -> None:
+    html = drawn(f"试用期最长六个月[1]。{forged}别的[2]{forged}。", AnswerCheck())
+    assert 'class="cite"' in html
+    assert "supported" not in html
+    assert "无出处" not in html
+    assert not {NOTE, END_OF_NOTE, NO_SOURCE} & set(html)
+
+
+def test_a_number_that_stands_for_several_statements_shows_the_worst() -> None:
+    text = "甲。乙[1]。"
+    shared = [
+        statement(words, bracket(text, 1, verdict))
+        for words, verdict in (("甲。", Verdict.ABSENT), ("乙。", Verdict.SUPPORTED))
+    ]
+    html = drawn(text, AnswerCheck(tuple(shared)))
+    assert 'class="cite absent"' in html
+    assert "supported" not in html
+
+
+def test_tables_and_lists_keep_their_marks() -> None:
+    text = "| 项 | 值 |\n|---|---|\n| 甲 | 三[1] |\n\n- 乙[2]\n"
+    check = AnswerCheck(
+        (statement("甲 三", bracket(text, 1, Verdict.SUPPORTED)), statement("乙", bracket(text, 2, Verdict.ABSENT)))
+    )
+    html = drawn(text, check)
+    assert html.index("<td>三<sup") < html.index('class="cite supported"')
+    assert "<li>乙<sup" in html
+    assert 'class="cite absent"' in html
+
+
+def test_hostile_words_in_a_card_are_words() -> None:
+    text = "甲[1]。"
+    evil = "<img src=x onerror=alert(1)>\"'><script>"
+    citation = bracket(
+        text,
+        1,
+        Verdict.CONTRADICTED,
+        evidence=(QuotedPassage(1, 0, 9, evil),),
+        differences=(Difference("quote", evil, evil),),
+    )
+    html = drawn(text, AnswerCheck((statement(evil, citation),)))
+    assert "<img" not in html
+    assert "<script" not in html
+    assert "&lt;img src=x" in html
+
+
+def test_all_are_counted() -> None:
+    assert tally(CHECK) == "3 处引用：1 处有据 · 1 处不符 · 1 处未核 · 1 句无出处"
+    assert tally(AnswerCheck()) == ""
+    assert str(next(citation_verdicts(CHECK))) == "✗ 不符 [1] 试用期最长六个月。（回答：六个月；来源：二个月）"
+
+
+@pytest.mark.parametrize(
+    ("address", "passage", "expected"),
+    [
+        ("https://a.example/x", "", "https://a.example/x"),
+        (
+            "https://a.example/x",
+            "短句-一,二&三",
+            "https://a.example/x#:~:text=%E7%9F%AD%E5%8F%A5%2D%E4%B8%80%2C%E4%BA%8C%26%E4%B8%89",
+        ),
+        ("https://a.example/x#part", "甲", "https://a.example/x#part:~:text=%E7%94%B2"),
+        ("/help?article=a", "甲", "/help?article=a"),
+    ],
+)
+def test_the_address_of_a_passage(address: str, passage: str, expected: str) -> None:
+    assert passage_link(address, passage) == expected
+
+
+def test_a_long_passage_is_found_by_its_ends() -> None:
+    address = passage_link("https://a.example/", "始" * 40 + "终" * 40)
+    assert address.endswith(f":~:text={'%E5%A7%8B' * 10},{'%E7%BB%88' * 10}")
