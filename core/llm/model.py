@@ -269,7 +269,7 @@ class Model:
 def _ask_plainly(chat: BaseChatModel, prompt: list[tuple[str, str]], **options: Any) -> AsyncIterator[Any]:
     """Open a stream. OpenAI's protocol is read directly: LangChain's message around every few words is only for the
     agent."""
-    if getattr(chat, "completes", False):
+    if getattr(chat, "uses_chat_completions", False):
         return cast("OpenAIChat", chat).stream_pieces(prompt, **options)
     return chat.bind(**options).astream(prompt)
 

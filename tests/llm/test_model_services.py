@@ -158,7 +158,7 @@ def local(monkeypatch: pytest.MonkeyPatch) -> Any:
     def at(**addresses: str) -> None:
         entries = tuple(ModelService(id, id, address, needs_key=False) for id, address in addresses.items())
         monkeypatch.setattr(model_services, "SERVICES", entries)
-        monkeypatch.setattr(model_services, "FOUND_BY_THEMSELVES", tuple(addresses))
+        monkeypatch.setattr(model_services, "DETECTED_SERVICES", tuple(addresses))
 
     return at
 

@@ -71,14 +71,14 @@ def test_the_scripts_of_a_hostile_page_reach_nothing(browser: Browser, site: Goo
 def test_the_second_wall_stands_alone(
     browser: Browser, site: GoogleSite, bird: Canary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browser, "_elsewhere", NOTHING)
+    monkeypatch.setattr(browser, "_foreign_requests", NOTHING)
     assert "结果 10" in opened(browser, f"{site.url}/search?q=hostile")
     assert bird.seen == []
 
 
 @needs_chrome
 def test_without_walls_the_canary_sings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "arguments", lambda *_: [])
+    monkeypatch.setattr(module, "network_arguments", lambda *_: [])
     with canary() as bird, google_site() as site:
         set_up(site, bird)
         browser = Browser(CHROME, origins=(site.url,))

@@ -106,7 +106,7 @@ def test_every_app_server_answers_with_the_new_model(
     monkeypatch: pytest.MonkeyPatch, postgres: Postgres, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("STREAMLIT_SERVER_COOKIE_SECRET", SECRET)
-    monkeypatch.setattr(SavedSettingsTable, "LOOK_AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr(SavedSettingsTable, "RECHECK_SECONDS", 0.05)
     shared = {"DATABASE_URL": postgres.new_database(), "SEARCH_PROVIDER_PRIORITY": "bundled"}
     here = build_app(loaded(**shared, DATA_DIR=str(tmp_path / "here")))
     there = build_app(loaded(**shared, DATA_DIR=str(tmp_path / "there")))

@@ -24,7 +24,7 @@ def test_what_came_with_the_html_is_not_drawn_again(monkeypatch: pytest.MonkeyPa
     alone = drawn()
     assert "<script" in alone
     assert ".wy-answer" in alone
-    monkeypatch.setattr(frame, "in_a_shell", True)
+    monkeypatch.setattr(frame, "is_index_customized", True)
     served = drawn()
     assert "<script" not in served
     assert ".wy-answer" not in served

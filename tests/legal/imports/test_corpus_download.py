@@ -73,7 +73,7 @@ def server(**options: object) -> Iterator[tuple[str, type[Handler]]]:
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpus_download, "PIECE", 300_000)
+    monkeypatch.setattr(corpus_download, "PIECE_BYTES", 300_000)
 
 
 @pytest.mark.parametrize("ranges", [True, False])

@@ -114,7 +114,7 @@ def test_a_bug_is_a_sentence_on_the_page_and_a_traceback_in_the_log(
     importer: Importer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     over(upload(importer, tmp_path, LAW))
-    monkeypatch.setattr(build, "_put_in_use", lambda *_: 1 / 0)
+    monkeypatch.setattr(build, "_activate", lambda *_: 1 / 0)
     job = over(upload(importer, tmp_path, {**LAW, "name": "中华人民共和国灯芯法"}))
     assert job.problem == IMPORT_FAILED
     assert "ZeroDivisionError" in caplog.text

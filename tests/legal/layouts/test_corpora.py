@@ -235,8 +235,8 @@ class TestArchives:
         (folder / "链接.md").symlink_to(secret)
         (folder / "好.md").write_text(invented.REPLY, "utf-8")
         assert [law.name for law in laws(read(folder.parent))] == ["关于雾号问题的批复"]
-        with tarfile.open(tmp_path / "a.tar", "w") as source_files:
-            source_files.add(folder.parent, "x")
+        with tarfile.open(tmp_path / "a.tar", "w") as archive:
+            archive.add(folder.parent, "x")
         assert [law.name for law in laws(read(tmp_path / "a.tar"))] == ["关于雾号问题的批复"]
 
     def test_names_from_chinese_windows(self, tmp_path: Path) -> None:

@@ -232,7 +232,7 @@ class TestOneStepOrNotAtAll:
 
     def test_an_error_in_the_middle(self, tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         library = invented.library(tmp_path / "data", corpus)
-        monkeypatch.setattr(build, "_put_in_use", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+        monkeypatch.setattr(build, "_activate", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
         with pytest.raises(OSError, match="disk full"):
             import_source(library.folder, corpus)
         assert_in_use(library)

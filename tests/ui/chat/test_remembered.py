@@ -222,7 +222,7 @@ def test_a_database_that_does_not_answer_holds_nobody_up(monkeypatch: pytest.Mon
 def test_choices_are_read_once_when_a_session_begins(app: App, arrive: Arrive, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         reading = Mock(wraps=app.preferences.load)
-        patch.setattr(app.preferences, "of", reading)
+        patch.setattr(app.preferences, "load", reading)
         ask(search(arrive(MINE), on=True), "问题")
     reading.assert_called_once_with(MINE)
 

@@ -31,7 +31,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
         running.api_key = KEY
         only = (ModelService("deepseek", "DeepSeek", running.url, "https://keys.example"),)
         monkeypatch.setattr(model_services, "SERVICES", only)
-        monkeypatch.setattr(own_key, "HOSTED", only)
+        monkeypatch.setattr(own_key, "HOSTED_SERVICES", only)
         yield running
 
 

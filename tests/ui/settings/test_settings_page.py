@@ -277,7 +277,7 @@ ENGINES = {"SEARCH_PROVIDER_PRIORITY": "exa,searxng,bundled"}
 @pytest.fixture
 def at_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """AppTest has no connection that could come from here or from elsewhere."""
-    monkeypatch.setattr(permission, "on_this_machine", lambda settings: True)
+    monkeypatch.setattr(permission, "is_on_this_machine", lambda settings: True)
 
 
 @pytest.mark.usefixtures("at_the_machine")
