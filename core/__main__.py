@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from core import __version__
 from core.answer.check_results import AnswerCheck
-from core.answer.citation_verdicts import NO_SOURCES_NOTE, PROBLEM_VERDICTS, citation_verdicts, tally
+from core.answer.citation_verdicts import NO_SOURCES_NOTE, PROBLEM_VERDICTS, list_verdicts, tally
 from core.answer.events import (
     Answer,
     Checked,
@@ -31,7 +31,7 @@ from core.answer.events import (
     ToolStarted,
     Usage,
 )
-from core.answer.source_details import reading_status, source_details
+from core.answer.source_details import describe_source, reading_status
 from core.base.errors import AppError, InputError
 from core.base.paths import PROGRAM_DIR
 from core.base.text import one_line, shorten
@@ -312,13 +312,13 @@ class _Transcript:
 
 def _print_check(check: AnswerCheck) -> None:
     if counted := tally(check):
-        problems = (str(claim) for claim in citation_verdicts(check) if claim.verdict in PROBLEM_VERDICTS)
+        problems = (str(claim) for claim in list_verdicts(check) if claim.verdict in PROBLEM_VERDICTS)
         opinion = (str(check.opinion),) if check.opinion else ()
         print(f"\n依据核对\n{counted}", *problems, *opinion, sep="\n")
 
 
 def _source_text(source: Source) -> str:
-    return "\n    ".join(filter(None, (f"[{source.number}] {source.title}", source.url, source_details(source))))
+    return "\n    ".join(filter(None, (f"[{source.number}] {source.title}", source.url, describe_source(source))))
 
 
 def _import(app: App, options: argparse.Namespace, output: Output) -> int:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.ui import session
+from core.ui import legal_views, session
 from core.ui.frame import set_page_title
 from core.ui.legal import cases, draft_check, import_view, law, legal_page, pasted_check_form, statute_search
 from core.ui.legal import law_filters as asked_laws
@@ -10,9 +10,8 @@ from core.ui.legal import law_filters as asked_laws
 session.require_router()
 app = session.app()
 asked = st.query_params.to_dict()
-st.query_params.from_dict(
-    asked
-)  # a link inside the page sets new parameters; only this call updates the browser's address
+# A link inside the page sets new parameters; only this call updates the browser's address.
+st.query_params.from_dict(asked)
 
 if "law" in asked:
     set_page_title(asked["law"], asked.get("article", ""))
@@ -26,17 +25,17 @@ if "case" in asked:
     st.stop()
 
 if asked_laws.has_filters(asked):
-    st.session_state[legal_page.VIEW] = legal_page.LAWS
+    st.session_state[legal_views.VIEW] = legal_views.LAWS
 st.header("法规与案例", anchor=False)
-match legal_page.choose_view():
-    case legal_page.LAWS:
+match legal_views.choose_view():
+    case legal_views.LAWS:
         statute_search.draw_search(app.legal)
-    case legal_page.CASES:
+    case legal_views.CASES:
         cases.draw_search(app.legal)
-    case legal_page.DRAFT:
+    case legal_views.DRAFT:
         draft_check.draw(app.legal, app.reader)
-    case legal_page.CLAIMS:
+    case legal_views.CLAIMS:
         pasted_check_form.draw(app)
-    case legal_page.IMPORT:
+    case legal_views.IMPORT:
         import_view.draw(app)
 legal_page.draw_library_summary(app.legal)

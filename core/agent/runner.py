@@ -45,7 +45,7 @@ from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
 from core.llm.reasoning import strip_thinking
 from core.llm.tokens import estimate_tokens
 from core.run.answer_service import AnswerService
-from core.run.excerpts import SearchState, excerpts
+from core.run.excerpts import SearchState, write_excerpts
 from core.run.law_search import WEB_SEARCH_FAILED, search_articles
 from core.run.page_reading import attach_files, read_sources, select_pages
 from core.run.prompts import PromptPreview, answer_prompt, chat_system_template
@@ -289,7 +289,7 @@ class _AgentAnswer:
         state: SearchState = "unused"
         if searched:
             state = "empty" if self._handler.tool_succeeded else "failed"
-        return excerpts(self._question, sources, search=state)
+        return write_excerpts(self._question, sources, search=state)
 
     async def _execute(self, runnable: Runnable[Any, Any], question_text: str) -> str:
         guard = ModelGuard(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.answer.check_results import AnswerCheck
-from core.answer.citation_verdicts import CitationVerdict, citation_verdicts, worst_verdict
+from core.answer.citation_verdicts import CitationVerdict, list_verdicts, worst_verdict
 from core.base.text import clean
 
 NOTE, END_OF_NOTE, NO_SOURCE = "\ufff0", "\ufff1", "\ufff2"
@@ -29,7 +29,7 @@ def annotate(text: str, check: AnswerCheck | None) -> AnnotatedText:
     if check is None:
         return AnnotatedText(text)
     by_bracket: dict[int, dict[int, list[CitationVerdict]]] = {}
-    for claim in citation_verdicts(check):
+    for claim in list_verdicts(check):
         by_bracket.setdefault(claim.end, {}).setdefault(claim.number, []).append(claim)
     notes = [{number: worst_verdict(said) for number, said in numbers.items()} for numbers in by_bracket.values()]
     marks = [(end, f"{NOTE}{place}{END_OF_NOTE}") for place, end in enumerate(by_bracket)]

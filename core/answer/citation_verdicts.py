@@ -74,7 +74,7 @@ class CitationVerdict:
         return f"{self.mark} {self.label} [{self.number}] {self.statement}{differences}"
 
 
-def citation_verdicts(check: AnswerCheck) -> Iterator[CitationVerdict]:
+def list_verdicts(check: AnswerCheck) -> Iterator[CitationVerdict]:
     """Yield the verdicts on all citations, in the order of the text."""
     return (
         CitationVerdict.from_citation(statement, citation)

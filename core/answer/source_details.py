@@ -26,7 +26,7 @@ def reading_status(source: Source) -> str:
             return ""
 
 
-def source_details(source: Source, *, accessed: str = "") -> str:
+def describe_source(source: Source, *, accessed: str = "") -> str:
     """Return the details on one line. `accessed`: the day of access, for exports."""
     visited = f"访问日期 {accessed}" if accessed and source.read not in _KINDS_WITHOUT_DATE else ""
     return " · ".join(filter(None, (publication_day(source), reading_status(source), visited)))

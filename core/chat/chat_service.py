@@ -33,7 +33,7 @@ from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
 from core.llm.tokens import estimate_tokens
 from core.run.answer_service import AnswerService
 from core.run.choices import NO_CHOICES, Choices
-from core.run.excerpts import SearchState, excerpts
+from core.run.excerpts import SearchState, write_excerpts
 from core.run.history import newest_messages
 from core.run.law_search import ArticleLookup, search_articles
 from core.run.page_reading import attach_files, read_sources, select_pages
@@ -166,7 +166,7 @@ class _ChatAnswer:
         quoted = excerptable(
             self._sources, self._settings, pages=self._run_sources.pages, question=self._question_and_query
         )
-        text = excerpts(self._question_and_query, quoted, search=self._search_state)
+        text = write_excerpts(self._question_and_query, quoted, search=self._search_state)
         yield TextDelta(text)
         yield Answer(text, cited_sources(text, self._sources))
         yield Usage(

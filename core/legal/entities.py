@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from core.legal.text.article_numbers import ArticleNumber
+from core.legal.article_numbers import ArticleNumber
 
 LAWS, CASES = "laws", "cases"
 LIBRARY_LABELS = {LAWS: "本地法规库", CASES: "本地案例库"}

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from core.base.chinese.numerals import to_chinese
 from core.base.chinese.script import to_simplified
+from core.legal.article_numbers import ArticleNumber
 from core.legal.entities import LawStatus
 from core.legal.errors import NoLegalIndex
 from core.legal.library.article_index import StoredArticle
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.law_index import LawVersion
 from core.legal.library.version_on_day import version_on
-from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.law_names import law_key
 from core.legal.text.law_qualifiers import Edition, edition_of_name, is_abroad, is_not_a_law
 from core.legal.text.paragraphs import excerpt

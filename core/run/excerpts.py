@@ -26,7 +26,7 @@ SearchState = Literal["off", "unused", "empty", "failed"]
 """Why there are no sources: nobody may search, nobody has searched, a search found nothing, or it did not succeed."""
 
 
-def excerpts(question: str, sources: Sequence[Source], *, search: SearchState) -> str:
+def write_excerpts(question: str, sources: Sequence[Source], *, search: SearchState) -> str:
     """Return what the sources say about the question, quoted from their snippets, in the asker's script."""
     words = _CHINESE if is_chinese(question) else _ENGLISH
     return in_script_of(question, _answer(question, sources, search, words))

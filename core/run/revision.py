@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from core.answer.check_results import AnswerCheck
-from core.answer.citation_verdicts import PROBLEM_VERDICTS, UNCITED, CitationVerdict, citation_verdicts
+from core.answer.citation_verdicts import PROBLEM_VERDICTS, UNCITED, CitationVerdict, list_verdicts
 from core.answer.message import Message
 from core.base.errors import InputError
 from core.base.text import clean
@@ -43,7 +43,7 @@ class NothingToRevise(InputError):
 
 
 def has_problems(check: AnswerCheck) -> bool:
-    return bool(check.uncited) or any(claim.verdict in PROBLEM_VERDICTS for claim in citation_verdicts(check))
+    return bool(check.uncited) or any(claim.verdict in PROBLEM_VERDICTS for claim in list_verdicts(check))
 
 
 async def revise_answer(message: Message, check: AnswerCheck, texts: TextsByNumber, model: Model) -> Revision:
@@ -68,7 +68,7 @@ def revision_prompt(text: str, check: AnswerCheck) -> str:
 
 
 def _problem_lines(check: AnswerCheck) -> Iterator[str]:
-    yield from (_problem_line(claim) for claim in citation_verdicts(check) if claim.verdict in PROBLEM_VERDICTS)
+    yield from (_problem_line(claim) for claim in list_verdicts(check) if claim.verdict in PROBLEM_VERDICTS)
     yield from (f"- {UNCITED}：{fence_safe(statement.text)}" for statement in check.uncited)
 
 

@@ -18,7 +18,7 @@ from core.answer.check_results import (
     UncitedStatement,
     Verdict,
 )
-from core.answer.citation_verdicts import citation_verdicts, tally
+from core.answer.citation_verdicts import list_verdicts, tally
 from core.answer.html.markdown import render_annotated, split_clean_blocks
 from core.answer.html.source_html import passage_link
 from core.search.types import Source
@@ -152,7 +152,7 @@ def test_hostile_words_in_a_card_are_words() -> None:
 def test_all_are_counted() -> None:
     assert tally(CHECK) == "3 处引用：1 处有据 · 1 处不符 · 1 处未核 · 1 句无出处"
     assert tally(AnswerCheck()) == ""
-    assert str(next(citation_verdicts(CHECK))) == "✗ 不符 [1] 试用期最长六个月。（回答：六个月；来源：二个月）"
+    assert str(next(list_verdicts(CHECK))) == "✗ 不符 [1] 试用期最长六个月。（回答：六个月；来源：二个月）"
 
 
 @pytest.mark.parametrize(

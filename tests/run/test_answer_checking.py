@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from core.answer.check_results import CHECKER_VERSION, AnswerCheck, Verdict
-from core.answer.citation_verdicts import citation_verdicts
+from core.answer.citation_verdicts import list_verdicts
 from core.answer.events import Answer, Checked, SearchFinished
 from core.answer.message import Message, message_from_run
 from core.run.answer_checking import AnswerChecks, check_text
@@ -42,7 +42,7 @@ def checks() -> Iterator[AnswerChecks]:
 
 def verdicts(check: AnswerCheck | None) -> list[Verdict]:
     assert check is not None
-    return [claim.verdict for claim in citation_verdicts(check)]
+    return [claim.verdict for claim in list_verdicts(check)]
 
 
 def test_it_is_told_before_the_answer_and_kept_with_it() -> None:

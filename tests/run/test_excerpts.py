@@ -6,16 +6,16 @@ from collections.abc import Sequence
 import pytest
 
 from core.answer.check_results import SourceText, Verdict
-from core.answer.citation_verdicts import citation_verdicts
+from core.answer.citation_verdicts import list_verdicts
 from core.base.chinese.script import to_traditional
 from core.checks.check import check_answer
-from core.run.excerpts import SearchState, are_related, excerpts
+from core.run.excerpts import SearchState, are_related, write_excerpts
 from core.search.types import Source
 from support.excerpted import SEARCH_SWITCH, SEARXNG, WEATHER, quoted, renumbered
 
 
 def answer(question: str, sources: Sequence[Source] = (), *, search: SearchState = "empty") -> str:
-    return excerpts(question, sources, search=search)
+    return write_excerpts(question, sources, search=search)
 
 
 # ---- with sources
@@ -158,7 +158,7 @@ def test_who_asks_in_traditional_characters_is_answered_in_them() -> None:
 def test_a_quotation_in_another_script_is_still_the_sources() -> None:
     written = answer("怎麼打開聯網搜索？", [SEARXNG, SEARCH_SWITCH])
     sources = [SourceText(source.number, source.snippet) for source in (SEARXNG, SEARCH_SWITCH)]
-    assert {claim.verdict for claim in citation_verdicts(check_answer(written, sources))} == {Verdict.SUPPORTED}
+    assert {claim.verdict for claim in list_verdicts(check_answer(written, sources))} == {Verdict.SUPPORTED}
 
 
 @pytest.mark.parametrize("question", ["你是誰？", "請問您叫什麼名字", "謝謝"])

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from core.answer.check_results import AnswerCheck, SourceCheck, SourceText, Verdict
-from core.answer.citation_verdicts import citation_verdicts, tally
+from core.answer.citation_verdicts import list_verdicts, tally
 from core.answer.events import Answer, Checked, Usage
 from core.answer.export import as_html, as_json, as_markdown
 from core.answer.html.source_html import chip_html
@@ -55,9 +55,7 @@ SPENT = TokenUsage(90, 10, estimated=False)
 def opened(text: str, *sources: SourceText) -> AnswerCheck:
     """Checked by rules, which leave it open."""
     check = check_answer(text, sources)
-    assert [claim.verdict for claim in citation_verdicts(check)] == [Verdict.UNCHECKED] * len(
-        list(citation_verdicts(check))
-    )
+    assert [claim.verdict for claim in list_verdicts(check)] == [Verdict.UNCHECKED] * len(list(list_verdicts(check)))
     return check
 
 
@@ -71,7 +69,7 @@ def after(answer: str, said: str, *sources: SourceText) -> AnswerCheck:
 
 
 def verdicts(check: AnswerCheck) -> list[tuple[str, str]]:
-    return [(claim.verdict.value, "model" if claim.by_model else "rules") for claim in citation_verdicts(check)]
+    return [(claim.verdict.value, "model" if claim.by_model else "rules") for claim in list_verdicts(check)]
 
 
 # ── What is asked ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -138,7 +136,7 @@ def test_a_line_for_each_place(said: str, told: dict[int, ModelVerdict]) -> None
 
 def test_a_quotation_that_stands_in_the_source_settles_it_as_the_models_word() -> None:
     check = after(FREE, f"1｜支持｜「{QUOTE}」")
-    (claim,) = citation_verdicts(check)
+    (claim,) = list_verdicts(check)
     assert verdicts(check) == [("supported", "model")]
     assert claim.passage == QUOTE
     assert (claim.label, claim.mark) == ("有据（模型复核）", "◇✓")
@@ -216,7 +214,7 @@ def test_what_the_rules_hold_against_it_stays() -> None:
 
 def test_another_wording_is_a_contradiction_only_of_a_page_that_was_read() -> None:
     said = f"1｜不支持｜「{QUOTE}」"
-    (claim,) = citation_verdicts(after(WRONG, said, page()))
+    (claim,) = list_verdicts(after(WRONG, said, page()))
     assert (claim.verdict, claim.label, claim.mark) == (Verdict.CONTRADICTED, "不符（模型复核）", "◇✗")
     assert verdicts(after(WRONG, said, page(is_full=False))) == [("unchecked", "rules")]
 
@@ -246,7 +244,7 @@ def test_a_long_source_is_gone_through_once() -> None:
 def test_nothing_that_a_model_says_looks_like_our_own_tick() -> None:
     check = after(FREE, f"1｜支持｜「{QUOTE}」")
     source = Source(1, "供水", "https://news.example/1", "")
-    chip = chip_html(source, "", verdict=next(citation_verdicts(check)))
+    chip = chip_html(source, "", verdict=next(list_verdicts(check)))
     assert 'class="cite model"' in chip
     assert "supported" not in chip
     assert "有据（模型复核）" in chip

@@ -14,11 +14,11 @@ from itertools import islice
 from typing import NamedTuple
 
 from core.base.chinese.numerals import to_chinese
+from core.legal.article_numbers import ArticleNumber
 from core.legal.entities import LawKind, LawStatus
 from core.legal.library.article_index import StoredArticle
 from core.legal.library.index import LegalIndex
 from core.legal.library.law_index import LawVersion
-from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.paragraphs import split_paragraphs
 from core.legal.text.quotations import is_quoted_from
 from core.legal.verify import ABROAD, DRAFT, OTHER_EDITION, Author, StatuteFinding, StatuteMark, Verifier

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, assert_never
 
-from core.answer.citation_verdicts import NO_SOURCES_NOTE, PROBLEM_VERDICTS, UNCITED, citation_verdicts, tally
+from core.answer.citation_verdicts import NO_SOURCES_NOTE, PROBLEM_VERDICTS, UNCITED, list_verdicts, tally
 from core.answer.events import (
     CUT_OFF_KIND,
     Answer,
@@ -125,7 +125,7 @@ def check_lines(message: Message) -> Iterator[str]:
     if message.check is None or not (counted := tally(message.check)):
         return
     yield counted
-    yield from (str(claim) for claim in citation_verdicts(message.check) if claim.verdict in PROBLEM_VERDICTS)
+    yield from (str(claim) for claim in list_verdicts(message.check) if claim.verdict in PROBLEM_VERDICTS)
     yield from (f"{UNCITED}：{statement.text}" for statement in message.check.uncited)
     if message.check.opinion:
         yield str(message.check.opinion)

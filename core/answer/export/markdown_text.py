@@ -21,7 +21,7 @@ from core.answer.export.common import (
     statute_lines,
 )
 from core.answer.message import Message
-from core.answer.source_details import source_details
+from core.answer.source_details import describe_source
 from core.base.inert_markdown import escape_line, link_target, make_inert
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
@@ -76,7 +76,7 @@ def _reference(source: Source, accessed: str) -> str:
         f"- \\[{source.number}\\] "
         + (f"[{title}]({address})" if address else title)
         + domain
-        + f"（{escape_line(source_details(source, accessed=accessed))}）"
-        * bool(source_details(source, accessed=accessed))
+        + f"（{escape_line(describe_source(source, accessed=accessed))}）"
+        * bool(describe_source(source, accessed=accessed))
         + (f"：{summary}" if summary else "")
     )

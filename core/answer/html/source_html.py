@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 from core.answer.check_results import Difference
 from core.answer.citation_verdicts import CitationVerdict
-from core.answer.source_details import CITED, NOT_CITED, OFFICIAL, is_official, source_details
+from core.answer.source_details import CITED, NOT_CITED, OFFICIAL, describe_source, is_official
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
 from core.search.types import SearchResult, Source
@@ -53,7 +53,7 @@ def source_panel_html(
 def _panel_row(source: Source, cited: Collection[int] | None, official: Iterable[str], app_url: str) -> Markup:
     mark = Markup(' <span class="wy-badge">%s</span>') % OFFICIAL if is_official(source.url, official) else _NOTHING
     state = "" if cited is None else CITED if source.number in cited else NOT_CITED
-    known = " · ".join(filter(None, (state, source_details(source))))
+    known = " · ".join(filter(None, (state, describe_source(source))))
     entry = _entry(source.title, source.url, source.snippet, app_url, mark, known, summary_length=_WHOLE_SNIPPET)
     kind = "cited" if state == CITED else "other"
     return Markup('<li value="%s" class="%s">%s</li>') % (source.number, kind, entry)
@@ -64,7 +64,7 @@ def _reference(source: Source, anchor: str, app_url: str, accessed: str) -> Mark
     if anchor:
         identity = Markup(' id="%s-ref-%s"') % (anchor, source.number)
         back = Markup(' <a class="back" href="#%s-cite-%s" title="回到正文">↩</a>') % (anchor, source.number)
-    entry = _entry(source.title, source.url, source.snippet, app_url, back, source_details(source, accessed=accessed))
+    entry = _entry(source.title, source.url, source.snippet, app_url, back, describe_source(source, accessed=accessed))
     return Markup('<li value="%s"%s>%s</li>') % (source.number, identity, entry)
 
 
@@ -167,7 +167,7 @@ def chip_html(
 
 def _card_html(source: Source, app_url: str, verdict: CitationVerdict | None) -> Markup:
     title = shorten(one_line(source.title), _TITLE_LENGTH) or "（无标题）"
-    known = " · ".join(filter(None, (site_name(source.url, app_url), source_details(source))))
+    known = " · ".join(filter(None, (site_name(source.url, app_url), describe_source(source))))
     inside = Markup("<b>%s</b><span>%s</span>") % (title, known)
     if verdict is not None:
         inside += verdict_html(verdict, source, app_url)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from core.base.chinese.numerals import NUMERAL
 from core.base.text import clean
+from core.legal.article_numbers import ArticleNumber
 from core.legal.entities import Article
-from core.legal.text.article_numbers import ArticleNumber
 
 _BLANKS = re.compile(r"[^\S\n]+")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)

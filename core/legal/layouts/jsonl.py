@@ -19,12 +19,12 @@ from typing import Any
 
 from core.base.chinese.calendar import iso_day
 from core.base.text import clean, one_line
+from core.legal.article_numbers import ArticleNumber, parse_article_number
 from core.legal.entities import Article, Law, LawKind, LawStatus
 from core.legal.layouts.case_records import parse_case_record
 from core.legal.layouts.corpus_markdown import Undecodable, decode
 from core.legal.layouts.items import Item, Skipped
 from core.legal.layouts.source_files import SourceFile
-from core.legal.text.article_numbers import ArticleNumber, parse_article_number
 
 NAME = "JSONL"
 

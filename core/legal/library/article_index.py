@@ -10,10 +10,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from core.legal.article_numbers import ArticleNumber
 from core.legal.library import ranking
 from core.legal.library.index_files import ARTICLE_FIELDS, TEXT, TextIndex, placeholders
 from core.legal.library.law_index import LawIndex, LawVersion
-from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.lay_words import search_terms
 
 _MARGIN = 140

@@ -9,10 +9,10 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 
+from core.legal.article_numbers import ArticleNumber
 from core.legal.entities import LawKind, LawStatus
 from core.legal.library.index_files import IndexFiles
 from core.legal.text.amendments import amended_law_names
-from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.law_names import candidate_keys, closest_name, corrected_ending, law_key, rank_names
 from core.legal.text.law_qualifiers import is_abroad, is_local
 

@@ -12,13 +12,13 @@ from core.base.chinese.numerals import NUMERAL, to_chinese
 from core.base.chinese.script import plain, to_simplified
 from core.base.chinese.sentences import QUESTION_WORDS
 from core.base.text import is_blank, one_line, shorten
+from core.legal.article_numbers import ArticleNumber
 from core.legal.entities import LawKind, LawStatus
 from core.legal.errors import NoLegalIndex
 from core.legal.library.article_index import SemanticScores, StoredArticle
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.law_index import LawVersion
 from core.legal.library.version_on_day import VersionOnDay, repeal_note, version_on
-from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.law_names import law_key
 from core.legal.text.law_qualifiers import edition_of_name, is_not_a_law
 from core.legal.text.lay_words import search_terms

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from core.base.chinese.numerals import NUMERAL, to_int
 from core.base.chinese.script import plain
 from core.base.text import HAN
-from core.legal.text.article_numbers import ArticleNumber
+from core.legal.article_numbers import ArticleNumber
 from core.legal.text.law_names import CODE_PARTS, corrected_ending
 from core.legal.text.law_qualifiers import Edition, edition_before, edition_in_brackets, place_before
 

@@ -9,7 +9,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from core.answer.check_results import BY_MODEL_LABEL, AnswerCheck
-from core.answer.citation_verdicts import UNCITED, CitationVerdict, citation_verdicts, tally
+from core.answer.citation_verdicts import UNCITED, CitationVerdict, list_verdicts, tally
 from core.answer.html.source_html import verdict_html
 from core.answer.message import Message
 from core.app import App
@@ -69,7 +69,7 @@ def _counts_by_label(check: AnswerCheck) -> Mapping[str, int]:
 
 
 def _problems_first(check: AnswerCheck) -> list[CitationVerdict]:
-    return sorted(citation_verdicts(check), key=lambda claim: claim.severity_key)
+    return sorted(list_verdicts(check), key=lambda claim: claim.severity_key)
 
 
 def _rows(check: AnswerCheck, sources: Mapping[int, Source], chosen: str | None) -> Iterator[Markup]:

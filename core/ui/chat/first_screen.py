@@ -9,10 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.answer.message import Mode
 from core.app import App
-from core.ui import session
+from core.ui import legal_views, session
 from core.ui.chat import actions, search_offer
 from core.ui.frame import NAME, PURPOSE
-from core.ui.legal import legal_page as legal
 from core.ui.settings import connect, model_settings
 
 
@@ -32,8 +31,8 @@ class StarterCard:
 
 
 STARTER_CARDS = (
-    StarterCard("statute", "查一条法条", "按条号、名称或日常用语", "gavel", page="legal", view=legal.LAWS),
-    StarterCard("draft", "核验一份文稿", "文中引用的法条逐条核对", "fact_check", page="legal", view=legal.DRAFT),
+    StarterCard("statute", "查一条法条", "按条号、名称或日常用语", "gavel", page="legal", view=legal_views.LAWS),
+    StarterCard("draft", "核验一份文稿", "文中引用的法条逐条核对", "fact_check", page="legal", view=legal_views.DRAFT),
     StarterCard(
         "research",
         "带来源的研究",
@@ -80,7 +79,7 @@ def _draw_card(app: App, job: StarterCard) -> None:
         )
     elif st.button(face, key=f"open-{job.name}", icon=icon, width="stretch"):
         if job.view:
-            legal.open_view(job.view)
+            legal_views.open_view(job.view)
         st.switch_page(f"pages/{job.page}.py")
 
 

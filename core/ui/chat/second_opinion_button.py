@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from core.answer.check_results import AnswerCheck, Verdict
-from core.answer.citation_verdicts import citation_verdicts
+from core.answer.citation_verdicts import list_verdicts
 from core.answer.message import Message
 from core.app import App
 from core.run.answer_checking import TextsByNumber, source_texts
@@ -17,7 +17,7 @@ from core.ui.chat import answer_tasks
 
 
 def draw_button(app: App, entry: Message, check: AnswerCheck) -> None:
-    if any(claim.verdict is Verdict.UNCHECKED for claim in citation_verdicts(check)) and answer_tasks.is_possible(
+    if any(claim.verdict is Verdict.UNCHECKED for claim in list_verdicts(check)) and answer_tasks.is_possible(
         app, entry
     ):
         st.button(

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 
 from core.base.chinese.numerals import to_chinese
 from core.legal import legal_export
+from core.legal.article_numbers import ArticleNumber, parse_article_number
 from core.legal.library.article_history import (
     AmendingItem,
     ArticleVersion,
@@ -24,7 +25,6 @@ from core.legal.library.catalogue import source_name
 from core.legal.library.law_index import LawVersion
 from core.legal.library.statutes import LegalArticle, article_result
 from core.legal.page_addresses import law_query, short_link
-from core.legal.text.article_numbers import ArticleNumber, parse_article_number
 from core.legal.text.paragraphs import excerpt, split_paragraphs
 from core.legal.text.text_diff import diff_texts
 from core.ui.escape import draw_html, escape_label

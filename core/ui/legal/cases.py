@@ -17,7 +17,7 @@ from core.legal.errors import NoLegalIndex
 from core.legal.legal_services import LegalServices
 from core.legal.library.case_search import CaseResponse
 from core.legal.library.catalogue import source_name
-from core.ui import identity, statute_findings
+from core.ui import identity, legal_views, statute_findings
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
 from core.ui.legal import legal_page
@@ -132,7 +132,7 @@ def _draw_result(case: CourtCase) -> None:
 
 
 def draw_case(legal: LegalServices, number_or_name: str) -> None:
-    legal_page.draw_back_link(legal_page.CASES)
+    legal_page.draw_back_link(legal_views.CASES)
     try:
         found = legal.cases(None).find(number_or_name)
     except NoLegalIndex:

@@ -11,6 +11,7 @@ from core.base.chinese.numerals import to_chinese
 from core.base.chinese.script import to_simplified
 from core.base.text import one_line, shorten
 from core.legal import legal_export
+from core.legal.article_numbers import ArticleNumber, parse_article_number
 from core.legal.legal_services import LegalServices
 from core.legal.library.article_index import StoredArticle
 from core.legal.library.catalogue import source_name
@@ -18,8 +19,8 @@ from core.legal.library.index import LegalIndex
 from core.legal.library.law_index import LawVersion
 from core.legal.library.statutes import later_amendment_note
 from core.legal.library.version_on_day import missing_amendments
-from core.legal.text.article_numbers import ArticleNumber, parse_article_number
 from core.legal.text.law_names import law_key
+from core.ui import legal_views
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
 from core.ui.legal import article, highlights, law_filters, legal_page
@@ -32,7 +33,7 @@ _DEEPEST = 3
 
 def draw_law(legal: LegalServices, name: str, number: str, version: str, as_of: str) -> None:
     """Draw a law or one of its articles, as the address names it."""
-    legal_page.draw_back_link(legal_page.LAWS, law_filters.last_address())
+    legal_page.draw_back_link(legal_views.LAWS, law_filters.last_address())
     index = legal.library.index()
     current = index.resolve(name) if index else None
     if index is None or current is None:

@@ -16,35 +16,11 @@ from core.ui.chat.answer import draw_results
 from core.ui.escape import draw_html, escape_label
 
 PAGE = "pages/legal.py"
-VIEW = "legal_view"
-LAWS, CASES, DRAFT, CLAIMS, IMPORT = "查法规", "查案例", "核验文稿", "依据核对", "导入"
-VIEWS = (LAWS, CASES, DRAFT, CLAIMS, IMPORT)
 MAX_RESULTS = 20
 MAX_QUERY_LENGTH = 300
 
 _MIMES = {"md": "text/markdown", "json": "application/json", "jsonl": "application/jsonl", "csv": "text/csv"}
 _NAMES = {"md": "Markdown", "json": "JSON", "jsonl": "JSON（可再导入）", "csv": "CSV（表格）"}
-
-
-def choose_view() -> str:
-    st.session_state.setdefault(VIEW, LAWS)
-    view = st.segmented_control(
-        "要做什么",
-        VIEWS,
-        required=True,
-        key=VIEW,
-        persist_state="session",
-        label_visibility="collapsed",
-        width="stretch",
-        on_change=st.query_params.clear,
-    )
-    return str(view)
-
-
-def open_view(view: str) -> None:
-    """Show a part of the page in the next run. A callback."""
-    st.session_state[VIEW] = view
-    st.query_params.clear()
 
 
 def draw_link(text: str, query: Mapping[str, str], *, icon: str | None = None) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from core.legal.article_numbers import ArticleNumber
 from core.legal.entities import CaseType, CourtCase, Law, LawKind
 from core.legal.errors import CorpusError
 from core.legal.layouts import corpora, source_files
 from core.legal.layouts.items import Item, Skipped
-from core.legal.text.article_numbers import ArticleNumber
 from core.legal.text.dates import adopted, in_force
 from support import invented
 

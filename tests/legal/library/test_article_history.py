@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from core.legal.article_numbers import parse_article_number
 from core.legal.imports.build import import_source
 from core.legal.library.article_history import article_history
 from core.legal.library.catalogue import FIELD, KIND, YEARS, Catalogue, source_name
 from core.legal.library.index import LegalIndex
 from core.legal.library.index_files import DATABASE
-from core.legal.text.article_numbers import parse_article_number
 from core.legal.text.text_diff import DiffSegment, diff_texts
 from support import invented
 

@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 from core.app import shared_app
 from core.legal.errors import CorpusError
 from core.legal.imports.import_run import law_import
+from core.ui import legal_views
 from core.ui.legal import import_view as legal_import
-from core.ui.legal import legal_page
 from support import invented
 from support.legal_page import opened, ran
 from support.pages import html
@@ -98,7 +98,7 @@ def outcome() -> AppTest:
     job = shared_app().legal.importer.job
     until(lambda: job is not None and not job.is_running)
     page = opened()
-    page.session_state[legal_page.VIEW] = legal_page.IMPORT
+    page.session_state[legal_views.VIEW] = legal_views.IMPORT
     return ran(page)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.ui.legal import law_filters, legal_page
+from core.ui import legal_views
+from core.ui.legal import law_filters
 from core.ui.legal.highlights import count_matches, highlight
 from core.ui.legal.law import FIND
 from support import invented
@@ -87,10 +88,10 @@ def test_an_address_that_nobody_could_have_made_harms_nothing(given: dict[str, s
 def test_the_search_is_there_again_after_another_part_of_the_page() -> None:
     page = opened(q="夜班津贴")
     views: Any = next(group for group in page.get("button_group") if "要做什么" in str(group.proto))
-    views.set_value(legal_page.CASES)
+    views.set_value(legal_views.CASES)
     assert address(ran(page)) == {}
     assert page.text_input[0].label == "查案例"
-    page.session_state[legal_page.VIEW] = legal_page.LAWS
+    page.session_state[legal_views.VIEW] = legal_views.LAWS
     assert address(ran(page)) == {"q": "夜班津贴"}
     page.query_params.clear()
     assert "目录" in html(ran(page)), "back in the browser"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.base.chinese.numerals import to_chinese
-from core.legal.text.article_numbers import ArticleNumber, parse_article_number
+from core.legal.article_numbers import ArticleNumber, parse_article_number
 
 
 def test_the_first_1299_articles_are_written_as_statutes_write_them() -> None:
