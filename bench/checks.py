@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 from bench.fit_checks import claims, fit, hidden, measured
 from bench.rows import Row
+from core.answer.check_results import SourceCheck, SourceText, Verdict
 from core.base.chinese.sentences import markdown_to_text, split_sentences
-from core.checks import SourceCheck, SourceText, Verdict, check_answer, check_statement
+from core.checks import check_answer, check_statement
 from core.checks.scoring import ScoringModel
 
 NOTE = """### What the checks were tuned on

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
 from core import __version__
+from core.answer import NO_SOURCES_NOTE, PROBLEM_VERDICTS, describe_source, list_verdicts, reading_status, tally
 from core.answer.check_results import AnswerCheck
-from core.answer.citation_verdicts import NO_SOURCES_NOTE, PROBLEM_VERDICTS, list_verdicts, tally
 from core.answer.events import (
     Answer,
     Checked,
@@ -31,7 +31,6 @@ from core.answer.events import (
     ToolStarted,
     Usage,
 )
-from core.answer.source_details import describe_source, reading_status
 from core.base.errors import AppError, InputError
 from core.base.paths import PROGRAM_DIR
 from core.base.text import one_line, shorten
@@ -41,14 +40,11 @@ from core.search.errors import AllEnginesFailed
 from core.search.types import SearchQuery, SearchResponse, SearchType, Source
 
 if TYPE_CHECKING:
+    from core.answer.check_results import AnswerCheck
     from core.answer.message import Message, Mode
     from core.app import App
-    from core.checks import AnswerCheck
-    from core.legal.imports.build import ImportProgress
-    from core.legal.imports.report import ImportReport
-    from core.legal.library.statutes import LegalArticle
-    from core.legal.text.periods import Period
-    from core.run.answer_service import AnswerService
+    from core.legal import ImportProgress, ImportReport, LegalArticle, Period
+    from core.run import AnswerService
 
 OK, FAILED, WRONG_USAGE = 0, 1, 2
 _FIRST_WORDS = 400
@@ -233,7 +229,7 @@ def _results_text(response: SearchResponse) -> str:
 
 
 def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.run.question import AnswerOptions
+    from core.run import AnswerOptions
 
     service: AnswerService = app.agent if options.mode == "agent" else app.chat
 
@@ -322,7 +318,7 @@ def _source_text(source: Source) -> str:
 
 
 def _import(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.legal.imports.import_run import law_import
+    from core.legal import law_import
 
     if not options.path and not options.update:
         options.usage("请给出路径或网址，或用 --update 更新以前导入的")
@@ -365,7 +361,7 @@ def _progress_printer() -> Callable[[ImportProgress], None]:
 
 
 def _period(text: str) -> Period:
-    from core.legal.text.periods import parse_period
+    from core.legal import parse_period
 
     period = parse_period(text)
     if period is None:
@@ -384,7 +380,7 @@ def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:
 
 
 def _article_text(article: LegalArticle) -> str:
-    from core.legal.library.catalogue import source_name
+    from core.legal import source_name
 
     effective = f"（{article.effective_date} 起施行）" if article.effective_date else ""
     effective += f" {article.remark}" if article.remark else ""
@@ -405,15 +401,14 @@ def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
 
 
 def _case_text(case: CourtCase) -> str:
-    from core.legal.legal_export import case_facts
+    from core.legal import case_facts
 
     first = shorten(one_line(case.gist or case.summary or case.text), _FIRST_WORDS)
     return "\n".join(filter(None, (case.name, " · ".join(case_facts(case)), first)))
 
 
 def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.legal.draft import Draft, draft_with_comments
-    from core.legal.verify import Author, findings_report
+    from core.legal import Author, Draft, draft_with_comments, findings_report
 
     def one(file: str) -> int:
         draft = Draft.from_file(Path(file).name, _read_bytes(Path(file)), app.reader)
@@ -455,8 +450,7 @@ def _check(app: App, options: argparse.Namespace, output: Output) -> int:
         return _check_pairs(options.pairs, output)
     if not options.file or not options.sources or options.pairs:
         options.usage("请给出 FILE 和 --sources，或者 --pairs")
-    from core.checks import check_answer
-    from core.checks.input_files import read_address_sources, read_folder_sources, read_text
+    from core.checks import check_answer, read_address_sources, read_folder_sources, read_text
 
     text = sys.stdin.read() if options.file == "-" else read_text(Path(options.file))
     folder = Path(options.sources[0])
@@ -471,7 +465,7 @@ def _print_note(text: str) -> None:
 
 
 def _check_pairs(file: str, output: Output) -> int:
-    from core.checks.input_files import check_pair, read_text
+    from core.checks import check_pair, read_text
 
     def one(line: str) -> int:
         check = check_pair(line)

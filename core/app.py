@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from core.base.http.networks import trust_fake_addresses
+from core.base.http import trust_fake_addresses
 from core.base.logs import configure_logging, hide_in_logs
 from core.base.redis_link import RedisLink
 from core.base.settings import (
@@ -23,23 +23,24 @@ from core.base.settings import (
 )
 from core.base.threads import LoopThread
 from core.base.tuning import exempt_from_garbage_collection, switch_tuning
-from core.chat.chat_service import ChatService
-from core.legal.text.statute_citations import may_cite
-from core.llm.call_limit import ModelCallLimit
-from core.llm.model import Model
+from core.chat import ChatService
+from core.legal import may_cite
+from core.llm import Model, ModelCallLimit
 from core.metrics import MetricsRecorder
 from core.reading import Reader, ReadingSettings
-from core.run.admission import Admission
-from core.run.answer_checking import AnswerChecks
-from core.run.answer_saver import AnswerSaver
-from core.run.configured import Configured
-from core.search.cache import ResultCache
-from core.search.engine import ClosableEngine, SearchEngine
-from core.search.health import EngineHealth
-from core.search.query import effective_query
-from core.search.registry import EngineChain, build_chain, engine_sections
-from core.search.search_limits import SearchLimits
-from core.search.service import SearchService
+from core.run import Admission, AnswerChecks, AnswerSaver, Configured
+from core.search import (
+    ClosableEngine,
+    EngineChain,
+    EngineHealth,
+    ResultCache,
+    SearchEngine,
+    SearchLimits,
+    SearchService,
+    build_chain,
+    effective_query,
+    engine_sections,
+)
 from core.store import (
     ConversationStore,
     Database,
@@ -51,9 +52,9 @@ from core.store import (
 )
 
 if TYPE_CHECKING:
-    from core.agent.runner import AgentRunner
+    from core.agent import AgentRunner
     from core.doctor import Diagnosis
-    from core.legal.legal_services import LegalServices, StatuteCheck
+    from core.legal import LegalServices, StatuteCheck
 
 log = logging.getLogger(__name__)
 
@@ -161,7 +162,7 @@ class App:
         """The agent, built when Agent mode is first used: it imports LangChain's agents."""
         with self._building:
             if self._agent is None:
-                from core.agent.runner import AgentRunner
+                from core.agent import AgentRunner
 
                 exempt_from_garbage_collection()
                 self._agent = AgentRunner(
@@ -179,7 +180,7 @@ class App:
         """Built when first asked for, too."""
         with self._building:
             if self._legal is None:
-                from core.legal.legal_services import LegalServices
+                from core.legal import LegalServices
 
                 self._legal = LegalServices(self.settings, lambda: self.search.for_tools(self.model.choice))
             return self._legal

@@ -19,11 +19,9 @@ from core.base.errors import AppError
 from core.base.paths import PROGRAM_DIR
 from core.base.text import shorten
 from core.base.visitors import Visitor
-from core.run.configured import Configured
-from core.search.engine import SearchEngine
+from core.run import Configured
+from core.search import NEEDS_SETTINGS, EngineOrder, Rest, SearchEngine, engine_label
 from core.search.errors import NoEngine
-from core.search.health import NEEDS_SETTINGS, Rest
-from core.search.registry import EngineOrder, engine_label
 from core.search.types import SearchQuery
 
 SEARXNG_SETTINGS = PROGRAM_DIR / "deploy" / "searxng" / "settings.yml"

@@ -4,7 +4,7 @@ import itertools
 
 import streamlit as st
 
-from core.search.manual import find_article, manual_articles
+from core.search import find_article, manual_articles
 from core.ui import session
 from core.ui.chat import actions
 

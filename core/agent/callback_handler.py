@@ -20,10 +20,8 @@ from core.agent.react_stream import OutputPiece, OutputStream
 from core.agent.tools import Observation
 from core.answer.events import RunEvent, TextDelta, Thought, ToolFinished, ToolStarted, Usage
 from core.base.text import clean, clean_piece, one_line, shorten
-from core.llm.model import CUT_OFF_REASONS, read_reported_usage
+from core.llm import CUT_OFF_REASONS, estimate_tokens, read_reported_usage, reasoning_text
 from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
-from core.llm.reasoning import reasoning_text
-from core.llm.tokens import estimate_tokens
 
 log = logging.getLogger(__name__)
 

@@ -21,8 +21,8 @@ from core.base.chinese.sentences import key_terms
 from core.base.http import Deadline
 from core.base.settings import LlmSettings
 from core.base.text import normalize
+from core.llm import log_cause, retry_attempts
 from core.llm.errors import ModelDisconnected, is_retryable, to_model_error
-from core.llm.retry import log_cause, retry_attempts
 
 log = logging.getLogger(__name__)
 

@@ -20,18 +20,24 @@ from core.agent.tools import AgentTool, Observation, ToolContext, ToolResult
 from core.answer.events import SearchFinished
 from core.base.text import one_line, shorten
 from core.base.web_addresses import canonical_url, host_of
-from core.legal.article_numbers import parse_article_number
-from core.legal.article_sources import article_source, force_note, reference_notes
+from core.legal import (
+    CaseResponse,
+    LegalArticle,
+    LegalServices,
+    Period,
+    RegulationResponse,
+    article_source,
+    case_address,
+    case_parts,
+    find_case_numbers,
+    force_note,
+    parse_article_number,
+    parse_period,
+    past_periods,
+    reference_notes,
+)
 from core.legal.entities import CASES, LAWS, LIBRARY_LABELS, CaseFilter, CaseType, CourtCase
-from core.legal.legal_export import case_parts
-from core.legal.legal_services import LegalServices
-from core.legal.library.case_search import CaseResponse
-from core.legal.library.statutes import LegalArticle, RegulationResponse
-from core.legal.page_addresses import case_address
-from core.legal.text.case_numbers import find_case_numbers
-from core.legal.text.periods import Period, parse_period, past_periods
-from core.search.prompt_format import NOTHING_FOUND, sources_block
-from core.search.results import SNIPPET_LENGTH
+from core.search import NOTHING_FOUND, SNIPPET_LENGTH, sources_block
 from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchResult, SearchType
 
 ARTICLE_LENGTH = 1_500

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from core.answer.events import SearchFinished
 from core.answer.message import Message
 from core.base.text import one_line, shorten
-from core.run.history import newest_messages
+from core.run import newest_messages
 
 MESSAGE_LENGTH = 1_000
 MAX_TITLES = 3

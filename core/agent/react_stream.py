@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from core.agent.react_parser import AFTER_ANSWER, label_pattern
+from core.llm import ThinkSplitter
 from core.llm.pieces import TextPiece, ThoughtPiece
-from core.llm.reasoning import ThinkSplitter
 
 OutputPiece = TextPiece | ThoughtPiece
 

@@ -20,9 +20,8 @@ from core.agent.tools import AgentTool, Observation, ToolContext, ToolResult, fa
 from core.base.text import one_line, shorten
 from core.base.web_addresses import URL_LENGTH, canonical_url, find_urls, is_web_url
 from core.reading import Reader
-from core.run.page_reading import read_sources
+from core.run import format_within_budget, read_sources
 from core.run.prompts import MAX_MODEL_QUERY_LENGTH
-from core.run.run_sources import format_within_budget
 from core.search.types import Source
 
 MAX_PAGES_PER_CALL = 3

@@ -31,28 +31,33 @@ from core.agent.strategy import AgentCache, Strategy, StrategyMemory
 from core.agent.tool_registry import TOOLS
 from core.agent.tools import ToolContext, ToolFactory
 from core.agent.without_model import next_step
-from core.answer.citations import cited_sources
+from core.answer import cited_sources
 from core.answer.events import Answer, Notice, RunEvent, RunFailed, RunStopped, TextDelta, Thought, cut_off_notices
 from core.base.errors import AppError
 from core.base.http import Deadline
 from core.base.text import clean_piece
 from core.base.web_addresses import find_urls
+from core.legal import LegalServices
 from core.legal.entities import LAWS
-from core.legal.legal_services import LegalServices
+from core.llm import Model, Prompt, estimate_tokens, strip_thinking
 from core.llm.errors import ModelError, ModelNotFound, ModelRefused
-from core.llm.model import Model, Prompt
 from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
-from core.llm.reasoning import strip_thinking
-from core.llm.tokens import estimate_tokens
-from core.run.answer_service import AnswerService
-from core.run.excerpts import SearchState, write_excerpts
-from core.run.law_search import WEB_SEARCH_FAILED, search_articles
-from core.run.page_reading import attach_files, read_sources, select_pages
+from core.run import (
+    WEB_SEARCH_FAILED,
+    AnswerService,
+    Question,
+    SearchState,
+    attach_files,
+    excerptable,
+    format_within_budget,
+    read_sources,
+    search_articles,
+    select_pages,
+    write_excerpts,
+)
 from core.run.prompts import PromptPreview, answer_prompt, chat_system_template
-from core.run.question import Question
-from core.run.run_sources import excerptable, format_within_budget
+from core.search import NOTHING_FOUND, SEARCH_FAILED, web_failure_note
 from core.search.errors import NoEngine
-from core.search.prompt_format import NOTHING_FOUND, SEARCH_FAILED, web_failure_note
 from core.search.types import Source
 
 log = logging.getLogger(__name__)

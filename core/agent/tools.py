@@ -23,14 +23,12 @@ from core.base.http import Deadline
 from core.base.settings import Settings
 from core.base.text import one_line
 from core.base.visitors import COMMAND_LINE, Visitor
-from core.legal.legal_services import LegalServices
+from core.legal import LegalServices
 from core.reading import Reader
+from core.run import RunSources, format_sources
 from core.run.prompts import MAX_MODEL_QUERY_LENGTH, contains_instructions
-from core.run.run_sources import RunSources, format_sources
-from core.search.cache import SessionCache
+from core.search import NOTHING_FOUND, SearchService, SessionCache, web_failure_note
 from core.search.errors import AllEnginesFailed, QueryError
-from core.search.prompt_format import NOTHING_FOUND, web_failure_note
-from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResponse, SearchType, TimeRange
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from core.base.chinese.script import to_simplified
 from core.base.chinese.sentences import key_phrases
 from core.base.text import is_chinese, normalize
-from core.run.excerpts import are_related, in_script_of, is_small_talk
+from core.run import are_related, in_script_of, is_small_talk
 from core.search.types import Source
 
 MAX_SEARCHES = 2

@@ -1,0 +1,5 @@
+"""Answers: events of a run, messages, sources, verdicts, and how they are written as HTML or exported."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

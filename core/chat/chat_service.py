@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from core.answer.citations import cited_sources
+from core.answer import cited_sources
 from core.answer.events import (
     Answer,
     Notice,
@@ -26,25 +26,38 @@ from core.answer.message import Message, sources_in
 from core.base.text import one_line, shorten, time_ago
 from core.base.web_addresses import find_urls
 from core.chat.native_answer import CITE_ARTICLES, NATIVE, NO_SOURCES, NativeAnswer, citable
+from core.llm import Prompt, ask_once, estimate_tokens
 from core.llm.errors import ModelCannotSearch, ModelError
-from core.llm.model import Prompt
-from core.llm.one_shot import ask_once
 from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
-from core.llm.tokens import estimate_tokens
-from core.run.answer_service import AnswerService
-from core.run.choices import NO_CHOICES, Choices
-from core.run.excerpts import SearchState, write_excerpts
-from core.run.history import newest_messages
-from core.run.law_search import ArticleLookup, search_articles
-from core.run.page_reading import attach_files, read_sources, select_pages
+from core.run import (
+    NO_CHOICES,
+    NOTHING_SPENT,
+    AnswerService,
+    ArticleLookup,
+    Choices,
+    Question,
+    Rewriter,
+    SearchState,
+    attach_files,
+    excerptable,
+    format_within_budget,
+    newest_messages,
+    read_sources,
+    search_articles,
+    select_pages,
+    write_excerpts,
+)
 from core.run.prompts import FOLDER, PromptPreview, answer_prompt, chat_system_template, fill_template
-from core.run.query_rewriting import NOTHING_SPENT, Rewriter
-from core.run.question import Question
-from core.run.run_sources import excerptable, format_within_budget
-from core.search.engines.native import NativeEngine, not_supported_error
+from core.search import (
+    MAX_LENGTH,
+    NOTHING_FOUND,
+    NativeEngine,
+    describe_filters,
+    effective_query,
+    not_supported_error,
+    web_failure_note,
+)
 from core.search.errors import AllEnginesFailed, EngineMisconfigured, SearchError
-from core.search.prompt_format import NOTHING_FOUND, web_failure_note
-from core.search.query import MAX_LENGTH, describe_filters, effective_query
 from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, Source
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from core.answer.citations import cited_numbers
+from core.answer import cited_numbers
 from core.base.web_addresses import host_of
 from core.search.types import Source
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from core.answer.citations import cited_sources
+from core.answer import cited_sources
 from core.answer.events import (
     Answer,
     Notice,
@@ -26,8 +26,7 @@ from core.base.text import one_line, shorten
 from core.base.web_addresses import canonical_url, host_of
 from core.chat.link_citations import LinkCitations
 from core.llm.pieces import CitationPiece, SearchingPiece, SearchPiece, TextPiece, ThoughtPiece
-from core.search.engines.native import NativeEngine, strip_service_marks
-from core.search.results import RawResult, clean_results
+from core.search import NativeEngine, RawResult, clean_results, strip_service_marks
 from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchResult, Source
 
 NATIVE = NativeEngine.name

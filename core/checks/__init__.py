@@ -4,32 +4,6 @@
 `numbers`, `stated_dates` and `wording` compare texts without any source, for other checks.
 """
 
-from core.answer.check_results import (
-    CHECKER_VERSION,
-    AnswerCheck,
-    CitationCheck,
-    Difference,
-    QuotedPassage,
-    SourceCheck,
-    SourceText,
-    StatementCheck,
-    UncitedStatement,
-    Verdict,
-)
-from core.checks.check import check_answer, check_statement, find_objection
+import lazy_loader
 
-__all__ = [
-    "CHECKER_VERSION",
-    "AnswerCheck",
-    "CitationCheck",
-    "Difference",
-    "QuotedPassage",
-    "SourceCheck",
-    "SourceText",
-    "StatementCheck",
-    "UncitedStatement",
-    "Verdict",
-    "check_answer",
-    "check_statement",
-    "find_objection",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

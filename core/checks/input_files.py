@@ -11,9 +11,7 @@ from core.answer.check_results import SourceCheck, SourceText
 from core.base.http import Deadline
 from core.checks.check import check_statement
 from core.checks.errors import CheckInputError
-from core.reading.charset_detection import decode_body
-from core.reading.errors import ReadingError
-from core.reading.reader import Reader
+from core.reading import Reader, ReadingError, decode_body
 
 _NUMBER = re.compile(r"(\d{1,3})(?!\d)")
 _MAX_FILES = 999

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from markdown_it.token import Token
 
-from core.answer.citations import parse_markdown
+from core.answer import parse_markdown
 from core.base.chinese.sentences import sentence_spans
 from core.base.text import clean
 from core.checks.facts import Facts, is_incidental_count

@@ -1,1 +1,5 @@
 """Laws, regulations and court cases: imported, looked up, searched, and cited statutes checked. No page, no model."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

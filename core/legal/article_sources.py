@@ -9,7 +9,7 @@ from core.base.web_addresses import host_of
 from core.legal.entities import LAWS, LawStatus
 from core.legal.library.statutes import LegalArticle
 from core.legal.page_addresses import law_address
-from core.search.results import SNIPPET_LENGTH
+from core.search import SNIPPET_LENGTH
 from core.search.types import SearchResult
 
 

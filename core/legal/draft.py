@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from core.base.text import clean, shorten
 from core.legal.verify import WORST_FIRST, StatuteFinding
-from core.reading import FileError, Reader
-from core.reading.extraction_types import DocumentComment
+from core.reading import DocumentComment, FileError, Reader
 
 PROGRAM = "问源"
 PASTED_DRAFT_NAME = "粘贴的文稿"

@@ -21,8 +21,7 @@ from core.legal.library.statutes import Fallback, RegulationService
 from core.legal.text.periods import Period, single_past_period
 from core.legal.text.statute_citations import find_citations
 from core.legal.verify import Author, StatuteFinding, StatuteMark, Verifier
-from core.search.cache import SessionCache
-from core.search.service import SearchService
+from core.search import SearchService, SessionCache
 from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchType
 
 

@@ -7,7 +7,7 @@ connection and timeout errors have the same class names. Going by those keeps ev
 from __future__ import annotations
 
 from core.base.errors import AppError
-from core.search.engines.native import lacks_search
+from core.search import lacks_search
 
 _TIMEOUTS = {"APITimeoutError", "TimeoutException", "TimeoutError"}
 _CONNECTIONS = {"APIConnectionError", "TransportError", "ConnectionError", "OSError"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from core.llm.pieces import CitationPiece, SearchPiece, ThoughtPiece
-from core.search.engines.native import (
+from core.search import (
     BARE_TOOL,
     EXTRAS,
     search_queries,

@@ -1,5 +1,5 @@
 """Metrics of the running installation: recorded in the background, read by the dashboard and by Prometheus."""
 
-from core.metrics.recorder import MetricsRecorder
+import lazy_loader
 
-__all__ = ["MetricsRecorder"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -12,10 +12,9 @@ from core.base.settings import MetricsSettings
 from core.metrics.prometheus import PrometheusExposition
 from core.metrics.records import AnswerRecord, Record, SearchRecord
 from core.metrics.time_spans import DAY
-from core.run.run import Run
+from core.run import Run
 from core.search.types import SearchEnd
-from core.store.errors import StoreError
-from core.store.metrics_store import MetricsStore
+from core.store import MetricsStore, StoreError
 
 log = logging.getLogger(__name__)
 

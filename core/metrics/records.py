@@ -10,7 +10,7 @@ from core.answer.events import RunFailed, RunStopped, ToolStarted, Usage
 from core.base.errors import AppError
 from core.base.http import Cancelled
 from core.base.text import clean, one_line, shorten
-from core.run.run import Run
+from core.run import Run
 from core.search.errors import AllEnginesFailed, RateLimited
 from core.search.types import AttemptOutcome, SearchEnd
 

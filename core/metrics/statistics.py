@@ -14,7 +14,7 @@ from core.metrics.records import CANCELLED, FAILED, REFUSED, STOPPED
 from core.metrics.time_spans import DAY, TimeSpan
 from core.search.errors import RateLimited
 from core.search.types import AttemptOutcome, CacheLayer
-from core.store.metrics_store import AnswerCount, AttemptCount, Counts, MetricsStore, SearchCount
+from core.store import AnswerCount, AttemptCount, Counts, MetricsStore, SearchCount
 
 Key = TypeVar("Key", bound=Hashable)
 

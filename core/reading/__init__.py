@@ -8,20 +8,6 @@ raises FileError
 Everything that comes from outside is hostile: the address (download.py), the bytes (worker.py), the text (page.py).
 """
 
-from core.reading.errors import FileError, ReadingError
-from core.reading.page import Page, PageKind
-from core.reading.passages import Passage, select_passages
-from core.reading.reader import Reader, ReadOutcome
-from core.reading.settings import ReadingSettings
+import lazy_loader
 
-__all__ = [
-    "FileError",
-    "Page",
-    "PageKind",
-    "Passage",
-    "ReadOutcome",
-    "Reader",
-    "ReadingError",
-    "ReadingSettings",
-    "select_passages",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

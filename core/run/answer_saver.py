@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 
 from core.base.threads import LoopThread
-from core.reading.attached_files import is_attachment
+from core.reading import is_attachment
 from core.run.run import Run
 from core.store import Outbox, ReadPageStore
 

@@ -15,7 +15,7 @@ from core.answer.events import Answer, RunEvent
 from core.answer.message import Message, Mode
 from core.base.settings import Settings
 from core.base.threads import LoopThread
-from core.llm.model import Model
+from core.llm import Model
 from core.reading import Reader
 from core.run.admission import Admission, QueueTicket
 from core.run.answer_checking import TextsByNumber, check_run_answer

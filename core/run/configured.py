@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 
 from core.base.http import Deadline
 from core.base.settings import LoadedSettings, Settings
-from core.llm.model import Model
-from core.search.engine import CheckableEngine
+from core.llm import Model
+from core.search import CheckableEngine, EngineChain, SearchService
 from core.search.errors import EngineError
-from core.search.registry import EngineChain
-from core.search.service import SearchService
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from core.answer.message import Message
-from core.llm.tokens import estimate_tokens
+from core.llm import estimate_tokens
 
 
 def newest_messages(

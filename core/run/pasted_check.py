@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from core.answer import cited_numbers
 from core.answer.check_results import AnswerCheck
-from core.answer.citations import cited_numbers
 from core.base.http import Deadline
 from core.base.text import clean
 from core.base.web_addresses import host_of, is_web_url
-from core.checks.errors import CheckInputError
+from core.checks import CheckInputError
 from core.reading import Page, Reader, ReadingError, ReadOutcome
 from core.run.answer_checking import check_text
 from core.run.run_sources import with_page_details

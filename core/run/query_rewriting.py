@@ -18,12 +18,10 @@ from core.base.chinese.script import to_simplified
 from core.base.chinese.sentences import QUESTION_WORDS, key_phrases, key_terms
 from core.base.settings import ModelChoice
 from core.base.text import normalize, one_line, shorten, terms
+from core.llm import Model, ask_once, estimate_tokens
 from core.llm.errors import ModelEmptyAnswer, ModelError, ModelTimeout
-from core.llm.model import Model
-from core.llm.one_shot import ask_once
 from core.llm.pieces import TokenUsage
-from core.llm.tokens import estimate_tokens
-from core.reading.prompt_injection import count_instructions
+from core.reading import count_instructions
 from core.run.excerpts import is_small_talk
 from core.run.prompts import MAX_MODEL_QUERY_LENGTH, contains_instructions, fill_template
 

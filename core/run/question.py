@@ -11,12 +11,12 @@ from core.base.settings import Settings
 from core.base.text import clean, is_blank
 from core.base.visitors import COMMAND_LINE, Visitor
 from core.base.web_addresses import find_urls
-from core.llm.model import Model
+from core.llm import Model
 from core.reading import Page
 from core.run.choices import NO_CHOICES, Choices
 from core.run.configured import Configured
 from core.run.run_sources import RunSources
-from core.search.cache import SessionCache
+from core.search import SessionCache
 from core.search.types import Source
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.base.settings import Settings, choose_model
 from core.run.choices import Choices
-from core.search.query import LANGUAGES, TIME_RANGES
+from core.search import LANGUAGES, TIME_RANGES
 
 _SNIPPET_LENGTHS = (50, 100, 150, 200, 300, 400, 500, 750, 1000)
 _TEMPERATURES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.5, 2.0)

@@ -9,21 +9,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from core.answer import PROBLEM_VERDICTS, UNCITED, CitationVerdict, list_verdicts
 from core.answer.check_results import AnswerCheck
-from core.answer.citation_verdicts import PROBLEM_VERDICTS, UNCITED, CitationVerdict, list_verdicts
 from core.answer.message import Message
 from core.base.errors import InputError
 from core.base.text import clean
 from core.base.threads import run_in_thread
+from core.llm import Model, ask_once, estimate_tokens
 from core.llm.errors import ModelError
-from core.llm.model import Model
-from core.llm.one_shot import ask_once
 from core.llm.pieces import TokenUsage
-from core.llm.tokens import estimate_tokens
 from core.run.answer_checking import TextsByNumber
 from core.run.answer_checking import check_text as check_against
 from core.run.prompts import fill_template
-from core.search.prompt_format import CLOSE_FENCE, OPEN_FENCE, fence_safe
+from core.search import CLOSE_FENCE, OPEN_FENCE, fence_safe
 
 REVISION_SECONDS = 120.0
 EXTRA_TOKENS = 2_048

@@ -10,10 +10,9 @@ from core.base.settings import Settings
 from core.base.text import one_line, shorten
 from core.base.web_addresses import canonical_url, host_of
 from core.legal.entities import CASES, LAWS, LIBRARY_LABELS
-from core.llm.tokens import estimate_tokens
+from core.llm import estimate_tokens
 from core.reading import Page, ReadingError, ReadOutcome, select_passages
-from core.search.prompt_format import sources_block
-from core.search.results import SNIPPET_LENGTH, TITLE_LENGTH
+from core.search import SNIPPET_LENGTH, TITLE_LENGTH, sources_block
 from core.search.types import SearchResult, Source
 
 BETWEEN_PASSAGES = " …… "

@@ -28,14 +28,13 @@ from core.base.errors import AppError, InputError
 from core.base.text import one_line, shorten
 from core.base.threads import run_in_thread
 from core.checks import find_objection
-from core.llm.model import Model
-from core.llm.one_shot import ask_once
+from core.llm import Model, ask_once
 from core.llm.pieces import TokenUsage
-from core.reading.prompt_injection import count_instructions
+from core.reading import count_instructions
 from core.run.answer_checking import merge_sources, source_texts
 from core.run.prompts import fill_template
 from core.run.question import Question
-from core.search.prompt_format import CLOSE_FENCE, OPEN_FENCE, fence_safe
+from core.search import CLOSE_FENCE, OPEN_FENCE, fence_safe
 
 log = logging.getLogger(__name__)
 

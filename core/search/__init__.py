@@ -1,0 +1,5 @@
+"""Web search: one query to many engines, with failover, caches and limits."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -28,8 +28,7 @@ from sqlalchemy import (
     update,
 )
 
-from core.answer import stored_message
-from core.answer.citations import cited_sources
+from core.answer import cited_sources, stored_message
 from core.answer.events import Notice
 from core.answer.message import Message
 from core.base.chinese.script import equivalent_characters

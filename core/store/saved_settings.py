@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select, text, update
 
-from core.base.settings.saved import (
+from core.base.settings import (
     SavedValues,
     SettingsNotSaved,
     SettingsTooNew,

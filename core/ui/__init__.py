@@ -1,0 +1,1 @@
+"""Streamlit code of all pages."""

@@ -13,8 +13,7 @@ from core.answer.message import Message
 from core.app import App
 from core.base.errors import AppError
 from core.reading import Page as ReadPage
-from core.store import MessagePage, StoredPage, make_title, new_conversation_id
-from core.store.errors import ConversationNotFound
+from core.store import ConversationNotFound, MessagePage, StoredPage, make_title, new_conversation_id
 from core.ui import identity, session
 
 ADDRESS = "c"

@@ -13,10 +13,8 @@ from streamlit.runtime.pages_manager import PagesManager
 from core.answer.message import Message, Mode, new_id, questions_by_answer
 from core.app import App, shared_app
 from core.reading import Page
-from core.run.question import Question
-from core.run.revision import Revision
-from core.run.run import Run
-from core.search.cache import SessionCache
+from core.run import Question, Revision, Run
+from core.search import SessionCache
 
 APP = "app"
 ROUTED = "routed"

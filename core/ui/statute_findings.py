@@ -9,9 +9,7 @@ import streamlit as st
 from markupsafe import Markup, escape
 
 from core.base.text import one_line, shorten
-from core.legal.page_addresses import law_address
-from core.legal.text.text_diff import DiffSegment, diff_quotation
-from core.legal.verify import StatuteFinding, StatuteMark
+from core.legal import DiffSegment, StatuteFinding, StatuteMark, diff_quotation, law_address
 from core.ui.escape import draw_html, escape_label
 
 _MAX_CITATION_LENGTH = 40

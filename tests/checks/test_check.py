@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from core.checks import CHECKER_VERSION, SourceText, Verdict, check_answer, check_statement
+from core.answer.check_results import CHECKER_VERSION, SourceText, Verdict
+from core.checks import check_answer, check_statement
 
 PAGE = (
     "北川灯具公司是一家生产灯塔设备的企业，总部设在海州市。{}"

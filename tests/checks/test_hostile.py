@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.checks import SourceText, check_answer, check_statement
+from core.answer.check_results import SourceText
+from core.checks import check_answer, check_statement
 
 STATEMENT = "甲公司2024年收入为1.2亿元，不得增长两成，董事长说「甲乙丙丁戊己庚辛」第38条 GPT-4"
 SIZE = 6_000

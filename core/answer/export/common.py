@@ -31,8 +31,7 @@ from core.base.text import one_line
 from core.legal.entities import LIBRARY_LABELS
 
 if TYPE_CHECKING:
-    from core.legal.legal_services import StatuteCheck
-    from core.legal.verify import StatuteFinding
+    from core.legal import StatuteCheck, StatuteFinding
 
 CheckStatutes = Callable[[Message], "StatuteCheck | None"]
 """A function that returns 法条核验 of an answer."""

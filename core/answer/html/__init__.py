@@ -1,0 +1,1 @@
+"""HTML of answers, sources and formulas. Everything is escaped."""

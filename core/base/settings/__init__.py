@@ -1,5 +1,6 @@
 """Settings: defaults < settings.yaml < saved from the page < environment. They are validated and frozen."""
 
+from core.base.settings.describe import NOT_SET, SettingEntry, format_value, list_settings
 from core.base.settings.load import (
     LoadedSettings,
     Origin,
@@ -10,7 +11,17 @@ from core.base.settings.load import (
     log_problems,
 )
 from core.base.settings.model_choice import EMBEDDED, EMBEDDED_LABEL, ModelChoice, choose_model
-from core.base.settings.saved import SavedSettingsFile, SavedSettingsStore, SavedValues, SettingsNotSaved
+from core.base.settings.saved import (
+    SavedSettingsFile,
+    SavedSettingsStore,
+    SavedValues,
+    SettingsNotSaved,
+    SettingsTooNew,
+    UnreadableSettings,
+    decode_values,
+    encode_values,
+    merge_changes,
+)
 from core.base.settings.sections import (
     LimitsSettings,
     LlmSettings,
@@ -42,6 +53,7 @@ __all__ = [
     "EDITABLE",
     "EMBEDDED",
     "EMBEDDED_LABEL",
+    "NOT_SET",
     "Address",
     "Addresses",
     "ApiKey",
@@ -65,15 +77,23 @@ __all__ = [
     "SearchSettings",
     "Seconds",
     "Section",
+    "SettingEntry",
     "Settings",
     "SettingsNotSaved",
+    "SettingsTooNew",
+    "UnreadableSettings",
     "ValueFormat",
     "Word",
     "are_proxies_configured",
     "child_environment",
     "choose_model",
     "cookie_secret",
+    "decode_values",
+    "encode_values",
+    "format_value",
+    "list_settings",
     "load_settings",
     "log_problems",
+    "merge_changes",
     "variable_name",
 ]

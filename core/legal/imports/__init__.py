@@ -1,0 +1,1 @@
+"""Imports: download, build and replace the library."""

@@ -1,0 +1,1 @@
+"""Corpus layouts, one module each, and the files of a source."""

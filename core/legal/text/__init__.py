@@ -1,0 +1,1 @@
+"""Texts about law: citations, law names, article numbers, periods, and comparison with articles."""

@@ -12,11 +12,10 @@ from core.answer.message import Message, Mode
 from core.app import App
 from core.base.errors import AppError, InputError
 from core.reading import Page
-from core.run.answer_service import AnswerService
-from core.run.question import AnswerOptions, Question
+from core.run import AnswerOptions, AnswerService, Question
 from core.search.errors import NoEngine
 from core.search.types import Source
-from core.store.errors import ConversationNotFound, StoreError
+from core.store import ConversationNotFound, StoreError
 from core.ui import conversation_sync, identity, session, visitor_preferences
 from core.ui.chat import attachments, search_switch, settings_panel
 from core.ui.chat.commands import Command, help_text, parse_command

@@ -10,10 +10,17 @@ import streamlit as st
 from markupsafe import Markup
 from streamlit.delta_generator import DeltaGenerator
 
-from core.answer.annotation import annotate
+from core.answer import (
+    Block,
+    BlockStream,
+    annotate,
+    references_html,
+    render_annotated,
+    render_html,
+    results_html,
+    split_clean_blocks,
+)
 from core.answer.check_results import AnswerCheck
-from core.answer.html.markdown import Block, BlockStream, render_annotated, render_html, split_clean_blocks
-from core.answer.html.source_html import references_html, results_html
 from core.search.types import SearchResult, Source
 from core.ui import session
 from core.ui.escape import draw_html

@@ -13,9 +13,7 @@ from markupsafe import Markup
 from core.answer.message import Message
 from core.app import App
 from core.base.errors import AppError
-from core.run.admission import TooManyQuestions
-from core.run.answer_checking import TextsByNumber
-from core.run.question import AnswerOptions
+from core.run import AnswerOptions, TextsByNumber, TooManyQuestions
 from core.ui import conversation_sync, identity, session
 from core.ui.chat import settings_panel
 from core.ui.escape import draw_html, escape_label

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from streamlit.elements.widgets.chat import ChatInputValue
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core.answer.source_details import ATTACHED
+from core.answer import ATTACHED
 from core.app import App
 from core.reading import FileError, Page, Reader
 from core.ui import conversation_sync, session

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import streamlit as st
 from markupsafe import Markup
 
+from core.answer import UNCITED, CitationVerdict, list_verdicts, tally, verdict_html
 from core.answer.check_results import BY_MODEL_LABEL, AnswerCheck
-from core.answer.citation_verdicts import UNCITED, CitationVerdict, list_verdicts, tally
-from core.answer.html.source_html import verdict_html
 from core.answer.message import Message
 from core.app import App
 from core.search.types import Source

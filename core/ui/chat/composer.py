@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.app import App
-from core.reading.attached_files import FILE_KINDS
+from core.reading import FILE_KINDS
 from core.ui import session
 from core.ui.chat import actions, attachments, search_switch, settings_panel
 from core.ui.escape import escape_label

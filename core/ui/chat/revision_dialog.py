@@ -7,13 +7,12 @@ from functools import partial
 
 import streamlit as st
 
+from core.answer import revision_diff_html, tally
 from core.answer.check_results import AnswerCheck
-from core.answer.citation_verdicts import tally
-from core.answer.html.revision_diff import revision_diff_html
 from core.answer.message import Message
 from core.app import App
 from core.base.text import clean
-from core.run.revision import Revision, has_problems
+from core.run import Revision, has_problems
 from core.ui import conversation_sync, session
 from core.ui.chat import answer_tasks
 from core.ui.chat.answer import draw_answer

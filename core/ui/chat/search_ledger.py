@@ -11,8 +11,7 @@ from markupsafe import Markup
 from core.answer.events import SearchFinished
 from core.app import App
 from core.base.text import one_line, time_ago
-from core.search.query import MAX_LENGTH, describe_filters
-from core.search.registry import unsupported_filters
+from core.search import MAX_LENGTH, describe_filters, unsupported_filters
 from core.search.types import Attempt, AttemptOutcome, SearchResponse
 from core.ui.chat import actions
 from core.ui.escape import draw_html

@@ -7,12 +7,11 @@ from functools import partial
 
 import streamlit as st
 
+from core.answer import list_verdicts
 from core.answer.check_results import AnswerCheck, Verdict
-from core.answer.citation_verdicts import list_verdicts
 from core.answer.message import Message
 from core.app import App
-from core.run.answer_checking import TextsByNumber, source_texts
-from core.run.question import AnswerOptions
+from core.run import AnswerOptions, TextsByNumber, source_texts
 from core.ui.chat import answer_tasks
 
 

@@ -12,8 +12,7 @@ import streamlit as st
 
 from core.app import App
 from core.base.settings import PanelControl
-from core.run.choices import NO_CHOICES, Choices
-from core.run.reader_controls import Control, ControlGroup, control_groups, read_choices, restore_picked
+from core.run import NO_CHOICES, Choices, Control, ControlGroup, control_groups, read_choices, restore_picked
 from core.ui import visitor_preferences
 from core.ui.escape import escape_label
 

@@ -9,9 +9,8 @@ import streamlit as st
 from markupsafe import Markup
 from streamlit.delta_generator import DeltaGenerator
 
-from core.answer.html.source_html import results_html, site_name, source_panel_html
+from core.answer import OFFICIAL, is_official, results_html, site_name, source_panel_html
 from core.answer.message import Message
-from core.answer.source_details import OFFICIAL, is_official
 from core.app import App
 from core.search.types import SearchResult, Source
 from core.ui import session

@@ -9,10 +9,8 @@ from datetime import datetime
 import streamlit as st
 from markupsafe import Markup
 
-from core.answer.citation_verdicts import MARKS, VERDICTS_WORST_FIRST
-from core.answer.html.source_marks import TextSpan, compared_spans, marked_html
+from core.answer import MARKS, VERDICTS_WORST_FIRST, TextSpan, compared_spans, marked_html, reading_status
 from core.answer.message import Message
-from core.answer.source_details import reading_status
 from core.app import App
 from core.base.errors import AppError
 from core.base.text import one_line, shorten

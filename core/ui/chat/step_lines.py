@@ -14,6 +14,7 @@ from typing import Literal, assert_never
 
 from markupsafe import Markup
 
+from core.answer import reading_status, references_html, results_html
 from core.answer.events import (
     Answer,
     Checked,
@@ -31,8 +32,6 @@ from core.answer.events import (
     ToolStarted,
     Usage,
 )
-from core.answer.html.source_html import references_html, results_html
-from core.answer.source_details import reading_status
 from core.base.text import clean, one_line, shorten
 from core.base.web_addresses import host_of
 from core.legal.entities import LAWS

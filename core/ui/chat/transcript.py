@@ -15,8 +15,8 @@ from markupsafe import Markup
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunException
 
+from core.answer import NO_SOURCES_NOTE
 from core.answer.check_results import AnswerCheck
-from core.answer.citation_verdicts import NO_SOURCES_NOTE
 from core.answer.events import (
     CUT_OFF_KIND,
     Answer,
@@ -39,7 +39,7 @@ from core.answer.message import Message
 from core.app import App
 from core.base.tuning import short_switch_interval
 from core.legal.entities import LAWS
-from core.run.run import Run
+from core.run import Run
 from core.ui import conversation_sync, session
 from core.ui.chat import (
     actions,

@@ -9,7 +9,7 @@ from typing import Any
 
 import altair as alt
 
-from core.metrics.time_spans import Grain, TimeSpan
+from core.metrics import Grain, TimeSpan
 
 # The categorical colours of .streamlit/config.toml, by what they mean here.
 TEAL, AMBER, BLUE, RED, GREEN, MAUVE = "#2f6f6a", "#b7791f", "#5a67a8", "#a8505a", "#6b7f3a", "#7a6a8a"

@@ -17,8 +17,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.app import App
 from core.base.errors import AppError
-from core.metrics.statistics import DashboardReport, OutcomeCount, SpanStats, read_report
-from core.metrics.time_spans import TIME_SPANS, Grain, TimeSpan
+from core.metrics import TIME_SPANS, DashboardReport, Grain, OutcomeCount, SpanStats, TimeSpan, read_report
 from core.search.types import CacheLayer
 from core.ui import clock, figure_table
 from core.ui.dashboard import charts, headlines

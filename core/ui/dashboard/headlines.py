@@ -9,8 +9,7 @@ from typing import Literal
 
 import streamlit as st
 
-from core.metrics.statistics import DashboardReport, SpanStats
-from core.metrics.time_spans import TimeSpan
+from core.metrics import DashboardReport, SpanStats, TimeSpan
 from core.ui.escape import escape_label
 
 NO_VALUE = "–"

@@ -11,22 +11,26 @@ import streamlit as st
 from markupsafe import Markup, escape
 
 from core.base.chinese.numerals import to_chinese
-from core.legal import legal_export
-from core.legal.article_numbers import ArticleNumber, parse_article_number
-from core.legal.library.article_history import (
+from core.legal import (
     AmendingItem,
+    ArticleNumber,
     ArticleVersion,
+    LawVersion,
+    LegalArticle,
+    StoredArticle,
     amending_items,
     article_history,
+    article_result,
+    diff_texts,
+    excerpt,
     has_same_words,
+    law_query,
+    legal_export,
+    parse_article_number,
+    short_link,
+    source_name,
+    split_paragraphs,
 )
-from core.legal.library.article_index import StoredArticle
-from core.legal.library.catalogue import source_name
-from core.legal.library.law_index import LawVersion
-from core.legal.library.statutes import LegalArticle, article_result
-from core.legal.page_addresses import law_query, short_link
-from core.legal.text.paragraphs import excerpt, split_paragraphs
-from core.legal.text.text_diff import diff_texts
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
 from core.ui.legal import legal_page

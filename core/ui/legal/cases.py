@@ -11,12 +11,8 @@ from markupsafe import Markup
 from core.base.errors import AppError
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
-from core.legal import legal_export
+from core.legal import CaseResponse, LegalServices, NoLegalIndex, legal_export, source_name
 from core.legal.entities import CaseFilter, CaseType, CourtCase
-from core.legal.errors import NoLegalIndex
-from core.legal.legal_services import LegalServices
-from core.legal.library.case_search import CaseResponse
-from core.legal.library.catalogue import source_name
 from core.ui import identity, legal_views, statute_findings
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning

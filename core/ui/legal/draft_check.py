@@ -14,13 +14,20 @@ from markupsafe import Markup, escape
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.base.errors import AppError
-from core.legal import legal_export
-from core.legal.draft import PASTED_DRAFT_NAME, Draft, draft_with_comments
-from core.legal.legal_services import LegalServices
-from core.legal.text.periods import Period
-from core.legal.verify import PROBLEMS, WORST_FIRST, Author, StatuteFinding, StatuteMark
-from core.reading import FileError, Reader
-from core.reading.attached_files import FILE_KINDS
+from core.legal import (
+    PASTED_DRAFT_NAME,
+    PROBLEMS,
+    WORST_FIRST,
+    Author,
+    Draft,
+    LegalServices,
+    Period,
+    StatuteFinding,
+    StatuteMark,
+    draft_with_comments,
+    legal_export,
+)
+from core.reading import FILE_KINDS, FileError, Reader
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
 from core.ui.legal import legal_page

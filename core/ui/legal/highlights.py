@@ -10,8 +10,7 @@ from markupsafe import Markup, escape
 from core.base.chinese.script import to_simplified
 from core.base.chinese.sentences import best_passage
 from core.base.text import one_line
-from core.legal.text.lay_words import search_terms
-from core.legal.text.statute_citations import find_citations
+from core.legal import find_citations, search_terms
 
 _OWN_WEIGHT = 1.0
 

@@ -12,10 +12,7 @@ from markupsafe import Markup
 
 from core.app import App
 from core.base.errors import AppError
-from core.legal.imports.build import ImportProgress
-from core.legal.imports.corpus_download import PUBLIC_CORPORA
-from core.legal.imports.import_job import DOWNLOAD, Importer, ImportJob
-from core.legal.imports.report import ImportReport
+from core.legal import DOWNLOAD, PUBLIC_CORPORA, Importer, ImportJob, ImportProgress, ImportReport
 from core.ui import permission
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning

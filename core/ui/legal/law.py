@@ -10,16 +10,19 @@ from markupsafe import Markup, escape
 from core.base.chinese.numerals import to_chinese
 from core.base.chinese.script import to_simplified
 from core.base.text import one_line, shorten
-from core.legal import legal_export
-from core.legal.article_numbers import ArticleNumber, parse_article_number
-from core.legal.legal_services import LegalServices
-from core.legal.library.article_index import StoredArticle
-from core.legal.library.catalogue import source_name
-from core.legal.library.index import LegalIndex
-from core.legal.library.law_index import LawVersion
-from core.legal.library.statutes import later_amendment_note
-from core.legal.library.version_on_day import missing_amendments
-from core.legal.text.law_names import law_key
+from core.legal import (
+    ArticleNumber,
+    LawVersion,
+    LegalIndex,
+    LegalServices,
+    StoredArticle,
+    later_amendment_note,
+    law_key,
+    legal_export,
+    missing_amendments,
+    parse_article_number,
+    source_name,
+)
 from core.ui import legal_views
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning

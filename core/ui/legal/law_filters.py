@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.legal.library.catalogue import FACETS, FIELD, ISSUER, KIND, STATE, YEARS, Catalogue
-from core.legal.text.periods import Period, parse_period
+from core.legal import FACETS, FIELD, ISSUER, KIND, STATE, YEARS, Catalogue, Period, parse_period
 from core.ui.escape import escape_label
 from core.ui.frame import draw_warning
 

@@ -9,12 +9,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from core.base.text import one_line, shorten
-from core.legal.article_numbers import ArticleNumber
-from core.legal.library.index import LegalIndex
-from core.legal.library.law_index import LawVersion
-from core.legal.library.version_on_day import version_on
-from core.legal.page_addresses import law_query, short_link
-from core.legal.text.periods import Period, parse_period
+from core.legal import ArticleNumber, LawVersion, LegalIndex, Period, law_query, parse_period, short_link, version_on
 from core.ui.escape import draw_html
 from core.ui.frame import draw_warning
 from core.ui.legal import legal_page

@@ -9,11 +9,10 @@ import streamlit as st
 from markupsafe import Markup
 
 from core.base.text import one_line, shorten
-from core.legal.legal_services import LegalServices
+from core.legal import LegalServices
 from core.search.types import SearchResponse
 from core.ui import legal_views
-from core.ui.chat import search_ledger
-from core.ui.chat.answer import draw_results
+from core.ui.chat import draw_results, search_ledger
 from core.ui.escape import draw_html, escape_label
 
 PAGE = "pages/legal.py"
@@ -79,4 +78,10 @@ def draw_nothing_imported(*, web: bool) -> None:
             "问源不自带法律全文。导入一份公开的法律文本之后，可以按条查看、核验引用，断网也能用。"
             + ("现在查法规和案例会改用网络搜索。" if web else "现在也没有可用的网络搜索引擎，所以还查不到内容。")
         )
-        st.button("去导入", type="primary", icon=":material/download:", on_click=legal_views.open_view, args=(legal_views.IMPORT,))
+        st.button(
+            "去导入",
+            type="primary",
+            icon=":material/download:",
+            on_click=legal_views.open_view,
+            args=(legal_views.IMPORT,),
+        )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.answer.citation_verdicts import tally
+from core.answer import tally
 from core.app import App
 from core.base.errors import AppError
-from core.run.pasted_check import (
+from core.run import (
     MAX_ADDRESSES,
     PastedTextCheck,
     check_pasted_text,
@@ -15,8 +15,8 @@ from core.run.pasted_check import (
     validate_pasted_text,
 )
 from core.ui import identity
-from core.ui.chat.answer import draw_answer, draw_source_list
-from core.ui.chat.citation_check import draw_check as draw_claims
+from core.ui.chat import draw_answer, draw_source_list
+from core.ui.chat import draw_check as draw_claims
 from core.ui.escape import escape_label
 from core.ui.frame import draw_warning
 

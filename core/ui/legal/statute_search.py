@@ -9,12 +9,19 @@ from markupsafe import Markup
 
 from core.base.errors import AppError
 from core.base.text import shorten
-from core.legal import legal_export
+from core.legal import (
+    FIELD,
+    KIND,
+    Catalogue,
+    CatalogueEntry,
+    LegalArticle,
+    LegalServices,
+    RegulationResponse,
+    law_query,
+    legal_export,
+    short_link,
+)
 from core.legal.entities import LawStatus
-from core.legal.legal_services import LegalServices
-from core.legal.library.catalogue import FIELD, KIND, Catalogue, CatalogueEntry
-from core.legal.library.statutes import LegalArticle, RegulationResponse
-from core.legal.page_addresses import law_query, short_link
 from core.ui import identity
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning

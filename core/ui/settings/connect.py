@@ -14,18 +14,19 @@ from core.app import App
 from core.base.errors import AppError
 from core.base.logs import hide_typed_key_in_logs
 from core.base.settings import LoadedSettings, Settings, SettingsNotSaved
-from core.llm.connection_test import ConnectionTestResult, run_connection_test
-from core.llm.errors import ModelError
-from core.llm.model_services import (
+from core.llm import (
     LOCAL_SERVICES,
     MAX_NAME_LENGTH,
     SERVICES,
+    ConnectionTestResult,
     ListedModel,
     ModelService,
     find_service,
     list_models,
+    run_connection_test,
     service_for_address,
 )
+from core.llm.errors import ModelError
 from core.ui.escape import escape_label
 from core.ui.frame import draw_warning
 from core.ui.labels import ORIGINS

@@ -6,9 +6,8 @@ import streamlit as st
 from pydantic import SecretStr
 
 from core.app import App
-from core.base.settings import variable_name
-from core.base.settings.describe import format_value
-from core.search.registry import engine_class, engine_label
+from core.base.settings import format_value, variable_name
+from core.search import engine_class, engine_label
 from core.ui.escape import escape_label
 from core.ui.frame import draw_warning
 from core.ui.settings import connect

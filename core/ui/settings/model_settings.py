@@ -6,7 +6,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.app import App
-from core.llm.model_services import LOCAL_SERVICES
+from core.llm import LOCAL_SERVICES
 from core.ui import permission
 from core.ui.settings import connect, own_key
 

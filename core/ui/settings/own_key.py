@@ -6,8 +6,7 @@ import streamlit as st
 
 from core.app import App
 from core.base.settings import OpenaiSettings, Settings
-from core.llm.model import Model
-from core.llm.model_services import SERVICES
+from core.llm import SERVICES, Model
 from core.ui.escape import escape_label
 from core.ui.frame import draw_warning
 from core.ui.settings import connect

@@ -11,10 +11,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.app import App
 from core.base.errors import AppError
-from core.base.settings.describe import NOT_SET, SettingEntry, format_value, list_settings
+from core.base.settings import NOT_SET, SettingEntry, format_value, list_settings
 from core.doctor import DiagnosisResult, DoctorCheck, EngineState, engine_states, searxng_settings, try_engines
+from core.llm import estimate_tokens
 from core.llm.errors import ModelError
-from core.llm.tokens import estimate_tokens
 from core.run.prompts import PromptPreview
 from core.search.errors import NoEngine
 from core.search.types import Source

@@ -16,10 +16,10 @@ from streamlit.testing.v1 import AppTest
 from core.app import close_shared_app, shared_app
 from core.legal.imports.import_run import law_import
 from core.legal.library.index_files import DATABASE
+from core.ui import legal_views as legal
 from core.ui.legal import cases as legal_cases
 from core.ui.legal import draft_check as legal_draft
 from core.ui.legal import law_filters as legal_asked
-from core.ui.legal import legal_page as legal
 from support import invented, web_pages
 from support.legal_page import opened, ran
 from support.pages import html, values

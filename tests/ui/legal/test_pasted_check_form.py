@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from core.run.pasted_check import MAX_TEXT_LENGTH
-from core.ui.legal import legal_page as legal
+from core.ui import legal_views as legal
 from core.ui.legal import pasted_check_form
 from support.base import ROOT
 from support.pages import html, serving, values

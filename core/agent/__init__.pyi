@@ -1,0 +1,5 @@
+from .runner import AgentRunner
+
+__all__ = [
+    "AgentRunner",
+]

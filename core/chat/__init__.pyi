@@ -1,0 +1,5 @@
+from .chat_service import ChatService
+
+__all__ = [
+    "ChatService",
+]

@@ -1,0 +1,14 @@
+from .check import check_answer, check_statement, find_objection
+from .errors import CheckInputError
+from .input_files import check_pair, read_address_sources, read_folder_sources, read_text
+
+__all__ = [
+    "CheckInputError",
+    "check_answer",
+    "check_pair",
+    "check_statement",
+    "find_objection",
+    "read_address_sources",
+    "read_folder_sources",
+    "read_text",
+]

@@ -1,0 +1,26 @@
+from .attached_files import FILE_KINDS, is_attachment
+from .charset_detection import decode_body
+from .errors import FileError, ReadingError
+from .extraction_types import DocumentComment
+from .page import Page, PageKind
+from .passages import Passage, select_passages
+from .prompt_injection import count_instructions
+from .reader import Reader, ReadOutcome
+from .settings import ReadingSettings
+
+__all__ = [
+    "FILE_KINDS",
+    "DocumentComment",
+    "FileError",
+    "Page",
+    "PageKind",
+    "Passage",
+    "ReadOutcome",
+    "Reader",
+    "ReadingError",
+    "ReadingSettings",
+    "count_instructions",
+    "decode_body",
+    "is_attachment",
+    "select_passages",
+]

@@ -1,0 +1,65 @@
+from . import prompts
+from .admission import Admission, TooManyQuestions
+from .answer_checking import AnswerChecks, TextsByNumber, source_texts
+from .answer_saver import AnswerSaver
+from .answer_service import AnswerService
+from .choices import NO_CHOICES, Choices
+from .configured import Configured
+from .excerpts import SearchState, are_related, in_script_of, is_small_talk, write_excerpts
+from .history import newest_messages
+from .law_search import WEB_SEARCH_FAILED, ArticleLookup, search_articles
+from .page_reading import attach_files, read_sources, select_pages
+from .pasted_check import MAX_ADDRESSES, PastedTextCheck, check_pasted_text, parse_pasted_sources, validate_pasted_text
+from .query_rewriting import NOTHING_SPENT, Rewriter
+from .question import AnswerOptions, Question
+from .reader_controls import Control, ControlGroup, control_groups, read_choices, restore_picked
+from .revision import Revision, has_problems
+from .run import Run
+from .run_sources import RunSources, excerptable, format_sources, format_within_budget
+
+__all__ = [
+    "MAX_ADDRESSES",
+    "NOTHING_SPENT",
+    "NO_CHOICES",
+    "WEB_SEARCH_FAILED",
+    "Admission",
+    "AnswerChecks",
+    "AnswerOptions",
+    "AnswerSaver",
+    "AnswerService",
+    "ArticleLookup",
+    "Choices",
+    "Configured",
+    "Control",
+    "ControlGroup",
+    "PastedTextCheck",
+    "Question",
+    "Revision",
+    "Rewriter",
+    "Run",
+    "RunSources",
+    "SearchState",
+    "TextsByNumber",
+    "TooManyQuestions",
+    "are_related",
+    "attach_files",
+    "check_pasted_text",
+    "control_groups",
+    "excerptable",
+    "format_sources",
+    "format_within_budget",
+    "has_problems",
+    "in_script_of",
+    "is_small_talk",
+    "newest_messages",
+    "parse_pasted_sources",
+    "prompts",
+    "read_choices",
+    "read_sources",
+    "restore_picked",
+    "search_articles",
+    "select_pages",
+    "source_texts",
+    "validate_pasted_text",
+    "write_excerpts",
+]

@@ -1,0 +1,30 @@
+from .conversations import UNDO_SECONDS, Conversation, ConversationStore, MessagePage, make_title, new_conversation_id
+from .database import Database
+from .errors import ConversationNotFound, StoreError
+from .metrics_store import AnswerCount, AttemptCount, Counts, MetricsStore, SearchCount
+from .outbox import Outbox
+from .preferences import PreferenceStore
+from .read_pages import ReadPageStore, StoredPage
+from .saved_settings import SavedSettingsTable
+
+__all__ = [
+    "UNDO_SECONDS",
+    "AnswerCount",
+    "AttemptCount",
+    "Conversation",
+    "ConversationNotFound",
+    "ConversationStore",
+    "Counts",
+    "Database",
+    "MessagePage",
+    "MetricsStore",
+    "Outbox",
+    "PreferenceStore",
+    "ReadPageStore",
+    "SavedSettingsTable",
+    "SearchCount",
+    "StoreError",
+    "StoredPage",
+    "make_title",
+    "new_conversation_id",
+]

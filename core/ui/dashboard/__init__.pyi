@@ -1,0 +1,5 @@
+from . import dashboard_page
+
+__all__ = [
+    "dashboard_page",
+]
