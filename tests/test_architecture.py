@@ -89,6 +89,40 @@ def violations(files: Iterable[Path], root: Path = ROOT) -> list[str]:
     return found
 
 
+ROOMS = {
+    "core.legal": (
+        {"article_numbers", "entities", "errors", "page_addresses"},
+        {"text"},
+        {"layouts"},
+        {"library"},
+        {"imports"},
+        {"article_sources", "draft", "legal_export", "legal_services", "verify"},
+    ),
+    "core.ui": ({""}, {"settings"}, {"dashboard"}, {"chat"}, {"legal"}),
+}
+"""The same inside two packages: a room imports from itself and from those before it. "": all modules that no other room names."""
+
+
+def room_of(name: str, package: str) -> int:
+    """Return the position of a module's room in its package."""
+    part = name.removeprefix(f"{package}.").partition(".")[0]
+    rooms = ROOMS[package]
+    return next((number for number, room in enumerate(rooms) if part in room), 0 if "" in rooms[0] else len(rooms))
+
+
+def inner_violations(files: Iterable[Path], root: Path = ROOT) -> list[str]:
+    found = []
+    for path in files:
+        here = ".".join(path.relative_to(root).with_suffix("").parts)
+        for package in ROOMS:
+            if is_in(here, package) and not here.endswith("__init__"):
+                inside = [name for name in imports(path) if is_in(name, package)]
+                found += [
+                    f"{here} imports {name}" for name in inside if room_of(name, package) > room_of(here, package)
+                ]
+    return found
+
+
 def importers(package: str) -> set[str]:
     return {str(path.relative_to(ROOT)) for path in FILES if any(is_in(name, package) for name in imports(path))}
 
@@ -104,6 +138,26 @@ def test_every_module_has_a_floor() -> None:
 
 def test_imports_go_down_only() -> None:
     assert violations(FILES) == []
+
+
+def test_imports_go_down_only_inside_law_and_page_too() -> None:
+    assert inner_violations(FILES) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("core/legal/text/planted.py", "from core.legal.library.index import LegalIndex"),
+        ("core/legal/layouts/planted.py", "def later():\n    from core.legal.imports import build"),
+        ("core/ui/chat/planted.py", "from core.ui.legal import law"),
+        ("core/ui/planted.py", "from core.ui.chat.answer import draw_answer"),
+    ],
+)
+def test_a_planted_violation_inside_a_package_is_found(tmp_path: Path, file: str, line: str) -> None:
+    planted = tmp_path / file
+    planted.parent.mkdir(parents=True)
+    planted.write_text(f"{line}\n", "utf-8")
+    assert len(inner_violations([planted], tmp_path)) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,181 @@
+"""Each package names in `__init__` what others may use; others import nothing past it.
+
+A face is read from the stub `__init__.pyi`, or from `__init__.py` where all of it is loaded at once. It names classes,
+functions and constants, and modules that may be imported as a whole.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from test_architecture import FILES, is_in
+
+from support.base import ROOT
+
+FACES = {
+    "core.base.http": """
+        Cancelled Deadline MAX_BYTES Request Response errors fetch is_public normalize_url trust_fake_addresses
+    """,
+    "core.base.settings": """
+        Address Addresses ApiKey Count EDITABLE EMBEDDED EMBEDDED_LABEL Flag Hours LimitsSettings LlmSettings
+        LoadedSettings LowerCase MetricsSettings ModelChoice NOT_SET Names OnOrOff OpenaiSettings Origin
+        PanelControl SavedSettingsFile SavedSettingsStore SavedValues SearchSettings Seconds Section
+        SettingEntry Settings SettingsNotSaved SettingsTooNew UnreadableSettings ValueFormat Word
+        are_proxies_configured child_environment choose_model cookie_secret decode_values encode_values
+        format_value list_settings load_settings log_problems merge_changes variable_name
+    """,
+    "core.search": """
+        BARE_TOOL CLOSE_FENCE CheckableEngine ClosableEngine EXTRAS EngineChain EngineHealth EngineOrder
+        LANGUAGES MAX_LENGTH NEEDS_SETTINGS NOTHING_FOUND NativeEngine OPEN_FENCE RawResult Rest ResultCache
+        SEARCH_FAILED SNIPPET_LENGTH SearchEngine SearchLimits SearchService SessionCache TIME_RANGES
+        TITLE_LENGTH build_chain clean_results describe_filters effective_query engine_class engine_label
+        engine_sections errors fence_safe find_article lacks_search manual_articles not_supported_error registry
+        search_queries search_tool sources_block strip_service_marks takes_bare_tool types unsupported_filters
+        visited_urls web_failure_note
+    """,
+    "core.reading": """
+        DocumentComment FILE_KINDS FileError Page PageKind Passage ReadOutcome Reader ReadingError
+        ReadingSettings count_instructions decode_body is_attachment select_passages
+    """,
+    "core.llm": """
+        CUT_OFF_REASONS ConnectionTestResult LOCAL_SERVICES ListedModel MAX_NAME_LENGTH Model ModelCallLimit
+        ModelService Prompt SERVICES ThinkSplitter ask_once errors estimate_tokens find_service list_models
+        log_cause pieces read_reported_usage reasoning_text retry_attempts run_connection_test
+        service_for_address strip_thinking
+    """,
+    "core.legal": """
+        AmendingItem ArticleNumber ArticleVersion Author CaseResponse Catalogue CatalogueEntry DOWNLOAD
+        DiffSegment Draft FACETS FIELD ISSUER ImportJob ImportProgress ImportReport Importer KIND LawVersion
+        LegalArticle LegalIndex LegalServices NoLegalIndex PASTED_DRAFT_NAME PROBLEMS PUBLIC_CORPORA Period
+        RegulationResponse STATE StatuteCheck StatuteFinding StatuteMark StoredArticle WORST_FIRST YEARS
+        amending_items article_history article_result article_source case_address case_facts case_parts
+        diff_quotation diff_texts draft_with_comments entities excerpt find_case_numbers find_citations
+        findings_report force_note has_same_words later_amendment_note law_address law_import law_key law_query
+        legal_export may_cite missing_amendments parse_article_number parse_period past_periods reference_notes
+        search_terms short_link source_name split_paragraphs version_on
+    """,
+    "core.answer": """
+        ATTACHED Block BlockStream CitationVerdict MARKS NO_SOURCES_NOTE OFFICIAL PROBLEM_VERDICTS TextSpan
+        UNCITED VERDICTS_WORST_FIRST annotate check_results cited_numbers cited_sources compared_spans
+        describe_source events export is_official list_verdicts marked_html message parse_markdown
+        reading_status references_html render_annotated render_html results_html revision_diff_html site_name
+        source_panel_html split_clean_blocks stored_message tally verdict_html
+    """,
+    "core.checks": """
+        CheckInputError check_answer check_pair check_statement find_objection read_address_sources
+        read_folder_sources read_text
+    """,
+    "core.store": """
+        AnswerCount AttemptCount Conversation ConversationNotFound ConversationStore Counts Database MessagePage
+        MetricsStore Outbox PreferenceStore ReadPageStore SavedSettingsTable SearchCount StoreError StoredPage
+        UNDO_SECONDS make_title new_conversation_id
+    """,
+    "core.run": """
+        Admission AnswerChecks AnswerOptions AnswerSaver AnswerService ArticleLookup Choices Configured Control
+        ControlGroup MAX_ADDRESSES NOTHING_SPENT NO_CHOICES PastedTextCheck Question Revision Rewriter Run
+        RunSources SearchState TextsByNumber TooManyQuestions WEB_SEARCH_FAILED are_related attach_files
+        check_pasted_text control_groups excerptable format_sources format_within_budget has_problems
+        in_script_of is_small_talk newest_messages parse_pasted_sources prompts read_choices read_sources
+        restore_picked search_articles select_pages source_texts validate_pasted_text write_excerpts
+    """,
+    "core.chat": "ChatService",
+    "core.agent": "AgentRunner",
+    "core.metrics": """
+        DashboardReport Grain MetricsRecorder OutcomeCount SpanStats TIME_SPANS TimeSpan read_report
+    """,
+    "core.ui.chat": """
+        actions composer draw_answer draw_check draw_results draw_source_list first_screen search_ledger sidebar
+        transcript
+    """,
+    "core.ui.legal": """
+        cases draft_check import_view law law_filters legal_page pasted_check_form statute_search
+    """,
+    "core.ui.dashboard": "dashboard_page",
+    "core.ui.settings": """
+        connect model_settings own_key settings_page
+    """,
+}
+"""What others may use of each package. A change here is a decision: more names are more to learn."""
+
+
+def face(package: str, root: Path = ROOT) -> list[str]:
+    """Return the names in the `__all__` of a package."""
+    folder = root / package.replace(".", "/")
+    path = next(path for path in (folder / "__init__.pyi", folder / "__init__.py") if path.exists())
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return [str(name) for name in ast.literal_eval(node.value)]
+    raise AssertionError(f"{package} has no face")
+
+
+def package_of(module: str) -> str | None:
+    """Return the innermost package with a face that a module belongs to."""
+    return max((package for package in FACES if is_in(module, package)), key=len, default=None)
+
+
+def past_faces(files: Iterable[Path], root: Path = ROOT) -> list[str]:
+    found = []
+    for path in files:
+        here = package_of(".".join(path.relative_to(root).with_suffix("").parts))
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+            else:
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for name in names:
+                package = package_of(name)
+                if package and package != here and name != package:
+                    first = name.removeprefix(f"{package}.").partition(".")[0]
+                    if first not in FACES[package].split():
+                        found.append(f"{path.relative_to(root)} imports {name}")
+    return found
+
+
+@pytest.mark.parametrize("package", FACES)
+def test_a_face_is_as_it_was_agreed(package: str) -> None:
+    assert sorted(face(package)) == sorted(FACES[package].split())
+
+
+@pytest.mark.parametrize("package", FACES)
+def test_every_name_of_a_face_is_there(package: str) -> None:
+    module = importlib.import_module(package)
+    assert [name for name in FACES[package].split() if not hasattr(module, name)] == []
+
+
+def test_nothing_is_imported_past_a_face() -> None:
+    assert past_faces(FILES) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from core.legal.text.law_names import law_key",
+        "from core.legal.text import law_names",
+        "import core.legal.verify",
+        "def later():\n    from core.legal.verify import Verifier",
+        "from core.legal import nothing_of_the_kind",
+    ],
+)
+def test_a_planted_import_past_a_face_is_found(tmp_path: Path, line: str) -> None:
+    planted = tmp_path / "core" / "answer" / "planted.py"
+    planted.parent.mkdir(parents=True)
+    planted.write_text(f"from core.legal import law_key\nfrom core.legal.entities import LAWS\n{line}\n", "utf-8")
+    assert len(past_faces([planted], tmp_path)) == 1
+
+
+def test_every_package_has_a_face_but_the_foundation() -> None:
+    """Modules of `core.base` and `core.ui` are subjects of their own, and those of `core.legal` have one face together."""
+    packages = {".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "core").rglob("__init__.py")}
+    inside = {name for name in packages if package_of(name) not in {None, name}}
+    assert packages - inside - set(FACES) == {
+        "core",
+        "core.base",
+        "core.base.cache",
+        "core.base.chinese",
+        "core.ui",
+        "core.ui.scripts",
+    }
