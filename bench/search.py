@@ -28,13 +28,13 @@ import requests
 
 from bench.rows import Row, table
 from core.base.cache import DiskTtlCache
-from core.base.http import Deadline
+from core.base.http import Deadline, Request, Response
 from core.base.settings import SearchSettings
 from core.base.visitors import Visitor
 from core.search.cache import ResultCache, SessionCache
-from core.search.engine import HttpEngine, RawResult, Request, Response, SearchEngine
+from core.search.engine import HttpEngine, SearchEngine
 from core.search.errors import AllEnginesFailed, RateLimited
-from core.search.results import EngineResults
+from core.search.results import EngineResults, RawResult
 from core.search.search_limits import SearchLimits
 from core.search.service import SearchService
 from core.search.types import SearchQuery, SearchResult, SearchType

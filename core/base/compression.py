@@ -16,12 +16,12 @@ def compress_text(text: str) -> str:
 def decompress_text(compressed: str) -> str:
     """Return the original text. Raise ValueError for anything that `compress_text` did not produce."""
     if len(compressed) > MAX_BYTES:
-        raise ValueError("longer than anything that was packed")
-    unfolding = zlib.decompressobj()
+        raise ValueError("longer than any compressed text")
+    stream = zlib.decompressobj()
     try:
-        data = unfolding.decompress(base64.b64decode(compressed, validate=True), MAX_BYTES)
+        data = stream.decompress(base64.b64decode(compressed, validate=True), MAX_BYTES)
     except zlib.error as error:
-        raise ValueError("not packed") from error
-    if not unfolding.eof:
-        raise ValueError("cut off, or unfolding without end")
+        raise ValueError("not compressed") from error
+    if not stream.eof:
+        raise ValueError("cut off, or expanding without end")
     return data.decode()

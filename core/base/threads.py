@@ -1,4 +1,4 @@
-"""Threads: a bounded number that end soon after their work, one for a single call, and one for the process's event loop."""
+"""Threads: a pool that shrinks after its work, one thread for a single call, and one for the process's event loop."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ LINGER_SECONDS = 1.0
 
 
 class ThreadPool:
-    """Run jobs in threads of which there are never more than `limit`. A job must not raise. A pool that keeps its
-    threads would stay as large as its worst moment, and starting a thread for every request costs about as much as
-    everything else that a search adds to it. So a thread waits a second for more work, then ends."""
+    """A pool of at most `limit` threads. A job must not raise. A thread waits a second for more work, then ends: a pool
+    that keeps its threads stays as large as its worst moment. Starting one for every request doubles what a search adds
+    to it."""
 
     def __init__(self, limit: int = MAX_THREADS, *, linger: float = LINGER_SECONDS) -> None:
         self._places = threading.BoundedSemaphore(limit)
@@ -71,7 +71,7 @@ class ThreadPool:
 
 
 async def run_in_thread(function: Callable[[], T], *, name: str) -> T:
-    """Run the function in a new thread. asyncio's own pool is small on a small machine, and searches would queue there."""
+    """Run the function in a new thread and return its result. In asyncio's own pool, which is small, searches queue."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
@@ -79,11 +79,11 @@ async def run_in_thread(function: Callable[[], T], *, name: str) -> T:
         try:
             result = function()
         except BaseException as error:
-            tell(partial(future.set_exception, error))
+            end(partial(future.set_exception, error))
         else:
-            tell(partial(future.set_result, result))
+            end(partial(future.set_result, result))
 
-    def tell(settle: Callable[[], None]) -> None:
+    def end(settle: Callable[[], None]) -> None:
         with suppress(RuntimeError):  # the loop has been closed
             loop.call_soon_threadsafe(lambda: None if future.done() else settle())
 
@@ -92,7 +92,7 @@ async def run_in_thread(function: Callable[[], T], *, name: str) -> T:
 
 
 WAITING_THREADS = 64
-"""Threads that wait for others (`asyncio.to_thread`). By default there are six on two cores, and sixty readers queue."""
+"""Threads of `asyncio.to_thread`, which wait for others. By default there are six on two cores: sixty readers queue."""
 
 
 class LoopThread:
@@ -135,10 +135,9 @@ class LoopThread:
         """Cancel all tasks, close the loop and wait for the thread."""
         with self._lock:
             loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
-        if loop is None or thread is None:
-            return
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(timeout)
+        if loop is not None and thread is not None:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join(timeout)
 
 
 async def _cancel_everything() -> None:

@@ -24,8 +24,8 @@ COMMAND_LINE = Visitor("local")
 def address_group(address: str) -> str:
     """Return the address range of one network customer: an IPv4 address, or 2⁶⁴ IPv6 addresses, which count as one.
     Some proxies add a port, which is removed."""
-    if told := re.fullmatch(r"\[(.+)\](?::\d+)?|([^:]+):\d+", address):
-        address = told[1] or told[2]
+    if with_port := re.fullmatch(r"\[(.+)\](?::\d+)?|([^:]+):\d+", address):
+        address = with_port[1] or with_port[2]
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

@@ -24,7 +24,7 @@ def host_of(url: str) -> str:
     return ".".join(map(_recognisable, host.removeprefix("www.").split(".")))
 
 
-# With one of these a browser reads no host; with a backslash, another one than we do: `evil.test\.google.com`.
+# With one of these a browser reads no host; with a backslash, another host than we do: `evil.test\.google.com`.
 _IN_NO_HOST = re.compile(r"[%<>\"'`{}|^\s]")
 _LOOKS_LIKE_ITSELF = re.compile(r"[a-z0-9_\-\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]*")
 # Beside Latin letters these pass for a slash, a dot or a hyphen: `google.comノlogin.evil.test`.
@@ -41,12 +41,12 @@ def _recognisable(label: str) -> str:
 
 def is_web_url(url: str) -> bool:
     """Return whether a result may have this address."""
-    clean = url == without_user(one_line(url).replace(" ", "%20")) and len(url) <= URL_LENGTH
-    return clean and host_of(url) != "" and urlsplit(url).scheme in {"http", "https"}
+    is_clean = url == without_user(one_line(url).replace(" ", "%20")) and len(url) <= URL_LENGTH
+    return is_clean and host_of(url) != "" and urlsplit(url).scheme in {"http", "https"}
 
 
 def without_user(url: str) -> str:
-    """`https://google.com@evil.test/` leads to evil.test: what stands before the `@` is there to deceive."""
+    """Return the URL without a user name, which is there to deceive: `https://google.com@evil.test/` is evil.test."""
     try:
         parts = urlsplit(url)
         return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) if "@" in parts.netloc else url
@@ -75,20 +75,14 @@ def _strip_punctuation(url: str) -> str:
 
 
 _TRACKING = ("utm_", "spm", "fbclid", "gclid", "msclkid", "yclid", "mc_cid", "mc_eid")
-
-
 _OWN_PORT = re.compile(r":(?!80$|443$)\d+$")
 
 
 @lru_cache(maxsize=4096)
 def canonical_url(url: str) -> str:
-    """Return a form that is equal for all addresses of one page: no scheme, usual port, `www.`, fragment, tracking or
-    last slash."""
+    """Return the same form for all addresses of one page: no scheme, usual port, `www.`, fragment, tracking, last slash."""
     parts = urlsplit(url)
-    query = [
-        (key, value)
-        for key, value in parse_qsl(parts.query, keep_blank_values=True)
-        if not key.lower().startswith(_TRACKING)
-    ]
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    query = [(key, value) for key, value in pairs if not key.lower().startswith(_TRACKING)]
     port = _OWN_PORT.search(parts.netloc)
     return urlunsplit(("", host_of(url) + (port[0] if port else ""), parts.path.rstrip("/"), urlencode(query), ""))

@@ -103,15 +103,15 @@ class ResultCache:
         if text is None:
             return None
         try:
-            kept = decode(text, query)
+            saved_at, response = decode(text, query)
         except ValueError:
             log.warning("a cached search could not be read and is ignored")
             return None
-        age = self._clock() - kept.saved_at
+        age = self._clock() - saved_at
         stale = not -self.CLOCK_SKEW <= age < self._good_for[query.type]
         if stale and not even_stale:
             return None
-        return replace(kept.response, from_cache=True, cache_age=max(0.0, age), stale=stale)
+        return replace(response, from_cache=True, cache_age=max(0.0, age), stale=stale)
 
     def put(self, key: str, response: SearchResponse) -> None:
         seconds = self._good_for[response.query.type] + self._keep_stale

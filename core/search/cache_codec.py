@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from core.base.text import clean, one_line, shorten
@@ -16,18 +16,9 @@ NAME_LENGTH = 40
 NOTE_LENGTH = 500
 
 
-@dataclass(frozen=True, slots=True)
-class CachedResponse:
-    """A search response from a cache, and the time at which it was fetched."""
-
-    saved_at: float
-    """Time at which the results were fetched, in seconds since 1970."""
-    response: SearchResponse
-
-
 def encode(response: SearchResponse, *, saved_at: float) -> str:
-    """Return the response as JSON, without the query and the attempts: a later reader has its own query and asked no
-    engine."""
+    """Return the response as JSON, without query and attempts: a later reader has its own query and asked no engine.
+    `saved_at` is the time at which the results were fetched, in seconds since 1970."""
     document = {
         "saved": saved_at,
         "provider": response.provider,
@@ -40,9 +31,9 @@ def encode(response: SearchResponse, *, saved_at: float) -> str:
     return text.encode("utf-8", "replace").decode()  # a lone surrogate would crash SQLite and Redis
 
 
-def decode(text: str, query: SearchQuery) -> CachedResponse:
-    """Return the response. Raise ValueError for anything that `encode` did not write: others may be able to write to
-    the cache."""
+def decode(text: str, query: SearchQuery) -> tuple[float, SearchResponse]:
+    """Return `saved_at` and the response. Raise ValueError for anything that `encode` did not write: others may be able
+    to write to the cache."""
     try:
         document = json.loads(text)
         response = SearchResponse(
@@ -53,12 +44,12 @@ def decode(text: str, query: SearchQuery) -> CachedResponse:
             notes=tuple(_line(note, NOTE_LENGTH) for note in _typed(document["notes"], list)),
             total=_typed(document["total"], int | None),
         )
-        kept = CachedResponse(saved_at=float(_typed(document["saved"], float | int)), response=response)
+        saved_at = float(_typed(document["saved"], float | int))
     except (KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError("not a kept search response") from error
-    if not response.results or not math.isfinite(kept.saved_at):
+    if not response.results or not math.isfinite(saved_at):
         raise ValueError("a kept search response without results or time")
-    return kept
+    return saved_at, response
 
 
 def _result(entry: dict[str, Any]) -> SearchResult:

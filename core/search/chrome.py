@@ -214,8 +214,7 @@ class Browser:
     # ── On the loop thread: Chrome's life ─────────────────────────────────────────────────────────────────────────
 
     async def _start_or_reuse(self) -> _ChromeProcess:
-        """Return the running Chrome, started if necessary. One start serves all callers, also when one of them gives
-        up."""
+        """Return the running Chrome, started if necessary. One start serves all callers, even if one gives up."""
         if self._process is not None and self._process.done():
             life = _started_process(self._process)
             if life is None or not life.browser.is_connected():
@@ -292,7 +291,7 @@ class _ChromeProcess:
 
 
 async def _launch(driver: Playwright, chrome: str, args: list[str], *, sandbox: bool) -> PlaywrightBrowser:
-    """Start Chrome and return it with whether it has a sandbox."""
+    """Start Chrome and return it; without a sandbox if the system offers none."""
     from playwright.async_api import Error
 
     try:

@@ -11,18 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
-from core.base.http import Deadline, Request, Response, fetch
-from core.base.http.errors import (
-    HttpCancelled,
-    HttpConnectError,
-    HttpError,
-    HttpInvalidJson,
-    HttpInvalidRequest,
-    HttpProtocolError,
-    HttpRedirect,
-    HttpTimeout,
-    HttpTooLarge,
-)
+from core.base.http import Deadline, Request, Response, errors, fetch
 from core.base.settings import ApiKey, ModelChoice, Section, Settings, variable_name
 from core.search.errors import (
     EngineBlocked,
@@ -124,7 +113,7 @@ class HttpEngine(SearchEngine):
             if not isinstance(found, EngineResults):  # a generator runs here, and may find unexpected data
                 total = dig(response.json(), *self.total_path) if self.total_path else None
                 found = clean_results(found, engine=self.name, limit=num_results, total=total)
-        except HttpError as error:
+        except errors.HttpError as error:
             raise to_engine_error(error) from None
         except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError):
             raise EngineParseError(f"{self.name} 返回的内容与其接口说明不符。") from None
@@ -226,7 +215,7 @@ def error_document(response: Response) -> Any:
     """Return the decoded body of an error, or None: gateways answer in HTML, whatever the service promises."""
     try:
         return response.json()
-    except HttpInvalidJson:
+    except errors.HttpInvalidJson:
         return None
 
 
@@ -245,17 +234,15 @@ def object_list(data: Any, *path: str) -> list[dict[str, Any]]:
     return [entry if isinstance(entry, dict) else {} for entry in found]
 
 
-def to_engine_error(error: HttpError) -> EngineError:
+def to_engine_error(error: errors.HttpError) -> EngineError:
     """Return the EngineError for a failed HTTP exchange."""
-    kinds: dict[type[HttpError], type[EngineError]] = {
-        HttpTimeout: EngineTimeout,
-        HttpCancelled: EngineTimeout,
-        HttpConnectError: EngineUnavailable,
-        HttpInvalidRequest: EngineMisconfigured,
-        HttpRedirect: EngineRefusedQuery,
-        HttpTooLarge: EngineParseError,
-        HttpProtocolError: EngineUnavailable,
-        HttpInvalidJson: EngineParseError,
+    kinds: dict[type[errors.HttpError], type[EngineError]] = {
+        errors.HttpTimeout: EngineTimeout,
+        errors.HttpCancelled: EngineTimeout,
+        errors.HttpInvalidRequest: EngineMisconfigured,
+        errors.HttpRedirect: EngineRefusedQuery,
+        errors.HttpTooLarge: EngineParseError,
+        errors.HttpInvalidJson: EngineParseError,
     }
     return kinds.get(type(error), EngineUnavailable)(error.message, cure=error.cure)
 
@@ -263,23 +250,3 @@ def to_engine_error(error: HttpError) -> EngineError:
 def missing_key_error(variable: str, key_page: str) -> EngineMisconfigured:
     cure = f"到 {key_page} 获取密钥，然后填在「设置」页面里，或设置环境变量 {variable}。"
     return EngineMisconfigured(f"没有设置 {variable}。", cure=cure, state="缺少密钥")
-
-
-__all__ = [
-    "EngineResults",
-    "EngineSection",
-    "HttpEngine",
-    "KeySection",
-    "KeyedEngine",
-    "RawResult",
-    "Request",
-    "Response",
-    "SearchEngine",
-    "dig",
-    "error_document",
-    "fetch",
-    "missing_key_error",
-    "object_list",
-    "raise_for_status",
-    "to_engine_error",
-]

@@ -1,13 +1,7 @@
-"""Errors of searches.
+"""Errors of searches. After an EngineError the next engine is asked; its class says how long the failed one rests.
 
-SearchError ├─ QueryError                the query is blank or too long: nothing was sent ├─ RateLimited
-our own limit, per user or for the whole installation ├─ NoEngine                  the chain of usable engines is empty
-├─ EngineError               eligible for failover; the class decides how long the engine rests │  ├─ EngineTimeout │
-├─ EngineUnavailable │  ├─ EngineThrottled        the engine said 429; it may say for how long │  ├─ EngineBlocked
-   captcha, consent page, 403 │  ├─ EngineMisconfigured    wrong key, JSON switched off, no Chrome: carries the cure │
-├─ EngineQuotaExceeded │  ├─ EngineRefusedQuery     a redirect or a 400, which another query would not have met │  └─
-EngineParseError       the answer was not what the engine's API promises └─ AllEnginesFailed          every engine was
-tried; carries the attempts
+EngineBlocked is a captcha, a consent page or a 403. EngineMisconfigured is a wrong key, no Chrome, or JSON that is
+switched off, with the cure. EngineParseError is an answer that is not what the engine's API promises.
 """
 
 from __future__ import annotations
@@ -18,8 +12,7 @@ from core.base.errors import AppError
 from core.search.types import Attempt, AttemptOutcome
 
 HALF_AN_HOUR = 1800.0
-"""Rest after an error that only a change of the settings can mend. The change may be made elsewhere, so it is tried
-again."""
+"""Rest after an error that only a change of the settings can mend. It ends, as the change may be made elsewhere."""
 NEVER = 0
 
 

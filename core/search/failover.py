@@ -11,7 +11,7 @@ import logging
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 
 from core.base.http import Cancelled, Deadline
@@ -41,23 +41,14 @@ class RaceResult:
     """Error in our own code. It does not stop the other engines, and it is raised if they find nothing."""
 
 
+@dataclass(frozen=True, slots=True)
 class Failover:
-    def __init__(
-        self,
-        health: EngineHealth,
-        *,
-        hedge_after: float,
-        take_turn: Callable[[str, Deadline], None] | None = None,
-        workers: ThreadPool | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Create the failover. `take_turn` waits until our own quota allows a request to the engine, or raises
-        RateLimited."""
-        self.health = health
-        self.hedge_after = hedge_after
-        self.take_turn = take_turn
-        self.workers = workers or ThreadPool()
-        self.clock = clock
+    health: EngineHealth
+    hedge_after: float
+    take_turn: Callable[[str, Deadline], None] | None = None
+    """Function that waits until our own quota allows a request to the engine, or raises RateLimited."""
+    workers: ThreadPool = field(default_factory=ThreadPool)
+    clock: Callable[[], float] = time.monotonic
 
     def run(
         self, engines: Sequence[SearchEngine], query: SearchQuery, deadline: Deadline, *, include_resting: bool = False
@@ -114,8 +105,8 @@ class _Race:
             self._stop_running()
             raise Cancelled
         self._record_unfinished(winner)
-        found = winner.results if winner and winner.results else EngineResults()
-        return RaceResult(found, winner.engine if winner else "", tuple(self._attempts.values()), self._bug)
+        results = winner.results if winner and winner.results else EngineResults()
+        return RaceResult(results, winner.engine if winner else "", tuple(self._attempts.values()), self._bug)
 
     def _race(self) -> _Report | None:
         winner = self._race_web_engines()
@@ -125,8 +116,7 @@ class _Race:
         return winner
 
     def _ask_built_in_engines(self) -> _Report | None:
-        """Ask the built-in engines after the web engines failed. They need a few milliseconds, so the deadline does not
-        count."""
+        """Ask the built-in engines. They need a few milliseconds, so the deadline does not count."""
         for engine in self._engines:
             if not engine.reaches_web and not self._deadline.cancelled:
                 running = _Running(Deadline(BUILT_IN_SECONDS, self._failover.clock), self._failover.clock())
@@ -261,8 +251,7 @@ class _Race:
                     self._failover.health.record_failure(name, late)
 
     def _had_fair_time(self, running: _Running) -> bool:
-        """Return whether the engine had about the time after which it is hedged. Only then does lateness count against
-        it."""
+        """Return whether the engine had about the time after which it is hedged. Only then does lateness count."""
         fair = 0.9 * min(self._failover.hedge_after, self._limit / 2)  # starting a thread takes a moment
         return running.asked is not None and self._failover.clock() - running.asked >= fair
 

@@ -14,7 +14,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.base.redis_link import RedisLink
@@ -67,10 +67,8 @@ class _Record:
     until: float = -math.inf
     trial: bool = False
     """True after the rest: `until` is the time by which the one admitted search has to report."""
-    kind: str = ""
-    reason: str = ""
-    cure: str = ""
-    status: int = 0
+    rest: Rest = Rest(0.0, "", "")
+    """The last rest, with the seconds that it had at its beginning."""
 
 
 class EngineHealth:
@@ -79,13 +77,12 @@ class EngineHealth:
     ) -> None:
         self._records = {name: _Record() for name in engines}
         self._shared_rests = _SharedRests(link) if link else None
-        self._board_read = -math.inf
+        self._shared_read = -math.inf
         self._clock = clock
         self._lock = threading.Lock()
 
     def admit(self, engine: str) -> Rest | None:
-        """Return None if the engine may be asked; the caller then reports how it went. After a rest, only one search is
-        admitted."""
+        """Return None if the engine may be asked; the caller then reports the end. A rest is followed by one search."""
         self._read_shared_rests()
         with self._lock:
             record, now = self._records[engine], self._clock()
@@ -119,8 +116,8 @@ class EngineHealth:
             record.failures += 1
             seconds = _rest_seconds(error, record.failures)
             record.until, record.trial, record.slow = now + seconds, False, 0
-            record.kind, record.reason, record.cure, record.status = error.kind, error.message, error.cure, error.status
-            rest, failures = self._rest(record), record.failures
+            rest = record.rest = Rest(seconds, error.kind, error.message, error.cure, error.status)
+            failures = record.failures
         log.info("engine %s rests for %.0f s (%s)", engine, seconds, error.kind)
         if self._shared_rests and not error.is_process_local:
             self._shared_rests.post(engine, rest, failures)
@@ -142,26 +139,19 @@ class EngineHealth:
             return {name: self._rest(record) if record.until > now else None for name, record in self._records.items()}
 
     def _rest(self, record: _Record) -> Rest:
-        return Rest(record.until - self._clock(), record.kind, record.reason, record.cure, record.status)
+        return replace(record.rest, seconds=record.until - self._clock())
 
     def _read_shared_rests(self) -> None:
         """Read the rests that other app servers found out, at most once a second."""
         with self._lock:
-            if self._shared_rests is None or self._clock() - self._board_read < READ_SHARED_SECONDS:
+            if self._shared_rests is None or self._clock() - self._shared_read < READ_SHARED_SECONDS:
                 return
-            self._board_read = self._clock()
+            self._shared_read = self._clock()
         for name, (rest, failures) in self._shared_rests.read(self._records).items():
             with self._lock:
                 record, now = self._records[name], self._clock()
                 if record.until < now:
-                    self._records[name] = _Record(
-                        failures=failures,
-                        until=now + rest.seconds,
-                        kind=rest.kind,
-                        reason=rest.reason,
-                        cure=rest.cure,
-                        status=rest.status,
-                    )
+                    self._records[name] = _Record(failures, until=now + rest.seconds, rest=rest)
 
 
 def _rest_seconds(error: EngineError, failures: int) -> float:
@@ -177,8 +167,8 @@ class _SharedRests:
         self._link = link
 
     def post(self, engine: str, rest: Rest, failures: int) -> None:
-        told = {"kind": rest.kind, "reason": rest.reason, "cure": rest.cure, "status": rest.status}
-        note = json.dumps({"failures": failures, **told})
+        fields = {"kind": rest.kind, "reason": rest.reason, "cure": rest.cure, "status": rest.status}
+        note = json.dumps({"failures": failures, **fields})
         milliseconds = max(1, round(rest.seconds * 1000))
         self._link.call(lambda redis: redis.set(_key(engine), note, px=milliseconds) and None, lambda: None)
 
@@ -189,7 +179,7 @@ class _SharedRests:
         return self._link.call(lambda redis: self._notes(redis, list(engines)), dict)
 
     def _notes(self, redis: Any, engines: list[str]) -> dict[str, tuple[Rest, int]]:
-        found: dict[str, tuple[Rest, int]] = {}
+        rests: dict[str, tuple[Rest, int]] = {}
         for engine, note in zip(engines, redis.mget([_key(engine) for engine in engines]), strict=True):
             if note is None or (milliseconds := redis.pttl(_key(engine))) <= 0:
                 continue
@@ -197,10 +187,10 @@ class _SharedRests:
                 fields = json.loads(note)
                 kind, reason, cure = (str(fields[name]) for name in ("kind", "reason", "cure"))
                 rest = Rest(milliseconds / 1000, kind, reason, cure, int(fields.get("status", 0)))
-                found[engine] = (rest, int(fields["failures"]))
+                rests[engine] = (rest, int(fields["failures"]))
             except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
                 log.warning("a note about engine %s in Redis could not be read and is ignored", engine)
-        return found
+        return rests
 
 
 def _key(engine: str) -> str:

@@ -34,8 +34,7 @@ class ManualArticle:
 
 
 def load_manual(folder: Path = MANUAL_FOLDER) -> tuple[ManualArticle, ...]:
-    """Return every readable article, in the order of the file names. A bad file costs one article and a line in the
-    log."""
+    """Return every readable article, in the order of the file names. A bad file costs one article."""
     articles = []
     for path in sorted(folder.glob("*.md")):
         try:

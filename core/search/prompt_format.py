@@ -19,11 +19,9 @@ SEARCH_FAILED = "（本次搜索没有成功，没有任何搜索结果。请根
 def web_failure_note(reason: str, *, has_local_results: bool) -> str:
     """Return the note for the model that the web was not searched, in the words that the reader sees.
     `has_local_results`: the local libraries or attachments have found something."""
-    return (
-        f"（{reason}以下来源来自本机的资料或用户的附件，不是网页。）"
-        if has_local_results
-        else f"（{reason}）\n{SEARCH_FAILED}"
-    )
+    if has_local_results:
+        return f"（{reason}以下来源来自本机的资料或用户的附件，不是网页。）"
+    return f"（{reason}）\n{SEARCH_FAILED}"
 
 
 # Retrieved text must not be able to close the fence it stands in, nor open a second one.
@@ -33,18 +31,11 @@ _FENCE_TAG = re.compile(r"<\s*(/?)\s*(sources?)", re.IGNORECASE)
 def sources_block(
     sources: Sequence[Source], *, snippet_length: int, passages_by_number: Mapping[int, str] | None = None
 ) -> str:
-    """Return the sources as a fenced block:
-
-    <sources> [1] title URL: https://… 摘要: … 日期: 2026-01-31 </sources>
-
-    `passages_by_number`: passages of the pages that were read, in place of the snippet.
-    """
-    entries = (
-        line
-        for source in sources
-        for line in _entry(source, snippet_length, (passages_by_number or {}).get(source.number))
-    )
-    return "\n".join((OPEN_FENCE, *entries, CLOSE_FENCE))
+    """Return the sources as a fenced block, each with number and title, URL, snippet and date on lines of their own.
+    `passages_by_number`: passages of the pages that were read, in place of the snippet."""
+    passages = passages_by_number or {}
+    lines = (line for source in sources for line in _entry(source, snippet_length, passages.get(source.number)))
+    return "\n".join((OPEN_FENCE, *lines, CLOSE_FENCE))
 
 
 def _entry(source: Source, snippet_length: int, passages: str | None) -> Iterator[str]:

@@ -97,8 +97,7 @@ class EngineChain:
     unavailable: tuple[UnavailableEngine, ...]
 
     def with_open_engines(self, previous: EngineChain) -> EngineChain:
-        """Return the chain with the engines of an earlier chain that hold a browser; the page changes no settings of
-        these."""
+        """Return the chain with an earlier chain's engines that hold a browser; the page changes no settings of these."""
         held = {engine.name: engine for engine in previous.engines if isinstance(engine, ClosableEngine)}
         return replace(self, engines=tuple(held.get(engine.name, engine) for engine in self.engines))
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from core.base.http import Deadline
 from core.base.settings import ModelChoice, SearchSettings
@@ -20,7 +22,7 @@ from core.search.failover import Failover, RaceResult, all_failed_error, web_fai
 from core.search.health import EngineHealth, Rest
 from core.search.search_limits import SearchLimits
 from core.search.single_flight import SingleFlight
-from core.search.types import Attempt, AttemptOutcome, CacheLayer, SearchEnd, SearchQuery, SearchResponse
+from core.search.types import AttemptOutcome, CacheLayer, SearchEnd, SearchQuery, SearchResponse
 
 log = logging.getLogger(__name__)
 
@@ -58,11 +60,8 @@ class SearchService:
         prepare: Callable[[SearchQuery], SearchQuery] = lambda query: query,
         on_end: Callable[[SearchEnd], None] = lambda end: None,
         clock: Callable[[], float] = time.monotonic,
-        flights: SingleFlight | None = None,
-        failover: Failover | None = None,
     ) -> None:
-        """`on_end` is told of every search, in the thread that made it; it must not raise. `flights` and `failover` are
-        those of another service, whose searches under way and health this one shares."""
+        """Create the service. `on_end` is told of every search, in the thread that made it; it must not raise."""
         self._engines = tuple(engines)
         self._settings = settings or SearchSettings()
         self._cache = cache
@@ -70,8 +69,8 @@ class SearchService:
         self._prepare = prepare
         self._on_end = on_end
         self._clock = clock
-        self._single_flight = flights or SingleFlight()
-        self._failover = failover or Failover(
+        self._single_flight = SingleFlight()
+        self._failover = Failover(
             health or EngineHealth(engine.name for engine in engines),
             hedge_after=self._settings.hedge_after,
             take_turn=limits.take_turn if limits else None,
@@ -79,18 +78,10 @@ class SearchService:
         )
 
     def for_tools(self, model: ModelChoice) -> SearchService:
-        """Return the same search with the engines that the tools of an agent with this model use."""
-        return SearchService(
-            [usable for engine in self._engines if (usable := engine.for_tools(model)) is not None],
-            settings=self._settings,
-            cache=self._cache,
-            limits=self._limits,
-            prepare=self._prepare,
-            on_end=self._on_end,
-            clock=self._clock,
-            flights=self._single_flight,
-            failover=self._failover,
-        )
+        """Return a service with the engines that the tools of an agent with this model use. All else is shared."""
+        service = copy.copy(self)
+        service._engines = tuple(usable for engine in self._engines if (usable := engine.for_tools(model)) is not None)
+        return service
 
     @property
     def has_engines(self) -> bool:
@@ -110,8 +101,8 @@ class SearchService:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences for the settings page about the cache and Redis."""
-        found = (part.warning for part in (self._cache, self._limits) if part is not None)
-        return tuple(dict.fromkeys(filter(None, found)))
+        warnings = (part.warning for part in (self._cache, self._limits) if part is not None)
+        return tuple(dict.fromkeys(filter(None, warnings)))
 
     def engine_rests(self) -> dict[str, Rest | None]:
         """Return every engine in the chain with its rest, or None."""
@@ -123,8 +114,7 @@ class SearchService:
             self._limits.admit(visitor)
 
     def reserve_for_caller(self, engine: str, *, visitor: Visitor | None) -> bool:
-        """Return whether this visitor's search would begin with this engine now, so that the caller may make it
-        instead.
+        """Return whether this visitor's search would begin with this engine now. Then the caller may make it instead.
 
         A model searches by itself while it answers, and no other part can do that for it. The search is counted here,
         and the caller reports how it went. False: search as usual, which also explains a limit that is reached.
@@ -159,28 +149,43 @@ class SearchService:
         engine: str | None = None,
         session_cache: SessionCache | None = None,
         skip_caches: bool = False,
+        deadline: Deadline | None = None,
     ) -> SearchResponse:
         """Search and return the response. `engine` names the only one to use, even if it rests. `skip_caches` reads
         neither cache and fills both. `visitor` is the one whose limit counts the search, unless a cache or a running
-        search answers it. None is the operator, without a limit."""
-        deadline = Deadline(self._settings.timeout, self._clock)
-        return self._search(query, visitor, engine, session_cache, skip_caches, deadline)
+        search answers it. None is the operator, without a limit. By default, `deadline` is that of the settings."""
+        started = self._clock()
+        deadline = deadline or Deadline(self._settings.timeout, self._clock)
+        _refuse_unusable(query)
+        prepared = self._prepare(query)
+        key = f"{engine or ''}|{prepared.key(sort_words=self._settings.sort_words)}"
+        search = _Search(query, prepared, key, engine, visitor, deadline, started)
+        try:
+            response = None if skip_caches else self._cached_response(search, session_cache)
+            if response is None:
+                response = self._join_or_fetch(search)
+        except BaseException as error:
+            self._report_end(search, error=error)
+            raise
+        response = replace(response, query=query, search_time=self._clock() - started)
+        if session_cache is not None and not response.failure:
+            session_cache.put(key, response)
+        self._report_end(search, response)
+        return response
 
     async def asearch(
         self,
         query: SearchQuery,
         *,
         visitor: Visitor | None = COMMAND_LINE,
-        engine: str | None = None,
         session_cache: SessionCache | None = None,
         skip_caches: bool = False,
     ) -> SearchResponse:
         """Search like `search`. Cancelling the task that awaits it cancels the search."""
         deadline = Deadline(self._settings.timeout, self._clock)
+        search = partial(self.search, visitor=visitor, session_cache=session_cache, skip_caches=skip_caches)
         try:
-            return await run_in_thread(
-                lambda: self._search(query, visitor, engine, session_cache, skip_caches, deadline), name="search"
-            )
+            return await run_in_thread(lambda: search(query, deadline=deadline), name="search")
         except asyncio.CancelledError:
             deadline.cancel()
             raise
@@ -190,35 +195,6 @@ class SearchService:
             self._cache.close()
 
     # ── The layers ────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _search(
-        self,
-        original_query: SearchQuery,
-        visitor: Visitor | None,
-        engine: str | None,
-        session_cache: SessionCache | None,
-        skip_caches: bool,
-        deadline: Deadline,
-    ) -> SearchResponse:
-        started = self._clock()
-        _refuse_unusable(original_query)
-        query = self._prepare(original_query)
-        key = f"{engine or ''}|{query.key(sort_words=self._settings.sort_words)}"
-        search = _Search(original_query, query, key, engine, visitor, deadline, started)
-        try:
-            response = None if skip_caches else self._cached_response(search, session_cache)
-            if response is None:
-                response = self._join_or_fetch(search)
-        except BaseException as error:
-            self._report_end(
-                search, error=error, attempts=error.attempts if isinstance(error, AllEnginesFailed) else ()
-            )
-            raise
-        response = replace(response, query=original_query, search_time=self._clock() - started)
-        if session_cache is not None and not response.failure:
-            session_cache.put(key, response)
-        self._report_end(search, response, attempts=response.attempts)
-        return response
 
     def _cached_response(self, search: _Search, session_cache: SessionCache | None) -> SearchResponse | None:
         response, layer = None, CacheLayer.SESSION
@@ -303,24 +279,14 @@ class SearchService:
         return SearchResponse(query=search.query, attempts=race.attempts, provider=answered[-1])
 
     def _report_end(
-        self,
-        search: _Search,
-        response: SearchResponse | None = None,
-        *,
-        error: BaseException | None = None,
-        attempts: tuple[Attempt, ...],
+        self, search: _Search, response: SearchResponse | None = None, error: BaseException | None = None
     ) -> None:
-        borrowed = search.layer in (CacheLayer.SESSION, CacheLayer.SHARED, CacheLayer.JOINED)
-        self._on_end(
-            SearchEnd(
-                search.original_query,
-                self._clock() - search.started,
-                response,
-                error,
-                search.layer,
-                () if borrowed else attempts,
-            )
-        )
+        end = response or error
+        attempts = end.attempts if isinstance(end, SearchResponse | AllEnginesFailed) else ()
+        if search.layer in (CacheLayer.SESSION, CacheLayer.SHARED, CacheLayer.JOINED):
+            attempts = ()  # those of an earlier search
+        seconds = self._clock() - search.started
+        self._on_end(SearchEnd(search.original_query, seconds, response, error, search.layer, attempts))
 
 
 def _refuse_unusable(query: SearchQuery) -> None:

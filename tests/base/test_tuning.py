@@ -38,7 +38,7 @@ def child():
 
 
 def child_on_all_cores():
-    with tuning.on_all_cores():
+    with tuning.use_all_cores():
         return child()
 
 

@@ -580,7 +580,7 @@ def test_the_app_caches_in_its_data_directory() -> None:
 
 def test_an_engine_that_asks_not_to_be_cached_is_not(tmp_path: Path) -> None:
     class Uncacheable(ScriptedEngine):
-        cacheable = False
+        is_cacheable = False
 
     engine = Uncacheable("fake")
     cache = ResultCache.from_settings(loaded(DATA_DIR=str(tmp_path)).values)

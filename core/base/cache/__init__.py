@@ -1,4 +1,4 @@
-"""Text that is kept for a time: on disk, or in a Redis that several app servers share."""
+"""Caches of text with an expiry time: on disk, or in a Redis that several app servers share."""
 
 from core.base.cache.disk import DiskTtlCache, TextDisk
 from core.base.cache.redis import RedisTtlCache

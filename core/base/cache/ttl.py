@@ -1,4 +1,4 @@
-"""What a cache with an expiry time can do."""
+"""The interface of a cache with an expiry time."""
 
 from __future__ import annotations
 

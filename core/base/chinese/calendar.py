@@ -1,4 +1,4 @@
-"""Dates in a text, with Chinese or Arabic figures: 2024-03-05 = 二〇二四年三月五日, 2024年上半年, 去年3月, Jan 1, 2021, 3 小时前."""
+"""Dates in a text, with Chinese or Arabic figures: 二〇二四年三月五日, 2024年上半年, 去年3月, Jan 1, 2021, 3 小时前."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LONGEST = 40
 
 @dataclass(frozen=True, slots=True)
 class WrittenDate:
-    """A day, or a stretch of months or years, as a text writes it; what the text leaves open is None."""
+    """A day, or a period of months or years, as a text writes it. Parts that the text leaves open are None."""
 
     start: int
     end: int
@@ -48,7 +48,7 @@ class WrittenDate:
     months: tuple[int, int] | None = None
     day: int | None = None
     side: str = ""
-    """前 or 后 for 2020 年之前 and 2020 年以后, which say on which side of the date something lies."""
+    """Side of the date on which something lies: 前 in 2020 年之前, 后 in 2020 年以后."""
 
     @property
     def iso(self) -> str | None:
@@ -59,7 +59,7 @@ class WrittenDate:
 
 
 def dates_in(text: str, this_year: int | None = None) -> list[WrittenDate]:
-    """Return the dates of a text in their order. 去年 is the year before `this_year`, without which its `year` is None."""
+    """Return the dates of a text in their order. 去年 is the year before `this_year`; without that, its `year` is None."""
     found = []
     for match in _DATE.finditer(comparison_form(text)):
         try:
@@ -100,7 +100,7 @@ def _parse_at_most(limit: int, numeral: str) -> int:
 
 
 def iso_day(text: object, now: datetime | None = None) -> str | None:
-    """Return the day with which a text begins, or which it names in English or counts back from `now`, in ISO notation.
+    """Return the day at the start of a text in ISO notation, or one that is in English or counted back from `now`.
     None for anything else: two weeks ago is no day."""
     if not isinstance(text, str):
         return None

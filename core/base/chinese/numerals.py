@@ -18,8 +18,8 @@ NUMERAL = r"[〇○零一二两三四五六七八九十百千万\d]{1,15}"
 
 
 def to_int(text: str) -> int:
-    """Read a whole number: 38, ３８, 三十八, 一百十五, 一二〇, or 12,000 for 一万二. Raise a ValueError for what is ambiguous (一百二: 102 to
-    some, 120 to others) or no number at all."""
+    """Return the value of a whole number: 38, ３８, 三十八, 一百十五, 一二〇, or 12,000 for 一万二. Raise ValueError for
+    anything else and for 一百二, which is 102 to some and 120 to others."""
     numeral = unicodedata.normalize("NFKC", text).strip()
     if re.fullmatch(r"[0-9]{1,8}", numeral):
         return int(numeral)
@@ -29,7 +29,8 @@ def to_int(text: str) -> int:
 
 
 def to_float(text: str) -> float:
-    """Read a number as people write it: 1.2亿, 120,000,000, 1.5 million, 三点五, 半, 百, 120 for 一百二. A ValueError for anything else."""
+    """Return the value of a number as people write it: 1.2亿, 120,000,000, 1.5 million, 三点五, 半, 百, or 120 for 一百二.
+    Raise ValueError for anything else."""
     written = text.replace(",", "").replace(" ", "")
     if written == "半":
         return 0.5
@@ -44,7 +45,7 @@ def to_float(text: str) -> float:
 
 
 def _figures(numeral: str) -> str:
-    """二〇一九 → 2019."""
+    """Return the numeral in Arabic figures, one for one: 2019 for 二〇一九."""
     return "".join(str(DIGITS[character]) for character in numeral)
 
 
@@ -55,7 +56,7 @@ def _whole(numeral: str, *, strict: bool) -> int:
 
 
 def _with_units(numeral: str, names: Sequence[str], *, strict: bool) -> int:
-    """`names`: the large units that may occur, the largest first."""
+    """Return the value of a numeral. `names` are the large units that may occur, the largest first."""
     if not names:
         return _below_ten_thousand(numeral, strict=strict)
     above, found, below = numeral.rpartition(names[0])
@@ -69,7 +70,7 @@ def _with_units(numeral: str, names: Sequence[str], *, strict: bool) -> int:
 
 
 def _below_ten_thousand(numeral: str, *, strict: bool) -> int:
-    """Without `strict`: 百 is 100, 一百二 is 120, and 二三十 is 30."""
+    """Return the value of a numeral. Without `strict`, 百 is 100, 一百二 is 120, and 二三十 is 30."""
     total, last_unit, after_zero = 0, _TEN_THOUSAND, False
     digit: int | None = None
     for character in numeral:

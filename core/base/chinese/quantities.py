@@ -1,7 +1,7 @@
 """Quantities in a text: 一亿两千万, 约 3-5 万元, 两成, 不少于三年.
 
 A quantity is an interval, because 约, 近, 超过 and 以上 make one of a number. Ordinals, article numbers and the digits in a
-product's name are names: `labels` finds them.
+product's name are names: `find_numbered_names` finds them.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Quantity:
 
 
 def find_quantities(text: str) -> list[Quantity]:
-    """Return the quantities of a text in their order. Dates, ordinals and the numbers in names are none (`dates_in`, `labels`)."""
+    """Return the quantities of a text in their order. Dates, ordinals and the numbers in names are none."""
     plain = comparison_form(text)
     return [found for match in _QUANTITY.finditer(plain) if (found := _quantity(match, text))]
 
@@ -121,9 +121,8 @@ def _normalize_name(match: re.Match[str]) -> str:
 
 
 def _quantity(match: re.Match[str], text: str) -> Quantity | None:
-    plain, start, end = match.string, match.start(), match.end()
-    start += len(match[0]) - len(match[0].lstrip())
-    if match["low"] and _is_name(match, plain):
+    start, end = match.end() - len(match[0].lstrip()), match.end()
+    if match["low"] and _is_name(match, match.string):
         return None
     try:
         low, high, unit, step = _value(match)
@@ -154,7 +153,7 @@ def _is_name(match: re.Match[str], plain: str) -> bool:
 
 
 def _value(match: re.Match[str]) -> tuple[float, float, str, float]:
-    """Low, high, unit, and the size of the last written digit."""
+    """Return low, high, the unit, and the size of the last written digit."""
     if match["share"]:
         value = to_float(match["share"]) * {"百": 1, "千": 0.1, "万": 0.01}[match["hundredths"]]
         return value, value, "%", 0.0
@@ -213,7 +212,7 @@ _SIGN_OF = {"": ""} | {word: sign for sign, words in _SIGNS.items() for word in 
 
 
 def sign_of(bound: str) -> str:
-    """Return ≥, ≤, > or < for what 以上, 不得超过 and the like make of a number, ≈ for 约, and nothing for a plain number."""
+    """Return ≥, ≤, > or < for 以上, 不得超过 and the like, ≈ for 约, and nothing for a plain number."""
     return _SIGN_OF.get(re.sub("^(?:及|或者?)|^最长(?=不)", "", _NOT.sub("不", bound)), "≈")
 
 

@@ -181,7 +181,7 @@ def _converter() -> OpenCC:
 
 
 def plain(text: str) -> str:
-    """Return the text with full-width, traditional and look-alike characters as their plain twins; no character changes its place."""
+    """Return the text with plain characters for full-width, traditional and look-alike ones. Each keeps its position."""
     return to_simplified(text).translate(_PLAIN)
 
 
@@ -203,9 +203,8 @@ def _half_width(text: str) -> str:
 def equivalent_characters(character: str) -> str:
     """Return all characters that compare equal to this one, this one included."""
     one = comparison_form(character)
-    return "".join(
-        dict.fromkeys((character, one, *(one.upper() if len(one.upper()) == 1 else ""), *_variants().get(one, "")))
-    )
+    capital = one.upper() if len(one.upper()) == 1 else ""
+    return "".join(dict.fromkeys(character + one + capital + _variants().get(one, "")))
 
 
 @cache

@@ -134,8 +134,8 @@ def _table_as_lines(table: re.Match[str]) -> str:
     _, *headings = _cells(table[1])
     lines = []
     for name, *values in map(_cells, table[2].strip().splitlines()):
-        told = values if len(values) == 1 else map(" ".join, zip(headings, values, strict=False))
-        lines.append(f"{name}：{'，'.join(told)}\n")
+        parts = values if len(values) == 1 else map(" ".join, zip(headings, values, strict=False))
+        lines.append(f"{name}：{'，'.join(parts)}\n")
     return "".join(lines)
 
 

@@ -79,11 +79,11 @@ class _DeadlineResponse(http.client.HTTPResponse):
 
     def _read_status(self) -> tuple[str, int, str]:
         """Skip interim answers. http.client takes 103 for the answer, and the next request would get the real one."""
-        found: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
-        while 100 < found[1] < 200:
+        version, status, reason = super()._read_status()  # type: ignore[misc]
+        while 100 < status < 200:
             http.client.parse_headers(self.fp)
-            found = super()._read_status()  # type: ignore[misc]
-        return found
+            version, status, reason = super()._read_status()  # type: ignore[misc]
+        return version, status, reason
 
     def _read_next_chunk_size(self) -> int:
         """Refuse negative sizes. http.client takes `-1` for a size and reads everything at once, past any limit."""
@@ -119,9 +119,7 @@ class _DeadlineConnection(HTTPConnection):
                 sock.setsockopt(*option)
             sock.settimeout(deadline.next_timeout() / share)
             sock.connect(address)
-            sock.settimeout(
-                deadline.next_timeout()
-            )  # the TLS handshake inherits this, as one limit for the whole of it
+            sock.settimeout(deadline.next_timeout())  # one limit for the whole TLS handshake, which inherits it
         except BaseException:
             sock.close()
             raise
@@ -190,8 +188,7 @@ class _Adapter(HTTPAdapter):
 
 @functools.cache
 def tls_context(ca_bundle: str) -> ssl.SSLContext:
-    """Return the TLS context of a CA bundle. Loading it takes about 40 ms, which requests spends on every new
-    connection."""
+    """Return the TLS context of a CA bundle. Loading takes 40 ms, which requests spends on every new connection."""
     context = create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED)
     try:
         if os.path.isdir(ca_bundle):

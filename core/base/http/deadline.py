@@ -64,7 +64,8 @@ class Deadline:
         with self._lock:
             self._cancelled = True
             for handle in self._sockets.values():
-                _shut_down(handle)
+                with suppress(OSError):  # not connected any more
+                    handle.shutdown(socket.SHUT_RDWR)
             calls, self._when_cancelled = self._when_cancelled, []
         for call in calls:
             call()
@@ -103,8 +104,3 @@ class Deadline:
             handle = self._sockets.pop(threading.get_ident(), None)
         if handle is not None:
             handle.close()
-
-
-def _shut_down(handle: socket.socket) -> None:
-    with suppress(OSError):  # not connected any more
-        handle.shutdown(socket.SHUT_RDWR)

@@ -1,10 +1,7 @@
 """Errors of an HTTP exchange that brought no answer. Callers turn them into errors of their own.
 
-HttpError ├─ HttpInvalidRequest        the address or a header is unusable: nothing was sent ├─ HttpNotPublic
- a visitor's address leads to this machine or its network: not connected ├─ HttpTimeout · HttpCancelled ├─
-HttpConnectError          `reason`: dns, refused, reset, tls, proxy, unreachable ├─ HttpRedirect              never
-followed; names the target's host ├─ HttpTooLarge              past the byte limit, before or after decompression ├─
-HttpProtocolError         not HTTP, cut short, or in an encoding that was not asked for └─ HttpInvalidJson
+HttpTooLarge is an answer past the byte limit, before or after decompression. HttpProtocolError is an answer that is not
+HTTP, is cut short, or has an encoding that was not asked for.
 """
 
 from __future__ import annotations

@@ -104,29 +104,22 @@ def fetch(
     A system resolver that hangs cannot be interrupted. Callers that must not wait for it abandon the thread.
     """
     prepared, origin = _prepare(request)
-    current_fetch.deadline, current_fetch.is_reused, current_fetch.public_only = deadline, True, public_only
-    current_fetch.return_redirects = return_redirects
     if public_only and is_private_name(origin.host):
         raise HttpNotPublic(host=origin.host)
-    try:
-        return _exchange(prepared, origin, max_bytes, on_bytes)
-    except _FOREIGN_ERRORS as error:
-        problem = _to_http_error(error, origin.host)
-    finally:
-        deadline.detach_socket()
-    # A server may hang up on a kept connection at the moment it is used again; that says nothing about the server.
-    hung_up = isinstance(problem, HttpConnectError) and problem.reason == "reset"
-    if hung_up and current_fetch.is_reused and request.method == "GET":
-        return fetch(
-            request,
-            deadline=deadline,
-            max_bytes=max_bytes,
-            public_only=public_only,
-            return_redirects=return_redirects,
-            on_bytes=on_bytes,
-        )
-    # Raised outside the handler, because the exception that was handled holds the full URL.
-    raise problem
+    current_fetch.deadline, current_fetch.public_only = deadline, public_only
+    current_fetch.return_redirects = return_redirects
+    while True:
+        current_fetch.is_reused = True
+        try:
+            return _exchange(prepared, origin, max_bytes, on_bytes)
+        except _FOREIGN_ERRORS as error:
+            problem = _to_http_error(error, origin.host)
+        finally:
+            deadline.detach_socket()
+        # A server may hang up on a kept connection at the moment it is used again; that says nothing about the server.
+        hung_up = isinstance(problem, HttpConnectError) and problem.reason == "reset"
+        if not (hung_up and current_fetch.is_reused and request.method == "GET"):
+            raise problem  # outside the handler, because the exception that was handled holds the full URL
 
 
 # ── The request and its answer ────────────────────────────────────────────────────────────────────────────────────

@@ -82,10 +82,10 @@ def _merge_layers(layers: _Layers, saved: SavedValues) -> LoadedSettings:
         on_page = _page_values(saved, layers)
         loaded, origins = [], dict[str, Origin]()
         for kind in layers.kinds:
+            replaced = kind.editable() if on_page[kind] else ()
+            in_file = layers.in_file.get(kind.name, {})
             found: dict[Origin, Mapping[str, Any]] = {
-                "settings.yaml": _without_keys(
-                    layers.in_file.get(kind.name, {}), kind.editable() if on_page[kind] else ()
-                ),
+                "settings.yaml": {key: value for key, value in in_file.items() if key not in replaced},
                 "page": on_page[kind],
                 "environment": layers.in_environment[kind],
             }
@@ -119,10 +119,6 @@ def _page_values(saved: SavedValues, layers: _Layers) -> dict[type[Section], dic
         }
         for kind in layers.kinds
     }
-
-
-def _without_keys(found: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
-    return {key: value for key, value in found.items() if key not in keys}
 
 
 def are_proxies_configured() -> bool:
@@ -205,18 +201,8 @@ def _report_unknown(where: str, found: Mapping[Any, Any], known: Collection[str]
 
 # Variables that a program needs on any system. None of them can hold a key.
 _HARMLESS = (
-    *(
-        "PATH",
-        "HOME",
-        "USER",
-        "LANG",
-        "LC_ALL",
-        "TZ",
-        "TMPDIR",
-        "XDG_RUNTIME_DIR",
-        "LD_LIBRARY_PATH",
-        "FONTCONFIG_PATH",
-    ),
+    *("PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"),
+    *("XDG_RUNTIME_DIR", "LD_LIBRARY_PATH", "FONTCONFIG_PATH"),
     *("SYSTEMROOT", "WINDIR", "TEMP", "TMP", "USERPROFILE", "LOCALAPPDATA", "APPDATA", "PROGRAMDATA", "PROGRAMFILES"),
 )
 

@@ -85,12 +85,11 @@ class SavedSettingsFile:
         self.path = data_dir / "settings" / "page.json"
 
     def stamp(self) -> tuple[int, int, int] | None:
-        """Return the mark of the file, at most half a second old: a page asks dozens of times while it is drawn."""
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        return status.st_mtime_ns, status.st_size, status.st_ino
 
     def read(self) -> SavedValues:
         stamp = self.stamp()

@@ -93,10 +93,7 @@ class SearchSettings(Section):
     hedge_after: Seconds = Field(1.2, ge=0.1, le=60, description="引擎多久没有答复就同时问下一个")
     sort_words: Flag = Field(False, description="缓存时不计较词序")
     engine_quota: Times = Field(
-        6_000,
-        ge=1,
-        le=1_000_000,
-        description="所有用户合计，每个引擎每分钟的请求上限；满了先排队，再用旧的缓存结果",
+        6_000, ge=1, le=1_000_000, description="所有用户合计，每个引擎每分钟的请求上限；满了先排队，再用旧的缓存结果"
     )
     engine_quotas: Quotas = Field((), description="个别引擎自己的上限，如 tavily=20, serpapi=5")
 

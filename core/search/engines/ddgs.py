@@ -10,10 +10,10 @@ from pydantic import Field
 
 from core.base.http import Deadline
 from core.base.settings import Names, Settings
-from core.search.engine import DEFAULT_SECONDS, EngineResults, EngineSection, RawResult, SearchEngine
+from core.search.engine import DEFAULT_SECONDS, EngineSection, SearchEngine
 from core.search.errors import EngineParseError, EngineThrottled, EngineTimeout, EngineUnavailable
 from core.search.query import text_with_sites
-from core.search.results import clean_results
+from core.search.results import EngineResults, RawResult, clean_results
 from core.search.types import SearchQuery, SearchType
 
 NOTHING_FOUND = "No results found."

@@ -7,21 +7,12 @@ from typing import Any, Self
 
 from pydantic import Field
 
+from core.base.http import Request, Response, fetch
 from core.base.settings import ApiKey, Flag, Settings
-from core.search.engine import (
-    KeyedEngine,
-    KeySection,
-    RawResult,
-    Request,
-    Response,
-    dig,
-    error_document,
-    fetch,
-    object_list,
-)
+from core.search.engine import KeyedEngine, KeySection, dig, error_document, object_list
 from core.search.errors import EngineQuotaExceeded
 from core.search.query import time_range_start
-from core.search.results import SNIPPET_LENGTH
+from core.search.results import SNIPPET_LENGTH, RawResult
 from core.search.types import SearchQuery, SearchType
 
 _BUDGETS = {
@@ -52,8 +43,7 @@ class ExaEngine(KeyedEngine):
         return cls(cls.require_key(settings), text=settings.section(ExaSettings).text)
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
-        """Return the request. Exa has no parameter for the language."""
-        # There is no parameter for the language: Exa goes by the meaning of the query.
+        """Return the request. It has no parameter for the language: Exa goes by the meaning of the query."""
         body: dict[str, Any] = {"query": query.text, "numResults": num_results, "contents": self._contents}
         if query.type is SearchType.NEWS:
             body["category"] = "news"

@@ -20,18 +20,10 @@ from core.base.http.errors import HttpConnectError, HttpError, HttpRedirect, Htt
 from core.base.settings import Address, Count, Seconds, Settings, Word
 from core.base.text import one_line
 from core.search.chrome import Browser, RenderedPage, find_chrome
-from core.search.engine import (
-    DEFAULT_SECONDS,
-    EngineResults,
-    EngineSection,
-    RawResult,
-    SearchEngine,
-    raise_for_status,
-    to_engine_error,
-)
+from core.search.engine import DEFAULT_SECONDS, EngineSection, SearchEngine, raise_for_status, to_engine_error
 from core.search.errors import EngineBlocked, EngineError, EngineParseError, EngineTimeout, EngineUnavailable
 from core.search.query import google_languages, language_code, text_with_sites
-from core.search.results import clean_results
+from core.search.results import EngineResults, RawResult, clean_results
 from core.search.types import SearchQuery, SearchType
 
 if TYPE_CHECKING:

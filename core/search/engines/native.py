@@ -12,21 +12,13 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
+from core.base.http import Request, Response, fetch
 from core.base.settings import ModelChoice, Names, Settings, ValueFormat, choose_model
-from core.search.engine import (
-    EngineSection,
-    HttpEngine,
-    RawResult,
-    Request,
-    Response,
-    dig,
-    fetch,
-    missing_key_error,
-    object_list,
-)
+from core.search.engine import EngineSection, HttpEngine, dig, missing_key_error, object_list
 from core.search.errors import EngineMisconfigured, EngineParseError, EngineUnavailable
 from core.search.query import language_code, recency, text_with_sites
 from core.search.registry import is_named_in_order
+from core.search.results import RawResult
 from core.search.types import SearchQuery
 
 OPENAI, DEEPSEEK = "api.openai.com", "api.deepseek.com"

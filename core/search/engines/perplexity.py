@@ -7,9 +7,11 @@ from typing import Any
 
 from pydantic import Field
 
+from core.base.http import Request, Response
 from core.base.settings import ApiKey
-from core.search.engine import KeyedEngine, KeySection, RawResult, Request, Response, object_list
+from core.search.engine import KeyedEngine, KeySection, object_list
 from core.search.query import language_code, recency
+from core.search.results import RawResult
 from core.search.types import SearchQuery
 
 MAX_RESULTS = 20

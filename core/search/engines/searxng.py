@@ -11,28 +11,23 @@ from typing import Annotated, Any, Self
 from pydantic import Field
 
 from core import __version__
-from core.base.http import Deadline
+from core.base.http import Deadline, Request, Response, fetch
 from core.base.http.errors import HttpError
 from core.base.settings import EDITABLE, Address, Addresses, Names, Settings
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
 from core.search.engine import (
     DEFAULT_SECONDS,
-    EngineResults,
     EngineSection,
     HttpEngine,
-    RawResult,
-    Request,
-    Response,
     SearchEngine,
     dig,
-    fetch,
     object_list,
     to_engine_error,
 )
 from core.search.errors import EngineError, EngineMisconfigured, EngineThrottled, EngineUnavailable
 from core.search.query import language_code, text_with_sites
-from core.search.results import clean_results
+from core.search.results import EngineResults, RawResult, clean_results
 from core.search.types import SearchQuery, SearchType
 
 log = logging.getLogger(__name__)
@@ -54,8 +49,7 @@ class SearxngSettings(EngineSection):
     name = "searxng"
     url: Annotated[Addresses, EDITABLE] = Field((), description="SearXNG 地址，可写多个，前一个失败时换下一个")
     public_url: Address = Field(
-        "https://searx.be",
-        description="没有设置 SEARXNG_URL 时使用的公共实例；公共实例大多不开放 JSON，建议自建",
+        "https://searx.be", description="没有设置 SEARXNG_URL 时使用的公共实例；公共实例大多不开放 JSON，建议自建"
     )
     engines_zh: Names = Field(
         ("baidu", "sogou", "360search", "bing"),  # SearXNG ships them switched off: they must be asked for by name
@@ -202,11 +196,7 @@ class SearxngServer(HttpEngine):
             )
         notes = (f"SearXNG 上没有响应的引擎：{'、'.join(silent)}。",) if silent else ()
         return clean_results(
-            map(_result, entries),
-            engine=self.name,
-            limit=MAX_RESULTS,
-            notes=notes,
-            total=data.get("number_of_results"),
+            map(_result, entries), engine=self.name, limit=MAX_RESULTS, notes=notes, total=data.get("number_of_results")
         )
 
 

@@ -8,10 +8,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
+from core.base.http import Request, Response, fetch
 from core.base.settings import ApiKey, LowerCase, Settings
-from core.search.engine import KeyedEngine, KeySection, RawResult, Request, Response, dig, fetch, object_list
+from core.search.engine import KeyedEngine, KeySection, dig, object_list
 from core.search.errors import EngineParseError, EngineUnavailable
 from core.search.query import google_languages, language_code, text_with_sites, time_range_start
+from core.search.results import RawResult
 from core.search.types import SearchQuery, SearchType, TimeRange
 
 
@@ -44,8 +46,7 @@ _BING_AGES = {TimeRange.DAY: "ez1", TimeRange.WEEK: "ez2", TimeRange.MONTH: "ez3
 def _bing(query: SearchQuery, num_results: int) -> dict[str, str]:
     news = query.type is SearchType.NEWS
     params = {"engine": "bing_news" if news else "bing", "q": text_with_sites(query), "count": str(num_results)}
-    market = query.language if "-" in query.language else _BING_MARKETS.get(query.language)
-    if market:
+    if market := query.language if "-" in query.language else _BING_MARKETS.get(query.language):
         params["mkt"] = market
     if query.time_range and not news:
         params["filters"] = f'ex1:"{_BING_AGES.get(query.time_range) or _days(query.time_range)}"'
@@ -111,7 +112,6 @@ class SerpapiEngine(KeyedEngine):
             raise EngineParseError
         if status != "Success":
             raise EngineUnavailable("SerpAPI 没有取到搜索结果页。", cure="请稍后重试。")
-        # Nothing found is a success with an `error` sentence and no list at all.
         for key in ("organic_results", "news_results"):
             for entry in object_list(data, key) if key in data else ():
                 # Baidu's links lead over baidu.com to the page.

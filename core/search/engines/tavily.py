@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import Field
 
+from core.base.http import Request, Response
 from core.base.settings import ApiKey
-from core.search.engine import (
-    HttpEngine,
-    KeyedEngine,
-    KeySection,
-    RawResult,
-    Request,
-    Response,
-    dig,
-    error_document,
-    object_list,
-)
+from core.search.engine import HttpEngine, KeyedEngine, KeySection, dig, error_document, object_list
 from core.search.errors import EngineQuotaExceeded, EngineThrottled
 from core.search.query import language_code
+from core.search.results import RawResult
 from core.search.types import SearchQuery, SearchType
 
 MAX_RESULTS = 20
@@ -36,8 +28,9 @@ _LIMITS = {
 class TavilyApi(HttpEngine):
     filters_language = False
 
+    @property
     @abstractmethod
-    def credentials(self) -> Mapping[str, str]: ...
+    def auth_headers(self) -> dict[str, str]: ...
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
         body: dict[str, Any] = {"query": query.text, "max_results": min(num_results, MAX_RESULTS)}
@@ -49,7 +42,7 @@ class TavilyApi(HttpEngine):
             body["include_domains"] = list(query.sites)
         if query.time_range:
             body["time_range"] = query.time_range.value
-        return Request("POST", "https://api.tavily.com/search", headers=self.credentials(), json=body)
+        return Request("POST", "https://api.tavily.com/search", headers=self.auth_headers, json=body)
 
     def check_status(self, response: Response) -> None:
         if response.status in _LIMITS:
@@ -80,6 +73,3 @@ class TavilyEngine(KeyedEngine, TavilyApi):
     label = "Tavily"
     section = TavilySettings
     key_page = "app.tavily.com"
-
-    def credentials(self) -> Mapping[str, str]:
-        return self.auth_headers

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from core.search.engine import Response
+from core.base.http import Response
 from core.search.engines.tavily import TavilyApi
 from core.search.errors import EngineBlocked
 
@@ -14,7 +12,8 @@ class TavilyKeylessEngine(TavilyApi):
     label = "Tavily（免密钥）"
     is_set_up = False
 
-    def credentials(self) -> Mapping[str, str]:
+    @property
+    def auth_headers(self) -> dict[str, str]:
         return {"X-Tavily-Access-Mode": "keyless", "X-Client-Source": "wenyuan"}
 
     def check_status(self, response: Response) -> None:

@@ -7,20 +7,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
+from core.base.http import Request, Response, fetch
 from core.base.settings import ApiKey, LowerCase, Settings
-from core.search.engine import (
-    KeyedEngine,
-    KeySection,
-    RawResult,
-    Request,
-    Response,
-    dig,
-    error_document,
-    fetch,
-    object_list,
-)
+from core.search.engine import KeyedEngine, KeySection, dig, error_document, object_list
 from core.search.errors import EngineQuotaExceeded, EngineRefusedQuery
 from core.search.query import recency
+from core.search.results import RawResult
 from core.search.types import SearchQuery
 
 MAX_CHARACTERS = 70  # a longer query is refused
@@ -52,7 +44,6 @@ class ZhipuEngine(KeyedEngine):
         return cls(cls.require_key(settings), engine=settings.section(ZhipuSettings).engine)
 
     def build_request(self, query: SearchQuery, num_results: int) -> Request:
-        """Return the request. A longer query is cut, and the filter takes only one site."""
         body: dict[str, Any] = {
             "search_query": query.text[:MAX_CHARACTERS],
             "search_engine": self._engine,

@@ -132,7 +132,7 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
 
 def test_processes_that_save_at_once_lose_nothing(tmp_path: Path) -> None:
     code = (
-        "import sys, pathlib; from core.base.settings import SavedFile; saved = SavedFile(pathlib.Path(sys.argv[1]))\n"
+        "import sys, pathlib; from core.base.settings import SavedSettingsFile; saved = SavedSettingsFile(pathlib.Path(sys.argv[1]))\n"
         "for number in range(20): saved.change({f'{sys.argv[2]}_{number}': 'x'})"
     )
     writers = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name], cwd=ROOT) for name in ("A", "B")]
