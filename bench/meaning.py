@@ -75,6 +75,6 @@ def cost(index: LegalIndex, vectors: VectorFile) -> Iterator[Row]:
 def speed(library: LegalLibrary) -> Iterator[Row]:
     index = opened(library)
     asked = questions(index, read_jsonl(DATA / "dev_queries.jsonl"), random.Random(7))
-    library.near(asked[0], 10)  # the model is loaded, and the vectors are found, before the first question
-    took = p95(lambda text: index.search(text, 10, library.near), asked)
+    library.similar_articles(asked[0], 10)  # the model is loaded, and the vectors are found, before the first question
+    took = p95(lambda text: index.search(text, 10, library.similar_articles), asked)
     yield Row(f"full text and meaning over {index.counts()['articles']:,} articles, p95", took, "ms", 40)

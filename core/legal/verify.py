@@ -208,7 +208,7 @@ class _LawTexts:
         """Return the index's suggestion for an unknown name. Only the first names get one: each is compared with all
         known names."""
         if name not in self._suggestions and len(self._suggestions) < _MOST_ASKED_BACK:
-            self._suggestions[name] = self.index.asked_back(name)
+            self._suggestions[name] = self.index.suggest_name(name)
         return self._suggestions.get(name, "")
 
 

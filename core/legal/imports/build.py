@@ -31,16 +31,8 @@ from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
 from core.legal.imports.report import ImportReport, LawChange
 from core.legal.layouts import corpora
 from core.legal.layouts.items import Skipped
-from core.legal.library.index_files import (
-    CASE_TEXT,
-    DATABASE,
-    FORMAT,
-    MANIFEST,
-    TEXT,
-    TEXT_SCHEMA,
-    connect_read_only,
-    current_folder,
-)
+from core.legal.library import index_files
+from core.legal.library.index_files import CASE_TEXT, DATABASE, MANIFEST, TEXT, connect_read_only, current_folder
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.text.dates import stated_force
 from core.legal.text.law_names import law_key
@@ -60,7 +52,6 @@ CREATE TABLE import (id INTEGER PRIMARY KEY, name TEXT, layout TEXT, imported TE
 """
 _ADDED_COLUMNS = {"court_case": ("cause", "gist", "import_id"), "import": ("origin", "sha256")}
 """Columns that indexes of earlier versions of this program do not have."""
-_WRITER_HEAP = 60_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +118,10 @@ def _delete_indexes(folder: Path, kept_name: str | None) -> None:
 
 
 def _activate(folder: Path, new: Path) -> None:
-    _flush(
-        new / DATABASE, *(path for text in (TEXT, CASE_TEXT) for path in ((new / text), *(new / text).iterdir())), new
-    )
+    texts = [path for name in (TEXT, CASE_TEXT) for path in (new / name, *(new / name).iterdir())]
+    _flush(new / DATABASE, *texts, new)
     draft = folder / f"{MANIFEST}.new"
-    draft.write_text(json.dumps({"format": FORMAT, "folder": new.name}), "utf-8")
+    draft.write_text(json.dumps({"format": index_files.FORMAT, "folder": new.name}), "utf-8")
     _flush(draft)
     draft.replace(folder / MANIFEST)
     _flush(folder)
@@ -177,7 +167,7 @@ class _Import:
             database.execute("COMMIT")
             if not (report.laws or report.cases):
                 raise _nothing_read_error(report)
-            report.changes = law_changes(known, _read_contents(database))
+            report.changes = list(law_changes(known, _read_contents(database)))
             self.has_new_index = store.has_changes or not self._update
             if self.has_new_index:
                 self._write_text(database)
@@ -202,16 +192,15 @@ class _Import:
                 store.add_case(item)
 
     def _write_text(self, database: sqlite3.Connection) -> None:
-        articles, cases = database.execute(
-            "SELECT (SELECT count(*) FROM article), (SELECT count(*) FROM court_case)"
-        ).fetchone()
+        counts = "SELECT (SELECT count(*) FROM article), (SELECT count(*) FROM court_case)"
+        articles, cases = database.execute(counts).fetchone()
         self._write(TEXT, _articles(database), 0, articles + cases)
         self._write(CASE_TEXT, _cases(database), articles, articles + cases)
 
     def _write(self, folder: str, documents: Iterator[tantivy.Document], before: int, total: int) -> None:
         (self._new / folder).mkdir()
-        index = tantivy.Index(TEXT_SCHEMA, path=str(self._new / folder))
-        writer = index.writer(_WRITER_HEAP, num_threads=1)
+        index = tantivy.Index(index_files.TEXT_SCHEMA, path=str(self._new / folder))
+        writer = index.writer(heap_size=60_000_000, num_threads=1)
         for done, document in enumerate(documents, start=before + 1):
             writer.add_document(document)
             if done % 500 == 0 or done == total:
@@ -227,8 +216,7 @@ class _Import:
 
 def _nothing_read_error(report: ImportReport) -> CorpusError:
     """Return the error for a source without one readable law or case. Such a source must not become the index in use."""
-    first = report.skipped[0] if report.skipped else None
-    why = f"第一处：{first.path}，{first.reason}。" if first else ""
+    why = "".join(f"第一处：{first.path}，{first.reason}。" for first in report.skipped[:1])
     return CorpusError(
         f"{report.source} 里没有一部法规或一个案例可以导入，{report.skipped_count:,} 处无法读取。{why}",
         cure="请对照手册「怎么导入法律文本」检查格式。",
@@ -257,16 +245,10 @@ class IndexContents(NamedTuple):
 
 def _read_contents(database: sqlite3.Connection) -> IndexContents:
     versions: dict[str, list[tuple[str, str, str]]] = {}
-    for key, *version in database.execute("SELECT key, coalesce(published, ''), name, fingerprint FROM law"):
-        versions.setdefault(key, []).append((version[0], version[1], version[2]))
-    for known in versions.values():
-        known.sort(reverse=True)
+    query = "SELECT key, coalesce(published, ''), name, fingerprint FROM law ORDER BY 2 DESC, 3 DESC, 4 DESC"
+    for key, published, name, fingerprint in database.execute(query):
+        versions.setdefault(key, []).append((published, name, fingerprint))
     return IndexContents(versions, {row[0] for row in database.execute("SELECT key FROM repeal")})
-
-
-def law_changes(before: IndexContents, after: IndexContents) -> list[LawChange]:
-    """Return the changes between two indexes. Empty after a first import, where everything would be new."""
-    return list(_find_changes(before, after)) if before.versions else []
 
 
 def index_contents(folder: Path) -> IndexContents:
@@ -278,7 +260,10 @@ def index_contents(folder: Path) -> IndexContents:
         return _read_contents(database)
 
 
-def _find_changes(before: IndexContents, after: IndexContents) -> Iterator[LawChange]:
+def law_changes(before: IndexContents, after: IndexContents) -> Iterator[LawChange]:
+    """Yield the changes between two indexes: none after a first import, where everything would be new."""
+    if not before.versions:
+        return
     for key, versions in sorted(after.versions.items()):
         (published, name, fingerprint), known = versions[0], before.versions.get(key)
         if known is None:
@@ -293,9 +278,8 @@ def _find_changes(before: IndexContents, after: IndexContents) -> Iterator[LawCh
 
 def _articles(database: sqlite3.Connection) -> Iterator[tantivy.Document]:
     titles: dict[str, str] = {}
-    for identity, name, path, text in database.execute(
-        "SELECT a.id, l.name, a.path, a.text FROM article a JOIN law l ON l.id = a.law_id"
-    ):
+    query = "SELECT a.id, l.name, a.path, a.text FROM article a JOIN law l ON l.id = a.law_id"
+    for identity, name, path, text in database.execute(query):
         title = titles.setdefault(name, _terms(name.replace("中华人民共和国", "")))
         yield tantivy.Document(id=identity, title=title, path=_terms(path), body=_terms(text))
 
@@ -368,11 +352,8 @@ class _IndexWriter:
         self._database.executemany("INSERT INTO history VALUES (?, ?)", [(law_id, day) for day in law.history])
         for article in law.articles[-3:]:
             since = stated_force(article.text) or law.effective or law.published or ""
-            for other in repealed_laws(article.text):
-                if other != key:
-                    self._database.execute(
-                        "INSERT OR REPLACE INTO repeal VALUES (?, ?, ?, ?, ?)", (other, law_id, *article.number, since)
-                    )
+            repeals = [(other, law_id, *article.number, since) for other in repealed_laws(article.text) if other != key]
+            self._database.executemany("INSERT OR REPLACE INTO repeal VALUES (?, ?, ?, ?, ?)", repeals)
 
     def add_case(self, case: CourtCase) -> None:
         self._report.cases += 1
@@ -382,24 +363,24 @@ class _IndexWriter:
             *(case.name, case.number, key, case.court, case.date, case.type.value if case.type else None),
             *(case.cause, case.gist, case.summary, case.verdict, case.url, case.source, case.text),
         )
-        if self._update and self._database.execute(_KNOWN_CASE, values).fetchone():
+        if self._update and self._database.execute(_SELECT_CASE, values).fetchone():
             self._report.unchanged += 1
             return
         self.has_changes = True
         if key:
             self._database.execute("DELETE FROM court_case WHERE name = ? AND number_key = ?", (case.name, key))
         else:  # many judgments in one table have the same name
-            self._database.execute(_EARLIER_CASE, (case.name, case.source, self._import))
-        self._database.execute(_NEW_CASE, (*values, self._import))
+            self._database.execute(_DELETE_EARLIER_CASE, (case.name, case.source, self._import))
+        self._database.execute(_INSERT_CASE, (*values, self._import))
 
 
 _CASE_VALUES = (
     *("name", "number", "number_key", "court", "date", "type"),
     *("cause", "gist", "summary", "verdict", "url", "source", "text"),
 )
-_EARLIER_CASE = "DELETE FROM court_case WHERE name = ? AND number_key IS NULL AND source = ? AND import_id < ?"
-_KNOWN_CASE = f"SELECT 1 FROM court_case WHERE {' AND '.join(f'{name} IS ?' for name in _CASE_VALUES)}"  # noqa: S608 (the names above)
-_NEW_CASE = f"INSERT INTO court_case ({', '.join(_CASE_VALUES)}, import_id) VALUES ({'?, ' * len(_CASE_VALUES)}?)"  # noqa: S608
+_DELETE_EARLIER_CASE = "DELETE FROM court_case WHERE name = ? AND number_key IS NULL AND source = ? AND import_id < ?"
+_SELECT_CASE = f"SELECT 1 FROM court_case WHERE {' AND '.join(f'{name} IS ?' for name in _CASE_VALUES)}"  # noqa: S608 (the names above)
+_INSERT_CASE = f"INSERT INTO court_case ({', '.join(_CASE_VALUES)}, import_id) VALUES ({'?, ' * len(_CASE_VALUES)}?)"  # noqa: S608
 
 
 class _StoredVersion(NamedTuple):
@@ -448,12 +429,8 @@ def repealed_laws(text: str) -> list[str]:
     """Return the keys of the laws that a closing article repeals: 《…》、《…》同时废止."""
     if not re.search(r"同时废止|即行废止|予以废止", text):
         return []
-    return [
-        law_key(name)
-        for sentence in re.split("[。；]", text)
-        if "废止" in sentence
-        for name in _WHOLE_LAW.findall(sentence)
-    ]
+    sentences = [sentence for sentence in re.split("[。；]", text) if "废止" in sentence]
+    return [law_key(name) for sentence in sentences for name in _WHOLE_LAW.findall(sentence)]
 
 
 def checksum(source: Path) -> str | None:

@@ -23,7 +23,6 @@ MAX_DOWNLOAD_BYTES = 400_000_000
 MAX_RESPONSE_BYTES = 120_000_000
 PIECE_BYTES = 4_000_000
 RESPONSE_SECONDS = 900.0
-"""Seconds until an answer was complete. Labels: mode. Bucket: histogram step; amount: seconds."""
 
 OnBytes = Callable[[int, int | None], None]
 """Callback with the bytes received so far, and the total if the server states it."""
@@ -79,9 +78,10 @@ def download_corpus(
         done = part.stat().st_size if part.exists() else 0
         if total is not None and done >= total:
             break
+        headers = {"Range": f"bytes={done}-{done + PIECE_BYTES - 1}", "Accept-Encoding": "identity"}
         try:
             answer = fetch(
-                Request("GET", address, headers=_range_headers(done)),
+                Request("GET", address, headers=headers),
                 deadline=deadline.with_limit(RESPONSE_SECONDS),
                 max_bytes=min(max_bytes, MAX_RESPONSE_BYTES),
                 public_only=public_only,
@@ -94,7 +94,7 @@ def download_corpus(
         if answer.status == 416 and done:  # nothing is left after the last byte
             break
         total = _save_piece(answer, part, done)
-        if (total or 0) > max_bytes or part.stat().st_size > max_bytes:
+        if max(total or 0, part.stat().st_size) > max_bytes:
             part.unlink()
             raise CorpusError(f"文件超过 {max_bytes // 1_000_000} MB 的上限，没有下载。")
         on_bytes(part.stat().st_size, total)
@@ -107,10 +107,6 @@ def direct_address(url: str) -> str:
     if not found:
         return url
     return f"https://codeload.github.com/{found[1]}/{found[4]}/{found[2] or ''}{found[3]}"
-
-
-def _range_headers(done: int) -> dict[str, str]:
-    return {"Range": f"bytes={done}-{done + PIECE_BYTES - 1}", "Accept-Encoding": "identity"}
 
 
 def _report_bytes(on_bytes: OnBytes, done: int, total: int | None, more: int) -> None:
@@ -132,12 +128,10 @@ def _save_piece(answer: Response, part: Path, done: int) -> int | None:
 
 
 def _finish(part: Path, target: Path) -> DownloadedCorpus:
-    digest = hashlib.sha256()
     with part.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     part.replace(target)
-    return DownloadedCorpus(target, target.stat().st_size, digest.hexdigest())
+    return DownloadedCorpus(target, target.stat().st_size, sha256)
 
 
 def safe_name(path: str) -> str:

@@ -13,12 +13,12 @@ from core.legal.library.index import SHELVES, LegalLibrary
 def embed_library(
     library: LegalLibrary, *, on_progress: OnProgress = lambda _: None, deadline: Deadline | None = None
 ) -> int | None:
-    """Compute missing vectors. Returns the number of new texts, or None without a model or an index. If cancelled, it
-    keeps what is done, and the next import continues from there."""
+    """Compute missing vectors, continuing where an import was cancelled. Returns the number of new texts, or None
+    without a model or an index."""
     index, version = library.index(), library.version
     if index is None or version is None:
         return None
-    new = []
+    count = 0
     for stage, shelf in SHELVES.items():
         if (vectors := library.vectors_of(shelf)) is None:
             return None
@@ -26,8 +26,8 @@ def embed_library(
             missing = vectors.missing_texts(text for _, text in shelf.texts(index))
             vectors.add(missing, partial(_report_progress, stage, len(missing), on_progress, deadline))
             vectors.mark_complete_for(version)
-        new.append(len(missing))
-    return sum(new)
+        count += len(missing)
+    return count
 
 
 def _report_progress(stage: str, total: int, on_progress: OnProgress, deadline: Deadline | None, done: int) -> None:

@@ -56,10 +56,10 @@ class ImportJob:
                 path_or_url,
                 update=not path_or_url,
                 public_only=True,
-                passing=temporary,
+                temporary=temporary,
                 on_progress=self._on_progress,
                 on_bytes=lambda done, total: self._on_progress(ImportProgress(DOWNLOAD, done, total or 0)),
-                until=self._deadline,
+                deadline=self._deadline,
             )
         except ImportCancelled as error:
             self.problem = str(error)
@@ -83,8 +83,7 @@ class Importer:
         """The running import, or the last one."""
 
     def start_from_address(self, url: str, title: str = "") -> ImportJob:
-        """Start an import from a web address. Raises CorpusError for anything else, which is never taken as a local
-        path."""
+        """Start an import from a web address. Raises CorpusError for anything else, such as a local path."""
         if not url.startswith(("http://", "https://")):
             raise CorpusError("这不是网址，没有导入。", cure="请输入以 http:// 或 https:// 开头的网址。")
         return self._start(title or url, url)

@@ -1,4 +1,4 @@
-"""Importing from wherever the texts are: a folder, an archive, a file or a web address; and once more from there."""
+"""Import from a folder, an archive, a file or a web address, and updates from there."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ def law_import(
     *,
     update: bool = False,
     public_only: bool = False,
-    passing: bool = False,
+    temporary: bool = False,
     on_progress: OnProgress = lambda _: None,
     on_bytes: OnBytes = lambda _done, _total: None,
-    until: Deadline | None = None,
+    deadline: Deadline | None = None,
 ) -> ImportReport:
-    """Import laws and cases alike, and compute their vectors where an embedding model is configured. `update`: only
-    what changed; without a path, from everywhere the library came from. `passing`: the file will be gone."""
-    work = _Import(library, update, public_only, passing, on_progress, on_bytes, until)
-    report = work.of(path_or_url, work.known(path_or_url)) if path_or_url else work.of_all()
+    """Import laws and cases, and compute their vectors if an embedding model is configured. `update` imports only what
+    changed; without a path, from all known origins. A `temporary` file is not recorded as an origin."""
+    work = _ImportRun(library, update, public_only, temporary, on_progress, on_bytes, deadline)
+    report = work.run(path_or_url, work.known_checksum(path_or_url)) if path_or_url else work.update_all()
     try:
-        report.vectors = embed_library(library, on_progress=on_progress, deadline=until)
+        report.vectors = embed_library(library, on_progress=on_progress, deadline=deadline)
     except EmbeddingError as error:  # the laws are imported all the same
         report.problem = str(error)
     return report
 
 
 @dataclass(frozen=True, slots=True)
-class _Import:
+class _ImportRun:
     library: LegalLibrary
     update: bool
     public_only: bool
-    passing: bool
+    temporary: bool
     on_progress: OnProgress
     on_bytes: OnBytes
-    until: Deadline | None
+    deadline: Deadline | None
 
-    def known(self, path_or_url: str) -> str | None:
-        """The checksum of what an update finds again."""
+    def known_checksum(self, path_or_url: str) -> str | None:
+        """Return the checksum of the last import from there, if this is an update."""
         index = self.library.index() if self.update else None
-        place = path_or_url if _is_address(path_or_url) else str(Path(path_or_url).absolute())
-        return index.origins().get(place) if index else None
+        origin = path_or_url if _is_address(path_or_url) else str(Path(path_or_url).absolute())
+        return index.origins().get(origin) if index else None
 
-    def of_all(self) -> ImportReport:
-        """In the order in which they were imported, because later ones stand over earlier ones: what comes after a source that
-        changed is imported again, too."""
+    def update_all(self) -> ImportReport:
+        """Update from all origins, in the order of their imports. Later ones overwrite earlier ones, so all that follow
+        a changed one are imported again."""
         index = self.library.index()
         if index is None:
             raise NoLegalIndex
@@ -64,49 +64,45 @@ class _Import:
         if not origins:
             raise CorpusError("没有记下法规库是从哪里导入的，没有更新。", cure="请给出路径或网址，之后就会记得。")
         before, reports = index_contents(self.library.folder), list[ImportReport]()
-        for origin, known in origins.items():
+        for origin, sha256 in origins.items():
             unchanged = all(report.up_to_date for report in reports)
-            reports.append(self._again(origin, known if unchanged else None))
-        return ImportReport.combine(reports, law_changes(before, index_contents(self.library.folder)))
+            reports.append(self._update_origin(origin, sha256 if unchanged else None))
+        return ImportReport.combine(reports, list(law_changes(before, index_contents(self.library.folder))))
 
-    def _again(self, origin: str, known: str | None) -> ImportReport:
-        """A source that is gone, or not there today, leaves what came from it as it is."""
+    def _update_origin(self, origin: str, known_checksum: str | None) -> ImportReport:
+        """Update from one origin. If it cannot be reached, all that came from it stays as it is."""
         try:
-            return self.of(origin, known)
+            return self.run(origin, known_checksum)
         except (ImportBusy, ImportCancelled):
             raise
         except AppError as error:
             return ImportReport(origin, problem=str(error), up_to_date=True)
 
-    def of(self, path_or_url: str, known: str | None) -> ImportReport:
-        """`known`: the checksum of what need not be read again."""
+    def run(self, path_or_url: str, known_checksum: str | None) -> ImportReport:
+        """Import one source. A file with the known checksum is not read again."""
         if not _is_address(path_or_url):
             path = Path(path_or_url).absolute()
-            return self._read(path, "" if self.passing else str(path), known)
-        fetched = self.library.folder / "download"
-        got = download_corpus(
-            path_or_url, fetched, public_only=self.public_only, on_bytes=self.on_bytes, deadline=self.until
+            return self._read(path, "" if self.temporary else str(path), known_checksum)
+        folder = self.library.folder / "download"
+        corpus = download_corpus(
+            path_or_url, folder, public_only=self.public_only, on_bytes=self.on_bytes, deadline=self.deadline
         )
-        aside = self.library.folder / f"{got.sha256[:16]}-{got.path.name}"  # folders are cleared when an import begins
-        got.path.replace(aside)
+        file = self.library.folder / f"{corpus.sha256[:16]}-{corpus.path.name}"  # an import deletes folders first
+        corpus.path.replace(file)
         try:
-            report = self._read(aside, path_or_url, known)
+            report = self._read(file, path_or_url, known_checksum)
         finally:
-            aside.unlink(missing_ok=True)
-            shutil.rmtree(fetched, ignore_errors=True)
-        report.source, report.size, report.sha256 = path_or_url, got.size, got.sha256
+            file.unlink(missing_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)
+        report.source, report.size, report.sha256 = path_or_url, corpus.size, corpus.sha256
         return report
 
-    def _read(self, path: Path, origin: str, known: str | None) -> ImportReport:
-        if known and checksum(path) == known:
+    def _read(self, path: Path, origin: str, known_checksum: str | None) -> ImportReport:
+        if known_checksum and checksum(path) == known_checksum:
             return ImportReport(path.name, up_to_date=True)
+        folder, update = self.library.folder, self.update
         return import_source(
-            self.library.folder,
-            path,
-            origin=origin,
-            update=self.update,
-            on_progress=self.on_progress,
-            deadline=self.until,
+            folder, path, origin=origin, update=update, on_progress=self.on_progress, deadline=self.deadline
         )
 
 

@@ -1,4 +1,4 @@
-"""What an import brought, what it left out, and what went wrong without ending it."""
+"""Report of an import: its counts, changes, skipped files and problems."""
 
 from __future__ import annotations
 
@@ -21,12 +21,8 @@ class LawChange:
     published_after: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "lawName": self.law,
-            "change": self.kind,
-            "before": self.published_before,
-            "after": self.published_after,
-        }
+        days = {"before": self.published_before, "after": self.published_after}
+        return {"lawName": self.law, "change": self.kind, **days}
 
 
 @dataclass(slots=True)
@@ -39,28 +35,28 @@ class ImportReport:
     articles: int = 0
     cases: int = 0
     unchanged: int = 0
-    """Versions that the index had in the same words."""
+    """Number of versions that the index had in the same words."""
     changes: list[LawChange] = field(default_factory=list)
-    """What became of laws that the index had before, and laws that it did not have; nothing after the first import."""
+    """Laws that were added, amended or repealed; empty after the first import."""
     skipped: list[Skipped] = field(default_factory=list)
     """The first thousand of `skipped_count`."""
     skipped_count: int = 0
     seconds: float = 0.0
     up_to_date: bool = False
-    """Nothing was read: the source is the file that was imported last time, or cannot be reached."""
+    """True if nothing was read: the file is that of the last import, or cannot be reached."""
     size: int = 0
     """Bytes of a download."""
     sha256: str = ""
     vectors: int | None = None
-    """Texts that were new to the embedding model; None where none is used."""
+    """Number of texts that were new to the embedding model; None without a model."""
     problem: str = ""
-    """Why a source was not read, or no vectors were computed; the library is in use all the same."""
+    """Reason why a source was not read or no vectors were computed. The library is in use all the same."""
     sources: list[ImportReport] = field(default_factory=list)
-    """The report of each source, where all were updated."""
+    """Report of each source, if all were updated."""
 
     @classmethod
     def combine(cls, sources: list[ImportReport], changes: list[LawChange]) -> ImportReport:
-        """Return the sum of the reports of several sources, one after the other; `changes` are those of all of them together."""
+        """Return the sum of the reports of several sources. `changes` are those of all of them together."""
         return cls(
             changes=changes,
             skipped=[entry for one in sources for entry in one.skipped],
@@ -78,7 +74,7 @@ class ImportReport:
 
     @property
     def problems(self) -> Sequence[str]:
-        """A sentence for each source that was not read, and for vectors that were not computed."""
+        """One sentence per source that was not read, and one for vectors that were not computed."""
         sources = [f"{one.source}：{one.problem}" for one in self.sources if one.problem]
         return [*sources, self.problem] if self.problem else sources
 

@@ -81,9 +81,7 @@ def _text(record: Mapping[str, Any], name: str) -> str:
 
 def _type(written: str) -> CaseType | None:
     """Return the case type that a text begins with: 民事案件 and 民事一审 are 民事."""
-    if not written:
-        return None
     found = next((kind for kind in CaseType if written.startswith(kind.value)), None)
-    if found is None:
+    if written and found is None:
         raise ValueError("caseType")
     return found

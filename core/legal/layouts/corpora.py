@@ -12,6 +12,7 @@ A file that cannot be read becomes a `Skipped` with the reason; the others are i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -41,15 +42,13 @@ class Survey:
 
 def survey(source: Path) -> Survey:
     """Read the names in a source and detect its layout. Raises CorpusError for an unknown one."""
-    files = dict.fromkeys(_LAYOUTS, 0)
-    metadata: list[SourceFile] = []
+    files: Counter[ModuleType] = Counter()
 
     def count(path: PurePosixPath) -> bool:
-        for layout in _LAYOUTS:
-            files[layout] += layout.is_ours(path)
+        files.update(layout for layout in _LAYOUTS if layout.is_ours(path))
         return any(layout.is_metadata(path) for layout in _LAYOUTS)
 
-    metadata.extend(read_source_files(source, count))
+    metadata = list(read_source_files(source, count))
     layout = max(_LAYOUTS, key=lambda layout: files[layout])
     if not files[layout]:
         raise CorpusError(
@@ -60,8 +59,7 @@ def survey(source: Path) -> Survey:
 
 
 def read(source: Path, found: Survey, on_file: Callable[[], None] = lambda: None) -> Iterator[Item]:
-    """Yield every law, case and skipped file. `on_file` is called after each of the `found.files`; it may raise to
-    stop."""
+    """Yield every law, case and skipped file. `on_file` is called after each file and may raise to stop."""
 
     def files() -> Iterator[SourceFile]:
         for entry in read_source_files(source, found.layout.is_ours):

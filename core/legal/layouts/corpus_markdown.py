@@ -31,14 +31,8 @@ class Undecodable(ValueError):
 
 def decode(data: bytes, *, keep_blanks: bool = False) -> str:
     """Decode UTF-8 or an older Chinese encoding. Spaces become one kind, invisible characters are removed."""
-    for mark, encoding in (
-        (codecs.BOM_UTF16_LE, "utf-16"),
-        (codecs.BOM_UTF16_BE, "utf-16"),
-        (b"", "utf-8-sig"),
-        (b"", "gb18030"),
-    ):
-        if not data.startswith(mark):
-            continue
+    marked = ["utf-16"] if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else []
+    for encoding in (*marked, "utf-8-sig", "gb18030"):
         try:
             text = data.decode(encoding)
         except UnicodeDecodeError:
@@ -68,10 +62,8 @@ def parse_blocks(text: str) -> Iterator[Heading | str]:
 def tidy_heading(title: str) -> str:
     """Normalise the spaces of a heading: `第一章　总 则` → `第一章 总则`."""
     title = title.strip("* ")
-    division = _DIVISION.fullmatch(title)
-    if division:
-        ordinal = "".join(division[1].split())
-        return f"{ordinal} {_join_characters(division[2])}".strip()
+    if division := _DIVISION.fullmatch(title):
+        return f"{''.join(division[1].split())} {_join_characters(division[2])}".strip()
     return _join_characters(title)
 
 
@@ -112,8 +104,7 @@ class _ArticleParser:
         self._article_line(line)
 
     def _article_line(self, line: str) -> None:
-        start = _article_start(line, self._last_number())
-        if start:
+        if start := _article_start(line, self._last_number()):
             self._close()
             self._number, line = start
             self._numbered = True

@@ -1,5 +1,4 @@
-"""Court cases as a CSV table: a heading line with the names of `core.legal.layouts.case_records`, then one case per
-row."""
+"""Court cases as a CSV table, one per row. The first line has field names of `core.legal.layouts.case_records`."""
 
 from __future__ import annotations
 
@@ -43,8 +42,7 @@ def _rows(entry: SourceFile) -> Iterator[Item]:
         yield Skipped(str(entry.path), "第一行没有「案件名称」一列")
         return
     for row in table:
-        place = f"{entry.path.name}:{table.line_num}"
         try:
             yield parse_case_record(dict(zip(heads, row, strict=False)), entry.path.name)
         except ValueError as error:
-            yield Skipped(place, f"缺少或写错的字段：{one_line(str(error))[:60]}")
+            yield Skipped(f"{entry.path.name}:{table.line_num}", f"缺少或写错的字段：{one_line(str(error))[:60]}")

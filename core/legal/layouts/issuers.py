@@ -13,12 +13,8 @@ _NAMED = re.compile(
 
 
 def find_issuer(name: str, events: Sequence[str], kind: LawKind) -> str | None:
-    """Return the issuer of a law, or None. The title of a joint interpretation names several courts. For other laws the
-    title counts, then the last event."""
+    """Return the issuer in the title of a law, else in its last event. A joint interpretation names several courts."""
     titled = re.split("关于", name, maxsplit=1)[0]
     if kind is LawKind.INTERPRETATION and (courts := _NAMED.findall(titled)):
         return "、".join(dict.fromkeys(courts))
-    for text in (titled, *reversed(events)):
-        if found := _NAMED.search(text):
-            return found[0]
-    return None
+    return next((found[0] for text in (titled, *reversed(events)) if (found := _NAMED.search(text))), None)

@@ -32,7 +32,4 @@ def decode_file(entry: SourceFile) -> str | Skipped:
 
 def path_below(path: PurePosixPath, folders: frozenset[str]) -> tuple[str, ...]:
     """Return the parts of a path from the first known folder on. Archives put a folder of their own on top."""
-    for depth, part in enumerate(path.parts[:-1]):
-        if part in folders:
-            return path.parts[depth:]
-    return ()
+    return next((path.parts[depth:] for depth, part in enumerate(path.parts[:-1]) if part in folders), ())

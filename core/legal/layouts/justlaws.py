@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -27,6 +28,8 @@ _OWN_TITLE = ("中华人民共和国", "全国人民代表大会")
 _AMENDMENTS = "修正案"
 
 Block = Heading | str
+Version = dict[str, Any]
+"""Entry of versions.json."""
 
 
 def is_ours(path: PurePosixPath) -> bool:
@@ -56,7 +59,7 @@ def read(files: Iterable[SourceFile], metadata: Iterable[SourceFile]) -> Iterato
         yield from _parse_folder(folder, contents, versions.get(folder, {}))
 
 
-def _parse_folder(folder: PurePosixPath, contents: dict[str, list[Block]], version: dict[str, Any]) -> Iterator[Item]:
+def _parse_folder(folder: PurePosixPath, contents: dict[str, list[Block]], version: Version) -> Iterator[Item]:
     readme = contents.pop("README.md", None)
     if not readme:
         yield from (Skipped(str(folder / name), "同一文件夹里没有 README.md") for name in contents)
@@ -65,21 +68,15 @@ def _parse_folder(folder: PurePosixPath, contents: dict[str, list[Block]], versi
     for name, content in contents.items():
         title = content[0].title if content and isinstance(content[0], Heading) else ""
         if title == _AMENDMENTS:
-            yield from (_parse_law(folder / name, amendment) for amendment in _split_amendments(content[1:]))
+            yield from (_parse_law(folder / name, amendment, [], {}) for amendment in _split_amendments(content[1:]))
         elif title.startswith(_OWN_TITLE):
-            yield _parse_law(folder / name, content)
+            yield _parse_law(folder / name, content, [], {})
         else:
             parts.append(parse_articles(content[1:] if title else content, [title] if title else []))
     yield _parse_law(folder, readme, parts, version)
 
 
-def _parse_law(
-    path: PurePosixPath,
-    content: list[Block],
-    parts: Iterable[list[Article]] = (),
-    version: dict[str, Any] | None = None,
-) -> Law | Skipped:
-    version = version or {}
+def _parse_law(path: PurePosixPath, content: list[Block], parts: list[list[Article]], version: Version) -> Item:
     title = content[0]
     if not isinstance(title, Heading):
         return Skipped(str(path), "没有标题")
@@ -105,26 +102,24 @@ def _parse_law(
 
 def _split_head(content: list[Block]) -> tuple[list[str], list[Block]]:
     """Return the dated lines under the title, and the rest. A law without chapters continues with its first article."""
-    for count, block in enumerate(content):
+    head: list[str] = []
+    for block in content:
         if isinstance(block, Heading) or not dates.days_in(block) or block.lstrip("*").startswith("第"):
-            return [str(line).strip("*") for line in content[:count]], content[count:]
-    return [str(line).strip("*") for line in content], []
+            break
+        head.append(block.strip("*"))
+    return head, content[len(head) :]
 
 
 def _split_amendments(content: list[Block]) -> Iterator[list[Block]]:
     """Yield the amendments of a file. Each begins at a heading of the second level."""
-    laws: list[list[Block]] = []
-    for block in content:
-        if isinstance(block, Heading) and block.level == 2:
-            laws.append([])
-        if laws:
-            laws[-1].append(block)
-    yield from laws
+    starts = [place for place, block in enumerate(content) if isinstance(block, Heading) and block.level == 2]
+    for start, end in pairwise([*starts, len(content)]):
+        yield content[start:end]
 
 
-def _read_versions(metadata: Iterable[SourceFile]) -> dict[PurePosixPath, dict[str, Any]]:
+def _read_versions(metadata: Iterable[SourceFile]) -> dict[PurePosixPath, Version]:
     """Return the dates of each version, by the folder of its text."""
-    found: dict[PurePosixPath, dict[str, Any]] = {}
+    found: dict[PurePosixPath, Version] = {}
     for entry in metadata:
         with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
             for version in json.loads(entry.data)["versions"]:

@@ -32,20 +32,19 @@ _BEFORE_PLACE = re.compile(
 def parse_lawrefbook_case(text: str, folders: Sequence[str], *, source: str) -> CourtCase:
     """Parse one case file. `folders` are 案例, the topic and the file name."""
     titles, sections = _sections(text)
-    name = titles[-1] if titles else folders[-1].removesuffix(".md")
     result = _first_section(sections, _RESULT) or ""
     number = _own_number(result)
     court, day = _court_and_day(result, number)
     everything = "\n".join(["\n".join(titles), *(f"{title}\n{body}" for title, body in sections.items())])
     return CourtCase(
-        name=name,
+        name=titles[-1] if titles else folders[-1].removesuffix(".md"),
         number=number.text if number else None,
         court=court,
         date=day,
         type=number.type if number else _FOLDER_TYPES.get(folders[1] if len(folders) > 2 else ""),
         summary=_first_section(sections, _FACTS),
         gist=_first_section(sections, _GIST),
-        verdict=_first_section(sections, _RESULT),
+        verdict=result or None,
         source=source,
         text=everything.strip(),
     )

@@ -15,6 +15,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -27,11 +28,16 @@ MAX_LINE = 8_000_000
 MAX_TOTAL = 2_000_000_000
 MAX_FILES = 200_000
 MAX_RATIO = 400
-"""Largest ratio of unpacked to packed size. Texts of laws pack to a tenth; sorted by folder, xz packs them to a
-twentieth."""
+"""Largest ratio of unpacked to packed size. Texts of laws pack to a tenth, with xz to a twentieth."""
 _RATIO_COUNTS_FROM = 50_000_000
 _RECORDS = (".jsonl", ".csv")
 _READABLE = (".md", ".json", ".sqlite3", *_RECORDS)
+_UNPACKERS: dict[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"\xfd7zXZ\x00": lzma.open,
+    b"BZh": bz2.open,
+}
+"""Function to open a packed file, by its first bytes."""
 _UNREADABLE = (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError)
 
 
@@ -58,6 +64,7 @@ class SourceFile:
 
 
 PathFilter = Callable[[PurePosixPath], bool]
+Opener = Callable[[], IO[bytes] | None]
 
 
 def read_source_files(source: Path, is_wanted: PathFilter) -> Iterator[SourceFile]:
@@ -93,7 +100,7 @@ def _read_file(source: Path, is_wanted: PathFilter) -> Iterator[SourceFile]:
 
 
 def _read_folder(source: Path, is_wanted: PathFilter) -> Iterator[SourceFile]:
-    count = _Limits(packed=0)
+    limits = _Limits(packed=0)
     for folder, below, names in os.walk(source):  # does not follow links to folders
         below[:] = sorted(name for name in below if not name.startswith("."))
         for name in sorted(names):
@@ -101,53 +108,42 @@ def _read_folder(source: Path, is_wanted: PathFilter) -> Iterator[SourceFile]:
             path = PurePosixPath(*file.relative_to(source).parts)
             if is_wanted(path) and file.is_file() and not file.is_symlink():
                 size = file.stat().st_size
-                count.add(size)
+                limits.add(size)
                 yield from _open_source_file(path, size, lambda file=file: file.open("rb"))  # type: ignore[misc]
 
 
 def _read_zip(source: Path, is_wanted: PathFilter) -> Iterator[SourceFile]:
-    count = _Limits(packed=source.stat().st_size)
+    limits = _Limits(packed=source.stat().st_size)
     with zipfile.ZipFile(source) as archive:
         if len(archive.infolist()) > MAX_FILES:
             raise _limit_error(f"其中的文件超过 {MAX_FILES} 个")
         for member in archive.infolist():
             path = PurePosixPath(_zip_name(member))
             if not member.is_dir() and is_wanted(path):
-                count.add(member.file_size)
+                limits.add(member.file_size)
                 yield from _open_source_file(path, member.file_size, lambda member=member: archive.open(member))  # type: ignore[misc]
 
 
 def _zip_name(member: zipfile.ZipInfo) -> str:
-    """Return a member's name. Zips from Chinese Windows have GBK names without the flag for it, which Python reads as
-    cp437."""
-    if member.flag_bits & 0x800:
-        return member.filename
-    try:
-        raw = member.filename.encode("cp437")
-    except UnicodeEncodeError:
-        return member.filename
-    for encoding in ("utf-8", "gb18030"):
-        try:
-            return raw.decode(encoding)
-        except UnicodeDecodeError:
-            continue
+    """Return a member's name. Chinese Windows writes GBK without the flag for UTF-8: Python then reads cp437."""
+    for encoding in () if member.flag_bits & 0x800 else ("utf-8", "gb18030"):
+        with suppress(UnicodeError):
+            return member.filename.encode("cp437").decode(encoding)
     return member.filename
 
 
 def _read_tar(source: Path, is_wanted: PathFilter) -> Iterator[SourceFile]:
-    count = _Limits(packed=source.stat().st_size)
-    with _open_unpacked(source, count) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+    limits = _Limits(packed=source.stat().st_size)
+    with _open_unpacked(source, limits) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
         while member := archive.next():
             archive.members = []  # type: ignore[attr-defined]  # a stream cannot go back: nothing need be remembered
-            count.add(0)
+            limits.add(0)
             path = PurePosixPath(member.name)
             if member.isreg() and is_wanted(path):
                 yield from _open_source_file(path, member.size, lambda member=member: archive.extractfile(member))  # type: ignore[misc]
 
 
-def _open_source_file(
-    path: PurePosixPath, size: int, open_file: Callable[[], IO[bytes] | None]
-) -> Iterator[SourceFile]:
+def _open_source_file(path: PurePosixPath, size: int, open_file: Opener) -> Iterator[SourceFile]:
     if path.suffix in _RECORDS:
         with open_file() or io.BytesIO() as stream:
             yield SourceFile(path, b"", stream=stream)
@@ -155,7 +151,7 @@ def _open_source_file(
         yield _read_whole(path, size, open_file)
 
 
-def _read_whole(path: PurePosixPath, size: int, open_file: Callable[[], IO[bytes] | None]) -> SourceFile:
+def _read_whole(path: PurePosixPath, size: int, open_file: Opener) -> SourceFile:
     too_large = SourceFile(path, b"", f"超过 {MAX_FILE // 1_000_000} MB")
     if size > MAX_FILE:
         return too_large
@@ -167,11 +163,11 @@ def _read_whole(path: PurePosixPath, size: int, open_file: Callable[[], IO[bytes
     return SourceFile(path, data) if len(data) <= MAX_FILE else too_large
 
 
+@dataclass(slots=True)
 class _Limits:
-    def __init__(self, packed: int) -> None:
-        self._packed = packed
-        self._files = 0
-        self._bytes = 0
+    packed: int
+    _files: int = 0
+    _bytes: int = 0
 
     def add(self, size: int, *, files: int = 1) -> None:
         self._files += files
@@ -180,7 +176,7 @@ class _Limits:
             raise _limit_error(f"其中的文件超过 {MAX_FILES} 个")
         if self._bytes > MAX_TOTAL:
             raise _limit_error(f"解开后超过 {MAX_TOTAL // 1_000_000} MB")
-        if self._packed and self._bytes > max(_RATIO_COUNTS_FROM, MAX_RATIO * self._packed):
+        if self.packed and self._bytes > max(_RATIO_COUNTS_FROM, MAX_RATIO * self.packed):
             raise _limit_error("压缩比异常")
 
 
@@ -212,14 +208,6 @@ class _CountingStream(io.RawIOBase):
 def _open_unpacked(source: Path, limits: _Limits) -> IO[bytes]:
     with source.open("rb") as file:
         start = file.read(6)
-    stream: Any
-    if start.startswith(b"\x1f\x8b"):
-        stream = gzip.open(source)  # noqa: SIM115 (closed with the stream that counts)
-    elif start.startswith(b"\xfd7zXZ\x00"):
-        stream = lzma.open(source)  # noqa: SIM115
-    elif start.startswith(b"BZh"):
-        stream = bz2.open(source)  # noqa: SIM115
-    else:
-        stream = source.open("rb")
-    counted: Any = _CountingStream(stream, limits)
+    unpack = next((unpack for mark, unpack in _UNPACKERS.items() if start.startswith(mark)), open)
+    counted: Any = _CountingStream(unpack(source, "rb"), limits)
     return io.BufferedReader(counted, 1 << 16)

@@ -28,22 +28,21 @@ class ArticleVersion(NamedTuple):
 
 
 def article_history(index: LegalIndex, shown_article: StoredArticle) -> list[ArticleVersion]:
-    """Return the versions of an article, newest first. From version to version it is followed by its number if the
-    words are similar, else by its words."""
+    """Return the versions of an article, newest first, matched by number if the words are similar, else by words."""
     versions = sorted(index.versions(index.version(shown_article.law_id).key), key=lambda law: law.begins, reverse=True)
     at = next(place for place, law in enumerate(versions) if law.id == shown_article.law_id)
     newer = list(_follow(index, shown_article, versions[:at][::-1]))[::-1]
-    older = list(_follow(index, shown_article, versions[at + 1 :]))
-    held = [*newer, ArticleVersion(versions[at].begins, versions[at], shown_article), *older]
-    missing = [ArticleVersion(day) for day in missing_amendments(versions)]
-    return sorted([*held, *missing], key=lambda stage: stage.day, reverse=True)
+    shown = ArticleVersion(versions[at].begins, versions[at], shown_article)
+    older = _follow(index, shown_article, versions[at + 1 :])
+    stages = [*newer, shown, *older, *map(ArticleVersion, missing_amendments(versions))]
+    return sorted(stages, key=lambda stage: stage.day, reverse=True)
 
 
 def _follow(index: LegalIndex, article: StoredArticle, versions: Sequence[LawVersion]) -> Iterator[ArticleVersion]:
     for law in versions:
-        found = _counterpart(index, law, article)
-        yield ArticleVersion(law.begins, law, found)
-        article = found or article
+        counterpart = _counterpart(index, law, article)
+        yield ArticleVersion(law.begins, law, counterpart)
+        article = counterpart or article
 
 
 def _counterpart(index: LegalIndex, law: LawVersion, article: StoredArticle) -> StoredArticle | None:
@@ -86,13 +85,13 @@ class AmendingItem(NamedTuple):
 def amending_items(index: LegalIndex, shown_article: StoredArticle) -> list[AmendingItem]:
     """Return the items of amendments that name this article, newest first."""
     law = index.version(shown_article.law_id)
-    called = re.compile(rf"{re.escape(law.key)}{shown_article.number}(?![之后])|作为{shown_article.number}(?!之)")
-    documents = [one for one in index.laws() if one.key.startswith(f"{law.key}修正案")]
-    found = [
+    mention = re.compile(rf"{re.escape(law.key)}{shown_article.number}(?![之后])|作为{shown_article.number}(?!之)")
+    items = [
         AmendingItem(document, item.strip())
-        for document in documents
+        for document in index.laws()
+        if document.key.startswith(f"{law.key}修正案")
         for article in index.articles(document.id)
         for item in _ITEM.split(article.text)
-        if called.search(item)
+        if mention.search(item)
     ]
-    return sorted(found, key=lambda one: one.law.published or "", reverse=True)
+    return sorted(items, key=lambda one: one.law.published or "", reverse=True)

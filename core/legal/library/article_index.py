@@ -17,14 +17,13 @@ from core.legal.library.law_index import LawIndex, LawVersion
 from core.legal.text.lay_words import search_terms
 
 _MARGIN = 140
-"""More are asked for than are wanted: hits in old versions are dropped, and the prior moves others up."""
+"""Number of extra hits to examine. Hits in old versions are dropped, and the weights of laws change the order."""
 _FILTERED_MARGIN = 900
-_WEIGHED = 65_536
-_MEANT = 512
-"""Characters: the model reads no more."""
+_EMBEDDED_LENGTH = 512
+"""Characters of an article for the embedding model, which reads no more."""
 
 SemanticScores = Callable[[str, int], Mapping[int, float]]
-"""The articles that mean most nearly what a question means: their ids, and how nearly, at most 1."""
+"""Function from a question and a limit to the ids of the articles closest in meaning, each with a score up to 1."""
 VersionFilter = Callable[[LawVersion], bool]
 
 
@@ -43,35 +42,34 @@ class ArticleIndex(LawIndex):
     def __init__(self, folder: Path, today: Callable[[], date] = date.today) -> None:
         super().__init__(folder, today)
         self._text = TextIndex(folder / TEXT, ARTICLE_FIELDS)
-        self._weighed = lru_cache(maxsize=_WEIGHED)(self._weigh)
+        self._cached_weight = lru_cache(maxsize=65_536)(self._weight_on)
 
     def _articles(self, condition: str, *values: Any) -> list[StoredArticle]:
         rows = self._rows(f"SELECT id, law_id, number, suffix, path, text FROM article WHERE {condition}", *values)  # noqa: S608 (the conditions stand in this file)
-        return [StoredArticle(row[0], row[1], ArticleNumber(row[2], row[3]), _path(row[4]), row[5]) for row in rows]
+        return [
+            StoredArticle(id, law_id, ArticleNumber(number, suffix), tuple(path.split("\n")) if path else (), text)
+            for id, law_id, number, suffix, path, text in rows
+        ]
 
     def article(self, law_id: int, number: ArticleNumber) -> StoredArticle | None:
-        found = self._articles("law_id = ? AND number = ? AND suffix = ? ORDER BY id LIMIT 1", law_id, *number)
-        return found[0] if found else None
+        named = "law_id = ? AND number = ? AND suffix = ? ORDER BY id LIMIT 1"
+        return next(iter(self._articles(named, law_id, *number)), None)
 
-    def before(self, law_id: int, number: ArticleNumber, back: int) -> StoredArticle | None:
-        """The article `back` places before: 前条 of 第一百二十一条 may be 第一百二十条之六."""
-        found = self._articles(
-            "law_id = ? AND number > 0 AND (number, suffix) < (?, ?) ORDER BY number DESC, suffix DESC LIMIT 1 OFFSET ?",
-            law_id,
-            *number,
-            back - 1,
-        )
-        return found[0] if found else None
+    def preceding_article(self, law_id: int, number: ArticleNumber, steps: int) -> StoredArticle | None:
+        """Return the article that many steps before: 前条 of 第一百二十一条 may be 第一百二十条之六."""
+        earlier = "law_id = ? AND number > 0 AND (number, suffix) < (?, ?) ORDER BY number DESC, suffix DESC"
+        return next(iter(self._articles(f"{earlier} LIMIT 1 OFFSET ?", law_id, *number, steps - 1)), None)
 
     def articles(self, law_id: int) -> list[StoredArticle]:
-        """The whole law, in its own order."""
+        """Return all articles of a law, in its own order."""
         return self._articles("law_id = ? ORDER BY id", law_id)
 
     def meanings(self) -> Iterator[tuple[int, str]]:
-        """Each article of a current version, with the words that an embedding model is shown of it."""
+        """Yield the id of each article of a current version, with its text for the embedding model."""
         for law in self.laws():
             for article in self.articles(law.id):
-                yield article.id, " ".join((law.name, *article.path, str(article.number), article.text))[:_MEANT]
+                words = " ".join((law.name, *article.path, str(article.number), article.text))
+                yield article.id, words[:_EMBEDDED_LENGTH]
 
     def highest(self, law_id: int) -> int:
         return int(self._rows("SELECT max(number) FROM article WHERE law_id = ?", law_id)[0][0] or 0)
@@ -85,48 +83,40 @@ class ArticleIndex(LawIndex):
         version_filter: VersionFilter | None = None,
     ) -> list[StoredArticle]:
         """Return the articles that fit the words, best first; of two that fit alike, the statute. `semantic_scores`
-        adds those that mean the same in other words; `other_wordings` are the same question in other words.
-        `version_filter` says which versions are searched; without it, the current ones."""
+        adds articles with the same meaning; `other_wordings` are the same question in other words. `version_filter`
+        accepts the versions to search; without it, the current ones are searched."""
         pool = limit + (_MARGIN if version_filter is None else _FILTERED_MARGIN)
         wordings = (text, *other_wordings)
-        best = ranking.fuse_rankings(
-            (self._ranked(one, pool, semantic_scores, version_filter) for one in wordings), limit
-        )
-        found = {article.id: article for article in self._articles(f"id IN ({placeholders(best)})", *best)}
-        return [found[identity] for identity in best]
+        rankings = (self._rank(wording, pool, semantic_scores, version_filter) for wording in wordings)
+        best = ranking.fuse_rankings(rankings, limit)
+        by_id = {article.id: article for article in self._articles(f"id IN ({placeholders(best)})", *best)}
+        return [by_id[identity] for identity in best]
 
-    def _ranked(
-        self, text: str, limit: int, semantic_scores: SemanticScores, version_filter: VersionFilter | None
-    ) -> list[int]:
+    def _rank(self, text: str, limit: int, semantic: SemanticScores, version_filter: VersionFilter | None) -> list[int]:
         """Return the ids of the articles that fit one wording, best first."""
         weighted, today = search_terms(text), self._today().isoformat()
-        scores = ranking.fuse_scores(self._text.scores(weighted, limit), semantic_scores(text, limit))
+        scores = ranking.fuse_scores(self._text.scores(weighted, limit), semantic(text, limit))
         asked = [term for term, weight in weighted.items() if weight == 1.0]
         fitting: dict[int, float] = {}
-        for identity, law_id, path, words in self._rows(
-            f"SELECT id, law_id, path, text FROM article WHERE id IN ({placeholders(scores)})",  # noqa: S608 (question marks)
-            *scores,
-        ):
-            law, (is_current, weight) = self.version(law_id), self._weighed(law_id, today)
+        query = f"SELECT id, law_id, path, text FROM article WHERE id IN ({placeholders(scores)})"  # noqa: S608 (question marks)
+        for identity, law_id, path, words in self._rows(query, *scores):
+            law, (is_current, weight) = self.version(law_id), self._cached_weight(law_id, today)
             if version_filter(law) if version_filter else is_current:
                 covered = ranking.coverage(f"{words}\n{law.name}\n{path}", asked)
                 fitting[identity] = weight * ranking.article_fit(covered, len(words)) * scores[identity]
         return sorted(fitting, key=lambda identity: -fitting[identity])
 
-    def _weigh(self, law_id: int, today: str) -> tuple[bool, float]:
-        """Return whether it is the current version, and its weight. `today` says only how long this may be remembered."""
+    def _weight_on(self, law_id: int, today: str) -> tuple[bool, float]:
+        """Return whether this is the current version, and its weight. `today` is only the key of the cache."""
         law = self.version(law_id)
         return self.current(law.key) == law, ranking.law_weight(law.kind, law.key, self.status(law))
 
     def closeness(self, question: str) -> tuple[float, float]:
-        """Return how well the best article fits a question, and how common its words are in laws; neither grows with the library."""
+        """Return the fit of the best article, and the frequency of the question's words in laws, both independent of
+        the library's size."""
         weighted = search_terms(question)
         asked = [term for term, weight in weighted.items() if weight == 1.0]
         best = max(self._text.scores(weighted, 1).values(), default=0.0)
         common = sum(math.log1p(self._text.frequency(term, "body", "title")) for term in asked) / max(len(asked), 1)
         size = math.log1p(max(len(self._text), 1))
         return best / size, common / size
-
-
-def _path(stored: str) -> tuple[str, ...]:
-    return tuple(stored.split("\n")) if stored else ()

@@ -15,19 +15,19 @@ from core.legal.library.index_files import CASE_FIELDS, CASE_TEXT, TEXT, IndexFi
 from core.legal.text.lay_words import search_terms
 
 _MARGIN = 20
-_MEANT = 160
-"""Characters: its name, 案由, 裁判要旨 and the beginning of the facts say what a case is about, and a model takes its time for each."""
+_EMBEDDED_LENGTH = 160
+"""Characters of a case for the embedding model: its name, 案由, 裁判要旨 and the beginning of the facts."""
 _FACTS_BEGIN = re.compile(r"审理查明|基本案情|诉称|指控|提出诉讼请求")
-"""In a judgment, after the court, the number and who the parties are."""
-_LOOKED_THROUGH = 2_000
+"""Words before the facts in a judgment. Above them are the court, the number and the parties."""
+_SCANNED_LENGTH = 2_000
+"""Characters in which the beginning of the facts is looked for."""
 _LEAST_COVERAGE = 1 / 3
-"""Where no case has more of the words, all are about something else."""
+"""Share of the words that at least one case must contain. Otherwise all are about something else."""
 _LEAST_LIKENESS = 0.6
-"""Unless it means nearly the same: no general question is as like to any case as that."""
-_MOST_FACETS = 500
+"""Similarity from which a case is shown whatever its words. No general question is so similar to any case."""
 
 CaseSemanticScores = Callable[[str, int, Collection[int] | None], Mapping[int, float]]
-"""The cases, among those that may be found, that mean most nearly what a question means: their ids, and how nearly, at most 1."""
+"""Function from a question, a limit and the allowed ids to the ids of the closest cases, each with a score up to 1."""
 
 
 class CaseIndex(IndexFiles):
@@ -35,10 +35,9 @@ class CaseIndex(IndexFiles):
 
     def __init__(self, folder: Path, today: Callable[[], date] = date.today) -> None:
         super().__init__(folder, today)
-        apart = (
-            folder / CASE_TEXT
-        ).is_dir()  # in indexes of earlier versions of this program cases stand among articles
-        self._case_text = TextIndex(folder / (CASE_TEXT if apart else TEXT), CASE_FIELDS)
+        # Indexes of earlier versions of this program have cases among the articles.
+        name = CASE_TEXT if (folder / CASE_TEXT).is_dir() else TEXT
+        self._case_text = TextIndex(folder / name, CASE_FIELDS)
 
     def cases_by_number(self, number: str) -> list[CourtCase]:
         return self._cases("number_key = ?", number)
@@ -54,42 +53,38 @@ class CaseIndex(IndexFiles):
         semantic_scores: CaseSemanticScores = lambda *_: {},
     ) -> list[CourtCase]:
         """Return the cases that fit the words and the filter, best first; without words the newest. `semantic_scores`
-        adds those that mean the same in other words."""
-        condition, values = self._wanted(wanted or CaseFilter())
+        adds cases with the same meaning."""
+        condition, values = self._condition(wanted or CaseFilter())
         if not text.strip():
             return self._cases(f"{condition} ORDER BY date DESC LIMIT ?", *values, limit)
         allowed = None
         if wanted:
             rows = self._rows(f"SELECT id FROM court_case WHERE {condition}", *values)  # noqa: S608 (conditions from below)
             allowed = {row[0] for row in rows}
-        weighted = search_terms(text)
-        pool = limit + _MARGIN
+        weighted, pool = search_terms(text), limit + _MARGIN
         scores, likeness = self._case_scores(weighted, pool, allowed), semantic_scores(text, pool, allowed)
         asked = [term for term, weight in weighted.items() if weight == 1.0]
-        alike = {id for id, likely in likeness.items() if likely >= _LEAST_LIKENESS}
+        alike = {id for id, score in likeness.items() if score >= _LEAST_LIKENESS}
         best = alike | set(sorted(scores, key=lambda id: -scores[id])[:pool])
-        found = self._cases(f"id IN ({placeholders(best)})", *best)
-        covered = {case.id: ranking.coverage(_words(case), asked) for case in found}
+        cases = self._cases(f"id IN ({placeholders(best)})", *best)
+        covered = {case.id: ranking.coverage(_words(case), asked) for case in cases}
         if not alike and max(covered.values(), default=0.0) < _LEAST_COVERAGE:
             return []
         fused = ranking.fuse_scores(scores, likeness)
-        return sorted(found, key=lambda case: -fused[case.id] * ranking.fit(covered[case.id]))[:limit]
+        return sorted(cases, key=lambda case: -fused[case.id] * ranking.fit(covered[case.id]))[:limit]
 
     def case_meanings(self) -> Iterator[tuple[int, str]]:
-        """Each case, with the words that an embedding model is shown of it."""
-        known = "cause, gist" if self._has_causes else "NULL, NULL"
+        """Yield the id of each case, with its text for the embedding model."""
+        columns = f"id, name, {self._cause_columns}, substr(coalesce(summary, text, ''), 1, {_SCANNED_LENGTH})"
         last = -1
-        while rows := self._rows(
-            f"SELECT id, name, {known}, substr(coalesce(summary, text, ''), 1, ?) FROM court_case WHERE id > ? ORDER BY id LIMIT 1000",  # noqa: S608 (names from above)
-            _LOOKED_THROUGH,
-            last,
-        ):
-            for last, *said, facts in rows:
+        while rows := self._rows(f"SELECT {columns} FROM court_case WHERE id > ? ORDER BY id LIMIT 1000", last):  # noqa: S608 (names from above)
+            for last, *titles, facts in rows:
                 begin = _FACTS_BEGIN.search(facts)
-                yield last, " ".join(filter(None, (*said, facts[begin.end() :] if begin else facts)))[:_MEANT]
+                words = (*titles, facts[begin.end() :] if begin else facts)
+                yield last, " ".join(filter(None, words))[:_EMBEDDED_LENGTH]
 
     def _case_scores(self, weighted: dict[str, float], limit: int, allowed: set[int] | None) -> dict[int, float]:
-        """A filter may leave few of the best: then more are looked through."""
+        """Return the best allowed cases. A filter may leave few of the best: then more are examined."""
         depth = limit if allowed is None else limit * max(1, len(self._case_text) // max(len(allowed), 1))
         while True:
             scores = self._case_text.scores(weighted, depth)
@@ -98,7 +93,7 @@ class CaseIndex(IndexFiles):
                 return fitting
             depth *= 20
 
-    def _wanted(self, wanted: CaseFilter) -> tuple[str, list[str]]:
+    def _condition(self, wanted: CaseFilter) -> tuple[str, list[str]]:
         conditions = {
             "type = ?": wanted.type and wanted.type.value,
             "instr(court, ?)": wanted.court,
@@ -112,33 +107,28 @@ class CaseIndex(IndexFiles):
     def _has_causes(self) -> bool:
         return "cause" in self._columns("court_case")
 
+    @property
+    def _cause_columns(self) -> str:
+        return "cause, gist" if self._has_causes else "NULL, NULL"
+
     @cached_property
     def case_facets(self) -> dict[str, list[str]]:
-        """What can be chosen: 案由 and courts, the most frequent first, and years, the newest first."""
+        """Values to filter by: 案由 and courts, the most frequent first, and years, the newest first."""
         columns = {"cause": "cause" if self._has_causes else "NULL", "court": "court", "year": "substr(date, 1, 4)"}
-        found = {}
+        facets = {}
         for name, column in columns.items():
             order = "1 DESC" if name == "year" else "count(*) DESC"
-            rows = self._rows(
-                f"SELECT {column} FROM court_case WHERE {column} IS NOT NULL GROUP BY 1 ORDER BY {order} LIMIT ?",  # noqa: S608 (names from above)
-                _MOST_FACETS,
-            )
-            found[name] = [row[0] for row in rows]
-        return found
+            query = f"SELECT {column} FROM court_case WHERE {column} IS NOT NULL GROUP BY 1 ORDER BY {order} LIMIT 500"  # noqa: S608 (names from above)
+            facets[name] = [row[0] for row in self._rows(query)]
+        return facets
 
     def _cases(self, condition: str, *values: Any) -> list[CourtCase]:
-        added = "cause, gist" if self._has_causes else "NULL, NULL"
-        rows = self._rows(
-            f"SELECT name, number, court, date, type, {added}, summary, verdict, url, source, text, id"  # noqa: S608 (the conditions stand in this file)
-            f" FROM court_case WHERE {condition}",
-            *values,
-        )
-        return [_case(*row) for row in rows]
-
-
-def _case(*row: Any) -> CourtCase:
-    name, number, court, day, kind, *rest = row
-    return CourtCase(name, number, court, day, CaseType(kind) if kind else None, *rest)
+        columns = f"name, number, court, date, type, {self._cause_columns}, summary, verdict, url, source, text, id"
+        rows = self._rows(f"SELECT {columns} FROM court_case WHERE {condition}", *values)  # noqa: S608 (the conditions stand in this file)
+        return [
+            CourtCase(name, number, court, day, CaseType(kind) if kind else None, *rest)
+            for name, number, court, day, kind, *rest in rows
+        ]
 
 
 def _words(case: CourtCase) -> str:

@@ -68,11 +68,11 @@ class CaseService:
         index = self._library.index()
         if index is None and self._fallback is None:
             raise NoLegalIndex
-        near = self._library.near_cases
-        found = _find(index, query, case_filter, limit, near) if index else []
+        similar = self._library.similar_cases
+        found = _find(index, query, case_filter, limit, similar) if index else []
         note, of_type = "", CaseFilter(case_filter.type)
         if index and not found and query and may_relax_filter and case_filter != of_type:
-            found = _find(index, query, of_type, limit, near)
+            found = _find(index, query, of_type, limit, similar)
             note = f"库中没有符合条件（{case_filter}）的案例，以下不限这些条件。" if found else ""
         if found or self._fallback is None or not query:
             response = CaseResponse(query, tuple(found), "index", note=note)
@@ -92,14 +92,13 @@ class CaseService:
 
 
 def _find(
-    index: LegalIndex, query: str, case_filter: CaseFilter, limit: int, semantic_scores: CaseSemanticScores
+    index: LegalIndex, query: str, case_filter: CaseFilter, limit: int, similar: CaseSemanticScores
 ) -> list[CourtCase]:
     """Return matching cases. A 案号 names one case, so only the type of the filter still counts."""
-    numbers = find_case_numbers(query)
-    if numbers:
+    if numbers := find_case_numbers(query):
         named = [case for number in numbers for case in index.cases_by_number(number.canonical())]
         return [case for case in named if case_filter.type is None or case.type is case_filter.type][:limit]
-    return index.search_cases(to_simplified(query), limit, case_filter, semantic_scores)
+    return index.search_cases(to_simplified(query), limit, case_filter, similar)
 
 
 def _web_query(query: str, case_filter: CaseFilter) -> str:
@@ -110,8 +109,7 @@ def _web_query(query: str, case_filter: CaseFilter) -> str:
 
 
 def _from_web(result: SearchResult) -> CourtCase:
-    """Return a web result as a case, with only what the result says: a number in its title or snippet, and the type in
-    that number."""
+    """Return a web result as a case. A number in its title or snippet gives the number and the type."""
     numbers = find_case_numbers(f"{result.title}\n{result.snippet}")
     return CourtCase(
         name=result.title,

@@ -62,23 +62,17 @@ class Catalogue:
         belongs to a kind, so choosing another kind clears it."""
         left = {KIND, FIELD} if facet == KIND else {facet}
         others = {name: value for name, value in choice.items() if name not in left}
-        found = Counter(entry.facets[facet] for entry in self.entries(others) if facet in entry.facets)
-        order = _ORDERS.get(facet, ())
-        rank = {value: order.index(value) if value in order else len(order) for value in found}
+        counts = Counter(entry.facets[facet] for entry in self.entries(others) if facet in entry.facets)
         if facet == YEARS:
-            return dict(sorted(found.items(), reverse=True))
-        return dict(sorted(found.items(), key=lambda pair: (rank[pair[0]], -pair[1])))
+            return dict(sorted(counts.items(), reverse=True))
+        order = _ORDERS.get(facet, ())
+        rank = {value: order.index(value) if value in order else len(order) for value in counts}
+        return dict(sorted(counts.items(), key=lambda pair: (rank[pair[0]], -pair[1])))
 
 
 def _facets(law: LawVersion, status: LawStatus) -> dict[str, str]:
-    known = {
-        KIND: law.kind.value,
-        FIELD: field_of(law),
-        STATE: status.value,
-        ISSUER: law.issuer,
-        YEARS: _years(law.published),
-    }
-    return {facet: value for facet, value in known.items() if value}
+    values = (law.kind.value, field_of(law), status.value, law.issuer, _years(law.published))
+    return {facet: value for facet, value in zip(FACETS, values, strict=True) if value}
 
 
 def _years(published: str | None) -> str | None:

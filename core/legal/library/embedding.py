@@ -75,19 +75,11 @@ class Embedder:
         """Return one row per text."""
         session, tokenizer = self._loaded
         encoded = tokenizer.encode_batch(list(texts))
-        given = {
-            "input_ids": numpy.array([one.ids for one in encoded], numpy.int64),
-            "attention_mask": numpy.array([one.attention_mask for one in encoded], numpy.int64),
-            "token_type_ids": numpy.array([one.type_ids for one in encoded], numpy.int64),
-        }
-        wanted = {one.name for one in session.get_inputs()}
-        outputs = dict(
-            zip(
-                (one.name for one in session.get_outputs()),
-                session.run(None, {name: value for name, value in given.items() if name in wanted}),
-                strict=True,
-            )
-        )
+        fields = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
+        wanted = [one.name for one in session.get_inputs() if one.name in fields]
+        inputs = {name: numpy.array([getattr(one, fields[name]) for one in encoded], numpy.int64) for name in wanted}
+        names = [one.name for one in session.get_outputs()]
+        outputs = dict(zip(names, session.run(None, inputs), strict=True))
         rows = outputs.get("sentence_embedding")
         if rows is None:  # bge's sentence is its first token
             rows = outputs["last_hidden_state"][:, 0]

@@ -32,26 +32,24 @@ class LegalIndex(ArticleIndex, CaseIndex):
     """One complete index. All methods may be called from any thread."""
 
     def imported(self) -> str:
-        """The day of the last import."""
+        """Return the day of the last import."""
         return str(self._rows("SELECT max(imported) FROM import")[0][0] or "")[:10]
 
     def origins(self) -> dict[str, str | None]:
-        """Where the library was imported from, in that order, each with the checksum of its last import; not every one is known."""
+        """Return the paths and addresses of the imports, oldest first, with the checksum of each file if known."""
         if "origin" not in self._columns("import"):
             return {}
-        rows = self._rows(
-            "SELECT origin, sha256, max(id) FROM import WHERE origin IS NOT NULL GROUP BY origin ORDER BY 3"
-        )
-        return {row[0]: row[1] for row in rows}
+        query = "SELECT origin, sha256, max(id) FROM import WHERE origin IS NOT NULL GROUP BY origin ORDER BY 3"
+        return {row[0]: row[1] for row in self._rows(query)}
 
     def counts(self) -> dict[str, int]:
-        """What the index holds: laws, versions, articles, cases."""
+        """Return the numbers of laws, versions, articles and cases."""
         articles, cases = self._rows("SELECT (SELECT count(*) FROM article), (SELECT count(*) FROM court_case)")[0]
         return {"laws": len(self._by_key), "versions": len(self._versions), "articles": articles, "cases": cases}
 
 
 class Shelf(NamedTuple):
-    """Texts that are compared by meaning with each other."""
+    """Kind of texts with vectors: the name of their file, and a function that yields their ids and texts."""
 
     file: str
     texts: Callable[[LegalIndex], Iterator[tuple[int, str]]]
@@ -60,14 +58,14 @@ class Shelf(NamedTuple):
 ARTICLES = Shelf("vectors", LegalIndex.meanings)
 CASES = Shelf("case-vectors", LegalIndex.case_meanings)
 SHELVES = {"计算向量": ARTICLES, "计算案例的向量": CASES}
-"""As an import tells of them. Articles come first: they are used while the cases are under way."""
+"""Shelves by the name of their import stage. Articles come first: they are used while cases are computed."""
 
 
 class LegalLibrary:
-    """Whatever index is in use at the moment, below the data folder."""
+    """The library below the data folder: the index in use, and search by meaning if a model is configured."""
 
     def __init__(self, data_dir: Path, today: Callable[[], date] = date.today, *, embedding: str = "") -> None:
-        """`embedding`: a folder or a name, as `Embedder` takes them."""
+        """Set the folder. `embedding` is a folder or a name, as `Embedder` takes them."""
         self.folder = data_dir / "legal"
         self._today = today
         self._embedding = embedding
@@ -76,7 +74,7 @@ class LegalLibrary:
         self._seen: tuple[int, int] | None = None
         self._neighbours: dict[Shelf, tuple[str, Neighbours]] = {}
         self.problem = ""
-        """Why nothing is found by meaning although a model is configured."""
+        """Reason why search by meaning fails although a model is configured, or empty."""
 
     @cached_property
     def _embedder(self) -> Embedder:
@@ -85,31 +83,32 @@ class LegalLibrary:
         return Embedder(self._embedding)
 
     def vectors_of(self, shelf: Shelf) -> VectorFile | None:
-        """None without a model. Raises an EmbeddingError for one that cannot be used."""
+        """Return the vectors of a shelf, or None without a model. Raises EmbeddingError for an unusable model."""
         if not self._embedding:
             return None
         from core.legal.library.vectors import VectorFile
 
         return VectorFile(self.folder, self._embedder, shelf.file)
 
-    def near(self, text: str, limit: int) -> Mapping[int, float]:
-        return self._near(ARTICLES, text, limit)
+    def similar_articles(self, text: str, limit: int) -> Mapping[int, float]:
+        return self._similar(ARTICLES, text, limit)
 
-    def near_cases(self, text: str, limit: int, among: Collection[int] | None) -> Mapping[int, float]:
-        return self._near(CASES, text, limit, among)
+    def similar_cases(self, text: str, limit: int, ids: Collection[int] | None) -> Mapping[int, float]:
+        """Return the ids and scores of the closest cases. `ids` limits the search to these."""
+        return self._similar(CASES, text, limit, ids)
 
-    def _near(self, shelf: Shelf, text: str, limit: int, among: Collection[int] | None = None) -> Mapping[int, float]:
-        """Nothing without a model, and while the vectors of what was imported last are still being computed."""
+    def _similar(self, shelf: Shelf, text: str, limit: int, ids: Collection[int] | None = None) -> Mapping[int, float]:
+        """Return the ids and scores of the closest texts. Empty without a model or while vectors are computed."""
         try:
-            neighbours = self._neighbours_now(shelf)
-            found = neighbours.nearest(text, limit, among) if neighbours else {}
+            neighbours = self._current_neighbours(shelf)
+            return neighbours.nearest(text, limit, ids) if neighbours else {}
         except EmbeddingError as error:
             if not self.problem:
                 log.warning("laws and cases are found by their words alone: %s", error)
-            self.problem, found = str(error), {}
-        return found
+            self.problem = str(error)
+            return {}
 
-    def _neighbours_now(self, shelf: Shelf) -> Neighbours | None:
+    def _current_neighbours(self, shelf: Shelf) -> Neighbours | None:
         index, version = self.index(), self.version
         if self.problem or index is None or version is None or not self._embedding:
             return None
@@ -124,7 +123,7 @@ class LegalLibrary:
 
     @property
     def version(self) -> str | None:
-        """Names the index in use without opening it; another one after each import."""
+        """Name of the index in use, which is not opened. Each import makes a new name."""
         return current_folder(self.folder)
 
     @property
@@ -132,25 +131,20 @@ class LegalLibrary:
         return self.version is not None
 
     def index(self) -> LegalIndex | None:
-        """None before the first import."""
+        """Return the index in use, or None before the first import."""
         for _ in range(3):  # a folder may be removed between reading its name and opening it
-            seen = self._stamp()
-            if seen is None:
+            try:
+                stat = (self.folder / MANIFEST).stat()
+            except OSError:
                 return None
+            seen = stat.st_mtime_ns, stat.st_ino
             with self._lock:
                 if self._open and self._seen == seen:
                     return self._open[1]
                 with suppress(OSError, ValueError, sqlite3.Error):
-                    name = current_folder(self.folder)
+                    name = self.version
                     if name and (not self._open or self._open[0] != name):
                         self._open = (name, LegalIndex(self.folder / name, self._today))
                     self._seen = seen
                     return self._open[1] if self._open else None
         return None
-
-    def _stamp(self) -> tuple[int, int] | None:
-        try:
-            stat = (self.folder / MANIFEST).stat()
-        except OSError:
-            return None
-        return stat.st_mtime_ns, stat.st_ino

@@ -1,4 +1,4 @@
-"""Where an index lies on disk, and how its tables and texts are read. Nobody writes to an index in use.
+"""Files of an index on disk, and the reading of its tables and texts. An index in use is never written to.
 
 data/legal/current.json     names the folder in use; replaced in one step when an import is complete
 data/legal/<folder>/        laws.sqlite3, text/ and case_text/ (tantivy), never changed once they are named
@@ -19,7 +19,7 @@ import tantivy
 MANIFEST = "current.json"
 DATABASE = "laws.sqlite3"
 TEXT, CASE_TEXT = "text", "case_text"
-"""Two indexes, because BM25 compares a text with the average of all: cases would change how articles are found."""
+"""Folders of two text indexes. BM25 compares a text with the average of all: cases would change the order of articles."""
 FORMAT = 1
 
 ARTICLE_FIELDS = {"body": 1.0, "title": 0.2, "path": 0.4}
@@ -39,7 +39,7 @@ class IndexFiles:
             return self._database.execute(query, values).fetchall()
 
     def _columns(self, table: str) -> set[str]:
-        """Return the columns of a table; indexes of earlier versions of this program have fewer."""
+        """Return the columns of a table. Indexes of earlier versions of this program have fewer."""
         return {row[1] for row in self._rows(f"PRAGMA table_info({table})")}
 
 
@@ -48,7 +48,7 @@ def placeholders(values: Collection[int]) -> str:
 
 
 def _text_schema() -> tantivy.Schema:
-    """Terms are cut by `core.base.text.terms`, so tantivy only has to split at blanks."""
+    """Return the schema. `core.base.text.terms` cuts the terms, so tantivy only splits at blanks."""
     builder = tantivy.SchemaBuilder()
     builder.add_integer_field("id", fast=True)
     for name in (*ARTICLE_FIELDS, *CASE_FIELDS):
@@ -74,12 +74,13 @@ class TextIndex:
     def scores(self, weighted: dict[str, float], limit: int) -> dict[int, float]:
         """Return the best documents and their scores. Only a plain union of terms lets tantivy skip most documents, so
         neither a filter nor a prior is part of it."""
+        query = tantivy.Query
         terms = [
-            (tantivy.Occur.Should, tantivy.Query.boost_query(_term(name, term), weight * boost))
+            (tantivy.Occur.Should, query.boost_query(query.term_query(TEXT_SCHEMA, name, term, "freq"), weight * boost))
             for term, weight in weighted.items()
             for name, boost in self._fields.items()
         ]
-        hits = self._searcher.search(tantivy.Query.boolean_query(terms), limit, count=False).hits
+        hits = self._searcher.search(query.boolean_query(terms), limit, count=False).hits
         ids = self._searcher.fast_field_values("id", [address for _, address in hits])
         return {int(identity): score for identity, (score, _) in zip(ids, hits, strict=True) if identity is not None}
 
@@ -87,17 +88,13 @@ class TextIndex:
         return sum(self._searcher.doc_freq(field, term) for field in fields)
 
 
-def _term(field: str, term: str) -> tantivy.Query:
-    return tantivy.Query.term_query(TEXT_SCHEMA, field, term, "freq")
-
-
 def connect_read_only(database: Path) -> sqlite3.Connection:
-    """Nobody writes to an index in use, so no lock is taken on it."""
+    """Open the database of an index, without a lock: an index in use is never written to."""
     return sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
 
 
 def current_folder(folder: Path) -> str | None:
-    """The name of the folder in use; None without one, when it is gone, and for one that a newer program wrote."""
+    """Return the name of the folder in use, or None if there is none, it is gone or a newer program wrote it."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
     except (OSError, ValueError):

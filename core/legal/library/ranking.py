@@ -1,4 +1,4 @@
-"""The order of search results: how well words and meaning fit, and what BM25 does not see of a law, an article or a case."""
+"""Order of search results: by words, by meaning, and by what BM25 does not see of a law, an article or a case."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from core.legal.entities import LawKind, LawStatus
 from core.legal.text.law_popularity import popularity
 
 _PRIOR = 0.3
-"""How much more a statute weighs than a regulation that fits as well."""
+"""Added weight of a statute over a regulation that fits as well."""
 _COVERAGE = 0.5
 _NOT_IN_FORCE = 0.5
 _FAMILIARITY = 0.12
 _LENGTH = 0.1
 """BM25 prefers short articles a little more than people's questions do."""
 _MEANING = 1.25
-"""What the greatest likeness weighs beside the best hit of the words; docs/benchmarks.md says how this, the length and the prior were
-chosen."""
+"""Weight of the closest meaning beside the best hit by words. docs/benchmarks.md has the data for the weights here."""
 _RANKS_ALIKE = 60
-"""Reciprocal ranks of several wordings are added: the usual constant, which makes the first few ranks of one worth about the same."""
+"""Usual constant of reciprocal rank fusion: the first few ranks of one wording count about the same."""
 
 
 def law_weight(kind: LawKind, key: str, status: LawStatus) -> float:
-    """Return the weight of a law: its rank, how often people ask about it, and whether it is in force."""
+    """Return the weight of a law from its rank, its popularity and whether it is in force."""
     in_force = _NOT_IN_FORCE if status in {LawStatus.REPEALED, LawStatus.NOT_YET_IN_FORCE} else 1.0
     return (1 + _PRIOR * kind.weight) * (1 + _FAMILIARITY * popularity(key)) * in_force
 
@@ -43,19 +42,19 @@ def coverage(text: str, terms: Sequence[str]) -> float:
 
 
 def fuse_scores(word_scores: Mapping[int, float], semantic_scores: Mapping[int, float]) -> dict[int, float]:
-    """Return what was found by words or by meaning, and how well it fits by both."""
+    """Return all that was found by words or by meaning, with the sum of both scores."""
     worded, meant = _shares(word_scores, 0.0), _shares(semantic_scores, min(semantic_scores.values(), default=0.0))
     return {one: worded.get(one, 0.0) + _MEANING * meant.get(one, 0.0) for one in worded.keys() | meant.keys()}
 
 
 def _shares(scores: Mapping[int, float], least: float) -> dict[int, float]:
-    """Return the scores from 1 for the best to 0 for the least: all cosines of a model's answers lie close together."""
+    """Return the scores scaled from 1 for the best to 0 for `least`. All cosines of a model lie close together."""
     width = max(scores.values(), default=1.0) - least
     return {identity: (score - least) / width if width else 1.0 for identity, score in scores.items()}
 
 
 def fuse_rankings(rankings: Iterable[Sequence[int]], limit: int) -> list[int]:
-    """Return the best of several rankings of the same things (reciprocal rank fusion)."""
+    """Return the best ids of several rankings (reciprocal rank fusion)."""
     fused: dict[int, float] = defaultdict(float)
     for ranking in rankings:
         for rank, identity in enumerate(ranking):

@@ -50,9 +50,8 @@ _NAME_END = re.compile(
     r"(?:[（(][一二三四五六七八九十\d]+年?[）)]|[一二三四五六七八九十])?$"
 )
 _IS_A_NAME = re.compile(r"[\w()（）]+(?:法典|条例|(?<![方办做说看想违合非执司守无算用办])法)")
-_NUMBERED_INTERPRETATION = re.compile(
-    r"(?:解释|规定)[（(]?[一二三四五六七八九十][）)]?$"
-)  # 公司法解释三, not its article 3
+# 公司法解释三 is the third interpretation, not its article 3.
+_NUMBERED_INTERPRETATION = re.compile(r"(?:解释|规定)[（(]?[一二三四五六七八九十][）)]?$")
 _NAME_AND_NUMBER = re.compile(
     rf"(?P<law>.*?[^\d第 ,])[ ,的]*第?\s*(?P<number>{NUMERAL})\s*条?(?:\s*之\s*(?P<suffix>{NUMERAL}))?"
 )
@@ -108,10 +107,9 @@ class LegalArticle:
 
     def citation(self) -> str:
         """Return the citation as lawyers write it: 《中华人民共和国劳动合同法》第三十八条第一款."""
-        deeper = (f"第{to_chinese(self.paragraph)}款" if self.paragraph else "") + (
-            f"第（{to_chinese(self.item)}）项" if self.item else ""
-        )
-        return f"《{self.law_name}》{self.article_number or ''}{deeper if self.article_number else ''}"
+        paragraph = f"第{to_chinese(self.paragraph)}款" if self.paragraph else ""
+        item = f"第（{to_chinese(self.item)}）项" if self.item else ""
+        return f"《{self.law_name}》" + (f"{self.article_number}{paragraph}{item}" if self.article_number else "")
 
     def to_json(self) -> dict[str, Any]:
         """Return the article with the keys of the documented JSON."""
@@ -177,26 +175,25 @@ class RegulationService:
         as_of: Period | None = None,
         law_filter: LawPredicate | None = None,
     ) -> RegulationResponse:
-        """Return articles and laws for a query. `origin` says whether the index or the web answered. `other_wordings`
-        are the same question in other words, such as the reader's own if a model chose the query. `as_of` searches the
-        law of that time. `law_filter` limits the laws, unless the query names a law."""
+        """Return articles and laws for a query. `other_wordings` are the same question in other words, such as the
+        reader's own if a model chose the query. `as_of` searches the law of that time. `law_filter` limits the laws,
+        unless the query names a law."""
         started = time.perf_counter()
         query = one_line(text)
         if is_blank(query):
             raise QueryError
         if len(query) > LONGEST_QUERY:
-            raise QueryError(
-                f"查询有 {len(query):,} 个字符，超过了 {LONGEST_QUERY} 个字符的上限。", cure="请缩短后再查。"
-            )
+            problem = f"查询有 {len(query):,} 个字符，超过了 {LONGEST_QUERY} 个字符的上限。"
+            raise QueryError(problem, cure="请缩短后再查。")
         index = self._library.index()
         if index is None and self._fallback is None:
             raise NoLegalIndex
         wordings = tuple(to_simplified(words) for words in map(one_line, other_wordings) if _adds_terms(words, query))
-        near = self._library.near
-        lookup = _Lookup(index, to_simplified(query), limit, near, wordings, as_of, law_filter) if index else None
+        similar = self._library.similar_articles
+        lookup = _Lookup(index, to_simplified(query), limit, similar, wordings, as_of, law_filter) if index else None
         results, note = lookup.run() if lookup else ([], "")
-        held = lookup is not None and not lookup.law_missing and bool(results)
-        if held or (lookup is not None and lookup.article_missing) or self._fallback is None:
+        answered = lookup and (lookup.article_missing or (results and not lookup.law_missing))
+        if answered or self._fallback is None:
             response = RegulationResponse(query, tuple(results[:limit]), "index", note=note)
         else:
             response = _search_web(self._fallback, query, limit, note)
@@ -214,12 +211,12 @@ def _search_web(web_search: Fallback, query: str, limit: int, note: str) -> Regu
     return RegulationResponse(query, tuple(map(_from_web, web.results)), "web", note=note, web=web)
 
 
-_SAYS_LITTLE = 6
+_FEWEST_TERMS = 6
 """Fewest terms of a wording that is searched. 那第二种呢 has fewer and would find any article."""
 
 
 def _adds_terms(words: str, query: str) -> bool:
-    return words != query and len(words) <= LONGEST_QUERY and len(search_terms(words)) >= _SAYS_LITTLE
+    return words != query and len(words) <= LONGEST_QUERY and len(search_terms(words)) >= _FEWEST_TERMS
 
 
 @dataclass(slots=True)
@@ -236,12 +233,11 @@ class _Lookup:
     law_missing: bool = False
     """True if the query names a law that the index does not hold, so the results are only related."""
     article_missing: bool = False
-    """The index holds every law that was named, and none of the articles: the web has no other."""
+    """True if the index holds every law that was named but none of the articles: the web has no other."""
     _versions_by_key: dict[str, VersionOnDay] = field(default_factory=dict)
 
     def run(self) -> tuple[list[LegalArticle], str]:
-        cited = [c for c in find_citations(self._query, self._index.is_known) if c.law]
-        if cited:
+        if cited := [citation for citation in find_citations(self._query, self._index.is_known) if citation.law]:
             return self._look_up_citations(cited)
         if self._index.resolve(self._query):
             return self._find_laws(), ""
@@ -249,8 +245,7 @@ class _Lookup:
             return ended
         if _NUMBERED_INTERPRETATION.search(self._query) and (laws := self._find_laws()):
             return laws, ""
-        loose = self._loosely_cited()
-        if loose:
+        if loose := self._loosely_cited():
             return self._look_up_citations([loose])
         if name := self._name_before_number():
             self.law_missing = True
@@ -283,18 +278,16 @@ class _Lookup:
         results: list[LegalArticle] = []
         notes: list[str] = []
         for citation in citations:
-            law = self._find_law(citation.law or "")
+            name = citation.law or ""
+            law = self._find_law(name)
             if law is None:
-                ended, note = self._look_up_repealed(citation.law or "") or (
-                    [],
-                    self._not_found_note(citation.law or ""),
-                )
+                ended, note = self._look_up_repealed(name) or ([], self._not_found_note(name))
                 self.law_missing |= not ended
                 results += ended
                 notes.append(note)
                 continue
-            if law_key(citation.law or "") != law.key and not self._index.resolve(citation.law or ""):
-                notes.append(f"库中没有《{citation.law}》，以下是名称最接近的《{law.name}》。")
+            if law_key(name) != law.key and not self._index.resolve(name):
+                notes.append(f"库中没有《{name}》，以下是名称最接近的《{law.name}》。")
             then = self._version_on_day(law.key, self._as_of) if self._as_of else self._edition(law, citation)
             law = then.law if then else law
             found = list(self._articles(law, citation, then.note if then else None))
@@ -311,23 +304,19 @@ class _Lookup:
         return results, "".join(notes)
 
     def _edition(self, law: LawVersion, citation: Citation) -> VersionOnDay | None:
-        """Return the version that a citation names (公司法（2018年修正）, 2018年公司法): made in that year, else in
-        force then."""
+        """Return the version of the year in a citation (公司法（2018年修正）): made then, else in force then."""
         name = citation.law or ""
         edition = citation.edition or (None if law_key(name) == law.key else edition_of_name(name))
-        year = edition.year if edition else 0
-        period = parse_period(str(year)) if year else None
-        if period is None:
+        period = parse_period(str(edition.year)) if edition and edition.year else None
+        if edition is None or period is None:
             return None
-        made = [one for one in self._index.versions(law.key) if (one.published or "").startswith(str(year))]
-        return (
-            VersionOnDay(made[0], True, f"这是 {year} 年公布的版本。")
-            if made
-            else self._version_on_day(law.key, period)
-        )
+        for version in self._index.versions(law.key):
+            if (version.published or "").startswith(str(edition.year)):
+                return VersionOnDay(version, True, f"这是 {edition.year} 年公布的版本。")
+        return self._version_on_day(law.key, period)
 
     def _not_found_note(self, name: str, instead: str = "") -> str:
-        return f"库中没有《{name}》{instead}。{self._index.asked_back(name)}"
+        return f"库中没有《{name}》{instead}。{self._index.suggest_name(name)}"
 
     def _look_up_repealed(self, name: str) -> tuple[list[LegalArticle], str] | None:
         """Return the article that repealed a law which the index does not hold: 合同法 → 民法典第一千二百六十条."""
@@ -347,8 +336,8 @@ class _Lookup:
         return exact
 
     def _articles(self, law: LawVersion, citation: Citation, version_note: str | None) -> Iterator[LegalArticle]:
-        """Yield the cited articles as they are in force, then other versions with other words. `then` is the remark for
-        the version of a time; other versions are then left out."""
+        """Yield the cited articles as they are in force, then other versions with other words. With a note on the
+        version, which is then one of a time, other versions are left out."""
         others = [other for other in self._index.versions(law.key) if other != law] if version_note is None else []
         for number in _numbers(citation):
             texts = set()
@@ -382,11 +371,10 @@ class _Lookup:
 
     def _find_laws(self) -> list[LegalArticle]:
         exact = self._index.resolve(self._query)
-        related = (
-            self._index.containing(exact.name, self._limit) if exact else self._index.match(self._query, self._limit)
-        )
-        laws = list(dict.fromkeys([exact, *related] if exact else related))
-        return self._law_results(laws[: self._limit])
+        if exact is None:
+            return self._law_results(self._index.match(self._query, self._limit))
+        laws = dict.fromkeys([exact, *self._index.containing(exact.name, self._limit)])
+        return self._law_results(list(laws)[: self._limit])
 
     def _law_results(self, laws: Sequence[LawVersion]) -> list[LegalArticle]:
         wanted = [law for law in laws if self._law_filter is None or self._law_filter(law)]
@@ -396,13 +384,11 @@ class _Lookup:
         return [replace(_law_result(self._index, one.law), remark=one.note) for one in then]
 
     def _search_full_text(self) -> list[LegalArticle]:
-        counts = self._is_wanted_version if self._as_of or self._law_filter else None
+        wanted = self._is_wanted_version if self._as_of or self._law_filter else None
+        limit = self._limit * (_MORE_THEN if self._as_of else 1)
+        hits = self._index.search(self._query, limit, self._semantic_scores, self._other_wordings, wanted)
         if not self._as_of:
-            hits = self._index.search(self._query, self._limit, self._semantic_scores, self._other_wordings, counts)
             return [article_result(self._index, stored) for stored in hits]
-        hits = self._index.search(
-            self._query, _MORE_THEN * self._limit, self._semantic_scores, self._other_wordings, counts
-        )
         then = [(self._version_on_day(self._index.version(stored.law_id).key, self._as_of), stored) for stored in hits]
         lower = {stored.id: rank + (0 if one.is_exact else self._limit) for rank, (one, stored) in enumerate(then)}
         then.sort(key=lambda found: lower[found[1].id])
@@ -414,10 +400,9 @@ class _Lookup:
 
 
 def _numbers(citation: Citation) -> list[ArticleNumber]:
-    if citation.last is None:
-        return [citation.article]
-    last = min(citation.last.number, citation.article.number + _LONGEST_RANGE - 1)
-    return [citation.article, *(ArticleNumber(number) for number in range(citation.article.number + 1, last + 1))]
+    first = citation.article.number
+    last = min(citation.last.number, first + _LONGEST_RANGE - 1) if citation.last else first
+    return [citation.article, *map(ArticleNumber, range(first + 1, last + 1))]
 
 
 def article_result(index: LegalIndex, stored: StoredArticle, citation: Citation | None = None) -> LegalArticle:
@@ -470,15 +455,8 @@ def later_amendment_note(index: LegalIndex, law: LawVersion) -> str:
 
 
 def _from_web(result: SearchResult) -> LegalArticle:
-    return LegalArticle(
-        law_name=result.title,
-        article_number=None,
-        content=result.snippet,
-        effective_date=None,
-        source=result.source,
-        published=result.published,
-        url=result.url,
-    )
+    found = LegalArticle(result.title, None, result.snippet, None, result.source)
+    return replace(found, published=result.published, url=result.url)
 
 
 def _references(index: LegalIndex, stored: StoredArticle) -> Iterator[ArticleReference]:
@@ -499,11 +477,9 @@ def _references(index: LegalIndex, stored: StoredArticle) -> Iterator[ArticleRef
 
 def _targets(
     index: LegalIndex, stored: StoredArticle, citation: Citation, law: LawVersion | None
-) -> Iterator[StoredArticle | ArticleNumber]:
+) -> Sequence[StoredArticle | ArticleNumber]:
+    """Return the articles that a citation names, or their numbers where the index does not hold them."""
     if citation.steps_back:
-        for back in range(citation.steps_back, 0, -1):
-            if before := index.before(stored.law_id, stored.number, back):
-                yield before
-        return
-    for number in _numbers(citation):
-        yield (index.article(law.id, number) if law else None) or number
+        steps = range(citation.steps_back, 0, -1)
+        return [*filter(None, (index.preceding_article(stored.law_id, stored.number, step) for step in steps))]
+    return [(index.article(law.id, number) if law else None) or number for number in _numbers(citation)]

@@ -21,11 +21,9 @@ import numpy
 from core.legal.library.embedding import Embedder
 
 _SCALE = 400.0
-"""Factor from floats to signed bytes. A component of a unit vector of 512 is 0.04 on average; beyond 0.3175 it is cut
-off."""
+"""Factor from floats to signed bytes. A component of a unit vector of 512 is 0.04 on average; 0.3175 is the limit."""
 _BLOCK = 256
-"""Rows per matrix product. Many more wake the other threads of the linear algebra, whose waiting costs ten times the
-work."""
+"""Rows per matrix product. Many more wake other threads, whose waiting costs ten times the work."""
 _BATCH = 8
 """Texts per call of the model. With 32, a model of this size takes a fifth longer and three times the memory."""
 
@@ -55,8 +53,7 @@ class VectorFile:
         return {key: text for text in texts if (key := text_key(text)) not in known}
 
     def add(self, texts_by_key: dict[int, str], on_done: Callable[[int], None]) -> None:
-        """Compute and append vectors. `on_done` gets the number done and may raise to stop; the next call continues
-        there."""
+        """Compute and append vectors. `on_done` gets the number done. It may raise; the next call continues there."""
         done = 0
         with self._path.open("ab") as file:
             file.truncate(len(self.records()) * self._layout.itemsize)  # a record that was cut off by a crash
@@ -105,8 +102,7 @@ class Neighbours:
         return len(self._numbers)
 
     def nearest(self, question: str, limit: int, candidates: Collection[int] | None = None) -> dict[int, float]:
-        """Return the ids of the texts closest in meaning, with their cosines. `candidates` limits the search to these
-        ids."""
+        """Return the ids of the closest texts with their cosines. `candidates` limits the search to these ids."""
         if not len(self):
             return {}
         asked = self._embedder.embed([question])[0] / _SCALE
@@ -120,8 +116,7 @@ class Neighbours:
         return dict(sorted(found.items(), key=lambda entry: -entry[1]))
 
     def _products(self, vector: Array) -> Array:
-        """Return all dot products, block by block. A few megabytes stay in the processor's cache, and only one block is
-        held as floats."""
+        """Return all dot products. Only one block at a time is held as floats, in the processor's cache."""
         products = numpy.empty(len(self._rows), numpy.float32)
         floats = numpy.empty((_BLOCK, len(vector)), numpy.float32)
         for start in range(0, len(self._rows), _BLOCK):

@@ -11,8 +11,7 @@ from core.legal.library.law_index import LawVersion
 from core.legal.text.periods import Period
 
 _ANNOUNCED_WITHIN = timedelta(days=60)
-"""Largest distance between two dates of one version: some sources give the day of the session, others that of
-publication."""
+"""Largest distance between two dates of one version. Sources give the day of the session or of publication."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,6 @@ class VersionOnDay:
     law: LawVersion
     """The version in force then, or the nearest one in the library."""
     is_exact: bool
-    """True if this is the version of that time."""
     note: str = ""
     """Note for the reader about the choice of version."""
 
@@ -80,11 +78,10 @@ def repeal_note(index: LegalIndex, key: str, period: Period) -> str:
 
 
 def missing_amendments(versions: Sequence[LawVersion]) -> list[str]:
-    """Return the days on which the law was made or amended, according to its versions, and of which the library has no
-    text."""
-    held = [day for one in versions for day in (one.published, one.effective) if day]
-    told = {day for one in versions for day in one.history}
-    return sorted(day for day in told if not any(_are_close(day, one) for one in held))
+    """Return the days on which the law was made or amended and for which the library has no text."""
+    dates = [day for one in versions for day in (one.published, one.effective) if day]
+    days = {day for one in versions for day in one.history}
+    return sorted(day for day in days if not any(_are_close(day, other) for other in dates))
 
 
 def _are_close(day: str, other: str) -> bool:

@@ -107,7 +107,7 @@ def test_an_update_needs_to_know_where_from(tmp_path: Path, library: LegalLibrar
     with pytest.raises(NoLegalIndex):
         law_import(LegalLibrary(tmp_path / "empty"), "", update=True)
     passing = LegalLibrary(tmp_path / "passing")
-    law_import(passing, str(invented.jsonl(tmp_path / "upload.jsonl", OLD)), passing=True)
+    law_import(passing, str(invented.jsonl(tmp_path / "upload.jsonl", OLD)), temporary=True)
     with pytest.raises(CorpusError, match="没有记下"):
         law_import(passing, "", update=True)
 

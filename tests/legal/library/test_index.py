@@ -194,10 +194,10 @@ class TestSearch:
         index = invented.opened(tmp_path / "data", corpus)
         law = index.resolve("灯塔法")
         assert law is not None
-        before = index.before(law.id, ArticleNumber(4), 1)
+        before = index.preceding_article(law.id, ArticleNumber(4), 1)
         assert before is not None
         assert before.number == ArticleNumber(3, 1)
-        assert index.before(law.id, ArticleNumber(1), 1) is None
+        assert index.preceding_article(law.id, ArticleNumber(1), 1) is None
 
     def test_cases(self, index: LegalIndex) -> None:
         assert [case.type for case in index.search_cases("渔船搁浅", 5, CaseFilter(CaseType.CIVIL))] == [CaseType.CIVIL]

@@ -64,19 +64,19 @@ def test_the_same_words_are_computed_once(library: LegalLibrary, corpus: Path) -
 
 def test_progress_is_told_and_what_was_done_before_a_cancel_is_kept(library: LegalLibrary, corpus: Path) -> None:
     seen: list[ImportProgress] = []
-    until = Deadline(float("inf"))
+    deadline = Deadline(float("inf"))
 
     def on_progress(progress: ImportProgress) -> None:
         seen.append(progress)
         if progress.stage in SHELVES:
-            until.cancel()
+            deadline.cancel()
 
     many = invented.lawrefbook(corpus.parent / "many")
     for number in range(40):
         text = invented.BUOY.replace("浮标", f"浮标{number}号")
         (many / f"经济法/浮标{number}号法(2015-03-03).md").write_text(text, "utf-8")
     with pytest.raises(ImportCancelled, match="法规与案例库已经可用"):
-        law_import(library, str(many), on_progress=on_progress, until=until)
+        law_import(library, str(many), on_progress=on_progress, deadline=deadline)
     done = next(progress for progress in seen if progress.stage in SHELVES)
     assert 0 < done.done < done.total
     assert found(library, "浮标由船长登记")  # by its words
@@ -184,16 +184,18 @@ def test_of_a_case_the_model_reads_what_says_most(library: LegalLibrary, tmp_pat
 def test_articles_are_found_by_meaning_while_the_vectors_of_cases_are_under_way(
     library: LegalLibrary, corpus: Path, tmp_path: Path
 ) -> None:
-    until = Deadline(float("inf"))
+    deadline = Deadline(float("inf"))
 
     def on_progress(progress: ImportProgress) -> None:
         if progress.stage == "计算案例的向量":
             assert found(library, QUESTION)
-            until.cancel()
+            deadline.cancel()
 
     law_import(library, str(corpus))
     many = ({"caseName": f"{number} 号案", "text": f"第 {number} 次鸣笛。"} for number in range(20))
     with pytest.raises(ImportCancelled, match="计算案例的向量到第 16 条时取消了"):
-        law_import(library, str(invented.jsonl(tmp_path / "cases.jsonl", *many)), on_progress=on_progress, until=until)
+        law_import(
+            library, str(invented.jsonl(tmp_path / "cases.jsonl", *many)), on_progress=on_progress, deadline=deadline
+        )
     assert cases(library, "谁吼了一次") == []
     assert embed_library(library) == 4
