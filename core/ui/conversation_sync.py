@@ -94,7 +94,7 @@ def _show(app: App, chat: session.ChatState, page: MessagePage) -> None:
     chat.title, chat.has_older = page.conversation.title, page.has_more
     chat.messages = _joined(page.messages, _unsaved_messages(app, chat), said)
     chat.may_have_stored_files = True
-    st.session_state[session.MODE] = page.conversation.mode
+    st.session_state[session.MODE] = page.conversation.mode.lower()  # it was stored as "Chat" or "Agent" at first
     if chat.share and page.may_change:  # one's own
         chat.share = ""
         open_conversation(page.conversation.id)
