@@ -1,4 +1,4 @@
-"""The reader's conversations: listed, renamed, shared, deleted and restored. What changes them raises an AppError."""
+"""List of the reader's conversations, and functions that change them. Those raise an AppError on failure."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ class DeletedConversation:
 
 
 def list_conversations(app: App, words: str, limit: int) -> list[Conversation]:
-    """Return the latest conversations, the one that was begun just now included; with words, those that contain them."""
-    chat, who, found = session.chat(), identity.visitor(), list[Conversation]()
+    """Return the latest conversations, with the one that was just begun. With words, only those that contain them."""
+    chat, who, conversations = session.chat(), identity.visitor(), list[Conversation]()
     if who is None:
-        return found
-    begun = None if words else _unsaved_conversation(app, chat)
+        return []
+    unsaved = None if words else _unsaved_conversation(app, chat)
     with conversation_sync.reading_problems_noted(chat):
-        found += app.store.list_conversations(who, words=words, limit=limit)
-    if begun and all(entry.id != begun.id for entry in found):
-        found.insert(0, begun)
-    return found
+        conversations += app.store.list_conversations(who, words=words, limit=limit)
+    if unsaved and all(entry.id != unsaved.id for entry in conversations):
+        conversations.insert(0, unsaved)
+    return conversations
 
 
 def _unsaved_conversation(app: App, chat: session.ChatState) -> Conversation | None:
-    """Return the open conversation as long as the database may not have it."""
+    """Return the open conversation if the database may not have it yet."""
     id = chat.conversation_id
     if id is None or not chat.title or not app.outbox.has_pending(id):
         return None
@@ -55,7 +55,7 @@ def rename(app: App, id: str, title: str) -> None:
 
 
 def delete(app: App, entry: Conversation) -> None:
-    """Delete a conversation; `undo_delete` brings the latest one back."""
+    """Delete a conversation. `undo_delete` restores the latest one."""
     chat = session.chat()
     was_open = chat.conversation_id == entry.id
     if was_open and chat.run is not None:
@@ -70,7 +70,7 @@ def delete(app: App, entry: Conversation) -> None:
 
 
 def last_deleted() -> DeletedConversation | None:
-    """Return the conversation that `undo_delete` would bring back."""
+    """Return the conversation that `undo_delete` would restore."""
     latest: DeletedConversation | None = next(reversed(st.session_state.get(DELETED, [])), None)
     return latest if latest and time.time() - latest.at < UNDO_SECONDS else None
 
@@ -84,7 +84,7 @@ def undo_delete(app: App) -> None:
 
 
 def share(app: App, id: str) -> str:
-    """Return the share that opens a conversation for reading, made if there is none."""
+    """Return the share token that opens a conversation for reading. It is made if there is none."""
     app.outbox.flush(FLUSH_SECONDS)
     return app.store.share(id, visitor_id=identity.visitor())
 
@@ -94,6 +94,6 @@ def withdraw_share(app: App, id: str) -> None:
 
 
 def messages_loader(app: App, id: str) -> Callable[[], list[Message]]:
-    """Return a function that loads every message of any conversation, and may be called outside the session."""
+    """Return a function that loads every message of a conversation. It may be called outside the session."""
     who = identity.visitor()
     return lambda: list(app.store.load(id, visitor_id=who, last=None).messages)

@@ -1,4 +1,4 @@
-"""The conversation on the screen, saved to the database and loaded from it. A database that fails never stops it."""
+"""Synchronization of the conversation on the screen with the database. A database that fails never stops it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 import streamlit as st
 
@@ -17,14 +18,14 @@ from core.store import ConversationNotFound, MessagePage, StoredPage, make_title
 from core.ui import identity, session
 
 ADDRESS = "c"
-"""The query parameter with the conversation's id."""
+"""Query parameter with the conversation's id."""
 SHARED = "s"
-"""The one with a share, which opens it for reading only."""
+"""Query parameter with a share, which opens a conversation for reading only."""
 NOTES = "unsaved_notes"
 SETTLE_SECONDS = 0.5
-"""A write takes some milliseconds; what takes longer is watched."""
+"""Longest wait for writes after a page is drawn. They take some milliseconds; what takes longer is watched."""
 FLUSH_SECONDS = 2.0
-"""How long a click that needs the database up to date waits for what was said before it."""
+"""Longest wait of a click for earlier writes, if it needs the database up to date."""
 LOGIN_FIRST = "如果它是你登录后开始的，请先登录。"
 
 
@@ -43,7 +44,7 @@ def open_conversation(id: str) -> None:
 
 
 def open_from_address(app: App) -> None:
-    """Show the conversation that the address names: after a reload, a bookmark, a click on an older one. Called before
+    """Show the conversation that the address names: after a reload, a bookmark, a click on an older one. Call it before
     the sidebar is drawn, because the conversation's mode is the value of a widget there."""
     chat = session.chat()
     wanted = st.query_params.get(ADDRESS, "")
@@ -58,15 +59,15 @@ def open_from_address(app: App) -> None:
 
 
 def _load(app: App, chat: session.ChatState) -> None:
-    """While the database is away the conversation goes on in memory, and is read as soon as it is back."""
+    """Load the conversation. While the database is away it goes on in memory, and is read as soon as that is back."""
     try:
         id = app.store.find_shared(chat.share) if chat.share else chat.conversation_id or ""
         page = app.store.load(id, visitor_id=identity.visitor(), share=chat.share)
     except ConversationNotFound as error:
-        _not_found(app, chat, error)
+        _leave_missing(app, chat, error)
     except AppError as error:
         chat.reading_problem = str(error)
-        chat.messages = _joined(_unsaved_messages(app, chat), chat.messages)
+        chat.messages = _join(_unsaved_messages(app, chat), chat.messages)
     else:
         _show(app, chat, page)
 
@@ -75,43 +76,44 @@ def _unsaved_messages(app: App, chat: session.ChatState) -> tuple[Message, ...]:
     return app.outbox.pending_messages(chat.conversation_id or "", visitor_id=identity.visitor())
 
 
-def _not_found(app: App, chat: session.ChatState, error: ConversationNotFound) -> None:
+def _leave_missing(app: App, chat: session.ChatState, error: ConversationNotFound) -> None:
+    """Say that there is no such conversation, unless the database has not got it yet."""
     if unsaved := _unsaved_messages(app, chat):
-        chat.messages = _joined(unsaved, chat.messages)
+        chat.messages = _join(unsaved, chat.messages)
         return
     st.query_params.clear()
     login_helps = identity.is_login_configured() and not identity.owner() and not chat.share
     chat.conversation_id, chat.share, chat.unread, chat.reading_problem = None, "", False, ""
-    for message in chat.messages:  # it went on in memory, under an id that turns out not to be the reader's
+    for message in chat.messages:  # written meanwhile, under an id that turns out not to be the reader's
         save_message(app, message)
     chat.add_note(f"{error}{LOGIN_FIRST}" if login_helps else str(error))
 
 
 def _show(app: App, chat: session.ChatState, page: MessagePage) -> None:
-    said = chat.messages
+    written = chat.messages
     chat.conversation_id = page.conversation.id
     chat.unread, chat.reading_problem, chat.read_only = False, "", not page.may_change
     chat.title, chat.has_older = page.conversation.title, page.has_more
-    chat.messages = _joined(page.messages, _unsaved_messages(app, chat), said)
+    chat.messages = _join(page.messages, _unsaved_messages(app, chat), written)
     chat.may_have_stored_files = True
-    st.session_state[session.MODE] = page.conversation.mode
-    if chat.share and page.may_change:  # one's own
+    st.session_state[session.MODE] = page.conversation.mode.lower()  # it was stored as "Chat" or "Agent" at first
+    if chat.share and page.may_change:  # the reader's own conversation
         chat.share = ""
         open_conversation(page.conversation.id)
-    if chat.read_only and said:  # it went on in memory, and turns out to be another's
+    if chat.read_only and written:  # it went on in memory, and turns out to be another's
         with reading_problems_noted(chat):
             fork_if_read_only(app)
-            for message in said:
+            for message in written:
                 save_message(app, message)
 
 
-def _joined(*parts: Iterable[Message]) -> list[Message]:
+def _join(*parts: Iterable[Message]) -> list[Message]:
     """Return each message once, in its first place and its newest state."""
     return list({message.id: message for part in parts for message in part}.values())
 
 
 def fork_if_read_only(app: App) -> None:
-    """Go on in a copy of one's own if the conversation is another's. Raises an AppError, and changes nothing then."""
+    """Copy a conversation of another visitor, and continue in the copy. Raises an AppError, and changes nothing then."""
     chat = session.chat()
     if not chat.read_only or chat.conversation_id is None:
         return
@@ -135,15 +137,14 @@ def load_older(app: App) -> None:
     if not chat.has_older or chat.conversation_id is None or not chat.messages:
         return
     with reading_problems_noted(chat):
-        page = app.store.load(
-            chat.conversation_id, visitor_id=identity.visitor(), share=chat.share, before=chat.messages[0].id
-        )
+        first, who = chat.messages[0], identity.visitor()
+        page = app.store.load(chat.conversation_id, visitor_id=who, share=chat.share, before=first.id)
         chat.messages[:0] = page.messages
         chat.has_older = page.has_more
 
 
 def all_messages_loader(app: App) -> Callable[[], list[Message]]:
-    """Return a function that loads every message, also those not on the screen, and may be called outside the session."""
+    """Return a function that loads every message, also those not on the screen. It may be called outside the session."""
     chat, who = session.chat(), identity.visitor()
     messages, id, share, has_older = list(chat.messages), chat.conversation_id, chat.share, chat.has_older
 
@@ -159,27 +160,26 @@ def all_messages_loader(app: App) -> Callable[[], list[Message]]:
 
 
 def save_message(app: App, message: Message) -> None:
-    """Send a message on its way to the database, and give the conversation its address with the first one."""
+    """Save a message in the background. The first one gives the conversation its id and its title."""
     chat = session.chat()
-    if chat.conversation_id is None:
-        _begin(app, chat)
-    assert chat.conversation_id is not None
-    app.outbox.save(chat.conversation_id, message, visitor_id=identity.visitor())
+    id = chat.conversation_id or _begin(app, chat)
+    app.outbox.save(id, message, visitor_id=identity.visitor())
     if not chat.title and message.role == "user":
         chat.title = make_title(message.text)
 
 
-def _begin(app: App, chat: session.ChatState) -> None:
-    chat.conversation_id = new_conversation_id()
+def _begin(app: App, chat: session.ChatState) -> str:
+    chat.conversation_id = id = new_conversation_id()
     chat.share, chat.unread = "", False
     st.query_params.pop(SHARED, None)
-    app.outbox.create(chat.conversation_id, owner=identity.owner(), visitor_id=identity.visitor(), mode=session.mode())
+    app.outbox.create(id, owner=identity.owner(), visitor_id=identity.visitor(), mode=session.mode())
     if chat.mode_note:
-        app.outbox.save(chat.conversation_id, chat.mode_note, visitor_id=identity.visitor())
+        app.outbox.save(id, chat.mode_note, visitor_id=identity.visitor())
+    return id
 
 
 def save_mode(app: App, note: Message) -> None:
-    """Save the mode and the note that says so: the next reload opens the conversation in the mode it was left in."""
+    """Save the mode and the note about it. The next reload opens the conversation in the mode it was left in."""
     chat = session.chat()
     chat.mode_note = note
     if chat.conversation_id is not None and not chat.read_only:
@@ -190,41 +190,41 @@ def save_mode(app: App, note: Message) -> None:
 def truncate_from(app: App, message: Message) -> None:
     """Delete this message and everything after it from the database, and a title that came from it."""
     chat = session.chat()
-    questions = [asked for asked in chat.messages if asked.role == "user"]
-    if questions and message is questions[0] and not chat.has_older and chat.title == make_title(message.text):
+    first = next((one for one in chat.messages if one.role == "user"), None)
+    if message is first and not chat.has_older and chat.title == make_title(message.text):
         chat.title = ""
     if chat.conversation_id is not None:
         app.outbox.truncate_from(chat.conversation_id, message.id, visitor_id=identity.visitor())
 
 
 def save_run(app: App) -> None:
-    """Save the answer under way while it grows."""
+    """Save the running answer while it grows."""
     chat = session.chat()
     if chat.run is not None and chat.conversation_id is not None:
         app.keeper.save_while_running(chat.run, chat.conversation_id, visitor_id=identity.visitor())
 
 
 def storage_problem(app: App) -> str:
-    """Return why something cannot be saved or read just now; empty when all is well."""
+    """Return the reason why something cannot be saved or read at the moment, or an empty string."""
     return app.outbox.problem or session.chat().reading_problem
 
 
 def unsaved_note(app: App, message: Message) -> str:
-    """Return what is said on a message that the database does not have; empty for one that it has."""
-    why = app.outbox.unsaved_reason(message.id)
-    return f"尚未保存：{why}" if why else ""
+    """Return the note on a message that the database does not have; an empty string for one that it has."""
+    reason = app.outbox.unsaved_reason(message.id)
+    return f"尚未保存：{reason}" if reason else ""
 
 
 def watch_unsaved(app: App) -> None:
-    """Look again every two seconds while something is not saved; called when all is drawn. The page runs again only to
-    say something else than it says now: a rerun closes what the reader has just opened."""
+    """Check every two seconds while something is not saved. Call it when all is drawn. The page runs again only if a
+    note changes, because a rerun closes what the reader has just opened."""
     if not app.outbox.flush(SETTLE_SECONDS):
         st.session_state[NOTES] = _unsaved_notes(app)
-        _look_again(app)
+        _rerun_on_change(app)
 
 
 @st.fragment(run_every=2.0)
-def _look_again(app: App) -> None:
+def _rerun_on_change(app: App) -> None:
     if session.chat().run is None and _unsaved_notes(app) != st.session_state.get(NOTES):
         st.rerun()
 
@@ -237,27 +237,26 @@ def _unsaved_notes(app: App) -> tuple[str, ...]:
 
 
 def read_pages_loader(app: App, message: Message) -> Callable[[], dict[int, StoredPage]]:
-    """Return a function that loads what was read for an answer, in any thread. It raises a StoreError."""
+    """Return a function that loads the pages read for an answer, in any thread. It raises a StoreError."""
     chat, who = session.chat(), identity.visitor()
-    conversation, share = chat.conversation_id, chat.share
+    id, share = chat.conversation_id, chat.share
 
     def load() -> dict[int, StoredPage]:
-        if not conversation:
+        if not id:
             return {}
-        files = {source.url: source.number for source in message.sources if source.read == "file"}
-        attached = app.read_pages.load_attachments(conversation, visitor_id=who, share=share).values() if files else ()
-        kept = [
-            replace(file, number=files[file.address]) for each in attached for file in each if file.address in files
-        ]
-        return app.read_pages.load(conversation, message.id, visitor_id=who, share=share) | {
-            file.number: file for file in kept
-        }
+        pages = dict(app.read_pages.load(id, message.id, visitor_id=who, share=share))
+        numbers = {source.url: source.number for source in message.sources if source.read == "file"}
+        attached = app.read_pages.load_attachments(id, visitor_id=who, share=share).values() if numbers else ()
+        for file in chain.from_iterable(attached):
+            if number := numbers.get(file.address):
+                pages[number] = replace(file, number=number)
+        return pages
 
     return load
 
 
 def save_files(app: App, message: Message, files: Sequence[ReadPage]) -> None:
-    """Save files with the question that they were attached to, for the questions after it too."""
+    """Save files with the question that they were attached to. Later questions use them too."""
     chat, who = session.chat(), identity.visitor()
     if files and chat.conversation_id is not None:
         chat.files[message.id] = tuple(files)
@@ -270,9 +269,8 @@ def attached_files(app: App) -> dict[str, tuple[ReadPage, ...]]:
     chat = session.chat()
     if chat.may_have_stored_files and chat.conversation_id is not None:
         with reading_problems_noted(chat):
-            kept = app.read_pages.load_attachments(
-                chat.conversation_id, visitor_id=identity.visitor(), share=chat.share
-            )
-            chat.files = {id: tuple(file.to_page() for file in each) for id, each in kept.items()} | chat.files
+            who = identity.visitor()
+            stored = app.read_pages.load_attachments(chat.conversation_id, visitor_id=who, share=chat.share)
+            chat.files = {id: tuple(file.to_page() for file in files) for id, files in stored.items()} | chat.files
             chat.may_have_stored_files = False
     return chat.files

@@ -1,4 +1,4 @@
-"""Who uses the page: the account that is logged in, else the browser."""
+"""Identity of the visitor: the account that is logged in, else the browser."""
 
 from __future__ import annotations
 
@@ -14,42 +14,41 @@ from core.ui import session
 
 CLAIMS = "login_claims"
 _COOKIE_VALUE = re.compile(r"[A-Za-z0-9_-]{32}")
-"""A visitor's cookie as asgi.py writes it. No owner and no address looks like one."""
+"""Pattern of a visitor's cookie as asgi.py writes it. No owner and no address looks like one."""
 
 
 def login_claims() -> Mapping[str, Any]:
-    """Return what Streamlit knows of who is logged in: decided when the page was opened. It is asked once, because
-    where there is no secrets.toml it looks for one on the disk whenever it is asked."""
+    """Return the claims of the logged-in account, as they were when the page was opened. They are read once, because
+    Streamlit would look for a missing secrets.toml on the disk each time."""
     if CLAIMS not in st.session_state:
         st.session_state[CLAIMS] = dict(st.user)
-    known: Mapping[str, Any] = st.session_state[CLAIMS]
-    return known
+    claims: Mapping[str, Any] = st.session_state[CLAIMS]
+    return claims
 
 
 def is_login_configured() -> bool:
-    """Return whether secrets.toml has a section [auth]: only then does Streamlit say who is logged in."""
+    """Return whether secrets.toml has a section [auth]. Without it, Streamlit has no `is_logged_in`."""
     return "is_logged_in" in login_claims()
 
 
 def owner() -> str | None:
-    """Return the account that is logged in; without one, conversations belong to whoever has their address. Issuer and
-    subject are the only claims that OpenID promises to be unique and lasting: an e-mail address may be unverified, and
-    may belong to somebody else next year."""
+    """Return the account that is logged in. Without one, a conversation belongs to everybody who has its address. Only
+    issuer and subject are unique and lasting in OpenID. An e-mail address may be unverified, or change its owner."""
     claims = login_claims()
     subject = claims.get("sub")
     return f"{claims.get('iss')} {subject}" if claims.get("is_logged_in") and subject else None
 
 
 def visitor() -> str | None:
-    """Return the account, or the browser as asgi.py has marked it: who has conversations, and may change them. A cookie
-    that asgi.py did not write does not count: nobody gets at another's list by making their name a cookie."""
+    """Return the account, else the cookie that asgi.py gave the browser. Conversations are listed and changed under it.
+    A cookie of another form does not count, so that nobody reaches an account's list by using its name as a cookie."""
     cookie = st.context.cookies.get(VISITOR_COOKIE)
     return owner() or (cookie if isinstance(cookie, str) and _COOKIE_VALUE.fullmatch(cookie) else None)
 
 
 def rate_limited_visitor() -> Visitor:
-    """Return whose limits count: the account, else this browser, else this session; without a login the address too.
-    The address is what asgi.py believes. Streamlit has none for this machine itself."""
+    """Return the visitor that rate limits count: the account, else the browser or the session, with its address. The
+    address is the one that asgi.py accepted. Streamlit has none for this machine itself."""
     if account := owner():
         return Visitor(account)
     return Visitor(visitor() or session.chat().session_id, address_group(str(st.context.ip_address or LOOPBACK)))

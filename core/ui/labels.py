@@ -23,7 +23,7 @@ ARGUMENTS = {
     "year": "年份",
     "focus": "关注",
 }
-"""What a tool of the agent's is given besides the words to search for, or the pages to read."""
+"""Labels for the arguments of the agent's tools, besides the words to search for and the pages to read."""
 MODES: dict[str, str] = {"chat": "Chat", "agent": "Agent"}
 ORIGINS = {"default": "默认", "settings.yaml": "settings.yaml", "page": "页面", "environment": "环境变量"}
 """Labels for the origins of a setting's value."""

@@ -25,7 +25,6 @@ CHAT_INPUT = "chat_input"
 MODE = "mode"
 CHAT: Mode = "chat"
 AGENT: Mode = "agent"
-"""Labels: model. Bucket: number of times the model was asked; amount: calls of tools."""
 RESTORED = "restored"
 MESSAGES_PER_PAGE = 20
 

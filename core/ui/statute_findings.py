@@ -26,15 +26,12 @@ _WITHOUT_NAME = re.compile(r"(?:本|该|同|此|上述|前述)\w{1,4}?(?=第)|(?
 
 def draw(findings: Sequence[StatuteFinding], *, key: str) -> None:
     """Draw the findings. Equal citations with the same result share one chip."""
-    different = {(check.mark, citation_label(check), check.quote, check.note): check for check in findings}
+    different = {(one.mark, citation_label(one), one.quote, one.note): one for one in findings}
     with st.container(horizontal=True, gap="xsmall"):
-        for number, check in enumerate(different.values()):
-            with st.popover(
-                f"{coloured_mark(check.mark)} {escape_label(citation_label(check))}",
-                key=f"{key}-{number}",
-                type="tertiary",
-            ):
-                draw_html(finding_html(check))
+        for number, one in enumerate(different.values()):
+            label = f"{coloured_mark(one.mark)} {escape_label(citation_label(one))}"
+            with st.popover(label, key=f"{key}-{number}", type="tertiary"):
+                draw_html(finding_html(one))
 
 
 def coloured_mark(mark: StatuteMark) -> str:
@@ -66,19 +63,13 @@ def short_name(law: str) -> str:
 
 def finding_html(finding: StatuteFinding) -> Markup:
     """Return the finding in words, the text's claim beside the article, and a link to the article's page."""
-    parts = Markup('<div class="wy-verdict">%s <b>%s。</b>%s</div>') % (
-        mark_html(finding.mark),
-        finding.meaning,
-        finding.note,
-    )
+    verdict = (mark_html(finding.mark), finding.meaning, finding.note)
+    parts = Markup('<div class="wy-verdict">%s <b>%s。</b>%s</div>') % verdict
     if finding.is_misquoted and finding.quote and finding.text:
         parts += quotation_diff_html(finding.quote, finding.text)
     if finding.text:
-        parts += (
-            _two_columns(finding.claim, _article_section(finding, finding.text))
-            if finding.claim
-            else _article_section(finding, finding.text)
-        )
+        article = _article_section(finding, finding.text)
+        parts += _two_columns(finding.claim, article) if finding.claim else article
     return Markup('<div class="wy-law">%s</div>') % parts
 
 
@@ -95,8 +86,8 @@ def _article_section(finding: StatuteFinding, text: str) -> Markup:
 
 def _two_columns(claim: str, article: Markup) -> Markup:
     """Return two columns, which stand below each other on narrow screens."""
-    said = Markup('<div class="wy-law-title">文中所述</div>') + article_html(claim)
-    return Markup('<div class="wy-beside"><div>%s</div><div>%s</div></div>') % (said, article)
+    claimed = Markup('<div class="wy-law-title">文中所述</div>') + article_html(claim)
+    return Markup('<div class="wy-beside"><div>%s</div><div>%s</div></div>') % (claimed, article)
 
 
 def article_html(text: str, highlighted: str | None = None) -> Markup:

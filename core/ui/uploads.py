@@ -114,7 +114,7 @@ def _refusal(field: _UploadPermit | None, length: str | None) -> PlainTextRespon
 
 def _keep_newest(session_id: str, files: int) -> None:
     """Delete older uploads of a session. Streamlit would keep them as long as the session lasts."""
-    kept = get_instance().uploaded_file_mgr
-    assert isinstance(kept, MemoryUploadedFileManager)
-    for file_id in list(kept.file_storage.get(session_id, {}))[:-files]:
-        kept.remove_file(session_id, file_id)
+    manager = get_instance().uploaded_file_mgr
+    assert isinstance(manager, MemoryUploadedFileManager)
+    for file_id in list(manager.file_storage.get(session_id, {}))[:-files]:
+        manager.remove_file(session_id, file_id)

@@ -66,7 +66,7 @@ def test_a_click_shows_the_article_its_date_and_the_way_to_it() -> None:
 
 def test_a_wrong_quotation_is_compared_word_by_word() -> None:
     shown = legal_check.finding_html(
-        verdict("第三条", StatuteMark.DIFFERS, quote="守塔人可以在日落前点灯", misquoted=True)
+        verdict("第三条", StatuteMark.DIFFERS, quote="守塔人可以在日落前点灯", is_misquoted=True)
     )
     assert "守塔人<del>可以</del><ins>应当</ins>在日落前点灯" in shown
 
@@ -107,7 +107,7 @@ def test_hostile_words_stay_words() -> None:
             text=attack * 2,
             quote=f"{attack}。",
             note=attack,
-            misquoted=True,
+            is_misquoted=True,
             claim=attack,
         )
     )

@@ -25,8 +25,9 @@ def restore(app: App) -> None:
     if session.RESTORED in st.session_state:
         return
     chosen = visitor_preferences.load()
-    if chosen.get("mode") in (session.CHAT, session.AGENT):
-        st.session_state[session.MODE] = chosen["mode"]
+    mode = str(chosen.get("mode")).lower()  # it was stored as "Chat" or "Agent" at first
+    if mode in (session.CHAT, session.AGENT):
+        st.session_state[session.MODE] = mode
     search_switch.restore(app, chosen.get("search"))
     settings_panel.restore(app, chosen)
     steps.restore(chosen)

@@ -39,19 +39,13 @@ def timeline(rows: Sequence[Row], colours: Colours, *, span: TimeSpan, now: floa
     Minutes and hours are on the reader's clock, because the browser draws them. The bar of the current span is paler."""
     time_unit, format, in_full = _TIME_FORMATS[span.grain]
     first, *_, last, _ = span.edges(now)
-    rows = [
-        *({**rows[0], "start": edge, "times": 0} for edge in (first, last)),
-        *rows,
-    ]  # so that the axis covers the whole span
+    # Empty bars at both ends, so that the axis covers the whole span.
+    rows = [*({**rows[0], "start": edge, "times": 0} for edge in (first, last)), *rows]
+    axis = alt.Axis(format=format, labelOverlap=True, labelAngle=0, tickCount=5)
     return _bars(
         [{**row, "start": _milliseconds(row["start"], span), "running": row["start"] == last} for row in rows],
         UPRIGHT_HEIGHT,
-        x=alt.X(
-            "start:T",
-            timeUnit=time_unit,
-            title=None,
-            axis=alt.Axis(format=format, labelOverlap=True, labelAngle=0, tickCount=5),
-        ),
+        x=alt.X("start:T", timeUnit=time_unit, title=None, axis=axis),
         y=alt.Y("times:Q", title=unit, stack="zero", axis=alt.Axis(tickMinStep=1, format=",d")),
         color=_colour_scale(rows, colours),
         opacity=alt.condition("datum.running", alt.value(0.4), alt.value(1)),
@@ -74,15 +68,11 @@ def _milliseconds(start: int, span: TimeSpan) -> int:
 def stacked_bars(rows: Sequence[Row], colours: Colours, *, unit: str, as_shares: bool = False) -> Spec:
     """Return one horizontal bar per `name`, made of parts: `what` and `times`."""
     names = list(dict.fromkeys(row["name"] for row in rows))
+    axis = _amount_axis("%" if as_shares else ",d")
     return _bars(
         rows,
         _chart_height(len(names)),
-        x=alt.X(
-            "times:Q",
-            title=unit,
-            stack="normalize" if as_shares else "zero",
-            axis=_amount_axis("%" if as_shares else ",d"),
-        ),
+        x=alt.X("times:Q", title=unit, stack="normalize" if as_shares else "zero", axis=axis),
         y=_name_axis(names),
         color=_colour_scale(rows, colours),
         order=alt.Order("place:Q"),

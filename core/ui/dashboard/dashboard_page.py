@@ -25,7 +25,7 @@ from core.ui.dashboard.charts import AMBER, BLUE, GREEN, GREY, MAUVE, RED, TEAL,
 from core.ui.dashboard.headlines import NO_PRICE
 from core.ui.escape import escape_label
 from core.ui.figure_table import Table
-from core.ui.frame import draw_warning
+from core.ui.frame import draw_open_tab, draw_warning
 from core.ui.labels import MODES, SEARCH_TYPES, provider_label
 
 SPAN, ENGINES, PART = "dashboard_span", "dashboard_engines", "dashboard_part"
@@ -107,7 +107,7 @@ def _draw(app: App) -> None:
             _draw_empty(span)
         else:
             headlines.draw(report, span, settings.currency)
-            _draw_parts(DashboardView(app, report, span, now, _two_columns()))
+            draw_open_tab(PARTS, DashboardView(app, report, span, now, _two_columns()), key=PART)
             st.caption(_zone_note(span, now))
     except AppError as error:
         draw_warning(f"运行数据暂时读不出来。{error}")
@@ -164,13 +164,6 @@ def _zone_note(span: TimeSpan, now: float) -> str:
     return f"时间按你的时区（UTC{reader.isoformat()[-6:]}）显示。"
 
 
-def _draw_parts(view: DashboardView) -> None:
-    for tab, draw_part in zip(st.tabs(list(PARTS), key=PART, on_change="rerun"), PARTS.values(), strict=True):
-        with tab:
-            if tab.open:
-                draw_part(view)
-
-
 def _draw_section(
     view: DashboardView, title: str, sentence: str, chart: Spec, table: Table, *, is_alone: bool = False
 ) -> None:
@@ -224,13 +217,8 @@ def _draw_over_time(view: DashboardView) -> None:
 def _moment_rows(moments: Sequence[OutcomeCount], words: dict[str, str]) -> list[Row]:
     places = {outcome: place for place, outcome in enumerate(words)}
     return [
-        {
-            "start": moment.start,
-            "what": words[moment.outcome],
-            "times": moment.times,
-            "place": places[moment.outcome],
-        }
-        for moment in moments
+        {"start": one.start, "what": words[one.outcome], "times": one.times, "place": places[one.outcome]}
+        for one in moments
     ]
 
 
@@ -239,7 +227,7 @@ def _moment_table(name: str, view: DashboardView, moments: Sequence[OutcomeCount
     for moment in moments:
         counted.setdefault(moment.start, Counter())[moment.outcome] = moment.times
     began = _format_day if view.span.grain is Grain.DAY else _format_time
-    rows = [(began(start), *(found[outcome] for outcome in words)) for start, found in sorted(counted.items())]
+    rows = [(began(start), *(times[outcome] for outcome in words)) for start, times in sorted(counted.items())]
     return Table(name, ("开始时间", *(f"{word}（次）" for word in words.values())), rows)
 
 
@@ -275,8 +263,7 @@ def _draw_engines(view: DashboardView) -> None:
             ],
         ),
     )
-    timed = [one for one in engines if one.seconds.steps]
-    if timed:
+    if timed := [one for one in engines if one.seconds.steps]:
         _draw_section(
             view,
             "各引擎的用时",
@@ -294,12 +281,7 @@ def _draw_engines(view: DashboardView) -> None:
                 "engine-seconds",
                 ("引擎", "答复（次）", "p50（秒）", "p95（秒）"),
                 [
-                    (
-                        provider_label(one.engine),
-                        one.seconds.steps.total(),
-                        _rounded(one.seconds.percentile(0.5)),
-                        _rounded(one.seconds.percentile(0.95)),
-                    )
+                    (provider_label(one.engine), one.seconds.steps.total(), *_percentiles(one.seconds.percentile))
                     for one in timed
                 ],
             ),
@@ -369,36 +351,27 @@ def _draw_models(view: DashboardView) -> None:
             ),
         )
     _draw_agent(view)
-    _draw_answer_times(view.figures)
-
-
-def _draw_answer_times(figures: SpanStats) -> None:
     st.subheader("回答的用时", anchor=False)
     st.caption("从提问到写完，只算完成的回答。Agent 要搜索和思考几轮，通常更久。")
     columns = ("模式", "回答（次）", "完成（次）", "停止（次）", "失败（次）", "p50（秒）", "p95（秒）")
-    rows = [
+    modes = [
         (
             MODES.get(one.mode, one.mode),
             one.endings.total(),
-            one.count_ending("ok"),
-            one.count_ending("stopped"),
-            one.count_ending("failed"),
-            _rounded(one.seconds.percentile(0.5)),
-            _rounded(one.seconds.percentile(0.95)),
+            *map(one.count_ending, ("ok", "stopped", "failed")),
+            *_percentiles(one.seconds.percentile),
         )
-        for one in figures.modes
+        for one in view.figures.modes
     ]
-    figure_table.draw(Table("modes", columns, rows))
+    figure_table.draw(Table("modes", columns, modes))
 
 
 def _draw_agent(view: DashboardView) -> None:
-    figures = view.figures
-    iterations: Counter[int] = Counter()
-    for model in figures.models:
-        iterations.update(model.iterations)
+    models = view.figures.models
+    iterations = sum((model.iterations for model in models), Counter[int]())
     if not iterations:
         return
-    calls = sum(model.tool_calls for model in figures.models) / iterations.total()
+    calls = sum(model.tool_calls for model in models) / iterations.total()
     rows = [{"name": str(often), "times": runs} for often, runs in sorted(iterations.items())]
     _draw_section(
         view,
@@ -418,8 +391,8 @@ def _draw_errors(view: DashboardView) -> None:
         st.caption("这段时间没有错误。")
         return
     together: Counter[tuple[str, str]] = Counter()
-    for error in errors:
-        together[_error_sentence(error.kind), ERROR_PLACES[error.where]] += error.times
+    for one in errors:
+        together[_error_sentence(one.kind), ERROR_PLACES[one.where]] += one.times
     places = list(ERROR_PLACES.values())
     rows = [
         {"name": name, "what": place, "times": times, "place": places.index(place)}
@@ -435,13 +408,13 @@ def _draw_errors(view: DashboardView) -> None:
             ("哪里", "引擎", "错误", "代号", "次数（次）"),
             [
                 (
-                    ERROR_PLACES[error.where],
-                    provider_label(error.engine) or None,
-                    _error_sentence(error.kind),
-                    error.kind,
-                    error.times,
+                    ERROR_PLACES[one.where],
+                    provider_label(one.engine) or None,
+                    _error_sentence(one.kind),
+                    one.kind,
+                    one.times,
                 )
-                for error in errors
+                for one in errors
             ],
         ),
         is_alone=True,
@@ -484,17 +457,12 @@ def _latest_answers(app: App, since: float) -> Table:
             record["model"],
             _ending(record["ending"], record["kind"]),
             round(record["seconds"], 2),
-            record["input"],
-            record["output"],
-            record["iterations"],
-            record["tool_calls"],
+            *(record[count] for count in ("input", "output", "iterations", "tool_calls")),
         )
         for record in app.metrics.store.latest_answers(since, LATEST_COUNT)
     ]
-    columns = (
-        *("时间", "模式", "模型", "结果", "用时（秒）"),
-        *("读入（token）", "写出（token）", "循环（次）", "工具（次）"),
-    )
+    counts = ("读入（token）", "写出（token）", "循环（次）", "工具（次）")
+    columns = ("时间", "模式", "模型", "结果", "用时（秒）", *counts)
     return Table("latest-answers", columns, rows)
 
 
@@ -524,28 +492,28 @@ def _error_sentence(kind: str) -> str:
 
 @cache
 def _error_sentences() -> dict[str, str]:
-    found = {"internal": "程序内部出错", "busy": "同时进行的搜索太多"}
+    sentences = {"internal": "程序内部出错", "busy": "同时进行的搜索太多"}
     errors: list[type[AppError]] = [AppError]
     for error in errors:
-        found.setdefault(error.kind, error.default_message.rstrip("。"))
+        sentences.setdefault(error.kind, error.default_message.rstrip("。"))
         errors += error.__subclasses__()
-    return found
+    return sentences
 
 
 def _percent(share: float | None) -> str:
     return "–" if share is None else f"{share:.1%}"
 
 
-def _rounded(seconds: float | None) -> float | None:
-    return None if seconds is None else round(seconds, 2)
+def _percentiles(percentile: Callable[[float], float | None]) -> list[float | None]:
+    """Return p50 and p95, rounded."""
+    return [None if seconds is None else round(seconds, 2) for seconds in map(percentile, (0.5, 0.95))]
 
 
 def _format_day(at: float) -> str:
-    """On the calendar of this machine, which days are counted by."""
+    """Return the date on the calendar of this machine, which days are counted by."""
     return datetime.fromtimestamp(at).strftime("%Y-%m-%d")
 
 
 def _format_time(at: float, *, seconds: bool = False) -> str:
-    return datetime.fromtimestamp(at, clock.reader_zone()).strftime(
-        "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M"
-    )
+    format = "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M"
+    return datetime.fromtimestamp(at, clock.reader_zone()).strftime(format)

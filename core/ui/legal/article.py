@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import streamlit as st
 from markupsafe import Markup, escape
@@ -27,7 +27,6 @@ from core.legal import (
     law_query,
     legal_export,
     parse_article_number,
-    short_link,
     source_name,
     split_paragraphs,
 )
@@ -45,11 +44,8 @@ def draw(view: LawView, stored: StoredArticle) -> None:
     law, article = view.law, article_result(view.index, stored)
     legal_page.draw_link(f"《{law.name}》", view.query(), icon=":material/menu_book:")
     st.header(escape_label(f"《{short_name(law.name)}》{article.article_number}"), anchor=False)
-    draw_html(
-        legal_page.facts_html(
-            [*legal_export.article_facts(article), *article.path, f"来源 {source_name(article.source)}"]
-        )
-    )
+    facts = [*legal_export.article_facts(article), *article.path, f"来源 {source_name(article.source)}"]
+    draw_html(legal_page.facts_html(facts))
     draw_version_note(view, stored.number)
     if article.later_amendment:
         draw_warning(article.later_amendment)
@@ -95,38 +91,28 @@ def _draw_reference(view: LawView, law: str, article: str, words: str | None) ->
 
 def _draw_history(view: LawView, stored: StoredArticle) -> None:
     stages, amended = article_history(view.index, stored), amending_items(view.index, stored)
-    held = [stage for stage in stages if stage.law]
     if len(stages) > 1:
         st.subheader("沿革", anchor=False)
-        if len(held) > 1:
+        if sum(stage.law is not None for stage in stages) > 1:
             st.caption("与库中前一个版本相比：删除线是删去的字，下划线是新加的字。")
-        draw_html(Markup('<ol class="wy-times">%s</ol>') % Markup().join(_history_items(view, stored, stages)))
+        draw_html(Markup('<ol class="wy-times">%s</ol>') % Markup().join(_history_items(view, stages)))
     if amended:
         st.subheader("修正案中的这一条", anchor=False)
         draw_html(Markup('<div class="wy-law">%s</div>') % Markup().join(map(_amendment_html, amended)))
 
 
-def _history_items(view: LawView, shown_article: StoredArticle, stages: Sequence[ArticleVersion]) -> Iterator[Markup]:
-    held = [stage for stage in stages if stage.law]
-    older = {newer.law.id: stage for newer, stage in pairwise(held) if newer.law}
-    gap: list[str] = []
-    for stage in stages:
-        if stage.law is None:
-            gap.append(stage.day)
+def _history_items(view: LawView, stages: Sequence[ArticleVersion]) -> Iterator[Markup]:
+    stored = [stage for stage in stages if stage.law]
+    older = {newer.law.id: stage for newer, stage in pairwise(stored) if newer.law}
+    for is_missing, group in groupby(stages, key=lambda stage: stage.law is None):
+        if is_missing:
+            days = Markup("、").join(Markup('<span class="wy-day">%s</span>') % stage.day for stage in group)
+            yield Markup('<li class="missing">%s 制定或修改 <span class="wy-dim">库中没有这些版本</span></li>') % days
             continue
-        yield from _missing_item(gap)
-        gap = []
-        yield Markup("<li>%s%s</li>") % (
-            version_html(view, stage.law, stage.article),
-            _change_html(stage, older.get(stage.law.id)),
-        )
-    yield from _missing_item(gap)
-
-
-def _missing_item(days: Sequence[str]) -> Iterator[Markup]:
-    if days:
-        told = Markup("、").join(Markup('<span class="wy-day">%s</span>') % day for day in days)
-        yield Markup('<li class="missing">%s 制定或修改 <span class="wy-dim">库中没有这些版本</span></li>') % told
+        for stage in group:
+            assert stage.law is not None
+            change = _change_html(stage, older.get(stage.law.id))
+            yield Markup("<li>%s%s</li>") % (version_html(view, stage.law, stage.article), change)
 
 
 def version_html(view: LawView, version: LawVersion, article: StoredArticle | None = None) -> Markup:
@@ -154,14 +140,10 @@ def _change_html(stage: ArticleVersion, before: ArticleVersion | None) -> Markup
 
 
 def _amendment_html(amended: AmendingItem) -> Markup:
-    link = short_link(law_query(amended.law.name))
-    facts = f"{amended.law.published} 公布" if amended.law.published else ""
-    return Markup('<div><a class="wy-go" href="%s">《%s》</a> <span class="wy-dim">%s</span>%s</div>') % (
-        link,
-        short_name(amended.law.name),
-        facts,
-        article_html(amended.text),
-    )
+    law = amended.law
+    link = legal_page.link_html(f"《{short_name(law.name)}》", law_query(law.name))
+    facts = f"{law.published} 公布" if law.published else ""
+    return Markup('<div>%s <span class="wy-dim">%s</span>%s</div>') % (link, facts, article_html(amended.text))
 
 
 def _draw_citation(article: LegalArticle) -> None:

@@ -28,14 +28,7 @@ _FIRST_WORDS = 160
 
 def draw_search(legal: LegalServices) -> None:
     """Draw the search box, the filters and the results."""
-    query = st.text_input(
-        "查案例",
-        key=QUERY,
-        persist_state="session",
-        placeholder="案号、案由或争议焦点",
-        icon=":material/search:",
-        label_visibility="collapsed",
-    )
+    query = legal_page.draw_box("查案例", key=QUERY, persist_state="session", placeholder="案号、案由或争议焦点")
     chosen = st.segmented_control(
         "案件类型",
         (ALL, *CaseType),
@@ -47,13 +40,13 @@ def draw_search(legal: LegalServices) -> None:
         label_visibility="collapsed",
     )
     wanted = _draw_filters(legal, None if chosen == ALL else CaseType(str(chosen)))
-    if not (query or "").strip() and not wanted:
+    if not query and not wanted:
         _draw_start(legal)
         return
     try:
         with st.spinner("正在查找…"):
             response = legal.cases(identity.rate_limited_visitor()).search(
-                shorten(query or "", legal_page.MAX_QUERY_LENGTH), limit=legal_page.MAX_RESULTS, case_filter=wanted
+                shorten(query, legal_page.MAX_QUERY_LENGTH), limit=legal_page.MAX_RESULTS, case_filter=wanted
             )
     except AppError as error:
         draw_warning(str(error))
@@ -118,33 +111,28 @@ def _draw_results(response: CaseResponse) -> None:
 
 
 def _draw_result(case: CourtCase) -> None:
-    first = legal_export.case_parts(case)
-    words = shorten(one_line(f"{first[0][0]}：{first[0][1]}" if first else case.text), _FIRST_WORDS)
+    parts = legal_export.case_parts(case)
+    words = shorten(one_line("：".join(parts[0]) if parts else case.text), _FIRST_WORDS)
     with st.container(gap="xxsmall"):
         legal_page.draw_link(case.name, {"case": case.number or case.name})
-        known = legal_export.case_facts(case)
-        facts = legal_page.facts_html(known) if known else ""
-        draw_html(Markup('<div class="wy-law wy-hit"><p>%s</p>%s</div>') % (words, facts))
+        facts = legal_export.case_facts(case)
+        draw_html(
+            Markup('<div class="wy-law wy-hit"><p>%s</p>%s</div>')
+            % (words, legal_page.facts_html(facts) if facts else "")
+        )
 
 
 def draw_case(legal: LegalServices, number_or_name: str) -> None:
     legal_page.draw_back_link(legal_views.CASES)
     try:
-        found = legal.cases(None).find(number_or_name)
+        cases = legal.cases(None).find(number_or_name)
     except NoLegalIndex:
-        found = []
-    if not found:
+        cases = []
+    if not cases:
         st.header(escape_label(number_or_name), anchor=False)
         st.info("本地案例库中没有这个案例。可以导入更多案例，或按关键词再查一次。", icon=":material/search_off:")
-    for case in found:
+    for case in cases:
         _draw_whole(legal, case)
-
-
-def _draw_cited_articles(legal: LegalServices, case: CourtCase) -> None:
-    """Draw the articles that the judgment cites, each with its mark."""
-    if cited := legal.findings_in_judgment(case.text):
-        st.subheader("引用的法条", anchor=False)
-        statute_findings.draw(cited, key=f"cited-{case.id}")
 
 
 def _draw_whole(legal: LegalServices, case: CourtCase) -> None:
@@ -158,7 +146,9 @@ def _draw_whole(legal: LegalServices, case: CourtCase) -> None:
     for title, text in legal_export.case_parts(case):
         st.subheader(title, anchor=False)
         draw_html(Markup('<div class="wy-law">%s</div>') % article_html(text))
-    _draw_cited_articles(legal, case)
+    if cited := legal.findings_in_judgment(case.text):
+        st.subheader("引用的法条", anchor=False)
+        statute_findings.draw(cited, key=f"cited-{case.id}")
     whole = st.expander("全文", icon=":material/article:", key=f"whole-{case.id}", on_change="rerun")
     if whole.open:
         with whole:

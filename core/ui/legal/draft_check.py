@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import PurePath
 
 import streamlit as st
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.base.errors import AppError
@@ -45,7 +45,7 @@ _LISTED = 100
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 ALL = "全部"
 
-CheckedDraftFindings = tuple[Draft, Sequence[StatuteFinding]]
+CheckedDraft = tuple[Draft, Sequence[StatuteFinding]]
 
 
 def draw(legal: LegalServices, reader: Reader) -> None:
@@ -71,18 +71,14 @@ def draw(legal: LegalServices, reader: Reader) -> None:
             type=FILE_KINDS,
             key=FILES,
         )
-        on = day_field("draft_on")
+        as_of = day_field("draft_on")
         st.form_submit_button("核验", type="primary", icon=":material/fact_check:")
-    drafts = [*_pasted_drafts(typed or ""), *_uploaded_drafts(files, reader)]
+    pasted = Draft.from_text(typed or "")
+    drafts = [*([pasted] if pasted.text else []), *_uploaded_drafts(files, reader)]
     try:
-        _draw(list(_verify_drafts(legal, drafts, on)), reader)
+        _draw(list(_verify_drafts(legal, drafts, as_of)), reader)
     except AppError as error:
         draw_warning(str(error))
-
-
-def _pasted_drafts(typed: str) -> list[Draft]:
-    draft = Draft.from_text(typed)
-    return [draft] if draft.text else []
 
 
 def _uploaded_drafts(files: Sequence[UploadedFile], reader: Reader) -> Iterator[Draft]:
@@ -106,9 +102,7 @@ def _read(file: UploadedFile, reader: Reader) -> Draft | str:
         return str(error)
 
 
-def _verify_drafts(
-    legal: LegalServices, drafts: Sequence[Draft], as_of: Period | None
-) -> Iterator[CheckedDraftFindings]:
+def _verify_drafts(legal: LegalServices, drafts: Sequence[Draft], as_of: Period | None) -> Iterator[CheckedDraft]:
     """Yield each draft with its findings. They are cached per text, index and day, because every click draws them
     again."""
     known = st.session_state.get(_VERIFIED, {})
@@ -122,20 +116,14 @@ def _verify_drafts(
 # ── Findings ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _draw(checked: Sequence[CheckedDraftFindings], reader: Reader) -> None:
-    found = [verdict for _, verdicts in checked for verdict in verdicts]
-    group = _choose_group(found) if found else ALL
-    for number, (draft, verdicts) in enumerate(checked):
-        _draw_draft(
-            draft,
-            verdicts,
-            group,
-            reader,
-            key=f"draft-{number}",
-            has_title=draft.name != PASTED_DRAFT_NAME or len(checked) > 1,
-        )
-    if found:
-        named = [(draft.name, verdicts) for draft, verdicts in checked]
+def _draw(checked: Sequence[CheckedDraft], reader: Reader) -> None:
+    all_findings = [finding for _, findings in checked for finding in findings]
+    group = _choose_group(all_findings) if all_findings else ALL
+    for number, (draft, findings) in enumerate(checked):
+        has_title = draft.name != PASTED_DRAFT_NAME or len(checked) > 1
+        _draw_draft(draft, findings, group, reader, key=f"draft-{number}", has_title=has_title)
+    if all_findings:
+        named = [(draft.name, findings) for draft, findings in checked]
         files = {"csv": partial(legal_export.findings_csv, named), "json": partial(legal_export.findings_json, named)}
         legal_page.draw_exports("法条核验", files, key="draft")
 
@@ -151,22 +139,21 @@ def _group_of(finding: StatuteFinding) -> str:
 GROUPS = ("有问题", "请核对", "未核", "没有问题")
 
 
-def _choose_group(found: Sequence[StatuteFinding]) -> str:
-    counts = Counter(map(_group_of, found))
-    counts[ALL] = len(found)
+def _choose_group(findings: Sequence[StatuteFinding]) -> str:
+    counts = Counter(map(_group_of, findings))
+    counts[ALL] = len(findings)
     options = [ALL, *(group for group in GROUPS if counts[group])]
     if st.session_state.get(SHOWN) not in options:
         st.session_state[SHOWN] = ALL
-    return str(
-        st.pills(
-            "只看",
-            options,
-            required=True,
-            format_func=lambda group: f"{group} {counts[group]}",
-            label_visibility="collapsed",
-            key=SHOWN,
-        )
+    chosen = st.pills(
+        "只看",
+        options,
+        required=True,
+        format_func=lambda group: f"{group} {counts[group]}",
+        label_visibility="collapsed",
+        key=SHOWN,
     )
+    return str(chosen)
 
 
 def _draw_draft(
@@ -177,11 +164,10 @@ def _draw_draft(
     if draft.is_cut:
         st.caption(f"文稿太长，只核验了前 {len(draft.text):,} 字。")
     if not findings:
-        st.info(
-            "没有找到法条的引用。能识别的写法如：《劳动合同法》第三十八条、民法典第1198条。", icon=":material/info:"
-        )
+        example = "《劳动合同法》第三十八条、民法典第1198条"
+        st.info(f"没有找到法条的引用。能识别的写法如：{example}。", icon=":material/info:")
         return
-    counts = Counter(verdict.mark for verdict in findings)
+    counts = Counter(finding.mark for finding in findings)
     st.markdown(" ".join(badge(mark, f"{mark.meaning} {counts[mark]}") for mark in WORST_FIRST if counts[mark]))
     st.download_button(
         "下载带批注的 Word",
@@ -204,21 +190,20 @@ def _worst_first(findings: Sequence[StatuteFinding]) -> list[tuple[int, StatuteF
 
 
 def _draw_list(findings: Sequence[tuple[int, StatuteFinding]], key: str) -> None:
-    for place, verdict in findings[:_LISTED]:
-        cited = " · ".join(filter(None, (citation_label(verdict), verdict.note)))
-        with st.expander(f"{badge(verdict.mark, verdict.meaning)} {escape_label(cited)}", key=f"{key}-{place}"):
-            draw_html(finding_html(verdict))
+    for place, finding in findings[:_LISTED]:
+        cited = " · ".join(filter(None, (citation_label(finding), finding.note)))
+        with st.expander(f"{badge(finding.mark, finding.meaning)} {escape_label(cited)}", key=f"{key}-{place}"):
+            draw_html(finding_html(finding))
     if len(findings) > _LISTED:
         st.caption(f"只列出前 {_LISTED} 处；其余请筛选、在原文中查看，或下载。")
 
 
 def _marked_html(text: str, findings: Sequence[StatuteFinding]) -> Markup:
     """Return the text with a mark before each citation."""
-    out: list[Markup] = []
+    parts: list[str] = []
     done = 0
-    for verdict in findings:
-        if verdict.start >= done:
-            cited = Markup("%s<u>%s</u>") % (mark_html(verdict.mark), verdict.cited)
-            out += [escape(text[done : verdict.start]), cited]
-            done = verdict.end
-    return Markup().join([*out, text[done:]])
+    for finding in findings:
+        if finding.start >= done:
+            parts += [text[done : finding.start], mark_html(finding.mark), Markup("<u>%s</u>") % finding.cited]
+            done = finding.end
+    return Markup().join([*parts, text[done:]])

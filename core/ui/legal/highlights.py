@@ -12,8 +12,6 @@ from core.base.chinese.sentences import best_passage
 from core.base.text import one_line
 from core.legal import find_citations, search_terms
 
-_OWN_WEIGHT = 1.0
-
 
 def query_words(query: str) -> list[str]:
     """Return the words of a query that results may share: not the laws that it cites, nor legal terms added for its
@@ -21,7 +19,7 @@ def query_words(query: str) -> list[str]:
     words = to_simplified(query)
     for citation in reversed(find_citations(words)):
         words = f"{words[: citation.start]} {words[citation.end :]}"
-    return [word for word, weight in search_terms(words).items() if weight == _OWN_WEIGHT]
+    return [word for word, weight in search_terms(words).items() if weight == 1.0]
 
 
 def best_excerpt(text: str, words: Iterable[str], length: int) -> str:
@@ -30,13 +28,12 @@ def best_excerpt(text: str, words: Iterable[str], length: int) -> str:
 
 
 def highlight(text: str, words: Iterable[str]) -> Markup:
-    held = [False] * len(text)
-    for start, end in _find_matches(text, words):
-        held[start:end] = [True] * (end - start)
-    pieces = (
-        (is_held, "".join(text[at] for at in places)) for is_held, places in groupby(range(len(text)), held.__getitem__)
-    )
-    return Markup().join(Markup("<mark>%s</mark>") % piece if is_held else escape(piece) for is_held, piece in pieces)
+    marked = {at for start, end in _find_matches(text, words) for at in range(start, end)}
+    if not marked:
+        return escape(text)
+    groups = groupby(range(len(text)), marked.__contains__)
+    pieces = ((is_marked, "".join(text[at] for at in places)) for is_marked, places in groups)
+    return Markup().join(Markup("<mark>%s</mark>") % piece if marks else escape(piece) for marks, piece in pieces)
 
 
 def count_matches(text: str, words: Iterable[str]) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
 
 import streamlit as st
 from markupsafe import Markup
@@ -35,10 +34,10 @@ def draw(app: App) -> None:
     """Draw the library's contents, the running or last import, and the sources to import."""
     index = app.legal.library.index()
     if index is not None:
-        held = index.counts()
+        counts = index.counts()
         st.write(
-            f"库中有 {held['laws']:,} 部法规（{held['versions']:,} 个版本，{held['articles']:,} 条条文）"
-            f"和 {held['cases']:,} 个案例。再导入一份时，同一部法规的同一版本用后导入的文本，其他版本保留。"
+            f"库中有 {counts['laws']:,} 部法规（{counts['versions']:,} 个版本，{counts['articles']:,} 条条文）"
+            f"和 {counts['cases']:,} 个案例。再导入一份时，同一部法规的同一版本用后导入的文本，其他版本保留。"
         )
         if index.outdated:
             draw_warning(f"{index.outdated}请用同样的文本再导入一次。")
@@ -104,16 +103,14 @@ def _draw_sources(app: App) -> None:
         st.form_submit_button("上传并导入", icon=":material/upload:", on_click=_import_upload, args=(app,))
     with st.form("address", border=True, clear_on_submit=True):
         st.text_input("压缩包、JSONL 或 CSV 的网址", key=ADDRESS, placeholder="https://", max_chars=2000)
-        st.form_submit_button(
-            "下载并导入", icon=":material/cloud_download:", on_click=_import_typed_address, args=(app,)
-        )
+        st.form_submit_button("下载并导入", icon=":material/cloud_download:", on_click=_import_typed, args=(app,))
 
 
 def _import_address(app: App, url: str, title: str = "") -> None:
     _start_import(app, lambda importer: importer.start_from_address(url, title))
 
 
-def _import_typed_address(app: App) -> None:
+def _import_typed(app: App) -> None:
     _import_address(app, st.session_state[ADDRESS].strip())
 
 
@@ -142,8 +139,8 @@ def _draw_running(app: App, job: ImportJob) -> None:
     if not job.is_running:
         st.rerun()
     progress = job.progress
-    st.markdown(f"**正在导入** {escape_label(job.title)}")
     share = progress.done / progress.total if progress.total else 0.0
+    st.markdown(f"**正在导入** {escape_label(job.title)}")
     st.progress(min(share, 1.0), text=_progress_text(progress))
     if job.is_cancelled:
         st.caption("正在取消…")
@@ -187,10 +184,9 @@ def _draw_outcome(job: ImportJob) -> None:
         draw_warning(problem)
     if report.changes:
         with st.expander(f"有变化的法规（{len(report.changes):,}）", icon=":material/difference:"):
-            rows = (
-                (one.law, one.kind, one.published_before or "–", one.published_after or "–") for one in report.changes
-            )
-            _draw_table(("法规", "变化", "原来公布于", "现在公布于"), islice(rows, _SHOWN_CHANGES))
+            changes = report.changes[:_SHOWN_CHANGES]
+            rows = ((one.law, one.kind, one.published_before or "–", one.published_after or "–") for one in changes)
+            _draw_table(("法规", "变化", "原来公布于", "现在公布于"), rows)
     if report.sha256:
         st.caption(f"下载了 {report.size / 1e6:.1f} MB，SHA-256：{report.sha256}")
     if report.skipped:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 import streamlit as st
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from core.base.chinese.numerals import to_chinese
 from core.base.chinese.script import to_simplified
@@ -42,15 +43,15 @@ def draw_law(legal: LegalServices, name: str, number: str, version: str, as_of: 
     if index is None or current is None:
         _draw_missing(legal, index, name)
         return
-    place = find_law_view(index, current, version, as_of)
-    stored = _find_article(place, number)
+    view = find_law_view(index, current, version, as_of)
+    stored = _find_article(view, number)
     if stored is not None:
-        article.draw(place, stored)
+        article.draw(view, stored)
         return
     if number:
-        highest = to_chinese(index.highest(place.law.id))
-        draw_warning(f"《{place.law.name}》的这个版本没有「{shorten(one_line(number), 30)}」，全文共{highest}条。")
-    _draw_whole(place)
+        highest = to_chinese(index.highest(view.law.id))
+        draw_warning(f"《{view.law.name}》的这个版本没有「{shorten(one_line(number), 30)}」，全文共{highest}条。")
+    _draw_whole(view)
 
 
 def _draw_missing(legal: LegalServices, index: LegalIndex | None, name: str) -> None:
@@ -72,14 +73,12 @@ def _find_article(view: LawView, number: str) -> StoredArticle | None:
 
 def _draw_whole(view: LawView) -> None:
     law, index = view.law, view.index
-    status = index.status(law)
-    articles = index.articles(law.id)
+    status, articles = index.status(law), index.articles(law.id)
     with st.container(key="law"):  # the style sheet gives this key more width
         st.header(escape_label(f"《{law.name}》"), anchor=False)
         count = [f"共 {law.article_count:,} 条"] if law.article_count else []
-        draw_html(
-            legal_page.facts_html([*legal_export.law_facts(law, status), *count, f"来源 {source_name(law.source)}"])
-        )
+        facts = [*legal_export.law_facts(law, status), *count, f"来源 {source_name(law.source)}"]
+        draw_html(legal_page.facts_html(facts))
         draw_version_note(view, None)
         if later := later_amendment_note(index, law):
             draw_warning(later)
@@ -100,18 +99,9 @@ FIND = "law_find"
 
 def _draw_find_box() -> list[str]:
     """Draw the box that searches in this law. Its words are part of the address."""
-    held = st.query_params.get("find", "")
-    if st.session_state.get(f"{FIND}-seen") != held or FIND not in st.session_state:
-        st.session_state[FIND] = st.session_state[f"{FIND}-seen"] = held
-    st.text_input(
-        "在本法中查找",
-        key=FIND,
-        placeholder="在本法中查找",
-        icon=":material/search:",
-        label_visibility="collapsed",
-        on_change=_on_find,
-    )
-    return to_simplified(st.session_state[FIND] or "").split()
+    label, value = "在本法中查找", st.query_params.get("find", "")
+    words = legal_page.draw_address_box(label, value, key=FIND, placeholder=label, on_change=_on_find)
+    return to_simplified(words).split()
 
 
 def _on_find() -> None:
@@ -127,13 +117,10 @@ def _draw_versions(view: LawView) -> None:
     missing = missing_amendments(versions)
     if len(versions) < 2 and not missing:
         return
-    days = sorted([*((one.begins, one) for one in versions), *((day, None) for day in missing)], key=_day, reverse=True)
+    days = [*((one.begins, one) for one in versions), *((day, None) for day in missing)]
+    days.sort(key=itemgetter(0), reverse=True)
     with st.expander(f"历次版本（库中有 {len(versions)} 个）", icon=":material/history:"):
         draw_html(Markup('<ol class="wy-times">%s</ol>') % Markup().join(_version_item(view, *one) for one in days))
-
-
-def _day(pair: tuple[str, LawVersion | None]) -> str:
-    return pair[0]
 
 
 def _version_item(view: LawView, day: str, version: LawVersion | None) -> Markup:
@@ -195,23 +182,11 @@ def _article_items(view: LawView, articles: Sequence[StoredArticle], words: Sequ
                 min(depth, _DEEPEST),
                 highlights.highlight(title, words),
             )
-        if not one.number.number:
-            yield _section_html(one, _line_items(one.text, words))
-            continue
-        lines = list(_line_items(one.text, words))
-        first = Markup("%s　") % view.link(str(one.number), one.number) + (lines[0] if lines else "")
-        yield _section_html(one, [first, *lines[1:]])
-
-
-def _section_html(one: StoredArticle, lines: Iterable[Markup]) -> Markup:
-    paragraphs = Markup().join(Markup("<p>%s</p>") % line for line in lines)
-    return Markup('<section id="%s">%s</section>') % (_anchor(one.number), paragraphs)
-
-
-def _line_items(text: str, words: Sequence[str]) -> Iterator[Markup]:
-    for line in text.splitlines():
-        if line.strip():
-            yield highlights.highlight(line, words) if words else escape(line)
+        lines = [highlights.highlight(line, words) for line in one.text.splitlines() if line.strip()]
+        if one.number.number:
+            lines[:1] = [Markup("%s　") % view.link(str(one.number), one.number) + Markup().join(lines[:1])]
+        paragraphs = Markup().join(Markup("<p>%s</p>") % line for line in lines)
+        yield Markup('<section id="%s">%s</section>') % (_anchor(one.number), paragraphs)
 
 
 def _found_html(articles: Sequence[StoredArticle], words: Sequence[str]) -> Markup:

@@ -10,6 +10,7 @@ import streamlit as st
 from core.legal import FACETS, FIELD, ISSUER, KIND, STATE, YEARS, Catalogue, Period, parse_period
 from core.ui.escape import escape_label
 from core.ui.frame import draw_warning
+from core.ui.legal import legal_page
 
 QUERY = "legal_query"
 AS_OF = "legal_on"
@@ -43,19 +44,11 @@ def last_address() -> dict[str, str]:
 def draw(catalogue: Catalogue | None) -> LawFilters:
     """Draw the boxes and return their values. They are filled from the address, or else left as they were."""
     _fill_boxes(catalogue)
-    query = st.text_input(
-        "查法规",
-        key=QUERY,
-        placeholder="法律名称、条号或日常用语",
-        icon=":material/search:",
-        label_visibility="collapsed",
-    )
-    asked = LawFilters((query or "").strip(), {}, None)
-    if catalogue:
-        asked = _draw_filters(catalogue, asked.query)
-    st.session_state[_SHOWN] = asked.address
-    st.query_params.from_dict(asked.address)
-    return asked
+    query = legal_page.draw_box("查法规", key=QUERY, placeholder="法律名称、条号或日常用语")
+    filters = _draw_filters(catalogue, query) if catalogue else LawFilters(query, {}, None)
+    st.session_state[_SHOWN] = filters.address
+    st.query_params.from_dict(filters.address)
+    return filters
 
 
 def _fill_boxes(catalogue: Catalogue | None) -> None:
@@ -75,10 +68,10 @@ def _fill_boxes(catalogue: Catalogue | None) -> None:
 
 
 def _box_values() -> dict[str, str]:
-    held = {name: str(st.session_state.get(key) or "").strip() for name, key in _KEYS.items()}
-    period = parse_period(held["on"])
-    held["on"] = period.iso if period else ""
-    return {name: value for name, value in held.items() if value}
+    values = {name: str(st.session_state.get(key) or "").strip() for name, key in _KEYS.items()}
+    period = parse_period(values["on"])
+    values["on"] = period.iso if period else ""
+    return {name: value for name, value in values.items() if value}
 
 
 def _draw_filters(catalogue: Catalogue, query: str) -> LawFilters:
@@ -92,8 +85,8 @@ def _draw_filters(catalogue: Catalogue, query: str) -> LawFilters:
             _draw_fields(catalogue, chosen)
         for facet in (STATE, ISSUER, YEARS):
             _draw_pills(catalogue, facet, chosen)
-        on = day_field(AS_OF)
-    return LawFilters(query, chosen, on)
+        as_of = day_field(AS_OF)
+    return LawFilters(query, chosen, as_of)
 
 
 def _filter_summary(choice: dict[str, str]) -> str:

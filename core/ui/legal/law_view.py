@@ -9,7 +9,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from core.base.text import one_line, shorten
-from core.legal import ArticleNumber, LawVersion, LegalIndex, Period, law_query, parse_period, short_link, version_on
+from core.legal import ArticleNumber, LawVersion, LegalIndex, Period, law_query, parse_period, version_on
 from core.ui.escape import draw_html
 from core.ui.frame import draw_warning
 from core.ui.legal import legal_page
@@ -38,7 +38,7 @@ class LawView:
         return law_query(law.name, number, law.published if law != self.current else None)
 
     def link(self, text: str, article: ArticleNumber | None = None, law: LawVersion | None = None) -> Markup:
-        return Markup('<a class="wy-go" href="%s">%s</a>') % (short_link(self.query(article, law)), text)
+        return legal_page.link_html(text, self.query(article, law))
 
 
 def find_law_view(index: LegalIndex, current: LawVersion, version: str, as_of: str) -> LawView:
@@ -59,15 +59,12 @@ def find_law_view(index: LegalIndex, current: LawVersion, version: str, as_of: s
 def draw_day_field(view: LawView) -> None:
     """Draw the field 以 … 为准. The typed day becomes part of the address and replaces a chosen version."""
     key = f"law-on-{view.current.key}"
-    held = view.as_of.iso if view.as_of else ""
-    if st.session_state.get(f"{key}-seen") != held:
-        st.session_state[key] = st.session_state[f"{key}-seen"] = held
-    st.text_input(
+    legal_page.draw_address_box(
         "以哪一天的法律为准",
+        view.as_of.iso if view.as_of else "",
         key=key,
-        placeholder="以哪一天为准",
         icon=":material/event:",
-        label_visibility="collapsed",
+        placeholder="以哪一天为准",
         on_change=_choose_day,
         args=(key,),
     )
@@ -91,8 +88,7 @@ def draw_version_note(view: LawView, number: ArticleNumber | None) -> None:
         st.info("这不是现行版本，请核对事情发生时适用的是哪一版。", icon=":material/history:")
     if view.law != view.current:
         legal_page.draw_link("查看现行版本", view.query(number, view.current), icon=":material/update:")
-    lines = [*repealed_by_html(view.index, view.current.key), *_repeals_html(view)]
-    if lines:
+    if lines := [*repealed_by_html(view.index, view.current.key), *_repeals_html(view)]:
         draw_html(Markup('<div class="wy-law">%s</div>') % Markup().join(lines))
 
 
@@ -100,30 +96,25 @@ def repealed_by_html(index: LegalIndex, key: str) -> Iterator[Markup]:
     """Yield a line with the article that repealed this law."""
     if repeal := index.repeal(key):
         law = index.version(repeal.law_id)
-        query = short_link(law_query(law.name, str(repeal.number)))
-        link = Markup('<a class="wy-go" href="%s">《%s》%s</a>') % (query, short_name(law.name), repeal.number)
+        number = str(repeal.number)
+        link = legal_page.link_html(f"《{short_name(law.name)}》{number}", law_query(law.name, number))
         yield Markup("<p>%s 起由%s废止。</p>") % (repeal.since, link)
 
 
 def _repeals_html(view: LawView) -> Iterator[Markup]:
     """Yield a line with the laws that this one repealed, as one of its last articles says."""
-    found = view.index.repealed_by(view.law.id)
-    if not found:
+    repealed = view.index.repealed_by(view.law.id)
+    if not repealed:
         return
-    article = view.link(str(found[0][1].number), found[0][1].number)
-    names = [_law_link(view.index, key) for key, _ in found]
+    number = repealed[0][1].number
+    article = view.link(str(number), number)
+    names = [_law_link(view.index, key) for key, _ in repealed]
     shown = Markup("、").join(names[:_MAX_NAMES])
-    if len(names) > _MAX_NAMES:
-        rest = Markup("、").join(names[_MAX_NAMES:])
-        shown += Markup("<details><summary>另外 %s 部</summary>%s</details>") % (len(names) - _MAX_NAMES, rest)
+    if rest := names[_MAX_NAMES:]:
+        shown += Markup("<details><summary>另外 %s 部</summary>%s</details>") % (len(rest), Markup("、").join(rest))
     yield Markup('<div class="wy-replaced">它取代了（%s，同时废止）：%s</div>') % (article, shown)
 
 
 def _law_link(index: LegalIndex, key: str) -> Markup:
-    held = index.versions(key)
-    if not held:
-        return Markup("《%s》") % key
-    return Markup('<a class="wy-go" href="%s">《%s》</a>') % (
-        short_link(law_query(held[0].name)),
-        short_name(held[0].name),
-    )
+    name = next((version.name for version in index.versions(key)), None)
+    return legal_page.link_html(f"《{short_name(name)}》", law_query(name)) if name else Markup("《%s》") % key

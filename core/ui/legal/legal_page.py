@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from typing import Any
 
 import streamlit as st
 from markupsafe import Markup
 
 from core.base.text import one_line, shorten
-from core.legal import LegalServices
+from core.legal import LegalServices, short_link
 from core.search.types import SearchResponse
 from core.ui import legal_views
 from core.ui.chat import draw_results, search_ledger
@@ -32,6 +32,22 @@ def draw_back_link(name: str, query: Mapping[str, str] | None = None) -> None:
     st.page_link(PAGE, label=name, icon=":material/arrow_back:", query_params=dict(query or {}))
 
 
+def link_html(text: str, query: Mapping[str, str]) -> Markup:
+    return Markup('<a class="wy-go" href="%s">%s</a>') % (short_link(query), text)
+
+
+def draw_box(label: str, *, key: str, icon: str = ":material/search:", **options: Any) -> str:
+    """Draw a text box without a visible label, and return its text without spaces around it."""
+    return (st.text_input(label, key=key, icon=icon, label_visibility="collapsed", **options) or "").strip()
+
+
+def draw_address_box(label: str, value: str, *, key: str, **options: Any) -> str:
+    """Draw a text box for a part of the address. It is filled again whenever another value than the last is there."""
+    if st.session_state.get(f"{key}-seen") != value or key not in st.session_state:
+        st.session_state[key] = st.session_state[f"{key}-seen"] = value
+    return draw_box(label, key=key, **options)
+
+
 def facts_html(parts: Sequence[str]) -> Markup:
     return Markup('<div class="wy-dim">%s</div>') % " · ".join(parts)
 
@@ -43,17 +59,13 @@ def draw_exports(name: str, files: Mapping[str, Callable[[], str]], *, key: str)
         for ending, make in files.items():
             st.download_button(
                 _NAMES[ending],
-                data=partial(_encode, make),
+                data=make,
                 file_name=f"{title}.{ending}",
                 mime=_MIMES[ending],
                 key=f"export-{key}-{ending}",
                 on_click="ignore",
                 width="stretch",
             )
-
-
-def _encode(make: Callable[[], str]) -> bytes:
-    return make().encode()
 
 
 def draw_web_results(response: SearchResponse, library_name: str) -> None:
@@ -66,8 +78,8 @@ def draw_web_results(response: SearchResponse, library_name: str) -> None:
 
 def draw_library_summary(legal: LegalServices) -> None:
     """Draw the size and age of the library, as the last line of every part of the page."""
-    if held := legal.library_summary:
-        st.caption(held)
+    if summary := legal.library_summary:
+        st.caption(summary)
 
 
 def draw_nothing_imported(*, web: bool) -> None:

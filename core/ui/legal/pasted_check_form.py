@@ -7,13 +7,7 @@ import streamlit as st
 from core.answer import tally
 from core.app import App
 from core.base.errors import AppError
-from core.run import (
-    MAX_ADDRESSES,
-    PastedTextCheck,
-    check_pasted_text,
-    parse_pasted_sources,
-    validate_pasted_text,
-)
+from core.run import MAX_ADDRESSES, PastedTextCheck, check_pasted_text, parse_pasted_sources, validate_pasted_text
 from core.ui import identity
 from core.ui.chat import draw_answer, draw_source_list
 from core.ui.chat import draw_check as draw_claims

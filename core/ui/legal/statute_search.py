@@ -19,7 +19,6 @@ from core.legal import (
     RegulationResponse,
     law_query,
     legal_export,
-    short_link,
 )
 from core.legal.entities import LawStatus
 from core.ui import identity
@@ -52,19 +51,16 @@ def draw_search(legal: LegalServices) -> None:
 
 def _draw_directory(legal: LegalServices, catalogue: Catalogue) -> None:
     index = legal.library.index()
-    held = index.counts() if index else {}
-    st.caption(f"库中有 {held['laws']:,} 部法规、{held['articles']:,} 条条文，可以这样查：")
+    counts = index.counts() if index else {}
+    st.caption(f"库中有 {counts['laws']:,} 部法规、{counts['articles']:,} 条条文，可以这样查：")
     with st.container(horizontal=True):
         for number, example in enumerate(EXAMPLES):
-            st.button(example, key=f"law-example-{number}", on_click=_set_query, args=(example,))
+            args = (law_filters.QUERY, example)
+            st.button(example, key=f"law-example-{number}", on_click=st.session_state.__setitem__, args=args)
     draw_html(
         Markup('<h3 class="wy-directory-title">目录</h3><ul class="wy-directory">%s</ul>')
         % Markup().join(_kind_html(catalogue, kind, count) for kind, count in catalogue.counts(KIND, {}).items())
     )
-
-
-def _set_query(query: str) -> None:
-    st.session_state[law_filters.QUERY] = query
 
 
 def _kind_html(catalogue: Catalogue, kind: str, count: int) -> Markup:
@@ -74,31 +70,24 @@ def _kind_html(catalogue: Catalogue, kind: str, count: int) -> Markup:
 
 
 def _counted_link(name: str, choice: dict[str, str], count: int) -> Markup:
-    return Markup('<span><a class="wy-go" href="%s">%s</a> <span class="wy-dim">%s</span></span> ') % (
-        short_link(choice),
-        name,
-        f"{count:,}",
-    )
+    link = legal_page.link_html(name, choice)
+    return Markup('<span>%s <span class="wy-dim">%s</span></span> ') % (link, f"{count:,}")
 
 
 def _draw_list(entries: list[CatalogueEntry], filters: law_filters.LawFilters) -> None:
     st.caption(f"{len(entries):,} 部法规，新公布的在前")
-    on = filters.as_of.iso if filters.as_of else None
-    draw_html(Markup('<ul class="wy-laws">%s</ul>') % Markup().join(_entry_html(entry, on) for entry in entries))
+    day = filters.as_of.iso if filters.as_of else None
+    draw_html(Markup('<ul class="wy-laws">%s</ul>') % Markup().join(_entry_html(entry, day) for entry in entries))
 
 
 def _entry_html(entry: CatalogueEntry, as_of: str | None) -> Markup:
-    law = entry.law
-    status = entry.facets["state"]
+    law, status = entry.law, entry.facets["state"]
     facts = [
         *([f"{law.published} 公布"] if law.published else []),
         *([f"{law.article_count:,} 条"] if law.article_count else []),
         *([status] if status != LawStatus.IN_FORCE else []),
     ]
-    link = Markup('<a class="wy-go" href="%s">%s</a>') % (
-        short_link(law_query(law.name, as_of=as_of)),
-        short_name(law.name),
-    )
+    link = legal_page.link_html(short_name(law.name), law_query(law.name, as_of=as_of))
     return Markup("<li>%s%s</li>") % (link, legal_page.facts_html(facts))
 
 

@@ -13,7 +13,7 @@ import streamlit as st
 from core.app import App
 from core.base.errors import AppError
 from core.base.logs import hide_typed_key_in_logs
-from core.base.settings import LoadedSettings, Settings, SettingsNotSaved
+from core.base.settings import Settings, SettingsNotSaved
 from core.llm import (
     LOCAL_SERVICES,
     MAX_NAME_LENGTH,
@@ -54,8 +54,8 @@ def draw_refusal(app: App) -> None:
 
 def show_saved_message() -> None:
     """Show what was saved just before this run."""
-    if words := st.session_state.pop(SAID, ""):
-        st.toast(escape_label(words), icon=":material/check_circle:")
+    if message := st.session_state.pop(SAID, ""):
+        st.toast(escape_label(message), icon=":material/check_circle:")
 
 
 def save(app: App, changes: dict[str, str], saved_message: str) -> None:
@@ -83,9 +83,14 @@ def draw_locked(variables: tuple[str, ...]) -> None:
     )
 
 
-def invalid_reason(proposed: LoadedSettings, changes: dict[str, str]) -> str:
-    """Return the reason why one of these values cannot be saved, or an empty string."""
-    return next((problem.reason for problem in proposed.problems if problem.key in changes), "")
+def checked_settings(app: App, changes: dict[str, str]) -> Settings | None:
+    """Return the settings with these changes, or None and a warning if one of the values cannot be saved."""
+    proposed = app.loaded_settings.with_changes(changes)
+    for problem in proposed.problems:
+        if problem.key in changes:
+            draw_warning(f"{problem.reason}。")
+            return None
+    return proposed.values
 
 
 # ── The current model ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -128,58 +133,55 @@ def draw_form(app: App) -> None:
     if not model:
         return
     changes = connection.changes | ({} if app.loaded_settings.locking_variables("llm") else {MODEL: f"openai:{model}"})
-    proposed = app.loaded_settings.with_changes(changes)
-    if problem := invalid_reason(proposed, changes):
-        draw_warning(f"{problem}。")
+    proposed = checked_settings(app, changes)
+    if proposed is None:
         return
     with st.container(horizontal=True):
         test = st.button("测试", icon=":material/network_check:")
         keep = st.button("保存", icon=":material/save:", type="primary", disabled=not changes)
-    draw_test(app, proposed.values, is_requested=test)
+    draw_test(app, proposed, is_requested=test)
     if keep:
         save(app, changes, f"已保存，从下一个问题起由 {model} 回答。")
 
 
 def _fixed_connection(app: App) -> ModelConnection | None:
     """Return the connection that the environment fixes, or None. Then only the model may be chosen."""
-    held = app.loaded_settings.locking_variables("openai")
-    if not held:
+    locked = app.loaded_settings.locking_variables("openai")
+    if not locked:
         return None
-    draw_locked(held)
-    openai = app.settings.openai
-    base_url = openai.base_url or find_service("openai").base_url
-    key = openai.api_key.get_secret_value() if openai.api_key else ""
-    return ModelConnection(service_for_address(base_url), base_url, key, changes={})
+    draw_locked(locked)
+    base_url = _current_address(app)
+    return ModelConnection(service_for_address(base_url), base_url, _current_key(app, base_url))
+
+
+def _current_address(app: App) -> str:
+    return app.settings.openai.base_url or find_service("openai").base_url
 
 
 def _draw_connection(app: App) -> ModelConnection | None:
     """Draw the fields of a connection. Returns None while something is missing."""
     chosen = _draw_service(app)
     address = _draw_address(app, chosen) if chosen.is_self_hosted else chosen.base_url
-    kept = _current_key(app, address)
-    typed = key_field(chosen, has_key=bool(kept))
-    if not address or (chosen.needs_key and len(typed or kept) < MIN_KEY_LENGTH):
+    current = _current_key(app, address)
+    key = key_field(chosen, has_key=bool(current)) or current
+    if not address or (chosen.needs_key and len(key) < MIN_KEY_LENGTH):
         return None
-    changes = {ADDRESS: address, KEY: typed or kept}
-    proposed = app.loaded_settings.with_changes(changes)
-    if problem := invalid_reason(proposed, changes):
-        draw_warning(f"{problem}。")
-        return None
-    return ModelConnection(chosen, proposed.values.openai.base_url or address, typed or kept, changes)
+    changes = {ADDRESS: address, KEY: key}
+    proposed = checked_settings(app, changes)
+    return ModelConnection(chosen, proposed.openai.base_url or address, key, changes) if proposed else None
 
 
 def _draw_service(app: App) -> ModelService:
-    here = {found.service.id: found for found in LOCAL_SERVICES.find()}
+    here = {local.service.id: local for local in LOCAL_SERVICES.find()}
     if SERVICE not in st.session_state:
-        connected = not app.model.choice.is_embedded
-        st.session_state[SERVICE] = (
-            service_for_address(app.settings.openai.base_url).id if connected else next(iter(here), SERVICES[0].id)
-        )
+        offered = next(iter(here), SERVICES[0].id)
+        connected = service_for_address(app.settings.openai.base_url).id
+        st.session_state[SERVICE] = offered if app.model.choice.is_embedded else connected
     chosen = pick_service(SERVICES, key=SERVICE)
-    for id, found in here.items():
+    for id, local in here.items():
         if id != chosen.id:
             st.button(
-                f"在本机找到了 {found.service.label}（{len(found.models)} 个模型），用它",
+                f"在本机找到了 {local.service.label}（{len(local.models)} 个模型），用它",
                 key=f"connect-here-{id}",
                 icon=":material/computer:",
                 type="tertiary",
@@ -201,15 +203,10 @@ def pick_service(services: Sequence[ModelService], *, key: str) -> ModelService:
         persist_state="session",
     )
     chosen = find_service(str(picked))
-    if known := _abilities(chosen):
-        st.caption(f"{chosen.label}：{known}，因模型而异。")
+    abilities = {"会思考": chosen.thinks, "能调用工具": chosen.calls_tools, "自带联网搜索": chosen.searches}
+    if known := [words for words, has in abilities.items() if has]:
+        st.caption(f"{chosen.label}：{'、'.join(known)}，因模型而异。")
     return chosen
-
-
-def _abilities(chosen: ModelService) -> str:
-    """Return the known abilities of a service's models. Unknown ones are left out."""
-    abilities = (("会思考", chosen.thinks), ("能调用工具", chosen.calls_tools), ("自带联网搜索", chosen.searches))
-    return "、".join(words for words, has in abilities if has)
 
 
 def _draw_address(app: App, chosen: ModelService) -> str:
@@ -226,10 +223,8 @@ def _draw_address(app: App, chosen: ModelService) -> str:
 
 def _current_key(app: App, address: str) -> str:
     """Return the current key if it belongs to this address. A key is never sent to another address."""
-    openai = app.settings.openai
-    if openai.api_key is None or (openai.base_url or find_service("openai").base_url) != address.rstrip("/"):
-        return ""
-    return openai.api_key.get_secret_value()
+    key = app.settings.openai.api_key
+    return key.get_secret_value() if key and _current_address(app) == address.rstrip("/") else ""
 
 
 def key_field(chosen: ModelService, *, has_key: bool = False) -> str:
@@ -253,12 +248,11 @@ def key_field(chosen: ModelService, *, has_key: bool = False) -> str:
 
 
 def _draw_model(app: App, connection: ModelConnection) -> str:
-    if held := app.loaded_settings.locking_variables("llm"):
-        draw_locked(held)
-        return app.model.choice.name
-    return pick_model(
-        connection, current=app.model.choice.name if app.settings.openai.base_url == connection.base_url else ""
-    )
+    current = app.model.choice.name
+    if locked := app.loaded_settings.locking_variables("llm"):
+        draw_locked(locked)
+        return current
+    return pick_model(connection, current=current if app.settings.openai.base_url == connection.base_url else "")
 
 
 def pick_model(connection: ModelConnection, *, current: str = "") -> str:
@@ -268,32 +262,27 @@ def pick_model(connection: ModelConnection, *, current: str = "") -> str:
     if isinstance(listed, str):
         draw_warning(listed)
         return st.text_input("模型名", current, key=f"{key}-typed", max_chars=MAX_NAME_LENGTH).strip()
-    names = {model.name: model for model in listed}
+    contexts = {model.name: model.context for model in listed}
+    names = list(contexts)
     picked = st.selectbox(
         f"模型 :gray[这家服务列出了 {len(names)} 个，也可以直接写名字]",
-        list(names),
-        index=list(names).index(current) if current in names else 0,
-        format_func=lambda name: _model_label(names.get(name) or ListedModel(name)),
+        names,
+        index=names.index(current) if current in names else 0,
+        format_func=lambda name: f"{name}（上下文 {contexts[name]:,}）" if contexts.get(name) else name,
         key=key,
         accept_new_options=True,
     )
     return str(picked or "").strip()[:MAX_NAME_LENGTH]
 
 
-def _model_label(model: ListedModel) -> str:
-    return f"{model.name}（上下文 {model.context:,}）" if model.context else model.name
-
-
 def _cached_models(connection: ModelConnection) -> tuple[ListedModel, ...] | str:
     """Return the models of a service, or the reason why there is no list. Fetched once per address and key."""
     asked = (connection.base_url, connection.api_key)
-    before, outcome = st.session_state.get(LISTED, (None, ""))
-    if before != asked:
+    if st.session_state.get(LISTED, (None,))[0] != asked:
         with st.spinner("正在读取模型列表…"):
-            outcome = _fetch_models(connection)
-        st.session_state[LISTED] = (asked, outcome)
-    found: tuple[ListedModel, ...] | str = outcome
-    return found
+            st.session_state[LISTED] = (asked, _fetch_models(connection))
+    listed: tuple[ListedModel, ...] | str = st.session_state[LISTED][1]
+    return listed
 
 
 def _fetch_models(connection: ModelConnection) -> tuple[ListedModel, ...] | str:
@@ -329,11 +318,11 @@ def _draw_outcome(outcome: ConnectionTestResult | str) -> None:
         draw_warning(f"测试失败：{outcome}")
         return
     tools = {True: "能调用工具", False: "不能调用工具", None: "没有试出能不能调用工具"}[outcome.calls_tools]
-    found = (
+    facts = (
         f"{outcome.first_seconds:.1f} 秒后开始回答，共 {outcome.seconds:.1f} 秒",
         "逐字输出" if outcome.streams else "一次输出全文，不是逐字",
         "会先思考" if outcome.thinks else "没有输出思考过程",
         tools,
     )
-    st.success(f"测试成功：{'；'.join(found)}。", icon=":material/check_circle:")
+    st.success(f"测试成功：{'；'.join(facts)}。", icon=":material/check_circle:")
     st.caption(f"它说：{escape_label(outcome.answer)}")

@@ -9,22 +9,21 @@ from core.app import App
 from core.base.settings import format_value, variable_name
 from core.search import engine_class, engine_label
 from core.ui.escape import escape_label
-from core.ui.frame import draw_warning
 from core.ui.settings import connect
 
 
 def draw(app: App, name: str) -> None:
     """Draw the form of an engine, if it needs a key or an address. Only for visitors who may edit."""
     engine = engine_class(name)
-    section = engine.section if engine else None
-    if section is None:
+    if engine is None or engine.section is None:
         return
+    section = engine.section
     for key in section.editable():
         value = getattr(app.settings.section(section), key)
         is_key = key == "api_key"
         with st.popover("密钥" if is_key else "地址", key=f"engine-{name}-popover"):
-            if held := app.loaded_settings.locking_variables(section.name):
-                connect.draw_locked(held)
+            if locked := app.loaded_settings.locking_variables(section.name):
+                connect.draw_locked(locked)
             else:
                 purpose = section.model_fields[key].description or ""
                 _draw_field(app, name, variable_name(section.name, key), value, purpose=purpose, is_key=is_key)
@@ -49,9 +48,7 @@ def _draw_field(app: App, name: str, setting: str, value: object, *, purpose: st
         connect.save(app, {setting: ""}, f"{engine_label(name)}：已清除。")
     if keep and typed:
         changes = {setting: typed}
-        if problem := connect.invalid_reason(app.loaded_settings.with_changes(changes), changes):
-            draw_warning(f"{problem}。")
-        else:
+        if connect.checked_settings(app, changes):
             connect.save(app, changes, f"{engine_label(name)}：已保存，现在可以测试。")
     if saved:
         st.caption(f"在页面上保存，优先于 settings.yaml 里的 {escape_label(setting)}。")

@@ -30,8 +30,8 @@ def draw_offer(app: App) -> None:
     if own_key.session_model():
         return
     st.caption(connect.EMBEDDED_NOTE)
-    words = connect_label(app)
-    if words and st.button(words, icon=":material/power:", type="primary"):
+    label = connect_label(app)
+    if label and st.button(label, icon=":material/power:", type="primary"):
         draw_dialog(app)
 
 

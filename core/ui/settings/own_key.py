@@ -19,8 +19,8 @@ HOSTED_SERVICES = tuple(entry for entry in SERVICES if not entry.is_self_hosted)
 
 def session_model() -> Model | None:
     """Return the reader's own model, which answers in this session instead of the installation's."""
-    found: Model | None = st.session_state.get(MODEL)
-    return found
+    own: Model | None = st.session_state.get(MODEL)
+    return own
 
 
 def draw_form(app: App) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import groupby
 
 import streamlit as st
@@ -20,29 +21,16 @@ from core.search.errors import NoEngine
 from core.search.types import Source
 from core.ui import clock, identity, permission, session
 from core.ui.escape import draw_html, escape_label
-from core.ui.frame import draw_warning
+from core.ui.frame import draw_open_tab, draw_warning
 from core.ui.labels import MODES, ORIGINS
-from core.ui.settings import connect, engine_form
-from core.ui.settings import model_settings as model_part
+from core.ui.settings import connect, engine_form, model_settings
 
 ENGINE_TESTS = "engine_tests"
 ROLES = {"system": "系统消息", "human": "用户消息"}
-CHAT_VARIANTS = {
-    "": "当前设置",
-    "chinese": "chinese：中文问题",
-    "english": "english：英文问题",
-    "small": "small：小模型",
-    "native": "模型自带搜索",
-}
-AGENT_VARIANTS = {
-    "": "当前设置",
-    "chinese": "chinese：中文问题",
-    "english": "english：英文问题",
-    "small": "small：小模型",
-    "chinese_tools": "chinese：中文问题，模型自带的工具调用",
-    "english_tools": "english：英文问题，模型自带的工具调用",
-    "small_tools": "small：小模型，模型自带的工具调用",
-}
+LANGUAGES = {"chinese": "chinese：中文问题", "english": "english：英文问题", "small": "small：小模型"}
+CHAT_VARIANTS = {"": "当前设置", **LANGUAGES, "native": "模型自带搜索"}
+AGENT_VARIANTS = {"": "当前设置", **LANGUAGES}
+AGENT_VARIANTS |= {f"{name}_tools": f"{label}，模型自带的工具调用" for name, label in LANGUAGES.items()}
 EXAMPLE_QUESTION = "离婚冷静期是多久？"
 EXAMPLE_SOURCES = (
     Source(
@@ -59,27 +47,17 @@ def draw(app: App) -> None:
     """Draw the page with its tabs."""
     st.header("设置", anchor=False)
     st.write("在这里连接模型和引擎，保存后立即对所有人生效；其他设置请用 settings.yaml 或环境变量修改，然后重启。")
-    engines = engine_states(app, clock.now())
+    engines = engine_states(app, clock.now())  # opens the cache, whose problems are among the warnings
     for text in _warnings(app):
         draw_warning(text)
-    model, search, configuration, diagnosis, prompts = st.tabs(
-        ["模型", "引擎", "配置", "诊断", "提示词"], key="settings_part", on_change="rerun"
-    )
-    with model:
-        if model.open:
-            model_part.draw(app)
-    with configuration:
-        if configuration.open:
-            _draw_configuration(app)
-    with search:
-        if search.open:
-            _draw_engines(app, engines)
-    with diagnosis:
-        if diagnosis.open:
-            _draw_diagnosis(app)
-    with prompts:
-        if prompts.open:
-            _draw_prompts(app)
+    parts: dict[str, Callable[[App], None]] = {
+        "模型": model_settings.draw,
+        "引擎": partial(_draw_engines, engines=engines),
+        "配置": _draw_configuration,
+        "诊断": _draw_diagnosis,
+        "提示词": _draw_prompts,
+    }
+    draw_open_tab(parts, app, key="settings_part")
 
 
 def _warnings(app: App) -> Iterator[str]:
@@ -100,11 +78,8 @@ def _draw_configuration(app: App) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.text_input("查找设置", placeholder="名字、作用或值", icon=":material/search:").strip().lower()
         only_changed = st.toggle("只看改过的")
-    found = [
-        entry
-        for entry in list_settings(app.loaded_settings)
-        if _matches(entry, wanted) and (entry.is_changed or not only_changed)
-    ]
+    settings = list_settings(app.loaded_settings)
+    found = [entry for entry in settings if _matches(entry, wanted) and (entry.is_changed or not only_changed)]
     if not found:
         st.info("没有符合条件的设置。" if wanted else "没有改过任何设置，全部是默认值。", icon=":material/info:")
     for group, members in groupby(found, key=lambda entry: entry.group):
@@ -187,19 +162,18 @@ def _run_tests(app: App, places: Mapping[str, DeltaGenerator], tests: dict[str, 
 
 def _engine_html(engine: EngineState, test: DoctorCheck | None, *, testing: bool = False) -> Markup:
     state_class = "off" if not engine.is_usable else "resting" if engine.reason else "ready"
-    told_by_test = test is not None and test.message == engine.reason
-    because = f"{engine.reason}{engine.cure}" if engine.reason and not told_by_test else ""
+    is_in_result = test is not None and test.message == engine.reason
+    because = f"{engine.reason}{engine.cure}" if engine.reason and not is_in_result else ""
     name = f"{engine.position} {engine.label}" if engine.is_usable else engine.label
     return Markup(
         '<div class="wy-engine"><div><b>%s</b> <code>%s</code> <span class="state %s">%s</span></div>'
         '<div class="note">%s</div>%s</div>'
-    ) % (name, engine.name, state_class, engine.state, because, _TESTING if testing else _test_result(test))
+    ) % (name, engine.name, state_class, engine.state, because, _test_result(test, testing=testing))
 
 
-_TESTING = Markup('<div class="note wy-waiting">正在测试</div>')
-
-
-def _test_result(test: DoctorCheck | None) -> Markup:
+def _test_result(test: DoctorCheck | None, *, testing: bool) -> Markup:
+    if testing:
+        return Markup('<div class="note wy-waiting">正在测试</div>')
     if test is None:
         return Markup()
     word = "测试成功" if test.ok else "测试失败"
@@ -211,9 +185,9 @@ def _test_result(test: DoctorCheck | None) -> Markup:
 
 def _draw_diagnosis(app: App) -> None:
     st.caption("与 python -m core doctor 相同：检查配置、数据、模型和每个引擎，需要几秒到一分钟。")
-    asked = st.button("运行诊断", icon=":material/stethoscope:", type="primary")
+    is_requested = st.button("运行诊断", icon=":material/stethoscope:", type="primary")
     progress = st.empty()
-    if asked:
+    if is_requested:
         progress.progress(0.0, "正在等待另一次诊断结束…")
         app.diagnosis.run(
             lambda done, steps, name: progress.progress(done / steps, f"正在检查{name}（{done + 1}/{steps}）")
@@ -227,10 +201,11 @@ def _draw_diagnosis(app: App) -> None:
 def _draw_findings(findings: DiagnosisResult, *, pause: float) -> None:
     at = findings.checked_at.astimezone(clock.reader_zone())
     st.caption(f"诊断于 {at:%H:%M:%S}，结果对所有人相同，{pause:.0f} 秒内不会重复运行。")
-    used = [check for check in findings.checks if not check.off]
-    for check in sorted(used, key=lambda check: check.ok):  # what needs attention comes first
-        _draw_finding(check)
-    if unused := [check for check in findings.checks if check.off]:
+    unused = [check for check in findings.checks if check.off]
+    for check in sorted(findings.checks, key=lambda check: check.ok):  # what needs attention comes first
+        if not check.off:
+            _draw_finding(check)
+    if unused:
         with st.expander(f"其他引擎（{len(unused)}），不影响使用"):
             for check in unused:
                 _draw_finding(check)

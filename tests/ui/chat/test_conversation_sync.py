@@ -95,6 +95,13 @@ def test_a_question_without_an_answer_can_be_asked_again(tmp_path: Path) -> None
         assert "还没有得到回答" not in values(page.info)
 
 
+def test_a_conversation_with_the_old_spelling_of_its_mode_opens_in_it(tmp_path: Path) -> None:
+    with installed(DATA_DIR=str(tmp_path)) as app:
+        id = app.store.create(mode="Agent")
+        app.store.save(id, Message("user", "怎么打开联网搜索？"))
+        assert opened(id).session_state["mode"] == "agent"
+
+
 def test_an_address_that_is_not_ours_after_all(postgres: Postgres) -> None:
     """What was said in memory moves to a conversation of its own."""
     with installed(DATABASE_URL=postgres.new_database()) as app:

@@ -108,6 +108,12 @@ def test_every_choice_is_there_in_the_next_session(app: App, arrive: Arrive) -> 
     assert kept(app, YOURS) == {}
 
 
+def test_a_mode_that_was_stored_in_its_old_spelling_still_counts(app: App, arrive: Arrive) -> None:
+    app.preferences.change(MINE, {"mode": "Agent"})
+    assert kept(app) == {"mode": "Agent"}
+    assert mode(arrive(MINE)) == "agent"
+
+
 def test_a_visitor_without_a_mark_is_as_new_every_time(app: App, arrive: Arrive) -> None:
     search(pick(arrive(None), "model", "echo"), on=True)
     again = arrive(None)

@@ -34,7 +34,7 @@ class Importer:
             raise self.refusal
         self.taken.append(name)
 
-    from_address = from_upload = take
+    start_from_address = start_from_upload = take
 
 
 def pressed(monkeypatch: pytest.MonkeyPatch, importer: Importer, *, by: str, upload: object) -> dict[str, object]:
@@ -44,7 +44,7 @@ def pressed(monkeypatch: pytest.MonkeyPatch, importer: Importer, *, by: str, upl
     )
     state: dict[str, object] = {legal_import.ADDRESS: " https://laws.example/a.zip ", legal_import.UPLOAD: upload}
     monkeypatch.setattr(st, "session_state", state)
-    legal_import._import_typed_address(app)  # type: ignore[arg-type]
+    legal_import._import_typed(app)  # type: ignore[arg-type]
     legal_import._import_upload(app)  # type: ignore[arg-type]
     return state
 
@@ -71,7 +71,7 @@ def test_a_button_that_is_still_shown_imports_nothing_for_who_may_not(monkeypatc
 def test_an_upload_that_cannot_be_taken_is_a_sentence(
     monkeypatch: pytest.MonkeyPatch, refusal: Exception | None, upload: object, said: str
 ) -> None:
-    monkeypatch.setattr(legal_import, "_import_typed_address", lambda app: None)
+    monkeypatch.setattr(legal_import, "_import_typed", lambda app: None)
     state = pressed(monkeypatch, Importer(refusal), by="everyone", upload=upload)
     assert said in str(state[legal_import.PROBLEM])
 
