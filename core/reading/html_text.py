@@ -83,27 +83,8 @@ def _extract(tree: HtmlElement, *, fast: bool, include_comments: bool) -> str:
 
 
 _AROUND = ("nav", "header", "footer", "aside", "form", "button", "head")
-_BLOCKS = frozenset(
-    (
-        "p",
-        "div",
-        "li",
-        "tr",
-        "br",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "section",
-        "article",
-        "blockquote",
-        "pre",
-        "dd",
-        "dt",
-    )
-)
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_BLOCKS = {"p", "div", "li", "tr", "br", "section", "article", "blockquote", "pre", "dd", "dt", *_HEADINGS}
 
 
 def _visible_text(tree: HtmlElement) -> str:
@@ -167,23 +148,9 @@ def _refuse_placeholder_pages(article: str, tree: HtmlElement, about: _Metadata,
 
 _DAY_NAMES = (
     *("article:published_time", "og:published_time", "og:release_date", "article:published", "pubdate", "publishdate"),
-    *(
-        "publish_date",
-        "publication_date",
-        "publishtime",
-        "firstpublishedtime",
-        "citation_publication_date",
-        "parsely-pub-date",
-    ),
-    *(
-        "weibo:article:create_at",
-        "apub:time",
-        "bytedance:published_time",
-        "dc.date.issued",
-        "dcterms.issued",
-        "dc.date",
-    ),
-    *("date", "sailthru.date"),
+    *("publish_date", "publication_date", "publishtime", "firstpublishedtime", "citation_publication_date"),
+    *("parsely-pub-date", "weibo:article:create_at", "apub:time", "bytedance:published_time", "dc.date.issued"),
+    *("dcterms.issued", "dc.date", "date", "sailthru.date", "datepublished"),
 )
 _PUBLISHED = re.compile(
     r"(?:发布|发表|發布|發佈|發表|刊发|印发|发文|公布|成文|出版|更新|日期|时间|時間|published|posted|updated)[^\d\n]{0,16}"
@@ -220,7 +187,7 @@ class _Metadata:
     def _published(self, tree: HtmlElement, articles: list[dict[str, Any]]) -> str | None:
         said = chain(
             (_string(item, "datePublished") for item in articles),
-            (self._meta.get(name, "") for name in (*_DAY_NAMES, "datepublished")),
+            (self._meta.get(name, "") for name in _DAY_NAMES),
             (element.get("datetime") or element.text_content() for element in tree.iter("time")),
         )
         return next(filter(None, map(_past_day, said)), None)
