@@ -94,8 +94,8 @@ class TrustedClientAddress:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not self.are_proxies_configured and scope.get("client"):
-            told = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
-            if scope["client"][0] in told:
+            forwarded = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
+            if scope["client"][0] in forwarded:
                 scope["client"] = (UNKNOWN_ADDRESS, 0)
                 self._warn()
         await self.app(scope, receive, send)
@@ -121,7 +121,7 @@ CLEAN_EVERY = 60.0
 
 
 async def clean_up_regularly() -> None:
-    """Let go of what closed pages have left behind: idle connections, memory, sockets."""
+    """Free what closed pages have left behind, again and again: idle connections, memory, sockets."""
     while True:
         await asyncio.sleep(CLEAN_EVERY)
         await run_in_threadpool(_close_idle_connections)

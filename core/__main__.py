@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from core import __version__
 from core.answer import NO_SOURCES_NOTE, PROBLEM_VERDICTS, describe_source, list_verdicts, reading_status, tally
-from core.answer.check_results import AnswerCheck
 from core.answer.events import (
     Answer,
     Checked,
@@ -180,26 +179,18 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _input_lines(argument: str) -> Iterator[str]:
-    """Yield the argument itself, or each line of standard input that is not blank."""
-    if argument != "-":
-        yield argument
-        return
-    for line in sys.stdin:
-        if line.strip():
-            yield line.rstrip("\n")
+def _input_lines(argument: str) -> Iterable[str]:
+    """Return the argument itself, or each line of standard input that is not blank."""
+    return [argument] if argument != "-" else (line.rstrip("\n") for line in sys.stdin if line.strip())
 
 
-def _run_batch(argument: str, output: Output, run_one: Callable[[str], int]) -> int:
-    """Run each query of a batch. It goes on after a failure, so that line n of the output answers line n of the input."""
-    return _run_all(_input_lines(argument), output, run_one)
-
-
-def _run_all(queries: Iterable[str], output: Output, run_one: Callable[[str], int]) -> int:
+def _run_all(queries: Iterable[str], output: Output, run_one: Callable[[str], int | None]) -> int:
+    """Run all queries and return the worst status. It goes on after a failure, so that line n of the output answers
+    line n of the input."""
     worst = OK
     for query in queries:
         try:
-            status = run_one(query)
+            status = run_one(query) or OK
         except AppError as error:
             status = output.print_failure(error.kind, str(error))
         worst = max(worst, status)
@@ -213,12 +204,12 @@ def _search(app: App, options: argparse.Namespace, output: Output) -> int:
         document = response.to_json()
         if response.failure:  # results there may be, of the built-in manual
             message = f"{response.failure}{response.cure}"
-            print(message, file=sys.stderr, flush=True)
+            _print_note(message)
             document["error"] = {"kind": AllEnginesFailed.kind, "message": message}
         output.print_document(document, lambda: _results_text(response))
         return FAILED if response.failure else OK
 
-    return _run_batch(options.query, output, one)
+    return _run_all(_input_lines(options.query), output, one)
 
 
 def _results_text(response: SearchResponse) -> str:
@@ -241,7 +232,7 @@ def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
             status = FAILED if isinstance(event, RunFailed) else status
         return status
 
-    return _run_batch(options.question, output, one)
+    return _run_all(_input_lines(options.question), output, one)
 
 
 def _print_json(event: RunEvent) -> None:
@@ -283,9 +274,7 @@ class _Transcript:
                 if self._check is not None:
                     _print_check(self._check)
                 if sources:
-                    print("\n参考文献")
-                for source in sources:
-                    print(_source_text(source))
+                    print("\n参考文献", *map(_source_text, sources), sep="\n")
             case Checked(check=check):
                 self._check = check
                 if check.opinion:  # comes after the answer
@@ -347,14 +336,14 @@ def _changes_text(report: ImportReport) -> Iterator[str]:
 
 def _progress_printer() -> Callable[[ImportProgress], None]:
     """Return a function that prints progress: one line that is overwritten, or in a file one line for each stage."""
-    told = set[str]()
+    printed = set[str]()
 
     def print_progress(progress: ImportProgress) -> None:
         if sys.stderr.isatty():
             total = f"/{progress.total:,}" if progress.total else ""
             print(f"\r{progress.stage} {progress.done:,}{total}   ", end="", file=sys.stderr, flush=True)
-        elif progress.stage not in told:
-            told.add(progress.stage)
+        elif progress.stage not in printed:
+            printed.add(progress.stage)
             print(progress.stage, file=sys.stderr, flush=True)
 
     return print_progress
@@ -370,13 +359,12 @@ def _period(text: str) -> Period:
 
 
 def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:
-    def one(text: str) -> int:
+    def one(text: str) -> None:
         response = app.legal.regulations(None).search(text, as_of=options.as_of)
-        found = [*filter(None, [response.note]), *map(_article_text, response.results)]
-        output.print_document(response.to_json(), lambda: "\n\n".join(found) or "没有找到。")
-        return OK
+        parts = [*filter(None, [response.note]), *map(_article_text, response.results)]
+        output.print_document(response.to_json(), lambda: "\n\n".join(parts) or "没有找到。")
 
-    return _run_batch(options.query, output, one)
+    return _run_all(_input_lines(options.query), output, one)
 
 
 def _article_text(article: LegalArticle) -> str:
@@ -390,14 +378,12 @@ def _article_text(article: LegalArticle) -> str:
 def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
     wanted = CaseFilter(cause=options.cause, court=options.court, year=options.year)
 
-    def one(text: str) -> int:
+    def one(text: str) -> None:
         response = app.legal.cases(None).search(text, options.type, case_filter=wanted)
-        output.print_document(
-            response.to_json(), lambda: "\n\n".join(map(_case_text, response.results)) or "没有找到。"
-        )
-        return OK
+        parts = map(_case_text, response.results)
+        output.print_document(response.to_json(), lambda: "\n\n".join(parts) or "没有找到。")
 
-    return _run_batch(options.query, output, one)
+    return _run_all(_input_lines(options.query), output, one)
 
 
 def _case_text(case: CourtCase) -> str:
@@ -410,17 +396,15 @@ def _case_text(case: CourtCase) -> str:
 def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.legal import Author, Draft, draft_with_comments, findings_report
 
-    def one(file: str) -> int:
+    def one(file: str) -> None:
         draft = Draft.from_file(Path(file).name, _read_bytes(Path(file)), app.reader)
         verdicts = app.legal.verifier.verify(draft.text, Author.PERSON, options.as_of)
         document = {"file": draft.name, **findings_report(verdicts)}
         lines = [draft.name] * (len(options.files) > 1) + [*map(_verdict_text, document["citations"])]
         output.print_document(document, lambda: "\n".join(lines if verdicts else [*lines, "没有找到法条引用。"]))
         if options.docx:
-            _write_file(
-                options.docx / f"{Path(draft.name).stem}（批注）.docx", draft_with_comments(draft, verdicts, app.reader)
-            )
-        return OK
+            file_name = f"{Path(draft.name).stem}（批注）.docx"
+            _write_file(options.docx / file_name, draft_with_comments(draft, verdicts, app.reader))
 
     return _run_all(options.files, output, one)
 
@@ -467,12 +451,11 @@ def _print_note(text: str) -> None:
 def _check_pairs(file: str, output: Output) -> int:
     from core.checks import check_pair, read_text
 
-    def one(line: str) -> int:
+    def one(line: str) -> None:
         check = check_pair(line)
         evidence = " … ".join(evidence.text for evidence in check.evidence)
         document = {"verdict": check.verdict.value, "score": round(check.score, 4), "evidence": evidence}
         output.print_document(document, lambda: f"{check.verdict.label} {check.score:.2f} {check.reason}")
-        return OK
 
     lines = sys.stdin if file == "-" else read_text(Path(file)).split("\n")
     return _run_all(filter(str.strip, lines), output, one)
@@ -492,11 +475,10 @@ def _doctor(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.doctor import diagnose
 
     checks = diagnose(app)
-    output.print_document(
-        {"ok": all(check.ok for check in checks), "checks": [check.to_json() for check in checks]},
-        lambda: "\n".join(map(str, checks)),
-    )
-    return OK if all(check.ok for check in checks) else FAILED
+    ok = all(check.ok for check in checks)
+    document = {"ok": ok, "checks": [check.to_json() for check in checks]}
+    output.print_document(document, lambda: "\n".join(map(str, checks)))
+    return OK if ok else FAILED
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ log = logging.getLogger(__name__)
 
 
 class App:
-    """Everything a process shares. Thread-safe, and built once: what saved settings change is in `configured`."""
+    """The long-lived objects of a process. Thread-safe, and built once: what saved settings change is in `configured`."""
 
     def __init__(
         self, loaded: LoadedSettings, *, model: Model | None = None, engines: Sequence[SearchEngine] | None = None
@@ -95,9 +95,8 @@ class App:
         self.outbox = Outbox(self.store)
         self.preferences = PreferenceStore(self.database, self.outbox)
         self.read_pages = ReadPageStore(self.database)
-        self.keeper = AnswerSaver(
-            self.outbox, self.loop, self.read_pages if settings.section(ReadingSettings).keep else None
-        )
+        kept_pages = self.read_pages if settings.section(ReadingSettings).keep else None
+        self.keeper = AnswerSaver(self.outbox, self.loop, kept_pages)
         self.checks = AnswerChecks()
 
     def latest_configured(self) -> Configured:
@@ -105,9 +104,8 @@ class App:
         with self._lock:
             if self.saved_settings.stamp() != self.loaded_settings.saved.stamp:
                 loaded = self.loaded_settings.with_saved(self.saved_settings.read())
-                self.configured = self._configure(
-                    loaded, chain=build_chain(loaded.values).with_open_engines(self.chain)
-                )
+                chain = build_chain(loaded.values).with_open_engines(self.chain)
+                self.configured = self._configure(loaded, chain=chain)
             return self.configured
 
     def _configure(
@@ -177,7 +175,7 @@ class App:
 
     @property
     def legal(self) -> LegalServices:
-        """Built when first asked for, too."""
+        """The services of laws and cases, built when they are first used."""
         with self._building:
             if self._legal is None:
                 from core.legal import LegalServices
@@ -203,12 +201,12 @@ class App:
             return None
 
     def warm_up(self) -> None:
-        """Prepare what the first question needs and no page has to wait for."""
+        """Prepare for the first question. No page has to wait for it."""
         self.metrics.start()
         self.configured.warm_up()
 
     def close(self) -> None:
-        """Close everything that holds a connection, a file or a thread."""
+        """Close all connections, files and threads."""
         if self._legal:
             self._legal.close()
         for engine in self.chain.engines:
@@ -238,7 +236,7 @@ def build_app(
     errors_only: bool = False,
 ) -> App:
     """Build the App. `model` and `engines` replace the configured ones, for tests and for programs that have their own.
-    `errors_only`: log only errors unless LOG_LEVEL is set, for a program that reports to people itself."""
+    With `errors_only`, only errors are logged unless LOG_LEVEL is set: the program reports to people itself."""
     loaded = loaded or load_settings(sections=extra_sections())
     level = "ERROR" if errors_only and loaded.origins["LOG_LEVEL"] == "default" else loaded.values.log.level
     configure_logging(level=level, secrets=loaded.values.secrets())
@@ -266,7 +264,7 @@ def shared_app() -> App:
 
 
 def close_idle_connections() -> None:
-    """Close idle file handles of this process's App, if there is one, that many readers at once have left."""
+    """Close idle database connections that many readers at once have left, if this process has an App."""
     if app := _shared:
         app.database.close_idle_connections()
 

@@ -53,12 +53,12 @@ ProgressCallback = Callable[[int, int, str], object]
 
 def diagnose(app: App, progress: ProgressCallback = lambda done, steps, name: None) -> list[DoctorCheck]:
     """Run all checks and return their results."""
-    steps = {
+    steps: dict[str, Callable[[App], list[DoctorCheck]]] = {
         "配置": _check_settings,
-        "数据": _check_data,
+        "数据": lambda app: [_check_data_dir(app), _check_database(app), _check_laws(app)],
         "模型": _check_model,
         "引擎": _check_engines,
-        "缓存": _check_caches,
+        "缓存": lambda app: [DoctorCheck("缓存", False, warning) for warning in app.cache_warnings],
     }
     checks = []
     for done, (name, check) in enumerate(steps.items()):
@@ -68,21 +68,12 @@ def diagnose(app: App, progress: ProgressCallback = lambda done, steps, name: No
 
 
 def _check_settings(app: App) -> list[DoctorCheck]:
-    version = ".".join(map(str, sys.version_info[:3]))
-    return [
-        DoctorCheck("Python", sys.version_info >= (3, 11), version),
-        *(
-            DoctorCheck(
-                f"配置 {problem.key}", False, f"{problem.reason}，已改用 {problem.used_instead}", "请改正后重启。"
-            )
-            for problem in app.loaded_settings.problems
-        ),
-        *([] if app.loaded_settings.problems else [DoctorCheck("配置", True, "所有值都有效")]),
+    python = DoctorCheck("Python", sys.version_info >= (3, 11), ".".join(map(str, sys.version_info[:3])))
+    wrong = [
+        DoctorCheck(f"配置 {problem.key}", False, f"{problem.reason}，已改用 {problem.used_instead}", "请改正后重启。")
+        for problem in app.loaded_settings.problems
     ]
-
-
-def _check_data(app: App) -> list[DoctorCheck]:
-    return [_check_data_dir(app), _check_database(app), _check_laws(app)]
+    return [python, *(wrong or [DoctorCheck("配置", True, "所有值都有效")])]
 
 
 def _check_data_dir(app: App) -> DoctorCheck:
@@ -92,9 +83,8 @@ def _check_data_dir(app: App) -> DoctorCheck:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        return DoctorCheck(
-            "数据目录", False, f"{folder} 不可写（{error.strerror}）", "请用 DATA_DIR 指定一个可写的目录。"
-        )
+        cure = "请用 DATA_DIR 指定一个可写的目录。"
+        return DoctorCheck("数据目录", False, f"{folder} 不可写（{error.strerror}）", cure)
     return DoctorCheck("数据目录", True, f"{folder} 可写")
 
 
@@ -112,9 +102,9 @@ def _check_laws(app: App) -> DoctorCheck:
     if index is None:
         cure = "可以在「法规与案例」页导入，或运行 python -m core law import 目录、压缩包或网址。"
         return DoctorCheck("法规库", True, "没有导入：查法条只能用网络搜索，法条核验不可用", cure, off=True)
-    held = index.counts()
+    counts = index.counts()
     newest = max((law.published or "" for law in index.laws()), default="") or "日期不详"
-    size = f"{held['laws']:,} 部法规、{held['articles']:,} 条、{held['cases']:,} 个案例"
+    size = f"{counts['laws']:,} 部法规、{counts['articles']:,} 条、{counts['cases']:,} 个案例"
     cure = f"{index.outdated}请用同样的文本再导入一次。" if index.outdated else ""
     return DoctorCheck("法规库", True, f"{size}，最近一次导入于 {index.imported()}，最新的法规公布于 {newest}", cure)
 
@@ -138,20 +128,14 @@ def _check_engines(app: App) -> list[DoctorCheck]:
     ]
     if not app.search.has_engines:
         return [DoctorCheck("搜索", False, "没有可用的引擎", NoEngine.default_cure), *left_out]
-    found = dict(try_engines(app, [engine.name for engine in app.chain.engines]))
-    checks = [found[engine.name] for engine in app.chain.engines]
-    tried = list(zip(checks, app.chain.engines, strict=True))
-    if any(
-        check.ok and engine.reaches_web for check, engine in tried
-    ):  # the built-in manual does not replace a web engine
-        checks = [
-            check if check.ok or engine.is_set_up else replace(check, ok=True, off=True) for check, engine in tried
+    checks = dict(try_engines(app, [engine.name for engine in app.chain.engines]))
+    tried = [(checks[engine.name], engine) for engine in app.chain.engines]
+    if any(check.ok and engine.reaches_web for check, engine in tried):  # the built-in manual replaces no web engine
+        return [
+            *(check if check.ok or engine.is_set_up else replace(check, ok=True, off=True) for check, engine in tried),
+            *left_out,
         ]
-    return [*checks, *left_out]
-
-
-def _check_caches(app: App) -> list[DoctorCheck]:
-    return [DoctorCheck("缓存", False, warning) for warning in app.cache_warnings]
+    return [*(check for check, _ in tried), *left_out]
 
 
 # ── One engine ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -160,8 +144,7 @@ def _check_caches(app: App) -> list[DoctorCheck]:
 def try_engines(
     app: App, names: Collection[str], *, visitor: Visitor | None = None
 ) -> Iterator[tuple[str, DoctorCheck]]:
-    """Test engines at the same time and yield each result when it is known. Together they take no longer than one
-    search."""
+    """Test engines at the same time, in the time of one search, and yield each result when it is known."""
     pool = ThreadPoolExecutor(max_workers=len(names), thread_name_prefix="wenyuan-engine-test")
     try:
         asked = {pool.submit(try_engine, app, name, visitor=visitor): name for name in names}
@@ -245,8 +228,7 @@ class DiagnosisResult:
 
 
 class Diagnosis:
-    """The last diagnosis, shared by all visitors. However often people click, engines and model are asked only now and
-    then."""
+    """The last diagnosis, shared by all visitors: however often they click, engines and model are asked now and then."""
 
     PAUSE_SECONDS = 30.0
 
@@ -258,21 +240,18 @@ class Diagnosis:
 
     @property
     def last(self) -> DiagnosisResult | None:
-        """Return the last findings, as long as the settings are the ones that were examined."""
+        """The last result, unless the settings have changed since."""
         return self._last[1] if self._last and self._last[0] is self._app.configured else None
 
     def run(self, progress: ProgressCallback = lambda done, steps, name: None) -> DiagnosisResult:
         """Return a new diagnosis, or the last one if it is less than half a minute old."""
         with self._lock:
             last = self.last
-            if last is None or not 0 <= self._age(last) < self.PAUSE_SECONDS:
+            if last is None or not 0 <= (self._clock() - last.checked_at).total_seconds() < self.PAUSE_SECONDS:
                 examined = self._app.configured
                 last = DiagnosisResult(tuple(diagnose(self._app, progress)), self._clock())
                 self._last = examined, last
             return last
-
-    def _age(self, findings: DiagnosisResult) -> float:
-        return (self._clock() - findings.checked_at).total_seconds()
 
 
 def searxng_settings() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from core.metrics.records import OK, Record, SearchRecord
 from core.search.types import AttemptOutcome
@@ -21,51 +22,23 @@ class PrometheusExposition:
         from prometheus_client.core import CounterMetricFamily
 
         self._registry = CollectorRegistry()
+        counter = partial(Counter, registry=self._registry)
+        histogram = partial(Histogram, registry=self._registry, buckets=_SECONDS)
         # Rejections are searches with outcome "refused"; cache hits are searches with a cache.
-        self._searches = Counter(
-            "wenyuan_searches",
-            "Searches by how they ended, and the cache layer that answered",
-            ("type", "engine", "outcome", "cache", "kind"),
-            registry=self._registry,
-        )
-        self._attempts = Counter(
-            "wenyuan_engine_attempts",
-            "What the engines did for searches",
-            ("engine", "outcome", "kind"),
-            registry=self._registry,
-        )
-        self._engine_seconds = Histogram(
-            "wenyuan_engine_seconds",
-            "Seconds until an engine answered, with results or without",
-            ("engine",),
-            buckets=_SECONDS,
-            registry=self._registry,
-        )
-        self._answers = Counter(
-            "wenyuan_answers",
-            "Answers by how they ended",
-            ("mode", "model", "ending", "kind"),
-            registry=self._registry,
-        )
-        self._answer_seconds = Histogram(
-            "wenyuan_answer_seconds",
-            "Seconds until an answer was complete",
-            ("mode",),
-            buckets=_SECONDS,
-            registry=self._registry,
-        )
-        self._tokens = Counter(
-            "wenyuan_tokens",
-            "Tokens that models have read (input) and written (output)",
-            ("model", "direction"),
-            registry=self._registry,
-        )
-        self._iterations = Histogram(
-            "wenyuan_agent_iterations",
-            "How often the model was asked in one run of the agent",
-            buckets=tuple(range(1, 11)),
-            registry=self._registry,
-        )
+        text = "Searches by how they ended, and the cache layer that answered"
+        self._searches = counter("wenyuan_searches", text, ("type", "engine", "outcome", "cache", "kind"))
+        text = "What the engines did for searches"
+        self._attempts = counter("wenyuan_engine_attempts", text, ("engine", "outcome", "kind"))
+        text = "Seconds until an engine answered, with results or without"
+        self._engine_seconds = histogram("wenyuan_engine_seconds", text, ("engine",))
+        text = "Answers by how they ended"
+        self._answers = counter("wenyuan_answers", text, ("mode", "model", "ending", "kind"))
+        text = "Seconds until an answer was complete"
+        self._answer_seconds = histogram("wenyuan_answer_seconds", text, ("mode",))
+        text = "Tokens that models have read (input) and written (output)"
+        self._tokens = counter("wenyuan_tokens", text, ("model", "direction"))
+        text = "How often the model was asked in one run of the agent"
+        self._iterations = histogram("wenyuan_agent_iterations", text, buckets=tuple(range(1, 11)))
 
         class DroppedCollector:
             def collect(self) -> list[CounterMetricFamily]:

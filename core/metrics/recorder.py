@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 
 from core.base.settings import MetricsSettings
 from core.metrics.prometheus import PrometheusExposition
@@ -63,9 +63,9 @@ class MetricsRecorder:
         self._woken = threading.Event()
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
-        self._tidied = float("-inf")
+        self._cleaned_at = float("-inf")
 
-    # ── On the thread of whoever searched or answered ─────────────────────────────────────────────────────────────
+    # ── In the thread that searched or answered ───────────────────────────────────────────────────────────────────
 
     def record_search(self, end: SearchEnd) -> None:
         at = self._clock()
@@ -130,8 +130,7 @@ class MetricsRecorder:
         return True
 
     def _make_records(self) -> None:
-        """Turn ended searches and answers into records, also without a database: an answer is much larger than its
-        record."""
+        """Turn ended searches and answers into records, also while the database is away: records are much smaller."""
         while self._queue:
             try:
                 record = self._queue.popleft()()
@@ -141,11 +140,9 @@ class MetricsRecorder:
                 log.exception("a search or an answer could not be recorded")
                 self._drop(1)
                 continue
-            if not self.settings.enabled:
-                continue
-            if len(self._records) < self._limit:
+            if self.settings.enabled and len(self._records) < self._limit:
                 self._records.append(record)
-            else:
+            elif self.settings.enabled:
                 self._drop(1)
 
     def _write(self) -> bool:
@@ -166,7 +163,7 @@ class MetricsRecorder:
     def _delete_old_records(self) -> bool:
         """Do one step of the cleanup if it is due. Return whether it is complete."""
         now = self._clock()
-        if now - self._tidied < CLEANUP_SECONDS:
+        if now - self._cleaned_at < CLEANUP_SECONDS:
             return True
         try:
             more = self.store.delete_old(now - self.settings.keep_days * DAY)
@@ -174,7 +171,7 @@ class MetricsRecorder:
             log.warning("old records of searches and answers could not be deleted: %s", error)
             more = False
         if not more:
-            self._tidied = now
+            self._cleaned_at = now
         return not more
 
     def close(self, seconds: float = 3.0) -> None:
@@ -190,14 +187,9 @@ class MetricsRecorder:
             log.warning("%d records of searches and answers are lost", lost)
 
 
-def write_batch(store: MetricsStore, records: Iterable[Record]) -> None:
+def write_batch(store: MetricsStore, records: Collection[Record]) -> None:
     """Write one batch: the records themselves, and their part of the sums."""
-    searches: list[SearchRecord] = []
-    answers: list[AnswerRecord] = []
-    for record in records:
-        searches.append(record) if isinstance(record, SearchRecord) else answers.append(record)
-    store.add(
-        [search.row() for search in searches],
-        [row for search in searches for row in search.attempt_rows()],
-        [answer.row() for answer in answers],
-    )
+    searches = [record for record in records if isinstance(record, SearchRecord)]
+    attempts = [row for search in searches for row in search.attempt_rows()]
+    answers = [record.row() for record in records if isinstance(record, AnswerRecord)]
+    store.add([search.row() for search in searches], attempts, answers)

@@ -1,4 +1,4 @@
-"""What is kept of a search and of an answer."""
+"""Records of searches and answers, as they are stored."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ OK, STOPPED, FAILED = "ok", "stopped", "failed"
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:
+    """One engine's part in a search."""
+
     engine: str
     outcome: str
     seconds: float
@@ -32,6 +34,8 @@ class AttemptRecord:
 
 @dataclass(frozen=True, slots=True)
 class SearchRecord:
+    """One search that has ended."""
+
     at: float
     type: str
     engine: str
@@ -50,16 +54,16 @@ class SearchRecord:
     @classmethod
     def from_search_end(cls, end: SearchEnd, *, timestamp: float, with_query: bool) -> SearchRecord:
         """Return the record of a search. The query is kept only with `with_query`."""
-        outcome, kind = _outcome(end)
-        found = end.response
+        outcome, kind = _outcome_and_kind(end)
+        response = end.response
         return cls(
             at=timestamp,
             type=end.query.type.value,
-            engine=found.provider if found else "",
+            engine=response.provider if response else "",
             outcome=outcome,
             kind=kind,
-            cache=end.layer.value if found else "",
-            cache_age=found.cache_age if found else None,
+            cache=end.layer.value if response else "",
+            cache_age=response.cache_age if response else None,
             seconds=end.seconds,
             attempts=tuple(
                 AttemptRecord(attempt.engine, attempt.outcome.value, attempt.seconds, attempt.kind)
@@ -76,7 +80,7 @@ class SearchRecord:
             yield {"at": self.at, "place": place, **asdict(attempt)}
 
 
-def _outcome(end: SearchEnd) -> tuple[str, str]:
+def _outcome_and_kind(end: SearchEnd) -> tuple[str, str]:
     match end.error:
         case None:
             return (AttemptOutcome.OK if end.response and end.response.results else AttemptOutcome.EMPTY).value, ""
@@ -94,6 +98,8 @@ def _outcome(end: SearchEnd) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecord:
+    """One answer that has ended."""
+
     at: float
     mode: str
     model: str
@@ -111,10 +117,10 @@ class AnswerRecord:
     @classmethod
     def from_run(cls, run: Run, *, timestamp: float) -> AnswerRecord:
         """Return the record of an answer."""
-        told = [event for event in run.events if type(event) in _COUNTED]  # a long answer has thousands of others
-        usage = next((event for event in reversed(told) if isinstance(event, Usage)), None)
+        events = [event for event in run.events if type(event) in _COUNTED]  # a long answer has thousands of others
+        usage = next((event for event in reversed(events) if isinstance(event, Usage)), Usage(0, 0))
         ending, kind = OK, ""
-        for event in told:
+        for event in events:
             if isinstance(event, RunFailed):
                 ending, kind = FAILED, event.kind
             elif isinstance(event, RunStopped):
@@ -126,11 +132,11 @@ class AnswerRecord:
             ending=ending,
             kind=kind,
             seconds=run.seconds,
-            input=usage.input if usage else 0,
-            output=usage.output if usage else 0,
-            estimated=bool(usage and usage.estimated),
-            iterations=usage.iterations if usage else 0,
-            tool_calls=sum(isinstance(event, ToolStarted) for event in told),
+            input=usage.input,
+            output=usage.output,
+            estimated=usage.estimated,
+            iterations=usage.iterations,
+            tool_calls=sum(isinstance(event, ToolStarted) for event in events),
         )
 
     def row(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the dashboard shows about one span of time, worked out from the counts of its records."""
+"""Statistics of one span of time for the dashboard, computed from the counts of its records."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class OutcomeCount:
 
 @dataclass(slots=True)
 class SecondsHistogram:
-    """How often something took how long, to within 5 %."""
+    """Numbers of events by their seconds, to within 5 %."""
 
     steps: Counter[float] = field(default_factory=Counter)
 
     def percentile(self, share: float) -> float | None:
-        """So many seconds or less did this share of them take."""
+        """Return the seconds within which this share of the events was over; None without events."""
         wanted, seen = share * self.steps.total(), 0
         for seconds in sorted(self.steps):
             seen += self.steps[seconds]
@@ -174,16 +174,12 @@ class SpanStats:
     @property
     def failure_rate(self) -> float | None:
         """Share of searches and answers that ended with an error."""
-        return ratio(
-            self.search_outcomes[FAILED] + self.answer_outcomes[FAILED], self.completed_searches + self.answers
-        )
+        failed = self.search_outcomes[FAILED] + self.answer_outcomes[FAILED]
+        return ratio(failed, self.completed_searches + self.answers)
 
     @property
     def hit_rate(self) -> float | None:
-        together = CacheStats("")
-        for cache in self.caches:
-            together.layers.update(cache.layers)
-        return together.hit_rate
+        return CacheStats("", sum((cache.layers for cache in self.caches), Counter())).hit_rate
 
     @property
     def refused_searches(self) -> int:
@@ -192,10 +188,7 @@ class SpanStats:
     @property
     def answer_seconds(self) -> SecondsHistogram:
         """Seconds of complete answers, in both modes."""
-        together = SecondsHistogram()
-        for mode in self.modes:
-            together.steps.update(mode.seconds.steps)
-        return together
+        return SecondsHistogram(sum((mode.seconds.steps for mode in self.modes), Counter()))
 
     @property
     def cost(self) -> float | None:
@@ -218,19 +211,19 @@ class DashboardReport:
 
     @property
     def searches(self) -> list[OutcomeCount]:
-        return [moment for start, part in self.parts for moment in _moments(start, part.search_outcomes)]
+        return _outcome_counts((start, part.search_outcomes) for start, part in self.parts)
 
     @property
     def answers(self) -> list[OutcomeCount]:
-        return [moment for start, part in self.parts for moment in _moments(start, part.answer_outcomes)]
+        return _outcome_counts((start, part.answer_outcomes) for start, part in self.parts)
 
 
 def ratio(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _moments(start: int, outcomes: Counter[str]) -> list[OutcomeCount]:
-    return [OutcomeCount(start, outcome, times) for outcome, times in sorted(outcomes.items())]
+def _outcome_counts(parts: Iterable[tuple[int, Counter[str]]]) -> list[OutcomeCount]:
+    return [OutcomeCount(start, *count) for start, outcomes in parts for count in sorted(outcomes.items())]
 
 
 def read_report(
@@ -239,9 +232,7 @@ def read_report(
     """Return the report of a span. `engines` restricts it to these engines; answers belong to no engine. Empty: all."""
     edges = span.edges(now)
     counts = _counts(store, edges, now)
-    known: Counter[str] = Counter()
-    for attempt in counts.attempts:
-        known[attempt.engine] += attempt.times
+    known = _sum_times((attempt.engine, attempt.times) for attempt in counts.attempts)
     parts = {start: Counts([], [], [], []) for start in edges[:-1]}
     for search in counts.searches:
         parts[search.part].searches.append(search)
@@ -250,8 +241,8 @@ def read_report(
     for seconds in counts.answer_seconds:
         parts[seconds.part].answer_seconds.append(seconds)
     return DashboardReport(
-        whole=_figures(counts, settings, engines),
-        parts=[(start, _figures(part, settings, engines)) for start, part in parts.items()],
+        whole=_span_stats(counts, settings, engines),
+        parts=[(start, _span_stats(part, settings, engines)) for start, part in parts.items()],
         previous=_previous_stats(store, span, now, settings, engines),
         known_engines=[engine for engine, _ in known.most_common()],
     )
@@ -262,14 +253,14 @@ LATE = 120.0
 
 
 def _counts(store: MetricsStore, edges: Sequence[int], now: float) -> Counts:
-    """What is over is counted once: every click on the dashboard reads the same again."""
+    """Return the counts of a span. Its past is counted once: every click on the dashboard reads the same again."""
     *_, present, end = edges
-    count = _counts_of_the_past if now - present > LATE else _counts_of_the_past.__wrapped__
+    count = _past_counts if now - present > LATE else _past_counts.__wrapped__
     return Counts(*map(add, count(store, tuple(edges[:-1])), store.counts((present, end))))
 
 
 @lru_cache(8)
-def _counts_of_the_past(store: MetricsStore, edges: tuple[int, ...]) -> Counts:
+def _past_counts(store: MetricsStore, edges: tuple[int, ...]) -> Counts:
     return store.counts(edges)
 
 
@@ -279,34 +270,34 @@ def _previous_stats(
     first, oldest = span.previous_start(now), store.oldest_record_time()
     if oldest is None or oldest > first or first < now - settings.keep_days * DAY:
         return None
-    figures = _figures(_counts_of_the_past(store, (first, span.start(now))), settings, engines)
-    return None if figures.is_empty else figures
+    stats = _span_stats(_past_counts(store, (first, span.start(now))), settings, engines)
+    return None if stats.is_empty else stats
 
 
-def _figures(counts: Counts, settings: MetricsSettings, engines: Collection[str]) -> SpanStats:
+def _span_stats(counts: Counts, settings: MetricsSettings, engines: Collection[str]) -> SpanStats:
     searches = [count for count in counts.searches if not engines or count.engine in engines]
     attempts = [count for count in counts.attempts if not engines or count.engine in engines]
     return SpanStats(
-        search_outcomes=_times((count.outcome, count.times) for count in searches),
-        answer_outcomes=_times(
-            (count.kind if count.ending == STOPPED else count.ending, count.times) for count in counts.answers
+        search_outcomes=_sum_times((count.outcome, count.times) for count in searches),
+        answer_outcomes=_sum_times(
+            (answer.kind if answer.ending == STOPPED else answer.ending, answer.times) for answer in counts.answers
         ),
-        engines=_engines(attempts),
-        caches=_caches(searches),
-        modes=_modes(counts),
-        models=_models(counts.answers, settings),
-        errors=_errors(attempts, searches, counts.answers),
+        engines=_engine_stats(attempts),
+        caches=_cache_stats(searches),
+        modes=_mode_stats(counts),
+        models=_model_stats(counts.answers, settings),
+        errors=_error_stats(attempts, searches, counts.answers),
     )
 
 
-def _times(counts: Iterable[tuple[Key, int]]) -> Counter[Key]:
-    together: Counter[Key] = Counter()
+def _sum_times(counts: Iterable[tuple[Key, int]]) -> Counter[Key]:
+    sums: Counter[Key] = Counter()
     for key, times in counts:
-        together[key] += times
-    return together
+        sums[key] += times
+    return sums
 
 
-def _engines(attempts: Iterable[AttemptCount]) -> list[EngineStats]:
+def _engine_stats(attempts: Iterable[AttemptCount]) -> list[EngineStats]:
     engines: dict[str, EngineStats] = {}
     for count in attempts:
         engine = engines.setdefault(count.engine, EngineStats(count.engine))
@@ -329,7 +320,7 @@ def _engines(attempts: Iterable[AttemptCount]) -> list[EngineStats]:
     return sorted(engines.values(), key=lambda engine: (-engine.times_asked, engine.engine))
 
 
-def _caches(searches: Iterable[SearchCount]) -> list[CacheStats]:
+def _cache_stats(searches: Iterable[SearchCount]) -> list[CacheStats]:
     types: dict[str, CacheStats] = {}
     for count in searches:
         if count.outcome not in (CANCELLED, REFUSED):
@@ -337,17 +328,17 @@ def _caches(searches: Iterable[SearchCount]) -> list[CacheStats]:
     return sorted(types.values(), key=lambda cache: (-cache.searches, cache.type))
 
 
-def _modes(counts: Counts) -> list[AnswerStats]:
+def _mode_stats(counts: Counts) -> list[AnswerStats]:
     modes: dict[str, AnswerStats] = {}
     for answer in counts.answers:
         mode = modes.setdefault(answer.mode, AnswerStats(answer.mode))
         mode.endings[answer.ending, answer.kind] += answer.times
     for count in counts.answer_seconds:
         modes[count.mode].seconds.steps[count.seconds] += count.times
-    return sorted(modes.values(), key=lambda figures: figures.mode, reverse=True)
+    return sorted(modes.values(), key=lambda mode: mode.mode, reverse=True)
 
 
-def _models(answers: Iterable[AnswerCount], settings: MetricsSettings) -> list[ModelStats]:
+def _model_stats(answers: Iterable[AnswerCount], settings: MetricsSettings) -> list[ModelStats]:
     models: dict[str, ModelStats] = {}
     for count in answers:
         model = models.setdefault(count.model, ModelStats(count.model))
@@ -366,10 +357,10 @@ def _models(answers: Iterable[AnswerCount], settings: MetricsSettings) -> list[M
     return sorted(models.values(), key=lambda model: (-model.input - model.output, model.model))
 
 
-def _errors(
+def _error_stats(
     attempts: Iterable[AttemptCount], searches: Iterable[SearchCount], answers: Iterable[AnswerCount]
 ) -> list[ErrorStats]:
     failed = [(("engine", count.engine, count.kind), count.times) for count in attempts if count.outcome == FAILED]
     failed += [(("search", "", count.kind), count.times) for count in searches if count.outcome == FAILED]
     failed += [(("answer", "", count.kind), count.times) for count in answers if count.ending == FAILED]
-    return [ErrorStats(*key, times) for key, times in _times(failed).most_common()]
+    return [ErrorStats(*key, times) for key, times in _sum_times(failed).most_common()]

@@ -1,4 +1,4 @@
-"""Stretches of time that the dashboard looks back on, and the minutes, hours or days that they are made of."""
+"""Time spans that the dashboard can show, and the minutes, hours or days in them."""
 
 from __future__ import annotations
 
@@ -46,8 +46,7 @@ class TimeSpan:
         present = self.grain.start(now)
         if self.grain is Grain.DAY:
             today = datetime.fromtimestamp(present)
-            days = range(1 - self.count, 2)
-            return [int((today + timedelta(days=day)).timestamp()) for day in days]
+            return [int((today + timedelta(days=day)).timestamp()) for day in range(1 - self.count, 2)]
         seconds = 60 if self.grain is Grain.MINUTE else HOUR
         return [present + n * seconds for n in range(1 - self.count, 2)]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import PurePath
 
 from core.base.text import one_line, shorten
@@ -30,10 +29,7 @@ def is_attachment(page: Page) -> bool:
 
 
 def file_page(name: str, extracted: ExtractedText) -> Page:
-    """Return the file as a page. Its address is not one of the web. Two files of one name differ by the hash of their
-    text."""
-    page = Page(
-        "", "", name, extracted.text, None, extracted.kind, datetime.now(UTC), extracted.instructions, extracted.is_cut
-    )
+    """Return the file as a page. Its address is not one of the web, and has the hash of the text: names may repeat."""
+    page = replace(extracted, title=name, published=None).page("", "")
     address = f"{_SCHEME}{page.hash[:16]}/{name}"
     return replace(page, address=address, final_address=address)

@@ -78,9 +78,8 @@ def _measures(tree: HtmlElement) -> dict[HtmlElement, _Measure]:
         inside = [found[child] for child in element]
         text = _length(element.text) + sum(part.text for part in inside) + sum(_length(child.tail) for child in element)
         linked = text if element.tag == "a" else sum(part.linked for part in inside)
-        found[element] = _Measure(
-            text, linked, element.tag in _MAIN_TAGS or any(part.has_main_content for part in inside)
-        )
+        has_main_content = element.tag in _MAIN_TAGS or any(part.has_main_content for part in inside)
+        found[element] = _Measure(text, linked, has_main_content)
     return found
 
 

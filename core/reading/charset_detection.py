@@ -39,10 +39,9 @@ def _codec(body: bytes, content_type: str) -> str:
     chinese = max(_CHINESE, key=lambda codec: _chinese_share(sample, codec))
     if _chinese_share(sample, chinese) > _IS_CHINESE:  # whatever was declared: a server's default fits any bytes
         return chinese
-    declared = (
-        codec for codec in _declared_codecs(body, content_type) if _broken_share(sample, codec) <= _MAX_BROKEN_SHARE
-    )
-    return next(declared, None) or _guess(sample)
+    declared = _declared_codecs(body, content_type)
+    fitting = (codec for codec in declared if _broken_share(sample, codec) <= _MAX_BROKEN_SHARE)
+    return next(fitting, None) or _guess(sample)
 
 
 def _declared_codecs(body: bytes, content_type: str) -> Iterator[str]:

@@ -148,14 +148,9 @@ def _reason(error: HttpError) -> Reason:
 
 
 _STATUSES: dict[int, Reason] = {
-    401: "login",
-    402: "login",
-    403: "refused",
-    404: "missing",
-    407: "login",
-    410: "missing",
-    429: "refused",
-    451: "refused",
+    **dict.fromkeys((401, 402, 407), "login"),
+    **dict.fromkeys((403, 429, 451), "refused"),
+    **dict.fromkeys((404, 410), "missing"),
 }
 
 

@@ -6,28 +6,10 @@ from typing import ClassVar, Literal
 
 from core.base.errors import AppError
 
-Reason = Literal[
-    "off",
-    "address",
-    "private",
-    "denied",
-    "insecure",
-    "redirects",
-    "unreachable",
-    "timeout",
-    "refused",
-    "login",
-    "missing",
-    "failed",
-    "large",
-    "complex",
-    "binary",
-    "script",
-    "scanned",
-    "locked",
-    "broken",
-    "empty",
-]
+NotAllowed = Literal["off", "address", "private", "denied", "insecure", "redirects"]
+NotDelivered = Literal["unreachable", "timeout", "refused", "login", "missing", "failed"]
+NotText = Literal["large", "complex", "binary", "script", "scanned", "locked", "broken", "empty"]
+Reason = NotAllowed | NotDelivered | NotText
 FileReason = Reason | Literal["kind", "many"]
 
 

@@ -24,18 +24,7 @@ _ZIP = b"PK\x03\x04"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """Word documents of before 2007, and newer ones that are encrypted."""
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-_NOT_TEXT = (
-    _ZIP,
-    _OLE,
-    b"\x89PNG",
-    b"GIF8",
-    b"\xff\xd8\xff",
-    b"RIFF",
-    b"\x1f\x8b",
-    b"7z\xbc\xaf",
-    b"\x7fELF",
-    b"Rar!",
-)
+_NOT_TEXT = (_ZIP, _OLE, b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"\x1f\x8b", b"7z\xbc\xaf", b"\x7fELF", b"Rar!")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _FEED = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:rss|feed|rdf:RDF)\b", re.DOTALL)
 _MARKUP = re.compile(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from core.reading.errors import Reason
-from core.reading.page import PageKind
+from core.reading.page import Page, PageKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,11 @@ class ExtractedText:
     published: str | None = None
     instructions: int = 0
     is_cut: bool = False
+
+    def page(self, address: str, final_address: str) -> Page:
+        """Return the text as a page that was read just now."""
+        now, count = datetime.now(UTC), self.instructions
+        return Page(address, final_address, self.title, self.text, self.published, self.kind, now, count, self.is_cut)
 
 
 class DocumentComment(NamedTuple):

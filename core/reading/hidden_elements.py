@@ -11,19 +11,7 @@ from lxml.html import HtmlElement
 
 # None of these has words for a reader.
 _SILENT = (
-    *(
-        "script",
-        "style",
-        "noscript",
-        "template",
-        "svg",
-        "math",
-        "iframe",
-        "object",
-        "canvas",
-        "audio",
-        "video",
-    ),
+    *("script", "style", "noscript", "template", "svg", "math", "iframe", "object", "canvas", "audio", "video"),
     *("select", "datalist", "textarea", "link", "map"),
 )
 _HIDING = re.compile(
@@ -60,11 +48,8 @@ def is_hiding_style(style: str) -> bool:
 def hiding_selectors(css: str) -> set[str]:
     """Return the classes and ids that the page's own style sheet always hides, on every medium."""
     css = _CONDITIONAL.sub("", _CSS_COMMENT.sub("", css))
-    found: set[str] = set()
-    for selectors, style in _RULE.findall(css):
-        if is_hiding_style(style):
-            found.update(filter(_SIMPLE_SELECTOR.fullmatch, map(str.strip, selectors.split(","))))
-    return found
+    hidden = [selectors for selectors, style in _RULE.findall(css) if is_hiding_style(style)]
+    return set(filter(_SIMPLE_SELECTOR.fullmatch, map(str.strip, ",".join(hidden).split(","))))
 
 
 def remove_hidden(tree: HtmlElement) -> None:

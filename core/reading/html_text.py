@@ -63,9 +63,9 @@ def _article(tree: HtmlElement) -> str:
         return _visible_text(tree)
     remove_boilerplate(tree)
     _keep_captions(tree)
-    found = _extract(tree, fast=True, include_comments=False)
+    found = _extract(tree, fast=True, comments=False)
     if len(found) < MIN_ARTICLE_CHARACTERS:  # a forum, a notice in a table, or nothing: the slower mode finds more
-        found = max(found, _extract(tree, fast=False, include_comments=True), key=len)
+        found = max(found, _extract(tree, fast=False, comments=True), key=len)
     return found
 
 
@@ -75,35 +75,14 @@ def _keep_captions(tree: HtmlElement) -> None:
         element.tag = "div" if element.tag == "figure" else "p"
 
 
-def _extract(tree: HtmlElement, *, fast: bool, include_comments: bool) -> str:
-    found = trafilatura.extract(
-        tree, fast=fast, include_comments=include_comments, include_tables=True, with_metadata=False
-    )
-    return clean(found or "").strip()
+def _extract(tree: HtmlElement, *, fast: bool, comments: bool) -> str:
+    text = trafilatura.extract(tree, fast=fast, include_comments=comments, include_tables=True, with_metadata=False)
+    return clean(text or "").strip()
 
 
 _AROUND = ("nav", "header", "footer", "aside", "form", "button", "head")
-_BLOCKS = frozenset(
-    (
-        "p",
-        "div",
-        "li",
-        "tr",
-        "br",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "section",
-        "article",
-        "blockquote",
-        "pre",
-        "dd",
-        "dt",
-    )
-)
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_BLOCKS = {"p", "div", "li", "tr", "br", "section", "article", "blockquote", "pre", "dd", "dt", *_HEADINGS}
 
 
 def _visible_text(tree: HtmlElement) -> str:
@@ -138,11 +117,9 @@ def _needs_script(tree: HtmlElement) -> bool:
     """Return whether a page without words would have some in a browser."""
     if any(_WANTS_SCRIPT.search(element.text_content()) for element in tree.iter("noscript")):
         return True
-    roots = (element for element in tree.iter("div", "main") if element.get("id") in _APP_ROOTS)
+    texts = (one_line(root.text_content()) for root in tree.iter("div", "main") if root.get("id") in _APP_ROOTS)
     scripts = sum(1 for _ in tree.iter("script"))
-    return bool(scripts) and (
-        scripts >= 3 or any(len(one_line(root.text_content())) < MIN_ARTICLE_CHARACTERS for root in roots)
-    )
+    return scripts >= 3 or (scripts > 0 and any(len(text) < MIN_ARTICLE_CHARACTERS for text in texts))
 
 
 def _refuse_placeholder_pages(article: str, tree: HtmlElement, about: _Metadata, *, needs_script: bool) -> None:
@@ -167,23 +144,9 @@ def _refuse_placeholder_pages(article: str, tree: HtmlElement, about: _Metadata,
 
 _DAY_NAMES = (
     *("article:published_time", "og:published_time", "og:release_date", "article:published", "pubdate", "publishdate"),
-    *(
-        "publish_date",
-        "publication_date",
-        "publishtime",
-        "firstpublishedtime",
-        "citation_publication_date",
-        "parsely-pub-date",
-    ),
-    *(
-        "weibo:article:create_at",
-        "apub:time",
-        "bytedance:published_time",
-        "dc.date.issued",
-        "dcterms.issued",
-        "dc.date",
-    ),
-    *("date", "sailthru.date"),
+    *("publish_date", "publication_date", "publishtime", "firstpublishedtime", "citation_publication_date"),
+    *("parsely-pub-date", "weibo:article:create_at", "apub:time", "bytedance:published_time", "dc.date.issued"),
+    *("dcterms.issued", "dc.date", "date", "sailthru.date", "datepublished"),
 )
 _PUBLISHED = re.compile(
     r"(?:发布|发表|發布|發佈|發表|刊发|印发|发文|公布|成文|出版|更新|日期|时间|時間|published|posted|updated)[^\d\n]{0,16}"
@@ -209,21 +172,20 @@ class _Metadata:
         self.published = self._published(tree, articles)
 
     def _title(self, tree: HtmlElement, articles: list[dict[str, Any]]) -> str:
-        heading = chain(tree.iter("title"), tree.iter("h1"))
-        found = chain(
+        candidates = chain(
             (self._meta.get("og:title", ""),),
             (_string(item, "headline") for item in articles),
-            (element.text_content() for element in heading),
+            (element.text_content() for element in chain(tree.iter("title"), tree.iter("h1"))),
         )
-        return next(filter(None, map(one_line, found)), "")
+        return next(filter(None, map(one_line, candidates)), "")
 
     def _published(self, tree: HtmlElement, articles: list[dict[str, Any]]) -> str | None:
-        said = chain(
+        candidates = chain(
             (_string(item, "datePublished") for item in articles),
-            (self._meta.get(name, "") for name in (*_DAY_NAMES, "datepublished")),
+            (self._meta.get(name, "") for name in _DAY_NAMES),
             (element.get("datetime") or element.text_content() for element in tree.iter("time")),
         )
-        return next(filter(None, map(_past_day, said)), None)
+        return next(filter(None, map(_past_day, candidates)), None)
 
 
 def _linked_data(tree: HtmlElement) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, get_args
 
@@ -85,20 +85,8 @@ def _stored_key(address: str) -> str:
 
 
 def _encode(cached: CachedPage, address: str) -> str:
-    page = cached.page
-    document = {
-        "address": address,
-        "final_address": page.final_address,
-        "title": page.title,
-        "text": page.text,
-        "published": page.published,
-        "kind": page.kind,
-        "fetched_at": page.fetched_at.timestamp(),
-        "instructions": page.instructions,
-        "is_cut": page.is_cut,
-        "is_public": cached.is_public,
-    }
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    stored = {"address": address, "fetched_at": cached.page.fetched_at.timestamp(), "is_public": cached.is_public}
+    text = json.dumps(asdict(cached.page) | stored, ensure_ascii=False, separators=(",", ":"))
     return compress_text(text.encode("utf-8", "replace").decode())
 
 
@@ -107,12 +95,12 @@ def _decode(packed: str, address: str) -> CachedPage:
     try:
         document = json.loads(decompress_text(packed))
         page = Page(
-            address=_check_address(document["address"], address),
-            final_address=_web_address(document["final_address"]),
+            address=_checked(document["address"], document["address"] == address),
+            final_address=_checked(document["final_address"], is_web_url(_typed(document["final_address"], str))),
             title=shorten(one_line(_typed(document["title"], str)), MAX_TITLE),
             text=_text(document["text"]),
-            published=_day(document["published"]),
-            kind=_kind(document["kind"]),
+            published=_checked(document["published"], iso_day(document["published"]) == document["published"]),
+            kind=_checked(document["kind"], document["kind"] in get_args(PageKind)),
             fetched_at=datetime.fromtimestamp(_typed(document["fetched_at"], float), UTC),
             instructions=max(0, _typed(document["instructions"], int)),
             is_cut=_typed(document["is_cut"], bool),
@@ -128,16 +116,10 @@ def _typed(value: Any, kind: type) -> Any:
     return value
 
 
-def _check_address(value: Any, expected: str) -> str:
-    if value != expected:
-        raise ValueError("the page of another address")
-    return expected
-
-
-def _web_address(value: Any) -> str:
-    if not is_web_url(_typed(value, str)):
-        raise ValueError("a page that was nowhere")
-    return str(value)
+def _checked(value: Any, is_valid: bool) -> Any:
+    if not is_valid:
+        raise ValueError("not a value that was stored")
+    return value
 
 
 def _text(value: Any) -> str:
@@ -145,16 +127,3 @@ def _text(value: Any) -> str:
     if is_blank(text[:1_000]) and is_blank(text):  # the first check is quick and nearly always enough
         raise ValueError("a page without text")
     return text
-
-
-def _day(value: Any) -> str | None:
-    day = iso_day(value)
-    if day != value:  # None is valid for a page without a day
-        raise ValueError("no day")
-    return day
-
-
-def _kind(value: Any) -> PageKind:
-    if value not in get_args(PageKind):
-        raise ValueError("no kind of page")
-    return value  # type: ignore[no-any-return]

@@ -81,8 +81,8 @@ def _scores(text: str, pieces: Sequence[Span], question: str, snippet: str) -> l
 
 
 def _positions(text: str, term: str) -> Iterator[int]:
-    """Yield the positions of the term: Chinese anywhere, other words only as whole words. A regular expression for each
-    term would take longer to compile than to use."""
+    """Yield the positions of the term: Chinese anywhere, other words only as whole words."""
+    # A regular expression for each term would take longer to compile than to use.
     position = text.find(term)
     while position >= 0:
         end = position + len(term)
@@ -95,9 +95,7 @@ def _is_letter(character: str) -> bool:
     return character.isascii() and character.isalnum()
 
 
-def _join_neighbours(
-    text: str, pieces: Sequence[Span], scores: Sequence[float], chosen: Sequence[int]
-) -> Iterator[Passage]:
+def _join_neighbours(text: str, pieces: list[Span], scores: list[float], chosen: list[int]) -> Iterator[Passage]:
     for _, run in groupby(enumerate(chosen), key=lambda entry: entry[1] - entry[0]):
         indexes = [index for _, index in run]
         start, end = pieces[indexes[0]][0], pieces[indexes[-1]][1]

@@ -17,22 +17,18 @@ def read_pdf(body: bytes, *, max_text: int) -> ExtractedText:
         document = pypdfium2.PdfDocument(body)
     except pypdfium2.PdfiumError as error:
         raise NotReadable("locked" if getattr(error, "err_code", 0) == _LOCKED else "broken") from None
-    parts: list[str] = []
-    length = read = 0
+    pages: list[str] = []
+    length = 0
     for index in range(min(len(document), MAX_PAGES)):
-        part = _page_text(document, index)
-        parts.append(part)
-        length += len(part)
-        read += 1
+        pages.append(_page_text(document, index))
+        length += len(pages[-1])
         if length > max_text:
             break
-    text = "\n\n".join(part for part in parts if not is_blank(part))
+    text = "\n\n".join(page for page in pages if not is_blank(page))
     if not text:
-        raise NotReadable("scanned" if read else "broken")
-    title = one_line(document.get_metadata_value("Title"))
-    return ExtractedText(
-        "pdf", text, title=title, is_cut=read < len(document)
-    )  # its CreationDate is the file's, no publication
+        raise NotReadable("scanned" if pages else "broken")
+    title = one_line(document.get_metadata_value("Title"))  # its CreationDate is the file's, no publication
+    return ExtractedText("pdf", text, title=title, is_cut=len(pages) < len(document))
 
 
 def _page_text(document: pypdfium2.PdfDocument, index: int) -> str:

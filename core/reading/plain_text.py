@@ -18,12 +18,12 @@ def read_text(text: str) -> ExtractedText:
     return ExtractedText("text", text, title=one_line(title[1]) if title else "")
 
 
-def read_feed(text: str) -> ExtractedText:
+def read_feed(feed: str) -> ExtractedText:
     """Return the entries of an RSS or Atom feed, one paragraph each. The newest day is the feed's."""
     from lxml import etree, html
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, encoding="utf-8")
-    root = etree.fromstring(text.encode(), parser)
+    root = etree.fromstring(feed.encode(), parser)
     if root is None:
         return ExtractedText("feed", "")
 
@@ -37,8 +37,8 @@ def read_feed(text: str) -> ExtractedText:
 
     paragraphs, days = [], []
     for entry in root.iter("{*}item", "{*}entry"):
-        said = (words(child(entry, "title")), words(child(entry, "encoded", "content", "description", "summary")))
-        paragraphs.append("\n".join(filter(None, said)))
+        title, text = child(entry, "title"), child(entry, "encoded", "content", "description", "summary")
+        paragraphs.append("\n".join(filter(None, (words(title), words(text)))))
         days.append(iso_day(words(child(entry, "pubDate", "published", "updated", "date"))) or "")
     channel = next(root.iter("{*}channel"), root)
     return ExtractedText(

@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 
 from core.base.http import Cancelled, Deadline
@@ -70,13 +69,11 @@ class Reader:
             self._threads.start(self._workers.start)
 
     def read(self, address: str, *, deadline: Deadline) -> Page:
-        """Read a page. Raise ReadingError or Cancelled. Only a system resolver that hangs can take longer than the
-        deadline."""
+        """Read a page within the deadline, unless the system's resolver hangs. Raise ReadingError or Cancelled."""
         if not self.max_pages:
             raise ReadingError("off")
-        place = self._downloader.target_for(address)
-        page = self._cached_page(place) or self._fetch_page(place, deadline)
-        return replace(page, address=address)
+        target = self._downloader.target_for(address)
+        return replace(self._cached_page(target) or self._fetch_page(target, deadline), address=address)
 
     def read_bytes(self, body: bytes, content_type: str, *, deadline: Deadline) -> ExtractedText:
         """Return the text of a file, extracted in a worker like a page. Raise ReadingError."""
@@ -89,11 +86,10 @@ class Reader:
         """Read a file that a reader attached. Raise FileError."""
         shown = check_file(name, len(body), megabytes=self.max_megabytes)
         try:
-            return file_page(
-                shown, self._workers.extract(body, "text/plain", Deadline(FILE_TIMEOUT), seconds=FILE_SECONDS)
-            )
+            extracted = self._workers.extract(body, "text/plain", Deadline(FILE_TIMEOUT), seconds=FILE_SECONDS)
         except NotReadable as error:
             raise FileError(error.reason, name=shown) from None
+        return file_page(shown, extracted)
 
     def add_comments(self, name: str, body: bytes, comments: Sequence[DocumentComment], author: str) -> bytes:
         """Return a Word document with comments at these positions of its text. Raise FileError."""
@@ -109,18 +105,14 @@ class Reader:
         deadline: Deadline,
         on_outcome: Callable[[str, ReadOutcome], None] = lambda _address, _outcome: None,
     ) -> list[ReadOutcome]:
-        """Read all pages at once and return the outcomes in order. Pages that are late at the deadline count as timed
-        out.
+        """Read all pages at once and return the outcomes in order; pages that are late count as timed out.
 
-        Raise Cancelled as soon as the deadline is cancelled.
-
-        `on_outcome` is called for each page when it is done, in a thread of its own.
-        """
+        `on_outcome` is called for each page when it is done, in a thread of its own. Raise Cancelled as soon as the
+        deadline is cancelled."""
         outcomes: dict[int, ReadOutcome] = {}
-        changed = threading.Event()
+        complete = threading.Event()
 
         def read_one(place: int, address: str) -> None:
-            """Read one page and store its outcome."""
             try:
                 outcome: ReadOutcome = self.read(address, deadline=deadline)
             except ReadingError as error:
@@ -133,12 +125,12 @@ class Reader:
             on_outcome(address, outcome)
             outcomes[place] = outcome  # after the callback: no outcome is returned that was not reported
             if len(outcomes) == len(addresses):
-                changed.set()
+                complete.set()
 
         for place, address in enumerate(addresses):
             self._threads.start(partial(read_one, place, address))
         if addresses:
-            deadline.wait_for(changed)
+            deadline.wait_for(complete)
         return [outcomes.get(place) or ReadingError("timeout") for place in range(len(addresses))]
 
     def close(self) -> None:
@@ -158,22 +150,13 @@ class Reader:
         return cached.page if cached.is_public or not final.public_only else None
 
     def _fetch_page(self, target: FetchTarget, deadline: Deadline) -> Page:
-        got = self._downloader.download(target, deadline)
+        download = self._downloader.download(target, deadline)
         try:
-            found = self._workers.extract(got.body, got.content_type, deadline)
+            page = self._workers.extract(download.body, download.content_type, deadline).page(
+                target.url, download.address
+            )
         except NotReadable as error:
-            raise ReadingError(error.reason, host=got.host) from None
-        page = Page(
-            address=target.url,
-            final_address=got.address,
-            title=found.title,
-            text=found.text,
-            published=found.published,
-            kind=found.kind,
-            fetched_at=datetime.now(UTC),
-            instructions=found.instructions,
-            is_cut=found.is_cut,
-        )
+            raise ReadingError(error.reason, host=download.host) from None
         if self._cache:
-            self._cache.put(target.url, CachedPage(page, is_public=got.is_public))
+            self._cache.put(target.url, CachedPage(page, is_public=download.is_public))
         return page

@@ -77,8 +77,7 @@ def add_comments(body: bytes, comments: Iterable[DocumentComment], author: str) 
 
 
 def _open_archive(body: bytes) -> zipfile.ZipFile:
-    """Open the archive and check its size. zipfile reads no more of a part than is declared, so the declared sizes
-    hold."""
+    """Open the archive and check its declared sizes. They hold: zipfile reads no more of a part than is declared."""
     archive = zipfile.ZipFile(io.BytesIO(body))
     parts = archive.infolist()
     if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED:
@@ -161,9 +160,8 @@ def _ensure_comments_part(document: Any) -> None:
     try:
         part.part_related_by(RELATIONSHIP_TYPE.COMMENTS)
     except KeyError:
-        name = PackURI("/word/comments.xml")
         empty: Any = parse_xml(_EMPTY_COMMENTS)
-        comments = CommentsPart(name, CONTENT_TYPE.WML_COMMENTS, empty, part.package)
+        comments = CommentsPart(PackURI("/word/comments.xml"), CONTENT_TYPE.WML_COMMENTS, empty, part.package)
         part.relate_to(comments, RELATIONSHIP_TYPE.COMMENTS)
 
 
@@ -175,8 +173,7 @@ class _TextPositions:
         self._starts = [0, *accumulate(len(piece.text) for piece in self._pieces)]
 
     def runs(self, start: int, end: int) -> list[Any]:
-        """Return the first and the last run between two positions, split there; an empty list if no run can carry a
-        comment."""
+        """Return the first and the last run between two positions, split there; nothing if no run can have a comment."""
         touched = range(bisect_right(self._starts, start) - 1, bisect_left(self._starts, end))
         anchored = [index for index in touched if self._pieces[index].run is not None]
         if not anchored:
@@ -195,11 +192,8 @@ def _split_run(piece: _Piece, offset: int) -> Element | None:
     if written is None or run is None or not 0 < offset < len(piece.text):
         return None
     words = written.text or ""
-    here = (
-        offset
-        if piece.text.startswith(words)
-        else next(n for n in range(len(words) + 1) if len(clean(words[:n])) >= offset)
-    )
+    is_clean = piece.text.startswith(words)
+    here = offset if is_clean else next(n for n in range(len(words) + 1) if len(clean(words[:n])) >= offset)
     rest = etree.SubElement(run, run.tag, run.attrib)
     run.addnext(rest)
     if (properties := run.find(qn("w:rPr"))) is not None:
@@ -207,7 +201,7 @@ def _split_run(piece: _Piece, offset: int) -> Element | None:
     following = list(written.itersiblings())
     tail = etree.SubElement(rest, written.tag)
     written.text, tail.text = words[:here], words[here:]
-    for one in (written, tail):
-        one.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
+    for element in (written, tail):
+        element.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
     rest.extend(following)
     return rest

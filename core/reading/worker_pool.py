@@ -1,5 +1,4 @@
-"""A pool of child processes that extract text, kept between pages: a new interpreter would cost half a second each
-time."""
+"""A pool of child processes that extract text. They are kept: a new interpreter would cost half a second each time."""
 
 from __future__ import annotations
 
@@ -49,13 +48,12 @@ class WorkerPool:
     def extract(
         self, body: bytes, content_type: str, deadline: Deadline, *, seconds: float = PAGE_SECONDS
     ) -> ExtractedText:
-        """Return the extracted text. Raise NotReadable. It takes no longer than the deadline, whatever the bytes are."""
+        """Return the extracted text, within the deadline whatever the bytes are. Raise NotReadable."""
         return ExtractedText(**self._ask({"content_type": content_type, "seconds": seconds}, body, deadline)[0])
 
     def add_comments(self, body: bytes, comments: Sequence[DocumentComment], author: str, deadline: Deadline) -> bytes:
         """Return a Word document with comments. Raise NotReadable."""
-        wanted = {"remarks": comments, "author": author, "seconds": FILE_SECONDS}
-        return self._ask(wanted, body, deadline)[1]
+        return self._ask({"remarks": comments, "author": author, "seconds": FILE_SECONDS}, body, deadline)[1]
 
     def _ask(self, task: Mapping[str, Any], body: bytes, deadline: Deadline) -> Answer:
         try:
@@ -128,10 +126,10 @@ class _Worker:
         if answer is None:
             raise self._death_error(deadline)
         self.is_usable = True
-        told = json.loads(answer[0])
-        if "reason" in told:
-            raise NotReadable(told["reason"])
-        return told, answer[1]
+        head = json.loads(answer[0])
+        if "reason" in head:
+            raise NotReadable(head["reason"])
+        return head, answer[1]
 
     def _await_ready(self, deadline: Deadline) -> None:
         """Wait until the worker has started. It is not killed for being slow: on a busy machine none would ever start."""
@@ -148,8 +146,7 @@ class _Worker:
     def _death_error(self, deadline: Deadline) -> Exception:
         if deadline.cancelled:
             return Cancelled()
-        out_of_time = self.end() == -signal.SIGPROF
-        return NotReadable("complex" if out_of_time else "broken")
+        return NotReadable("complex" if self.end() == -signal.SIGPROF else "broken")  # SIGPROF: its time was over
 
     def end(self) -> int:
         """Kill the process and return its exit status. No process is left behind."""

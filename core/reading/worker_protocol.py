@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 _LENGTHS = struct.Struct(">II")
 MAX_FRAME = 32_000_000
+NextTimeout = Callable[[], float | None]
+"""Function that returns the seconds for the next wait; None is no limit."""
 
 
 def send_frame(sock: socket.socket, head: bytes, body: bytes = b"") -> None:
@@ -15,11 +17,8 @@ def send_frame(sock: socket.socket, head: bytes, body: bytes = b"") -> None:
     sock.sendall(_LENGTHS.pack(len(head), len(body)) + head + body)
 
 
-def receive_frame(
-    sock: socket.socket, *, next_timeout: Callable[[], float | None] = lambda: None
-) -> tuple[bytes, bytes] | None:
-    """Return one frame as (head, body); None if the other side has gone. `next_timeout` returns the seconds for the
-    next wait."""
+def receive_frame(sock: socket.socket, *, next_timeout: NextTimeout = lambda: None) -> tuple[bytes, bytes] | None:
+    """Return one frame as (head, body); None if the other side has gone."""
     lengths = _receive_exactly(sock, _LENGTHS.size, next_timeout)
     if lengths is None:
         return None
@@ -30,7 +29,7 @@ def receive_frame(
     return None if head is None or body is None else (head, body)
 
 
-def _receive_exactly(sock: socket.socket, length: int, next_timeout: Callable[[], float | None]) -> bytes | None:
+def _receive_exactly(sock: socket.socket, length: int, next_timeout: NextTimeout) -> bytes | None:
     data = bytearray()
     while len(data) < length:
         sock.settimeout(next_timeout())
