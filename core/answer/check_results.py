@@ -23,12 +23,7 @@ class Verdict(StrEnum):
         return _LABELS[self]
 
 
-_LABELS = {
-    Verdict.SUPPORTED: "有据",
-    Verdict.CONTRADICTED: "不符",
-    Verdict.ABSENT: "未见",
-    Verdict.UNCHECKED: "未核",
-}
+_LABELS = {Verdict.SUPPORTED: "有据", Verdict.CONTRADICTED: "不符", Verdict.ABSENT: "未见", Verdict.UNCHECKED: "未核"}
 
 
 BY_MODEL_LABEL = "模型复核"

@@ -31,10 +31,7 @@ messages = Table(
     Column("created", Double),
 )
 visits = Table(
-    "visits",
-    metadata,
-    Column("visitor", Text, primary_key=True),
-    Column("conversation_id", Text, primary_key=True),
+    "visits", metadata, Column("visitor", Text, primary_key=True), Column("conversation_id", Text, primary_key=True)
 )
 read_pages = Table(
     "read_pages",
@@ -48,12 +45,7 @@ read_pages = Table(
     Column("hash", Text),
     Column("text", Text),
 )
-preferences = Table(
-    "preferences",
-    metadata,
-    Column("visitor", Text, primary_key=True),
-    Column("document", Text),
-)
+preferences = Table("preferences", metadata, Column("visitor", Text, primary_key=True), Column("document", Text))
 
 search_records = Table(
     "search_records",
