@@ -214,8 +214,8 @@ class Usage(_Event):
         return self.input + self.output
 
     def plus(self, input: int, output: int, *, estimated: bool) -> Usage:
-        total = {"input": self.input + input, "output": self.output + output}
-        return replace(self, **total, estimated=self.estimated or estimated)
+        input, output = self.input + input, self.output + output
+        return replace(self, input=input, output=output, estimated=self.estimated or estimated)
 
     def to_json(self) -> dict[str, Any]:
         tokens = {"input": self.input, "output": self.output, "total": self.total}
