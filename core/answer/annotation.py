@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.answer.check_results import AnswerCheck
-from core.answer.citation_verdicts import CitationVerdict, list_verdicts, worst_verdict
+from core.answer.citation_verdicts import CitationVerdict, list_verdicts
 from core.base.text import clean
 
 NOTE, END_OF_NOTE, NO_SOURCE = "\ufff0", "\ufff1", "\ufff2"
@@ -28,13 +28,14 @@ def annotate(text: str, check: AnswerCheck | None) -> AnnotatedText:
     text = clean(text)
     if check is None:
         return AnnotatedText(text)
-    by_bracket: dict[int, dict[int, list[CitationVerdict]]] = {}
-    for claim in list_verdicts(check):
-        by_bracket.setdefault(claim.end, {}).setdefault(claim.number, []).append(claim)
-    notes = [{number: worst_verdict(said) for number, said in numbers.items()} for numbers in by_bracket.values()]
+    by_bracket: dict[int, dict[int, CitationVerdict]] = {}
+    for verdict in list_verdicts(check):
+        bracket = by_bracket.setdefault(verdict.end, {})
+        # A bracket that stands for several statements shows only the worst verdict.
+        bracket[verdict.number] = min(bracket.get(verdict.number, verdict), verdict, key=lambda one: one.severity_key)
     marks = [(end, f"{NOTE}{place}{END_OF_NOTE}") for place, end in enumerate(by_bracket)]
     marks += [(statement.end, NO_SOURCE) for statement in check.uncited]
-    return AnnotatedText(_with_marks(text, sorted(marks)), notes)
+    return AnnotatedText(_with_marks(text, sorted(marks)), list(by_bracket.values()))
 
 
 def _with_marks(text: str, marks: Sequence[tuple[int, str]]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from itertools import product
 from typing import Any, Literal
@@ -23,14 +23,7 @@ class Verdict(StrEnum):
         return _LABELS[self]
 
 
-_LABELS = {
-    Verdict.SUPPORTED: "有据",
-    Verdict.CONTRADICTED: "不符",
-    Verdict.ABSENT: "未见",
-    Verdict.UNCHECKED: "未核",
-}
-
-
+_LABELS = {Verdict.SUPPORTED: "有据", Verdict.CONTRADICTED: "不符", Verdict.ABSENT: "未见", Verdict.UNCHECKED: "未核"}
 BY_MODEL_LABEL = "模型复核"
 
 
@@ -55,9 +48,6 @@ class QuotedPassage:
     end: int
     text: str
 
-    def to_json(self) -> dict[str, Any]:
-        return {"source": self.source, "start": self.start, "end": self.end, "text": self.text}
-
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -67,9 +57,6 @@ class Difference:
     """number, date, name, quote or wording."""
     stated: str
     found: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, "stated": self.stated, "found": self.found}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +84,8 @@ class SourceCheck:
             "verdict": self.verdict.value,
             "score": round(self.score, 4),
             "reason": self.reason,
-            "evidence": [evidence.to_json() for evidence in self.evidence],
-            "differences": [difference.to_json() for difference in self.differences],
+            "evidence": [asdict(passage) for passage in self.evidence],
+            "differences": [asdict(difference) for difference in self.differences],
         } | ({"by": "model"} if self.by == "model" else {})
 
 
@@ -148,9 +135,6 @@ class UncitedStatement:
     end: int
     text: str
 
-    def to_json(self) -> dict[str, Any]:
-        return {"start": self.start, "end": self.end, "text": self.text}
-
 
 @dataclass(frozen=True, slots=True)
 class SecondOpinion:
@@ -183,7 +167,7 @@ class SecondOpinion:
 class AnswerCheck:
     statements: tuple[StatementCheck, ...] = ()
     uncited: tuple[UncitedStatement, ...] = ()
-    version: int = field(default=CHECKER_VERSION)
+    version: int = CHECKER_VERSION
     opinion: SecondOpinion | None = None
 
     @property
@@ -191,14 +175,14 @@ class AnswerCheck:
         """The counts of all verdicts: 12 处引用：9 处有据 · 1 处不符 · 2 处未核"""
         checks = [citation.check for statement in self.statements for citation in statement.citations]
         labels = Counter(check.label for check in sorted(checks, key=lambda check: _ORDER[check.verdict, check.by]))
-        told = " · ".join(f"{count} 处{label}" for label, count in labels.items())
-        return f"{labels.total()} 处引用：{told}" if told else "没有可以核对的引用。"
+        counts = " · ".join(f"{count} 处{label}" for label, count in labels.items())
+        return f"{labels.total()} 处引用：{counts}" if counts else "没有可以核对的引用。"
 
     def to_json(self) -> dict[str, Any]:
         return {
             "version": self.version,
             "statements": [statement.to_json() for statement in self.statements],
-            "uncited": [statement.to_json() for statement in self.uncited],
+            "uncited": [asdict(statement) for statement in self.uncited],
         } | ({"opinion": self.opinion.to_json()} if self.opinion else {})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from core.answer.check_results import AnswerCheck, CitationCheck, Difference, StatementCheck, Verdict
@@ -81,11 +81,6 @@ def list_verdicts(check: AnswerCheck) -> Iterator[CitationVerdict]:
         for statement in check.statements
         for citation in statement.citations
     )
-
-
-def worst_verdict(verdicts: Sequence[CitationVerdict]) -> CitationVerdict:
-    """Return the worst verdict. A bracket that stands for several statements shows only this one."""
-    return min(verdicts, key=lambda claim: claim.severity_key)
 
 
 def tally(check: AnswerCheck) -> str:

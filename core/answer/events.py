@@ -92,12 +92,10 @@ class PageRead(_Event):
 
     def to_json(self) -> dict[str, Any]:
         source = self.source
-        told: dict[str, Any] = {"type": self.type, "number": source.number, "url": source.url, "ok": self.ok}
-        if self.ok:
-            told |= {"characters": source.characters, "instructions": self.instructions}
-        else:
-            told |= {"reason": source.unread}
-        return told | _unless_empty(callId=self.call_id)
+        page = {"characters": source.characters, "instructions": self.instructions}
+        outcome = page if self.ok else {"reason": source.unread}
+        document = {"type": self.type, "number": source.number, "url": source.url, "ok": self.ok, **outcome}
+        return document | _unless_empty(callId=self.call_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +132,8 @@ class ToolFinished(_Event):
     call_id: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        told = {"type": self.type, "tool": self.tool, "ok": self.ok, "summary": self.summary}
-        return told | _unless_empty(callId=self.call_id)
+        document = {"type": self.type, "tool": self.tool, "ok": self.ok, "summary": self.summary}
+        return document | _unless_empty(callId=self.call_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,18 +214,12 @@ class Usage(_Event):
         return self.input + self.output
 
     def plus(self, input: int, output: int, *, estimated: bool) -> Usage:
-        return replace(
-            self, input=self.input + input, output=self.output + output, estimated=self.estimated or estimated
-        )
+        input, output = self.input + input, self.output + output
+        return replace(self, input=input, output=output, estimated=self.estimated or estimated)
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "type": self.type,
-            "input": self.input,
-            "output": self.output,
-            "total": self.total,
-            "estimated": self.estimated,
-        } | ({"reasoning": self.reasoning} if self.reasoning else {})
+        tokens = {"input": self.input, "output": self.output, "total": self.total}
+        return {"type": self.type, **tokens, "estimated": self.estimated} | _unless_empty(reasoning=self.reasoning)
 
 
 @dataclass(frozen=True, slots=True)

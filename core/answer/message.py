@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Literal, assert_never
+from typing import Literal
 
 from core.answer.check_results import AnswerCheck
 from core.answer.citations import cited_sources
@@ -16,15 +16,12 @@ from core.answer.events import (
     Checked,
     Notice,
     PageRead,
-    ReadingStarted,
     RunEvent,
     RunFailed,
     RunStopped,
     SearchFinished,
-    SearchStarted,
     TextDelta,
     Thought,
-    ToolFinished,
     ToolStarted,
     Usage,
     is_damaged,
@@ -75,8 +72,8 @@ class Message:
         """True if the answer has no sources at all, only a model's own words. The agent says so itself, the embedded
         model has no words of its own, and a damaged record does not count."""
         alone = self.role == "assistant" and self.mode == "chat" and self.model != EMBEDDED_LABEL
-        told_of = self.searches or self.sources or any(map(is_damaged, self.events))
-        return alone and bool(self.text.strip()) and not told_of
+        has_sources = self.searches or self.sources or any(map(is_damaged, self.events))
+        return alone and bool(self.text.strip()) and not has_sources
 
     @property
     def tool_calls(self) -> int:
@@ -130,10 +127,9 @@ class Message:
     @property
     def stop_note(self) -> str:
         """The sentence on an answer that its reader stopped. An answer stopped by a limit has a notice instead."""
-        match self.ending:
-            case RunStopped(reason="user"):
-                return "已停止，以上是停止前写出的内容。" if self.text.strip() else "已停止，还没有写出内容。"
-        return ""
+        if not isinstance(self.ending, RunStopped) or self.ending.reason != "user":
+            return ""
+        return "已停止，以上是停止前写出的内容。" if self.text.strip() else "已停止，还没有写出内容。"
 
 
 def questions_by_answer(messages: Iterable[Message]) -> dict[str, str]:
@@ -160,7 +156,6 @@ def message_from_run(
     growing answer are not resolved: parsing all of it every second would cost more and more."""
     written: list[str] = []
     kept: list[RunEvent] = []
-    answer: Answer | None = None
     for event in events:
         match event:
             case TextDelta(text=text):
@@ -170,19 +165,12 @@ def message_from_run(
             case ToolStarted():
                 kept.append(event)
                 written.clear()  # the text before a tool call is shown as a thought
-            case Answer():
-                kept.append(event)
-                answer = event
-            case SearchStarted() | SearchFinished() | ReadingStarted() | PageRead() | Checked():
-                kept.append(event)
-            case Thought() | ToolFinished() | Notice() | Usage() | RunStopped() | RunFailed():
-                kept.append(event)
             case _:
-                assert_never(event)
+                kept.append(event)
     kept = list(_join_thoughts(kept))
-    found = sources_in(kept)
+    answer = next((event for event in reversed(kept) if isinstance(event, Answer)), None)
     text = answer.text if answer else "".join(written)
-    cited = answer.sources if answer else () if is_growing else cited_sources(text, found)
+    cited = answer.sources if answer else () if is_growing else cited_sources(text, sources_in(kept))
     return Message("assistant", text, tuple(kept), cited, seconds, id or new_id(), model, mode)
 
 
@@ -197,9 +185,9 @@ def _join_thoughts(events: Iterable[RunEvent]) -> Iterator[RunEvent]:
 
 def _replace_last_search(events: list[RunEvent], search: SearchFinished) -> None:
     search = replace(search, amends=False)
-    told = [n for n, one in enumerate(events) if isinstance(one, SearchFinished) and one.call_id == search.call_id]
-    if told:
-        events[told[-1]] = search
+    places = [n for n, one in enumerate(events) if isinstance(one, SearchFinished) and one.call_id == search.call_id]
+    if places:
+        events[places[-1]] = search
     else:
         events.append(search)
 

@@ -54,9 +54,8 @@ def encode_message(message: Message) -> str:
         "model": clean(message.model),
         "mode": message.mode,
     }
-    document |= {"before": clean(message.before)} if message.before else {}
-    document |= {"suggestions": _to_plain(message.suggestions)} if message.suggestions else {}
-    document |= {"files": _to_plain(message.files)} if message.files else {}
+    optional = {"before": message.before, "suggestions": message.suggestions, "files": message.files}
+    document |= {name: _to_plain(value) for name, value in optional.items() if value}
     return f'{_json(document)[:-1]},"events":[{",".join(map(_encode_event, message.events))}]}}'
 
 
@@ -78,9 +77,8 @@ class _EventIdentity:
 
 
 def _encode_event(event: RunEvent) -> str:
-    return (
-        _event_json(event) if isinstance(event, Answer | Checked | Usage) else _encode_event_once(_EventIdentity(event))
-    )
+    changes = isinstance(event, Answer | Checked | Usage)
+    return _event_json(event) if changes else _encode_event_once(_EventIdentity(event))
 
 
 @lru_cache(maxsize=256)
@@ -121,8 +119,7 @@ def decode_message(document: object, *, id: str, role: str, text: object, create
 
 
 def _is_from_agent(events: Iterable[RunEvent]) -> bool:
-    """Return whether the agent wrote the answer, for documents without a mode: only the agent has tools and usage
-    parts."""
+    """Return whether the agent wrote a document without a mode: only the agent has tools and usage parts."""
     return any(isinstance(event, ToolStarted) or (isinstance(event, Usage) and event.parts) for event in events)
 
 

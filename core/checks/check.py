@@ -84,16 +84,13 @@ def check_answer(text: str, sources: Sequence[SourceText]) -> AnswerCheck:
         _statement_check(one, _StatementResults(_TOO_LONG, dict.fromkeys(numbers, _TOO_LONG)))
         for one, numbers in cited[len(within) :]
     )
-    uncited = [
-        UncitedStatement(one.start, one.end, one.text) for one in all_statements if not one.marks and one.needs_source
-    ]
-    return AnswerCheck(tuple(checked), tuple(uncited))
+    uncited = [one for one in all_statements if not one.marks and one.needs_source]
+    return AnswerCheck(tuple(checked), tuple(UncitedStatement(one.start, one.end, one.text) for one in uncited))
 
 
 def _cited_numbers(statement: Statement, known: Mapping[int, SourceText]) -> list[int]:
-    return list(dict.fromkeys(mark.number for mark in statement.marks if mark.number in known))[
-        :MAX_SOURCES_PER_STATEMENT
-    ]
+    numbers = dict.fromkeys(mark.number for mark in statement.marks if mark.number in known)
+    return list(numbers)[:MAX_SOURCES_PER_STATEMENT]
 
 
 def _index_sources(
@@ -132,13 +129,9 @@ def _statement_check(statement: Statement, results: _StatementResults) -> Statem
     together, alone = results
     if statement.shares_marks:
         together, alone = _soften_absent(together), {number: _soften_absent(check) for number, check in alone.items()}
-    citations = tuple(
-        CitationCheck(
-            mark.number, mark.start, mark.end, _credit_partial_support(alone[mark.number], together, mark.number)
-        )
-        for mark in statement.marks
-        if mark.number in alone
-    )
+    own = {number: _credit_partial_support(check, together, number) for number, check in alone.items()}
+    marks = [mark for mark in statement.marks if mark.number in own]
+    citations = tuple(CitationCheck(mark.number, mark.start, mark.end, own[mark.number]) for mark in marks)
     return StatementCheck(statement.start, statement.end, statement.text, together, citations, statement.shares_marks)
 
 
@@ -165,25 +158,19 @@ def check_parsed_statement(
     """Check a parsed statement against indexed sources."""
     comparison = _compare_parsed(statement, sources)
     score = model.probability(comparison.features())
-    is_full = bool(sources) and all(source.is_full for source in sources)
     if reason := _reason_not_checkable(statement, sources):
         return SourceCheck(Verdict.UNCHECKED, score, reason)
-    evidence = _quoted_passages(comparison)
-    found = _find_differences(comparison)
-    if found:
-        return _check_with_differences(found, score, is_full, evidence, comparison)
-    if score >= SUPPORTED_FROM:
-        return _supported_check(comparison, score, is_full, evidence)
-    if score > ABSENT_UP_TO:
-        return SourceCheck(Verdict.UNCHECKED, score, "原文说法相近，但不足以断定。", evidence)
-    if not is_full:
-        return SourceCheck(Verdict.UNCHECKED, score, "只有摘要，未读全文。", evidence)
-    return SourceCheck(Verdict.ABSENT, score, "通读来源，没有找到这样的说法。", evidence)
+    is_full = all(source.is_full for source in sources)
+    if differences := tuple(_find_differences(comparison)):
+        verdict, reason = _judge_differences(differences, comparison.coverage, score, is_full)
+        score = min(score, MAX_CONTRADICTED_SCORE) if is_full else score
+    else:
+        verdict, reason = _judge_score(comparison, score, is_full)
+    return SourceCheck(verdict, score, reason, _quoted_passages(comparison), differences)
 
 
 def find_objection(statement: str, source: SourceText) -> str:
-    """Return what the exact comparisons find wrong with a passage that is said to support the statement; empty if
-    nothing."""
+    """Return what is wrong with a passage that is said to support the statement; empty if nothing."""
     comparison = compare(statement, [source])
     if missing := _find_differences(comparison):
         return _both_wordings(missing[0]) if missing[0].found else f"来源的这一处没有「{missing[0].stated}」。"
@@ -200,66 +187,49 @@ def _reason_not_checkable(statement: ParsedStatement, sources: Sequence[IndexedS
     return ""
 
 
-def _supported_check(
-    comparison: SourceComparison, score: float, is_full: bool, evidence: tuple[QuotedPassage, ...]
-) -> SourceCheck:
-    if not is_full and comparison.coverage < LITERAL_SHARE:
-        return SourceCheck(Verdict.UNCHECKED, score, "只有摘要，未读全文。", evidence)
+def _judge_score(comparison: SourceComparison, score: float, is_full: bool) -> tuple[Verdict, str]:
+    if ABSENT_UP_TO < score < SUPPORTED_FROM:
+        return Verdict.UNCHECKED, "原文说法相近，但不足以断定。"
+    if not is_full and (score <= ABSENT_UP_TO or comparison.coverage < LITERAL_SHARE):
+        return Verdict.UNCHECKED, "只有摘要，未读全文。"
+    if score <= ABSENT_UP_TO:
+        return Verdict.ABSENT, "通读来源，没有找到这样的说法。"
     if reason := _reason_for_doubt(comparison):
-        return SourceCheck(Verdict.UNCHECKED, score, reason, evidence)
-    return SourceCheck(Verdict.SUPPORTED, score, "原文如此。", evidence)
+        return Verdict.UNCHECKED, reason
+    return Verdict.SUPPORTED, "原文如此。"
 
 
 def _reason_for_doubt(comparison: SourceComparison) -> str:
     """Return why the source may not say so although the words agree; empty if there is no such reason."""
-    window = comparison.context.windows[0]
-    if is_refutation(comparison.context.text_around(window)) and not is_refutation(comparison.statement.text):
+    context, text, facts = comparison.context, comparison.statement.text, comparison.statement.facts
+    if is_refutation(context.text_around(context.windows[0])) and not is_refutation(text):
         return "原文附近有辟谣或否认的字样。"
     if comparison.is_question:
         return "原文是提问或选项，没有下结论。"
-    if turned := comparison.conflicts:
-        return f"回答说「{turned[0].stated}」，原文说「{turned[0].found}」。"
-    if comparison.statement.facts and (
-        near := quantities_with_other_bound(comparison.statement.facts, comparison.context.facts)
-    ):
+    if conflicts := comparison.conflicts:
+        return f"回答说「{conflicts[0].stated}」，原文说「{conflicts[0].found}」。"
+    if facts and (near := quantities_with_other_bound(facts, context.facts)):
         return f"「{near[0].text}」与原文的约、超过、不到等限定不同。"
-    if comparison.statement.facts and (
-        taken := find_misplaced_quantity(comparison.statement.facts, comparison.nearest_clause_facts)
-    ):
-        return f"「{taken[0].text}」在原文的另一处，相应的地方是「{taken[1].text}」。"
-    if missing := [
-        title
-        for title in find_titles(comparison.statement.text)
-        if compact(title) not in comparison.context.compact_text
-    ]:
+    if facts and (misplaced := find_misplaced_quantity(facts, comparison.nearest_clause_facts)):
+        return f"「{misplaced[0].text}」在原文的另一处，相应的地方是「{misplaced[1].text}」。"
+    if missing := [title for title in find_titles(text) if compact(title) not in context.compact_text]:
         return f"原文相近处没有《{missing[0]}》。"
-    if missing := [
-        name for name in find_glosses(comparison.statement.text) if compact(name) not in comparison.context.compact_text
-    ]:
+    if missing := [name for name in find_glosses(text) if compact(name) not in context.compact_text]:
         return f"原文相近处没有译名 {missing[0]}。"
     return ""
 
 
-def _check_with_differences(
-    differences: Sequence[Difference],
-    score: float,
-    is_full: bool,
-    evidence: tuple[QuotedPassage, ...],
-    comparison: SourceComparison,
-) -> SourceCheck:
-    lowered = min(score, MAX_CONTRADICTED_SCORE)
-    told = [difference for difference in differences if difference.found]
+def _judge_differences(
+    differences: Sequence[Difference], coverage: float, score: float, is_full: bool
+) -> tuple[Verdict, str]:
     if not is_full:
-        return SourceCheck(Verdict.UNCHECKED, score, "与摘要有出入，未读全文。", evidence, tuple(differences))
-    if comparison.coverage >= SAME_TOPIC_SHARE and told:
-        return SourceCheck(Verdict.CONTRADICTED, lowered, _both_wordings(told[0]), evidence, tuple(differences))
-    if comparison.coverage >= SAME_TOPIC_SHARE or score <= ABSENT_UP_TO:
-        return SourceCheck(
-            Verdict.ABSENT, lowered, f"来源中没有「{differences[0].stated}」。", evidence, tuple(differences)
-        )
-    return SourceCheck(
-        Verdict.UNCHECKED, lowered, f"相近处没有「{differences[0].stated}」，不足以断定。", evidence, tuple(differences)
-    )
+        return Verdict.UNCHECKED, "与摘要有出入，未读全文。"
+    contradicting = next((difference for difference in differences if difference.found), None)
+    if coverage >= SAME_TOPIC_SHARE and contradicting:
+        return Verdict.CONTRADICTED, _both_wordings(contradicting)
+    if coverage >= SAME_TOPIC_SHARE or score <= ABSENT_UP_TO:
+        return Verdict.ABSENT, f"来源中没有「{differences[0].stated}」。"
+    return Verdict.UNCHECKED, f"相近处没有「{differences[0].stated}」，不足以断定。"
 
 
 def _both_wordings(difference: Difference) -> str:
@@ -267,12 +237,11 @@ def _both_wordings(difference: Difference) -> str:
 
 
 def _find_differences(comparison: SourceComparison) -> list[Difference]:
-    found = list(comparison.differences)
-    if comparison.coverage < SAME_TOPIC_SHARE:
-        return found
-    passages = comparison.context.compact_text
-    found += (Difference("wording", one.stated, one.found) for one in comparison.conflicts if one.is_opposite)
-    return found + list(_altered_quotes(comparison.statement.text, passages))
+    differences = list(comparison.differences)
+    if comparison.coverage >= SAME_TOPIC_SHARE:
+        differences += (Difference("wording", one.stated, one.found) for one in comparison.conflicts if one.is_opposite)
+        differences += _altered_quotes(comparison.statement.text, comparison.context.compact_text)
+    return differences
 
 
 def _altered_quotes(statement: str, passages: str) -> Iterable[Difference]:

@@ -11,7 +11,7 @@ from core.base.chinese.calendar import WrittenDate
 from core.base.chinese.quantities import Quantity, find_numbered_names, find_quantities
 from core.base.chinese.script import comparison_form
 from core.checks.numbers import QuantityMatch, best_match, match_quantity
-from core.checks.stated_dates import date_spelling_in_source, differing_date, find_dates, source_has_date
+from core.checks.stated_dates import differing_date, find_dates, is_same_date, source_has_date
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _COUNTED = re.compile(r"[\d〇零一二两三四五六七八九十百千万亿点.,\s]")
@@ -69,15 +69,13 @@ def find_differences(stated: Facts, source: Facts, nearest_passage: Facts) -> It
         for quantity in stated.quantities
         if not is_incidental_count(quantity) and best_match(quantity, source.quantities) is QuantityMatch.OTHER
     ]
-    unstated = _unstated_quantities(nearest_passage, stated) if others else []
+    passage = nearest_passage.quantities if others else ()
+    unstated = [real for real in passage if best_match(real, stated.quantities) is QuantityMatch.OTHER]
     for quantity in others:
         yield Difference("number", quantity.text, _counterpart(quantity, unstated))
     for day in stated.dates:
-        if (
-            not source_has_date(day, source.dates)
-            and not source_has_date(day, nearest_passage.dates)
-            and not _is_bare_year(day, source)
-        ):
+        is_dated = source_has_date(day, source.dates) or source_has_date(day, nearest_passage.dates)
+        if not is_dated and not _is_bare_year(day, source):
             other = differing_date(day, nearest_passage.dates)
             yield Difference("date", day.text, other.text if other else "")
     for label in stated.numbered_names:
@@ -87,23 +85,20 @@ def find_differences(stated: Facts, source: Facts, nearest_passage: Facts) -> It
 
 def respell_as_source(text: str, stated: Facts, source: Facts) -> str:
     """Return the text with its numbers and dates spelled as in the source, where they are equal: 12000 万 as 1.2 亿."""
-    same = [(one.start, one.end, _quantity_spelling_in_source(one, source.quantities)) for one in stated.quantities]
-    same += ((one.start, one.end, date_spelling_in_source(one, source.dates)) for one in stated.dates)
-    for start, end, spelling in sorted(same, key=lambda place: -place[0]):
-        if spelling:
-            text = text[:start] + spelling + text[end:]
+    quantities, dates = source.quantities, source.dates
+    same: list[tuple[Quantity | WrittenDate, list[str]]] = [
+        (one, [real.text for real in quantities if match_quantity(one, real) is QuantityMatch.SAME])
+        for one in stated.quantities
+    ]
+    same += ((one, [real.text for real in dates if is_same_date(one, real)]) for one in stated.dates)
+    for one, spellings in sorted(same, key=lambda pair: -pair[0].start):
+        if spellings and comparison_form(one.text) not in map(comparison_form, spellings):
+            text = text[: one.start] + spellings[0] + text[one.end :]
     return text
 
 
-def _quantity_spelling_in_source(stated: Quantity, source: Iterable[Quantity]) -> str:
-    """Return the source's spelling of an equal number; empty if the source also has the statement's spelling."""
-    same = [real.text for real in source if match_quantity(stated, real) is QuantityMatch.SAME]
-    return same[0] if same and comparison_form(stated.text) not in map(comparison_form, same) else ""
-
-
 def is_incidental_count(quantity: Quantity) -> bool:
-    """Return whether the quantity only counts what a sentence lists, like 两个 or 三种. A source may list it without
-    counting."""
+    """Return whether the quantity only counts what a sentence lists, like 两个: a source may list without counting."""
     return not quantity.unit and quantity.low == quantity.high < 10 and not quantity.text[0].isdigit()
 
 
@@ -137,14 +132,9 @@ def find_misplaced_quantity(stated: Facts, clause: Facts) -> tuple[Quantity, Qua
 
 
 def _quantity_kind(quantity: Quantity) -> tuple[str, str] | None:
-    """Return what is counted and the bound; None for a bare number. 九次 and 两次 are of one kind, 两次 and 两名 are
-    not."""
+    """Return what is counted and the bound; None for a bare number. 九次 is of the kind of 两次, 两名 is not."""
     counted = quantity.unit or _COUNTED.sub("", quantity.text)
     return (counted, quantity.bound) if counted else None
-
-
-def _unstated_quantities(source: Facts, stated: Facts) -> list[Quantity]:
-    return [real for real in source.quantities if best_match(real, stated.quantities) is QuantityMatch.OTHER]
 
 
 def _counterpart(quantity: Quantity, unstated: Sequence[Quantity]) -> str:
@@ -155,15 +145,10 @@ def _counterpart(quantity: Quantity, unstated: Sequence[Quantity]) -> str:
 
 
 def _is_bare_year(day: WrittenDate, source: Facts) -> bool:
-    return (
-        day.year is not None
-        and str(day.year) in source.digits
-        and (day.months is None or _source_has_months(day, source))
-    )
-
-
-def _source_has_months(day: WrittenDate, source: Facts) -> bool:
-    return source_has_date(WrittenDate(0, 0, "", None, day.months, day.day), source.dates)
+    if day.year is None or str(day.year) not in source.digits:
+        return False
+    without_year = WrittenDate(0, 0, "", None, day.months, day.day)
+    return day.months is None or source_has_date(without_year, source.dates)
 
 
 def _digits_of(label: str) -> set[str]:
@@ -173,11 +158,5 @@ def _digits_of(label: str) -> set[str]:
 def _similar_name(label: str, stated: Facts, source: Facts) -> str:
     """Return a name of the source that differs only in its number: 第8次 for 第10次, GPT-3 for GPT-4."""
     shape = _DIGIT.sub("", label)
-    return next(
-        (
-            other
-            for other in source.numbered_names
-            if _DIGIT.sub("", other) == shape and other not in stated.numbered_names
-        ),
-        "",
-    )
+    others = (name for name in source.numbered_names if name not in stated.numbered_names)
+    return next((name for name in others if _DIGIT.sub("", name) == shape), "")

@@ -141,7 +141,7 @@ class PassageContext:
             for window in self.windows
             for place in (window.first, window.last)
         }
-        return [(source, place) for (_, place), source in sorted(chosen.items(), key=lambda entry: entry[0])]
+        return [(chosen[key], key[1]) for key in sorted(chosen)]
 
     @cached_property
     def compact_text(self) -> str:
@@ -160,15 +160,9 @@ class PassageContext:
         """The facts of the windows, and of the sentences beside the best one."""
         around = {(source.number, place): source for source, place in self.sentences}
         for window in self.windows[:1]:
-            beside = (window.first - 1, window.last + 1)
-            around |= {
-                (window.source.number, place): window.source
-                for place in beside
-                if 0 <= place < len(window.source.spans)
-            }
-        return Facts.merge(
-            source.facts(place) for (_, place), source in sorted(around.items(), key=lambda entry: entry[0])
-        )
+            beside = (place for place in (window.first - 1, window.last + 1) if 0 <= place < len(window.source.spans))
+            around |= {(window.source.number, place): window.source for place in beside}
+        return Facts.merge(around[key].facts(key[1]) for key in sorted(around))
 
     @cached_property
     def best_window_facts(self) -> Facts:

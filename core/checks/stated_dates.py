@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.base.chinese.calendar import WrittenDate, dates_in
-from core.base.chinese.script import comparison_form
 
 
 def find_dates(text: str, published: str | None = None) -> list[WrittenDate]:
@@ -42,11 +41,8 @@ def _covers(stated: WrittenDate, real: WrittenDate) -> bool:
     return within and stated.day in {None, real.day}
 
 
-def date_spelling_in_source(stated: WrittenDate, source: Sequence[WrittenDate]) -> str:
-    """Return the source's spelling of exactly this date; empty if the source also writes it as stated."""
-    told = (stated.year, stated.months, stated.day)
-    same = [real.text for real in source if (real.year, real.months, real.day) == told]
-    return same[0] if same and comparison_form(stated.text) not in map(comparison_form, same) else ""
+def is_same_date(stated: WrittenDate, real: WrittenDate) -> bool:
+    return (real.year, real.months, real.day) == (stated.year, stated.months, stated.day)
 
 
 def differing_date(stated: WrittenDate, source: Sequence[WrittenDate]) -> WrittenDate | None:

@@ -108,8 +108,7 @@ class SqliteFile:
 
     def repair(self, error: Exception) -> str:
         """Set a corrupt file aside; the next `open` begins a new one."""
-        code = getattr(getattr(error, "orig", None), "sqlite_errorcode", 0) & 0xFF
-        if code not in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+        if _codes(error)[0] not in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
             return ""
         try:
             if self._path.stat().st_ino == self._opened_inode:  # else another process was faster
@@ -149,9 +148,8 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.text_factory = _decode
     with suppress(sqlite3.OperationalError):  # another process is switching it just now
         connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute(
-        "PRAGMA synchronous = NORMAL"
-    )  # kill -9 loses nothing; a power cut, what the disk had not written
+    # kill -9 loses nothing; a power cut, what the disk had not written
+    connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA temp_store = MEMORY")  # what is sorted for the dashboard: a third faster than in a file
 
@@ -237,9 +235,8 @@ def _codes(error: Exception) -> tuple[int, str]:
 
 def is_rejected(error: Exception) -> bool:
     """Return whether the database works but will never accept this statement."""
-    return isinstance(error, DataError | IntegrityError) or (
-        isinstance(error, StatementError) and not isinstance(error, DBAPIError)
-    )
+    is_malformed = isinstance(error, StatementError) and not isinstance(error, DBAPIError)
+    return is_malformed or isinstance(error, DataError | IntegrityError)
 
 
 def first_line(error: Exception) -> str:

@@ -13,7 +13,6 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Row,
-    Select,
     Update,
     and_,
     bindparam,
@@ -210,13 +209,8 @@ class ConversationStore:
             if found is None:
                 raise ConversationNotFound
             rows = connection.execute(wanted.limit(None if last is None else last + 1)).all()
-        newest_first = [_message(row) for row in rows[:last]]
-        return MessagePage(
-            _conversation(found),
-            tuple(reversed(newest_first)),
-            has_more=len(rows) > len(newest_first),
-            may_change=bool(found.changeable),
-        )
+        page = tuple(_message(row) for row in reversed(rows[:last]))
+        return MessagePage(_conversation(found), page, len(rows) > len(page), may_change=bool(found.changeable))
 
     def list_conversations(
         self, visitor_id: str | None, *, words: str = "", limit: int = 30
@@ -232,11 +226,9 @@ class ConversationStore:
 
     def _contains_word(self, word: str) -> ColumnElement[bool]:
         spelled = [equivalent_characters(character) for character in word]
-        said = self._database.contains(messages.c.text, spelled)
-        return or_(
-            self._database.contains(conversations.c.title, spelled),
-            exists().where(messages.c.conversation_id == conversations.c.id, said),
-        )
+        in_title = self._database.contains(conversations.c.title, spelled)
+        in_message = self._database.contains(messages.c.text, spelled)
+        return or_(in_title, exists().where(messages.c.conversation_id == conversations.c.id, in_message))
 
     def rename(self, id: str, title: str, *, visitor_id: str | None = None) -> None:
         title = make_title(title)
@@ -281,12 +273,11 @@ class ConversationStore:
         if not _is_id(share):
             raise ShareNotFound
         with self._database.read() as connection:
-            found = connection.execute(
-                select(conversations.c.id).where(conversations.c.share == share, _NOT_DELETED)
-            ).scalar()
-        if found is None:
+            query = select(conversations.c.id).where(conversations.c.share == share, _NOT_DELETED)
+            id = connection.execute(query).scalar()
+        if id is None:
             raise ShareNotFound
-        return str(found)
+        return str(id)
 
     def copy(self, id: str, *, visitor_id: str | None = None, share: str = "", owner: str | None = None) -> str:
         """Copy the conversation, with the pages that were read, into the list of `visitor_id`. Return the new id."""
@@ -299,9 +290,8 @@ class ConversationStore:
             for table in (messages, read_pages):
                 others = [column for column in table.c if column.name != "conversation_id"]
                 rows = select(literal(new), *others).where(table.c.conversation_id == id)
-                connection.execute(
-                    insert(table).from_select(["conversation_id", *(each.name for each in others)], rows)
-                )
+                names = ["conversation_id", *(column.name for column in others)]
+                connection.execute(insert(table).from_select(names, rows))
         return new
 
     def truncate_from(self, id: str, message_id: str, *, visitor_id: str | None = None) -> None:
@@ -341,8 +331,7 @@ def make_title(question: str) -> str:
 
 
 def _is_id(id: str) -> bool:
-    """Return whether this can be an id. It may come from a typed address, and the database would reject some
-    characters."""
+    """Return whether this can be an id. A typed address may have characters that the database would reject."""
     return re.fullmatch(r"[A-Za-z0-9_-]{24}", id, re.ASCII) is not None
 
 
@@ -377,8 +366,7 @@ def is_changeable_by(id: str, visitor_id: str | None) -> ColumnElement[bool]:
 
 def _position_of(id: str, message_id: str) -> ColumnElement[int]:
     same = and_(messages.c.conversation_id == id, messages.c.id == clean(message_id))
-    position: Select[tuple[int]] = select(messages.c.position).where(same)
-    return position.scalar_subquery()
+    return select(messages.c.position).where(same).scalar_subquery()
 
 
 def _conversation(row: Row[tuple[object, ...]]) -> Conversation:
@@ -389,6 +377,5 @@ def _message(row: Row[tuple[object, ...]]) -> Message:
     found = stored_message.decode_message(row.payload, id=row.id, role=row.role, text=row.text, created=row.created)
     if row.finished:
         return found
-    return replace(
-        found, events=(*found.events, UNFINISHED), cited=found.cited or cited_sources(found.text, found.sources)
-    )
+    cited = found.cited or cited_sources(found.text, found.sources)
+    return replace(found, events=(*found.events, UNFINISHED), cited=cited)

@@ -9,23 +9,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from sqlalchemy import ColumnElement, Connection, Engine, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.base.settings import Settings
-from core.store.backends import (
-    WRITES,
-    Backend,
-    PostgresServer,
-    SqliteFile,
-    first_line,
-    is_busy,
-    is_disk_full,
-    is_only_readable,
-    is_rejected,
-)
+from core.store import backends
 from core.store.errors import StoreError, StoreRejected, StoreTooNew
 from core.store.migrations import MIGRATIONS, VERSION_TABLE, Migration
 
@@ -42,7 +32,7 @@ class Database:
 
     def __init__(
         self,
-        backend: Backend,
+        backend: backends.Backend,
         *,
         migrations: tuple[Migration, ...] = MIGRATIONS,
         clock: Callable[[], float] = time.monotonic,
@@ -58,19 +48,15 @@ class Database:
     def from_settings(cls, settings: Settings) -> Database:
         url = settings.database.url
         if url:
-            return cls(PostgresServer(url.get_secret_value()))
-        return cls(SqliteFile(settings.data_dir / "database" / "wenyuan.sqlite3"))
+            return cls(backends.PostgresServer(url.get_secret_value()))
+        return cls(backends.SqliteFile(settings.data_dir / "database" / "wenyuan.sqlite3"))
 
-    @contextmanager
-    def read(self) -> Iterator[Connection]:
-        with self._transaction(writes=False) as connection:
-            yield connection
+    def read(self) -> AbstractContextManager[Connection]:
+        return self._transaction(writes=False)
 
-    @contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self) -> AbstractContextManager[Connection]:
         """Open one transaction: all of it is saved, or nothing."""
-        with self._transaction(writes=True) as connection:
-            yield connection
+        return self._transaction(writes=True)
 
     def contains(self, text: ColumnElement[str], spellings: Sequence[str]) -> ColumnElement[bool]:
         """Return the condition that the characters follow each other in the text, each in any of its spellings."""
@@ -95,7 +81,7 @@ class Database:
         except (SQLAlchemyError, OSError) as error:
             raise self._to_store_error(error, connecting=True) from error
         try:
-            with connection.execution_options(**{WRITES: writes}), connection.begin():
+            with connection.execution_options(**{backends.WRITES: writes}), connection.begin():
                 yield connection
         except SQLAlchemyError as error:
             raise self._to_store_error(error) from error
@@ -118,7 +104,7 @@ class Database:
         with engine.connect() as connection, connection.begin():
             if _version(connection) == len(self._migrations):
                 return
-        with engine.execution_options(**{WRITES: True}).begin() as connection:
+        with engine.execution_options(**{backends.WRITES: True}).begin() as connection:
             self._backend.lock_schema(connection)
             self._migrate(connection)
 
@@ -133,30 +119,28 @@ class Database:
             for statement in self._migrations[version - 1]:
                 of_dialect = statement if isinstance(statement, str) else statement[connection.dialect.name]
                 connection.execute(text(of_dialect))
-            connection.execute(
-                text("INSERT INTO schema_version (version, applied) VALUES (:version, :now)"),
-                {"version": version, "now": time.time()},
-            )
+            applied = text("INSERT INTO schema_version (version, applied) VALUES (:version, :now)")
+            connection.execute(applied, {"version": version, "now": time.time()})
             log.info("the conversation database is now at version %d", version)
 
     def _to_store_error(self, error: Exception, *, connecting: bool = False) -> StoreError:
-        if is_busy(error):
+        if backends.is_busy(error):
             log.warning("the conversation database is busy")
             return StoreError("对话数据库正忙，这次没有保存或读取。", cure="程序会继续尝试，可以照常提问。")
-        if is_rejected(error):
-            log.error("the conversation database refuses what it was given: %s", first_line(error))
+        if backends.is_rejected(error):
+            log.error("the conversation database refuses what it was given: %s", backends.first_line(error))
             return StoreRejected()
         with self._lock:
             repaired = self._backend.repair(error)
         if repaired:
             self.close()
             return StoreError(repaired, cure="可以继续提问。")
-        log.warning("the conversation database cannot be used: %s", first_line(error))
+        log.warning("the conversation database cannot be used: %s", backends.first_line(error))
         if connecting:
             self._paused_until = self._clock() + self.PAUSE_SECONDS
-        if is_disk_full(error):
+        if backends.is_disk_full(error):
             return StoreError("保存对话的磁盘已满。")
-        if is_only_readable(error):
+        if backends.is_only_readable(error):
             self.close()  # opened again as far as it can be: perhaps only to be read
             return StoreError("保存对话的磁盘现在只能读取，或无法访问。")
         return StoreError(UNREACHABLE if connecting else "")

@@ -12,12 +12,12 @@ from core.store.database import Database
 from core.store.tables import answer_records, attempt_records, search_records
 
 DELETE_LIMIT = 500
-"""So many rows are deleted in one transaction: nobody waits long for the database meanwhile."""
+"""Rows that are deleted in one transaction: nobody waits long for the database meanwhile."""
 
 
 class SearchCount(NamedTuple):
     part: int
-    """When the minute, hour or day began that these searches ended in."""
+    """Start of the minute, hour or day that these searches ended in."""
     type: str
     engine: str
     outcome: str
@@ -31,7 +31,7 @@ class AttemptCount(NamedTuple):
     outcome: str
     kind: str
     place: int
-    """How many engines were asked before."""
+    """Number of engines that were asked before."""
     seconds: float
     times: int
 
@@ -51,7 +51,7 @@ class AnswerCount(NamedTuple):
 
 
 class SecondsCount(NamedTuple):
-    """Of complete answers."""
+    """Complete answers that took about so many seconds."""
 
     part: int
     mode: str
@@ -78,7 +78,7 @@ class MetricsStore:
         attempts: Sequence[Mapping[str, Any]],
         answers: Sequence[Mapping[str, Any]],
     ) -> None:
-        """Insert the records, and add the sums to those in the database, in one transaction."""
+        """Insert the records in one transaction."""
         with self._database.write() as connection:
             for table, rows in ((search_records, searches), (attempt_records, attempts), (answer_records, answers)):
                 if rows:
@@ -87,17 +87,11 @@ class MetricsStore:
     def counts(self, edges: Sequence[int]) -> Counts:
         """Count what happened between the first edge and the last; attempts all together, the rest from edge to edge."""
         seconds = _grouped(answer_records, edges, "part mode rounded").where(answer_records.c.ending == "ok")
+        keys = "part mode model ending kind estimated iterations"
         with self._database.read() as connection:
             searches = connection.execute(_grouped(search_records, edges, "part type engine outcome cache kind"))
             attempts = connection.execute(_grouped(attempt_records, edges, "engine outcome kind place rounded"))
-            answers = connection.execute(
-                _grouped(
-                    answer_records,
-                    edges,
-                    "part mode model ending kind estimated iterations",
-                    summed=("input", "output", "tool_calls"),
-                )
-            )
+            answers = connection.execute(_grouped(answer_records, edges, keys, summed="input output tool_calls"))
             return Counts(
                 [SearchCount(*row) for row in searches],
                 [AttemptCount(*row) for row in attempts],
@@ -123,7 +117,7 @@ class MetricsStore:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def delete_old(self, before: float) -> bool:
-        """Delete the oldest records in one small step; whether another one is needed."""
+        """Delete the oldest records in one small step. Return whether another one is needed."""
         return any(self._forget(records, before) for records in (search_records, attempt_records, answer_records))
 
     def _forget(self, records: Table, before: float) -> bool:
@@ -133,17 +127,17 @@ class MetricsStore:
             return connection.execute(delete(records).where(records.c.at <= upto)).rowcount >= DELETE_LIMIT
 
 
-def _grouped(records: Table, edges: Sequence[int], keys: str, summed: Sequence[str] = ()) -> Select[Any]:
+def _grouped(records: Table, edges: Sequence[int], keys: str, summed: str = "") -> Select[Any]:
     c = records.c
     names = keys.split()
     made: dict[str, ColumnElement[Any]] = {"part": _part(c.at, edges), "rounded": _rounded(c.seconds)}
-    sums = [cast(func.sum(c[name]), BigInteger) for name in summed]
+    sums = [cast(func.sum(c[name]), BigInteger) for name in summed.split()]
     columns = [made[name].label(name) if name in made else c[name] for name in names]
     return select(*columns, func.count(), *sums).where(c.at >= edges[0], c.at < edges[-1]).group_by(*names)
 
 
 def _part(at: ColumnElement[float], edges: Sequence[int]) -> ColumnElement[int]:
-    """The last edge before that time. Days are of different lengths where clocks are changed."""
+    """Return the last edge before that time. Days are of different lengths where clocks are changed."""
     runs: list[tuple[int, int]] = []
     for start, end in pairwise(edges):
         if not runs or runs[-1][1] != end - start:
@@ -153,7 +147,7 @@ def _part(at: ColumnElement[float], edges: Sequence[int]) -> ColumnElement[int]:
 
 
 def _rounded(seconds: ColumnElement[float]) -> ColumnElement[float]:
-    """Two digits of it: no more than 5 % away, and so few different ones that they can be grouped."""
+    """Round to two digits: no more than 5 % away, and so few different values that they can be grouped."""
     scales = ((0.1, 1000), (1, 100), (10, 10))
     exact = [(seconds < limit, func.round(seconds * scale) / scale) for limit, scale in scales]
     return case(*exact, else_=func.round(seconds))

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from core.answer.message import Message
@@ -57,27 +58,21 @@ class Outbox:
         self._given_up: dict[str, str] = {}
         self._thread: threading.Thread | None = None
         self._closing = False
-        self._problem = ""
-
-    @property
-    def problem(self) -> str:
+        self.problem = ""
         """Reason why nothing can be saved now; empty if all is well."""
-        return self._problem
 
     # ── Adding writes ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def create(self, id: str, *, owner: str | None, visitor_id: str | None, mode: str) -> None:
-        self._put(
-            _PendingWrite(id, visitor_id, lambda: self._store.create(owner, visitor_id=visitor_id, mode=mode, id=id))
-        )
+        create = partial(self._store.create, owner, visitor_id=visitor_id, mode=mode, id=id)
+        self._put(_PendingWrite(id, visitor_id, create))
 
     def set_mode(self, id: str, mode: str, *, visitor_id: str | None) -> None:
         self._put(_PendingWrite(id, visitor_id, lambda: self._store.set_mode(id, mode, visitor_id=visitor_id)))
 
     def truncate_from(self, id: str, message_id: str, *, visitor_id: str | None) -> None:
-        self._put(
-            _PendingWrite(id, visitor_id, lambda: self._store.truncate_from(id, message_id, visitor_id=visitor_id))
-        )
+        truncate = partial(self._store.truncate_from, id, message_id, visitor_id=visitor_id)
+        self._put(_PendingWrite(id, visitor_id, truncate))
 
     def save(self, id: str, message: Message, *, visitor_id: str | None) -> None:
         self.save_growing_message(id, message.id, lambda: message, visitor_id=visitor_id, finished=True)
@@ -127,11 +122,8 @@ class Outbox:
             self._changed.notify_all()
 
     def _replaces_last(self, write: _PendingWrite) -> bool:
-        """Replace the waiting write of the same message, unless another write came between. Return whether it was
-        replaced."""
-        if not write.message_id:
-            return False
-        last = self._last(write.subject)
+        """Replace the waiting write of the same message, unless another came between. Return whether it was replaced."""
+        last = self._last(write.subject) if write.message_id else None
         if last is None or last.is_begun or last.message_id != write.message_id:
             return False
         last.write, last.message = write.write, write.message
@@ -149,7 +141,7 @@ class Outbox:
                 return self._given_up[message_id]
             for write in self._pending:
                 if write.message_id == message_id and time.monotonic() - write.since > UNNOTICED_SECONDS:
-                    return self._problem or "数据库很忙，正在排队。"
+                    return self.problem or "数据库很忙，正在排队。"
         return ""
 
     def has_pending(self, conversation_id: str) -> bool:
@@ -182,7 +174,7 @@ class Outbox:
         if thread is not None:
             thread.join(seconds)
         if self._pending:
-            log.error("%d writes to the conversation database were lost: %s", len(self._pending), self._problem)
+            log.error("%d writes to the conversation database were lost: %s", len(self._pending), self.problem)
 
     # ── The thread ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -216,14 +208,14 @@ class Outbox:
     def _pause(self, pause: float, problem: str) -> bool:
         """Wait before the next try. Return False if the program is ending and there is no time for it."""
         with self._changed:
-            self._problem = problem
+            self.problem = problem
             self._pending[0].is_begun = False
             self._changed.wait_for(lambda: self._closing, pause)
             return not self._closing
 
     def _finish(self, write: _PendingWrite, problem: str = "") -> None:
         with self._changed:
-            self._problem = ""
+            self.problem = ""
             self._pending.popleft()
             if problem:
                 self._give_up(write, problem)

@@ -47,13 +47,10 @@ class PreferenceStore:
             before = connection.execute(select(preferences.c.document).where(theirs).with_for_update()).scalar()
             after = {name: value for name, value in {**_decode(before), **changes}.items() if value is not None}
             if after:
-                connection.execute(update(preferences).where(theirs).values(document=_encode(after)))
+                document = json.dumps({"version": VERSION, "chosen": after}, ensure_ascii=False)
+                connection.execute(update(preferences).where(theirs).values(document=document))
             else:
                 connection.execute(delete(preferences).where(theirs))
-
-
-def _encode(chosen: Mapping[str, Any]) -> str:
-    return json.dumps({"version": VERSION, "chosen": chosen}, ensure_ascii=False)
 
 
 def _decode(document: str | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, Row, and_, delete, insert, select
+from sqlalchemy import ColumnElement, Row, Select, and_, delete, insert, select
 
 from core.base.compression import compress_text, decompress_text
 from core.base.text import clean
@@ -48,7 +48,6 @@ class ReadPageStore:
 
     def save(self, id: str, message_id: str, pages: Mapping[int, Page], *, visitor_id: str | None) -> None:
         """Replace the pages of this message. Nothing is saved if the message is gone."""
-        message = and_(messages.c.conversation_id == id, messages.c.id == clean(message_id))
         rows = [
             {
                 "conversation_id": id,
@@ -63,9 +62,8 @@ class ReadPageStore:
             for number, page in pages.items()
         ]
         with self._database.write() as connection:
-            theirs = select(messages.c.id).where(
-                message, messages.c.conversation_id == conversations.c.id, is_changeable_by(id, visitor_id)
-            )
+            message = select(messages.c.id).where(messages.c.conversation_id == id, messages.c.id == clean(message_id))
+            theirs = message.where(messages.c.conversation_id == conversations.c.id, is_changeable_by(id, visitor_id))
             if not rows or connection.execute(theirs).first() is None:
                 return
             connection.execute(delete(read_pages).where(_message_condition(id, message_id)))
@@ -73,38 +71,28 @@ class ReadPageStore:
 
     def load(self, id: str, message_id: str, *, visitor_id: str | None, share: str = "") -> dict[int, StoredPage]:
         """Return the pages by number. A damaged one is left out: no reader sees a text that the page may not have had."""
-        kept = select(read_pages).where(
-            _message_condition(id, message_id),
-            read_pages.c.conversation_id == conversations.c.id,
-            is_readable_by(id, visitor_id, share),
-        )
+        query = _readable_pages(id, visitor_id, share).where(_message_condition(id, message_id))
         with self._database.read() as connection:
-            found = map(_stored_page, connection.execute(kept))
-            return {page.number: page for page in found if page is not None}
+            pages = map(_stored_page, connection.execute(query))
+            return {page.number: page for page in pages if page is not None}
 
     def load_attachments(self, id: str, *, visitor_id: str | None, share: str = "") -> dict[str, list[StoredPage]]:
         """Return the files that were attached to the questions of a conversation, by the id of the message."""
-        kept = (
-            select(read_pages)
-            .join(
-                messages,
-                and_(
-                    messages.c.conversation_id == read_pages.c.conversation_id, messages.c.id == read_pages.c.message_id
-                ),
-            )
-            .where(
-                messages.c.role == "user",
-                read_pages.c.conversation_id == conversations.c.id,
-                is_readable_by(id, visitor_id, share),
-            )
-            .order_by(messages.c.position, read_pages.c.number)
+        same = and_(
+            messages.c.conversation_id == read_pages.c.conversation_id, messages.c.id == read_pages.c.message_id
         )
-        found: dict[str, list[StoredPage]] = {}
+        query = _readable_pages(id, visitor_id, share).where(same, messages.c.role == "user")
+        files: dict[str, list[StoredPage]] = {}
         with self._database.read() as connection:
-            for row in connection.execute(kept):
+            for row in connection.execute(query.order_by(messages.c.position, read_pages.c.number)):
                 if page := _stored_page(row):
-                    found.setdefault(row.message_id, []).append(page)
-        return found
+                    files.setdefault(row.message_id, []).append(page)
+        return files
+
+
+def _readable_pages(id: str, visitor_id: str | None, share: str) -> Select[tuple[object, ...]]:
+    is_readable = and_(read_pages.c.conversation_id == conversations.c.id, is_readable_by(id, visitor_id, share))
+    return select(read_pages).where(is_readable)
 
 
 def _message_condition(id: str, message_id: str) -> ColumnElement[bool]:

@@ -8,6 +8,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-ROW = 1
 KEY_DERIVATION_ROUNDS = 200_000
 """Rounds of the key derivation: the secret may be a made-up word instead of random characters."""
 
@@ -51,8 +51,7 @@ class SavedSettingsTable:
         self._last = SavedValues()
 
     def stamp(self) -> int | None:
-        """Return the newest version, as known some seconds ago. Another thread reads it, so that no page waits for the
-        database."""
+        """Return the newest version, as known some seconds ago. Another thread reads it: no page waits for the database."""
         with self._lock:
             due = self._clock() >= self._look_again
             if due:
@@ -88,10 +87,8 @@ class SavedSettingsTable:
             raise SettingsNotSaved(f"没有保存：{error.message}", cure="请稍后再试，或检查 DATABASE_URL。") from None
 
     def _replace(self, connection: Connection, changes: Mapping[str, str]) -> int:
-        connection.execute(
-            text("INSERT INTO page_settings (id, version, document) VALUES (:id, 0, '') ON CONFLICT (id) DO NOTHING"),
-            {"id": ROW},
-        )
+        begin = "INSERT INTO page_settings (id, version, document) VALUES (1, 0, '') ON CONFLICT (id) DO NOTHING"
+        connection.execute(text(begin))
         # Another process that saves at the same time waits here, and then finds what was saved.
         connection.execute(update(page_settings).values(version=page_settings.c.version + 1))
         version, document = self._read_row(connection)
@@ -109,11 +106,8 @@ class SavedSettingsTable:
         return version
 
     def _read_version(self) -> None:
-        try:
-            with self._database.read() as connection:
-                self._newest = self._read_row(connection)[0]
-        except StoreError:
-            pass  # the last known version stays
+        with suppress(StoreError), self._database.read() as connection:  # else the last known version stays
+            self._newest = self._read_row(connection)[0]
 
     def _read_row(self, connection: Connection) -> tuple[int, str]:
         found = connection.execute(select(page_settings.c.version, page_settings.c.document)).first()

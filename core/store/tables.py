@@ -2,96 +2,64 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import BigInteger, Boolean, Column, Double, Integer, MetaData, Table, Text
 
 metadata = MetaData()
+
+
+def _columns(kind: Any, names: str, *, primary_key: bool = False) -> list[Column[Any]]:
+    return [Column(name, kind, primary_key=primary_key) for name in names.split()]
+
 
 conversations = Table(
     "conversations",
     metadata,
     Column("id", Text, primary_key=True),
-    Column("owner", Text),
-    Column("title", Text),
-    Column("mode", Text),
-    Column("created", Double),
-    Column("updated", Double),
-    Column("deleted", Double),
-    Column("share", Text),
+    *_columns(Text, "owner title mode share"),
+    *_columns(Double, "created updated deleted"),
 )
 messages = Table(
     "messages",
     metadata,
     Column("conversation_id", Text, primary_key=True),
     Column("position", Integer, primary_key=True),
-    Column("id", Text),
-    Column("role", Text),
-    Column("text", Text),
-    Column("payload", Text),
+    *_columns(Text, "id role text payload"),
     Column("finished", Boolean),
     Column("created", Double),
 )
-visits = Table(
-    "visits",
-    metadata,
-    Column("visitor", Text, primary_key=True),
-    Column("conversation_id", Text, primary_key=True),
-)
+visits = Table("visits", metadata, *_columns(Text, "visitor conversation_id", primary_key=True))
 read_pages = Table(
     "read_pages",
     metadata,
-    Column("conversation_id", Text, primary_key=True),
-    Column("message_id", Text, primary_key=True),
+    *_columns(Text, "conversation_id message_id", primary_key=True),
     Column("number", Integer, primary_key=True),
-    Column("address", Text),
-    Column("title", Text),
+    *_columns(Text, "address title hash text"),
     Column("fetched", Double),
-    Column("hash", Text),
-    Column("text", Text),
 )
-preferences = Table(
-    "preferences",
-    metadata,
-    Column("visitor", Text, primary_key=True),
-    Column("document", Text),
-)
-
+preferences = Table("preferences", metadata, Column("visitor", Text, primary_key=True), Column("document", Text))
 search_records = Table(
     "search_records",
     metadata,
-    Column("at", Double),
-    Column("type", Text),
-    Column("engine", Text),
-    Column("outcome", Text),
-    Column("kind", Text),
-    Column("cache", Text),
-    Column("cache_age", Double),
-    Column("seconds", Double),
-    Column("query", Text),
+    *_columns(Double, "at cache_age seconds"),
+    *_columns(Text, "type engine outcome kind cache query"),
 )
 attempt_records = Table(
     "attempt_records",
     metadata,
-    Column("at", Double),
-    Column("engine", Text),
-    Column("outcome", Text),
-    Column("kind", Text),
+    *_columns(Double, "at seconds"),
+    *_columns(Text, "engine outcome kind"),
     Column("place", Integer),
-    Column("seconds", Double),
 )
 answer_records = Table(
     "answer_records",
     metadata,
-    Column("at", Double),
-    Column("mode", Text),
-    Column("model", Text),
-    Column("ending", Text),
-    Column("kind", Text),
-    Column("seconds", Double),
-    Column("input", BigInteger),
-    Column("output", BigInteger),
+    *_columns(Double, "at seconds"),
+    *_columns(Text, "mode model ending kind"),
+    *_columns(BigInteger, "input output"),
     Column("estimated", Boolean),
-    Column("iterations", Integer),
-    Column("tool_calls", Integer),
+    *_columns(Integer, "iterations tool_calls"),
 )
 page_settings = Table(
     "page_settings",

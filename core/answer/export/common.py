@@ -6,25 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, assert_never
 
+from core.answer import events
 from core.answer.citation_verdicts import NO_SOURCES_NOTE, PROBLEM_VERDICTS, UNCITED, list_verdicts, tally
-from core.answer.events import (
-    CUT_OFF_KIND,
-    Answer,
-    Checked,
-    Notice,
-    PageRead,
-    ReadingStarted,
-    RunEvent,
-    RunFailed,
-    RunStopped,
-    SearchFinished,
-    SearchStarted,
-    TextDelta,
-    Thought,
-    ToolFinished,
-    ToolStarted,
-    Usage,
-)
 from core.answer.message import Message
 from core.answer.source_details import ATTACHED
 from core.base.text import one_line
@@ -39,7 +22,7 @@ CheckStatutes = Callable[[Message], "StatuteCheck | None"]
 LABELS = {"user": "问", "assistant": "答"}
 UNTITLED = "未命名的对话"
 SUMMARY_LENGTH = 120
-INCOMPLETE_KINDS = ("unfinished", CUT_OFF_KIND)
+INCOMPLETE_KINDS = ("unfinished", events.CUT_OFF_KIND)
 """The kinds of notices on an answer that is not complete."""
 
 
@@ -79,16 +62,13 @@ def attachments_line(message: Message) -> str:
     return f"{ATTACHED}：{'、'.join(map(one_line, message.files))}" if message.files else ""
 
 
-def _search_line(search: SearchFinished) -> str:
+def _search_line(search: events.SearchFinished) -> str:
     response = search.response
-    found = (
-        f"{LIBRARY_LABELS.get(response.provider, response.provider)}，找到 {len(response.results)} 条"
-        if response.provider
-        else "没有成功"
-    )
+    provider = LIBRARY_LABELS.get(response.provider, response.provider)
+    outcome = f"{provider}，找到 {len(response.results)} 条" if provider else "没有成功"
     cached = "，来自缓存" if response.from_cache else ""
     asked = f"（原话「{one_line(search.asked)}」）" if search.asked else ""
-    return f"搜索「{one_line(response.query.text)}」{asked}：{found}，{response.search_time:.1f} 秒{cached}"
+    return f"搜索「{one_line(response.query.text)}」{asked}：{outcome}，{response.search_time:.1f} 秒{cached}"
 
 
 def remarks(message: Message) -> Iterator[str]:
@@ -100,39 +80,38 @@ def remarks(message: Message) -> Iterator[str]:
         yield message.stop_note
 
 
-def _remark(event: RunEvent) -> str:
+def _remark(event: events.RunEvent) -> str:
     match event:
-        case SearchFinished():
+        case events.SearchFinished():
             return _search_line(event)
-        case Notice(text=text) | RunFailed(message=text):
+        case events.Notice(text=text) | events.RunFailed(message=text):
             return text
-        case SearchStarted() | ReadingStarted() | PageRead() | Thought() | ToolStarted() | ToolFinished():
+        case events.SearchStarted() | events.ReadingStarted() | events.PageRead() | events.Thought() | events.Answer():
             return ""
-        case TextDelta() | Checked() | Answer() | Usage() | RunStopped():
+        case events.ToolStarted() | events.ToolFinished() | events.TextDelta() | events.Checked() | events.Usage():
+            return ""
+        case events.RunStopped():
             return ""
         case _:
             assert_never(event)
 
 
 def statute_findings(message: Message, check_statutes: CheckStatutes) -> Sequence[StatuteFinding]:
-    checked = check_statutes(message)
-    return checked.findings if checked else ()
+    check = check_statutes(message)
+    return check.findings if check else ()
 
 
 def check_lines(message: Message) -> Iterator[str]:
     """Yield the lines of 依据核对: the totals, then each place that a reader should look at."""
-    if message.check is None or not (counted := tally(message.check)):
+    if (check := message.check) is None or not (totals := tally(check)):
         return
-    yield counted
-    yield from (str(claim) for claim in list_verdicts(message.check) if claim.verdict in PROBLEM_VERDICTS)
-    yield from (f"{UNCITED}：{statement.text}" for statement in message.check.uncited)
-    if message.check.opinion:
-        yield str(message.check.opinion)
+    yield totals
+    yield from (str(verdict) for verdict in list_verdicts(check) if verdict.verdict in PROBLEM_VERDICTS)
+    yield from (f"{UNCITED}：{statement.text}" for statement in check.uncited)
+    if check.opinion:
+        yield str(check.opinion)
 
 
 def statute_lines(message: Message, check_statutes: CheckStatutes) -> Iterator[str]:
-    return map(_statute_line, statute_findings(message, check_statutes))
-
-
-def _statute_line(finding: StatuteFinding) -> str:
-    return f"{finding.mark} {one_line(finding.cited)}：{finding.meaning}。{finding.note}"
+    for finding in statute_findings(message, check_statutes):
+        yield f"{finding.mark} {one_line(finding.cited)}：{finding.meaning}。{finding.note}"

@@ -7,20 +7,7 @@ from datetime import tzinfo
 
 from markupsafe import Markup
 
-from core.answer.export.common import (
-    LABELS,
-    UNTITLED,
-    CheckStatutes,
-    attachments_line,
-    check_lines,
-    exported_messages,
-    format_day,
-    format_time,
-    no_statute_check,
-    origin_line,
-    remarks,
-    statute_lines,
-)
+from core.answer.export import common
 from core.answer.html.markdown import render_standalone
 from core.answer.html.source_html import references_html
 from core.answer.message import Message
@@ -79,26 +66,27 @@ def as_html(
     messages: Sequence[Message],
     *,
     zone: tzinfo | None = None,
-    check_statutes: CheckStatutes = no_statute_check,
+    check_statutes: common.CheckStatutes = common.no_statute_check,
 ) -> Markup:
     sections = (
         _section(message, f"m{number}", zone, check_statutes)
-        for number, message in enumerate(exported_messages(messages), 1)
+        for number, message in enumerate(common.exported_messages(messages), 1)
     )
-    return _PAGE.format(title=one_line(title) or UNTITLED, style=_STYLE, body=Markup("\n").join(sections))
+    return _PAGE.format(title=one_line(title) or common.UNTITLED, style=_STYLE, body=Markup("\n").join(sections))
 
 
-def _section(message: Message, anchor: str, zone: tzinfo | None, check_statutes: CheckStatutes) -> Markup:
+def _section(message: Message, anchor: str, zone: tzinfo | None, check_statutes: common.CheckStatutes) -> Markup:
     if message.role == "user":
-        when = format_time(message.created, zone)
+        when = common.format_time(message.created, zone)
         inside = Markup('<div class="question">%s</div>') % clean(message.text)
-        inside += Markup('<p class="remark">%s</p>') % attachments_line(message) if message.files else Markup()
+        inside += Markup('<p class="remark">%s</p>') % common.attachments_line(message) if message.files else Markup()
     else:
-        when = origin_line(message, zone)
+        when = common.origin_line(message, zone)
         text = render_standalone(message.text, message.sources, anchor=anchor)
-        checks = _list("依据核对", check_lines(message)) + _list("法条核验", statute_lines(message, check_statutes))
-        inside = Markup("<div>%s</div>") % text + checks + _references_and_remarks(message, anchor, zone)
-    heading = Markup('<h2>%s <span class="origin">%s</span></h2>') % (LABELS[message.role], one_line(when))
+        inside = Markup("<div>%s</div>") % text + _list("依据核对", common.check_lines(message))
+        inside += _list("法条核验", common.statute_lines(message, check_statutes))
+        inside += _references_and_remarks(message, anchor, zone)
+    heading = Markup('<h2>%s <span class="origin">%s</span></h2>') % (common.LABELS[message.role], one_line(when))
     return Markup("<section>%s\n%s</section>") % (heading, inside)
 
 
@@ -108,9 +96,8 @@ def _list(title: str, lines: Iterable[str]) -> Markup:
 
 
 def _references_and_remarks(message: Message, anchor: str, zone: tzinfo | None) -> Markup:
-    references = (
-        references_html(message.cited, anchor=anchor, accessed=format_day(message, zone)) if message.cited else Markup()
-    )
-    heading = Markup("<h3>参考文献</h3>") if references else Markup()
-    remarked = Markup().join(Markup('<p class="remark">%s</p>') % remark for remark in remarks(message))
-    return heading + references + remarked
+    remarks = Markup().join(Markup('<p class="remark">%s</p>') % remark for remark in common.remarks(message))
+    if not message.cited:
+        return remarks
+    references = references_html(message.cited, anchor=anchor, accessed=common.format_day(message, zone))
+    return Markup("<h3>参考文献</h3>") + references + remarks

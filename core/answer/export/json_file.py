@@ -19,17 +19,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from core.answer.events import SearchFinished
-from core.answer.export.common import (
-    INCOMPLETE_KINDS,
-    LABELS,
-    UNTITLED,
-    CheckStatutes,
-    exported_messages,
-    format_day,
-    local_time,
-    no_statute_check,
-    statute_findings,
-)
+from core.answer.export import common
 from core.answer.message import Message
 from core.base.text import clean, one_line
 from core.base.web_addresses import host_of
@@ -44,35 +34,36 @@ def as_json(
     messages: Iterable[Message],
     *,
     zone: tzinfo | None = None,
-    check_statutes: CheckStatutes = no_statute_check,
+    check_statutes: common.CheckStatutes = common.no_statute_check,
 ) -> str:
     document = {
         "format": FORMAT,
         "version": VERSION,
-        "title": one_line(title) or UNTITLED,
+        "title": one_line(title) or common.UNTITLED,
         "exported": datetime.now(zone).astimezone(zone).isoformat(timespec="seconds"),
-        "messages": [_message_json(message, zone, check_statutes) for message in exported_messages(messages)],
+        "messages": [_message_json(message, zone, check_statutes) for message in common.exported_messages(messages)],
     }
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _message_json(message: Message, zone: tzinfo | None, check_statutes: CheckStatutes) -> dict[str, Any]:
-    common = {
+def _message_json(message: Message, zone: tzinfo | None, check_statutes: common.CheckStatutes) -> dict[str, Any]:
+    shared = {
         "id": message.id,
         "role": message.role,
-        "label": LABELS[message.role],
+        "label": common.LABELS[message.role],
         "text": clean(message.text),
-        "created": local_time(message.created, zone).isoformat(timespec="seconds"),
+        "created": common.local_time(message.created, zone).isoformat(timespec="seconds"),
     }
     if message.role == "user":
-        return common | ({"files": [one_line(name) for name in message.files]} if message.files else {})
-    return common | {
+        return shared | ({"files": [one_line(name) for name in message.files]} if message.files else {})
+    return shared | {
         "model": clean(message.model),
         "seconds": round(message.seconds, 1),
-        "complete": message.ending is None and all(notice.kind not in INCOMPLETE_KINDS for notice in message.notices),
-        "references": [_reference_json(source, format_day(message, zone)) for source in message.cited],
+        "complete": message.ending is None
+        and all(notice.kind not in common.INCOMPLETE_KINDS for notice in message.notices),
+        "references": [_reference_json(source, common.format_day(message, zone)) for source in message.cited],
         "check": message.check.to_json() if message.check else None,
-        "statutes": [verdict.to_json() for verdict in statute_findings(message, check_statutes)],
+        "statutes": [verdict.to_json() for verdict in common.statute_findings(message, check_statutes)],
         "searches": [_search_json(search) for search in message.searches],
         "notices": [clean(notice.text) for notice in message.notices],
     }

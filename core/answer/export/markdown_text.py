@@ -5,21 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import tzinfo
 
-from core.answer.export.common import (
-    LABELS,
-    SUMMARY_LENGTH,
-    UNTITLED,
-    CheckStatutes,
-    attachments_line,
-    check_lines,
-    exported_messages,
-    format_day,
-    format_time,
-    no_statute_check,
-    origin_line,
-    remarks,
-    statute_lines,
-)
+from core.answer.export import common
 from core.answer.message import Message
 from core.answer.source_details import describe_source
 from core.base.inert_markdown import escape_line, link_target, make_inert
@@ -33,35 +19,33 @@ def as_markdown(
     messages: Sequence[Message],
     *,
     zone: tzinfo | None = None,
-    check_statutes: CheckStatutes = no_statute_check,
+    check_statutes: common.CheckStatutes = common.no_statute_check,
 ) -> str:
     """Return the conversation as Markdown."""
-    parts = [f"# {escape_line(title) or UNTITLED}"]
-    for message in exported_messages(messages):
-        parts.append(f"## {LABELS[message.role]}")
+    parts = [f"# {escape_line(title) or common.UNTITLED}"]
+    for message in common.exported_messages(messages):
+        parts.append(f"## {common.LABELS[message.role]}")
         if message.role == "user":
-            parts += [f"*{format_time(message.created, zone)}*", make_inert(message.text)]
-            parts += [escape_line(attachments_line(message))] * bool(message.files)
+            parts += [f"*{common.format_time(message.created, zone)}*", make_inert(message.text)]
+            parts += [escape_line(common.attachments_line(message))] * bool(message.files)
         else:
-            parts += [
-                f"*{escape_line(origin_line(message, zone))}*",
-                answer_as_markdown(message, check_statutes, zone=zone).rstrip("\n"),
-            ]
-            parts += [f"> {escape_line(remark)}" for remark in remarks(message)]
+            parts.append(f"*{escape_line(common.origin_line(message, zone))}*")
+            parts.append(answer_as_markdown(message, check_statutes, zone=zone).rstrip("\n"))
+            parts += [f"> {escape_line(remark)}" for remark in common.remarks(message)]
     return "\n\n".join(parts) + "\n"
 
 
 def answer_as_markdown(
-    message: Message, check_statutes: CheckStatutes = no_statute_check, *, zone: tzinfo | None = None
+    message: Message, check_statutes: common.CheckStatutes = common.no_statute_check, *, zone: tzinfo | None = None
 ) -> str:
     """Return one answer with the results of its checks and its references."""
     parts = [make_inert(message.text)]
-    if claimed := list(check_lines(message)):
-        parts += ["**依据核对**", "\n".join(f"- {escape_line(line)}" for line in claimed)]
-    if checked := list(statute_lines(message, check_statutes)):
-        parts += ["**法条核验**", "\n".join(f"- {escape_line(line)}" for line in checked)]
+    checks = {"依据核对": common.check_lines(message), "法条核验": common.statute_lines(message, check_statutes)}
+    for name, lines in checks.items():
+        if shown := "\n".join(f"- {escape_line(line)}" for line in lines):
+            parts += [f"**{name}**", shown]
     if message.cited:
-        accessed = format_day(message, zone)
+        accessed = common.format_day(message, zone)
         parts += ["**参考文献**", "\n".join(_reference(source, accessed) for source in message.cited)]
     return "\n\n".join(parts) + "\n"
 
@@ -69,14 +53,9 @@ def answer_as_markdown(
 def _reference(source: Source, accessed: str) -> str:
     """Format a reference. Not a numbered list: Markdown would count 1, 2, 3 where the answer cites 1, 4, 7."""
     title = escape_line(source.title) or "（无标题）"
-    address = link_target(source.url)
-    domain = f" — {escape_line(host_of(source.url))}" if address else ""
-    summary = escape_line(shorten(one_line(source.snippet), SUMMARY_LENGTH))
-    return (
-        f"- \\[{source.number}\\] "
-        + (f"[{title}]({address})" if address else title)
-        + domain
-        + f"（{escape_line(describe_source(source, accessed=accessed))}）"
-        * bool(describe_source(source, accessed=accessed))
-        + (f"：{summary}" if summary else "")
-    )
+    if address := link_target(source.url):
+        title = f"[{title}]({address}) — {escape_line(host_of(source.url))}"
+    details = escape_line(describe_source(source, accessed=accessed))
+    summary = escape_line(shorten(one_line(source.snippet), common.SUMMARY_LENGTH))
+    after = (f"（{details}）" if details else "") + (f"：{summary}" if summary else "")
+    return f"- \\[{source.number}\\] {title}{after}"

@@ -37,10 +37,7 @@ _HEADINGS_ABOVE = 2
 _TARGET_LENGTH = 40
 _LINK = RGBColor(0x2F, 0x6F, 0x6A)
 _NOT_IN_XML = re.compile("[\ufffe\uffff]")
-_ALIGNMENTS = {
-    "text-align:right": WD_ALIGN_PARAGRAPH.RIGHT,
-    "text-align:center": WD_ALIGN_PARAGRAPH.CENTER,
-}
+_ALIGNMENTS = {"text-align:right": WD_ALIGN_PARAGRAPH.RIGHT, "text-align:center": WD_ALIGN_PARAGRAPH.CENTER}
 _FACES = {"strong": "bold", "em": "italic", "s": "strike"}
 
 

@@ -19,20 +19,7 @@ from docx.shared import Mm, Pt, RGBColor
 from docx.styles.style import ParagraphStyle
 from docx.text.paragraph import Paragraph
 
-from core.answer.export.common import (
-    LABELS,
-    UNTITLED,
-    CheckStatutes,
-    attachments_line,
-    check_lines,
-    exported_messages,
-    format_day,
-    format_time,
-    no_statute_check,
-    origin_line,
-    remarks,
-    statute_lines,
-)
+from core.answer.export import common
 from core.answer.export.word_body import (
     CELL_STYLE,
     CODE_FONT,
@@ -63,19 +50,19 @@ def as_word(
     messages: Sequence[Message],
     *,
     zone: tzinfo | None = None,
-    check_statutes: CheckStatutes = no_statute_check,
+    check_statutes: common.CheckStatutes = common.no_statute_check,
 ) -> bytes:
     """Return the conversation as the bytes of a Word file."""
-    title = xml_safe(one_line(title)) or UNTITLED
+    title = xml_safe(one_line(title)) or common.UNTITLED
     document = _empty_document(title)
     add_paragraph(document, title, "Title")
-    for number, message in enumerate(exported_messages(messages), 1):
-        add_paragraph(document, LABELS[message.role], "Heading 1")
+    for number, message in enumerate(common.exported_messages(messages), 1):
+        add_paragraph(document, common.LABELS[message.role], "Heading 1")
         if message.role == "user":
-            _write_remark(document, format_time(message.created, zone))
+            _write_remark(document, common.format_time(message.created, zone))
             add_paragraph(document, message.text)
             if message.files:
-                _write_remark(document, attachments_line(message))
+                _write_remark(document, common.attachments_line(message))
         else:
             _write_answer(document, message, f"m{number}", zone, check_statutes)
     file = BytesIO()
@@ -84,17 +71,17 @@ def as_word(
 
 
 def _write_answer(
-    document: Document, message: Message, anchor: str, zone: tzinfo | None, check_statutes: CheckStatutes
+    document: Document, message: Message, anchor: str, zone: tzinfo | None, check_statutes: common.CheckStatutes
 ) -> None:
-    _write_remark(document, origin_line(message, zone))
+    _write_remark(document, common.origin_line(message, zone))
     WordBody(document, message.cited, anchor).write(message.text)
-    _write_list(document, "依据核对", check_lines(message))
-    _write_list(document, "法条核验", statute_lines(message, check_statutes))
+    _write_list(document, "依据核对", common.check_lines(message))
+    _write_list(document, "法条核验", common.statute_lines(message, check_statutes))
     if message.cited:
         add_paragraph(document, "参考文献", "Heading 2")
     for source in message.cited:
-        _write_reference(document, source, anchor, format_day(message, zone))
-    for remark in remarks(message):
+        _write_reference(document, source, anchor, common.format_day(message, zone))
+    for remark in common.remarks(message):
         _write_remark(document, remark)
 
 

@@ -157,11 +157,13 @@ _TARGET_LENGTH = 40
 
 
 class _Renderer:
+    _sup = Markup('<sup class="cite"%s>%s</sup>')
+
     def __init__(self, sources: Iterable[Source], anchor: str, app_url: str) -> None:
         self._sources = {source.number: source for source in sources}
         self._app_url = app_url
         self._anchor = anchor
-        self._cited_before: dict[int, Markup] = {}
+        self._cited_before = set[int]()
         self._after_link = _NOTHING
 
     def render(self, tokens: Iterable[Token]) -> Markup:
@@ -207,12 +209,9 @@ class _Renderer:
     def _formula(self, formula: str, *, display: bool) -> Markup:
         """Return a formula. Streamlit strips MathML from HTML, so it travels in an attribute and a script of the page
         inserts it."""
-        drawn = mathml(strip_delimiters(formula), display=display)
-        return (
-            Markup('<span class="wy-math" data-math="%s">%s</span>') % (str(drawn), formula)
-            if drawn
-            else escape(formula)
-        )
+        if drawn := mathml(strip_delimiters(formula), display=display):
+            return Markup('<span class="wy-math" data-math="%s">%s</span>') % (str(drawn), formula)
+        return escape(formula)
 
     @cached_property
     def _links(self) -> dict[str, Markup]:
@@ -235,18 +234,18 @@ class _Renderer:
         chips = _NARROW_SPACE.join(self._chip(number, token.meta.get("note")) for number in cited)
         if cited:
             out.append(Markup('<span class="wy-named">%s</span>') % chips if "named" in token.meta else chips)
-        if not cited and out and (not token.meta["after"] or token.meta["after"] in _CLOSES):
+        elif out and (not token.meta["after"] or token.meta["after"] in _CLOSES):
             out[-1] = out[-1].rstrip(" ")
 
     def _chip(self, number: int, note: int | None) -> Markup:
-        if number in self._cited_before:
-            return self._cited_before[number]
-        linked = number_html(self._sources[number], self._app_url)
-        self._cited_before[number] = Markup('<sup class="cite">%s</sup>') % linked
-        return Markup('<sup class="cite"%s>%s</sup>') % (self._identity(number), linked)
+        return self._sup % (self._identity(number), number_html(self._sources[number], self._app_url))
 
     def _identity(self, number: int) -> Markup:
-        return Markup(' id="%s-cite-%s"') % (self._anchor, number) if self._anchor else _NOTHING
+        """Return the attribute by which the first citation of a source can be reached."""
+        if not self._anchor or number in self._cited_before:
+            return _NOTHING
+        self._cited_before.add(number)
+        return Markup(' id="%s-cite-%s"') % (self._anchor, number)
 
 
 class _AnnotatedRenderer(_Renderer):
@@ -255,17 +254,12 @@ class _AnnotatedRenderer(_Renderer):
         self._notes = notes
 
     def _chip(self, number: int, note: int | None) -> Markup:
-        identity = _NOTHING if number in self._cited_before else self._identity(number)
-        self._cited_before[number] = identity
-        said = self._notes[note].get(number) if note is not None else None
-        return chip_html(self._sources[number], self._app_url, identity=identity, verdict=said)
+        verdict = self._notes[note].get(number) if note is not None else None
+        return chip_html(self._sources[number], self._app_url, identity=self._identity(number), verdict=verdict)
 
 
 class _StandaloneRenderer(_Renderer):
-    def _chip(self, number: int, note: int | None) -> Markup:
-        identity = _NOTHING if number in self._cited_before else self._identity(number)
-        self._cited_before[number] = identity
-        return Markup('<sup class="cite"%s>[%s]</sup>') % (identity, number_html(self._sources[number], self._app_url))
+    _sup = Markup('<sup class="cite"%s>[%s]</sup>')
 
     def _formula(self, formula: str, *, display: bool) -> Markup:
         return mathml(strip_delimiters(formula), display=display) or escape(formula)

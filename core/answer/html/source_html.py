@@ -119,8 +119,7 @@ def link_attributes(href: str) -> Markup:
 
 
 def canonical_target(url: str, app_url: str) -> str:
-    """Return a form that is equal for two spellings of one address. It may be lenient, because links use the source's
-    spelling."""
+    """Return a form that is equal for two spellings of one address. Links use the source's own spelling."""
     href = link_target(url, app_url)
     try:
         parts = urlsplit(href)
@@ -150,15 +149,12 @@ def number_html(source: Source, app_url: str) -> Markup:
 def chip_html(
     source: Source, app_url: str, *, identity: Markup = _NOTHING, verdict: CitationVerdict | None = None
 ) -> Markup:
-    """Return the number, the sign of its verdict, and a card that opens over it. A tap gives it the focus, which opens
-    the card."""
+    """Return the number, the sign of its verdict, and a card that opens over it, as a tap gives it the focus."""
     target = link_target(source.url, app_url)
     says = f"来源 {source.number}，{verdict.label}" if verdict else f"来源 {source.number}"
-    number = (
-        Markup('<a %s aria-label="%s">%s</a>') % (link_attributes(target), says, source.number)
-        if target
-        else Markup("<span>%s</span>") % source.number
-    )
+    number = Markup("<span>%s</span>") % source.number
+    if target:
+        number = Markup('<a %s aria-label="%s">%s</a>') % (link_attributes(target), says, source.number)
     mark = Markup('<i aria-hidden="true">%s</i>') % verdict.mark if verdict and verdict.is_decided else _NOTHING
     kind = f"cite {verdict.css_class}" if verdict else "cite"
     inside = number + mark + _card_html(source, app_url, verdict)
@@ -182,9 +178,8 @@ def verdict_html(verdict: CitationVerdict, source: Source | None, app_url: str) 
     said = f"{verdict.mark} {verdict.label} [{verdict.number}]：{verdict.reason}"
     inside = Markup('<span class="wy-verdict %s">%s</span>') % (verdict.css_class, said)
     inside += Markup().join(_difference_html(one) for one in verdict.differences if one.stated not in verdict.reason)
-    inside += _quote_html(
-        Markup().join(_mark_shared(shorten(one_line(verdict.passage), _PASSAGE_LENGTH), verdict.statement))
-    )
+    passage = shorten(one_line(verdict.passage), _PASSAGE_LENGTH)
+    inside += _quote_html(Markup().join(_mark_shared(passage, verdict.statement)))
     return inside + (_source_link(source, app_url, verdict.passage, "在原文中查看") if source else _NOTHING)
 
 

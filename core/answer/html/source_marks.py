@@ -19,19 +19,15 @@ class TextSpan:
 
 
 def compared_spans(check: AnswerCheck, number: int, text: str) -> list[TextSpan]:
-    """Return the compared spans in the order of the text, without overlaps. If two begin together, the worse verdict
-    wins."""
-    found = [
-        place
-        for claim, evidence in _compared_passages(check, number)
-        if (place := _locate_passage(claim, evidence, text))
-    ]
-    found.sort(key=lambda place: (place.start, VERDICTS_WORST_FIRST.index(place.citation_verdict.verdict)))
+    """Return the compared spans in the order of the text, without overlaps. The worse of two that begin together wins."""
+    located = (_locate_passage(verdict, passage, text) for verdict, passage in _compared_passages(check, number))
+    spans = [span for span in located if span]
+    spans.sort(key=lambda span: (span.start, VERDICTS_WORST_FIRST.index(span.citation_verdict.verdict)))
     apart: list[TextSpan] = []
-    for place in found:
-        start = max(place.start, apart[-1].end) if apart else place.start
-        if start < place.end:
-            apart.append(TextSpan(start, place.end, place.citation_verdict))
+    for span in spans:
+        start = max(span.start, apart[-1].end) if apart else span.start
+        if start < span.end:
+            apart.append(TextSpan(start, span.end, span.citation_verdict))
     return apart
 
 
@@ -63,11 +59,6 @@ def marked_html(text: str, spans: Sequence[TextSpan], *, anchor: str) -> Markup:
 
 def _mark_html(text: str, span: TextSpan, identity: Markup) -> Markup:
     verdict = span.citation_verdict.verdict
-    said = f"{verdict.label}：{span.citation_verdict.statement}"
-    return Markup('<mark class="%s"%s title="%s">%s<i aria-hidden="true">%s</i></mark>') % (
-        verdict,
-        identity,
-        said,
-        text[span.start : span.end],
-        MARKS[verdict],
-    )
+    title, words = f"{verdict.label}：{span.citation_verdict.statement}", text[span.start : span.end]
+    parts = (verdict, identity, title, words, MARKS[verdict])
+    return Markup('<mark class="%s"%s title="%s">%s<i aria-hidden="true">%s</i></mark>') % parts
