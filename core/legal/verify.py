@@ -24,7 +24,7 @@ from core.legal.text.periods import CitationPeriod, CitationPeriods, Period, Per
 from core.legal.text.quotations import Quotation, find_quotations, is_quoted_from
 from core.legal.text.restatement import Restatement, find_restatements, group_citations
 from core.legal.text.rule_comparison import (
-    LawArticleWords,
+    ArticleWords,
     RuleMatch,
     compare_with_article,
     contained_share,
@@ -188,7 +188,7 @@ class _LawTexts:
 
     def __init__(self, index: LegalIndex) -> None:
         self.index = index
-        self._laws: dict[int, tuple[list[StoredArticle], LawArticleWords]] = {}
+        self._laws: dict[int, tuple[list[StoredArticle], ArticleWords]] = {}
         self._suggestions: dict[str, str] = {}
 
     def closest_article(
@@ -197,7 +197,7 @@ class _LawTexts:
         """Return the article of a law that holds most of a claim, and the share that it holds."""
         if law_id not in self._laws:
             articles = self.index.articles(law_id)
-            self._laws[law_id] = articles, LawArticleWords([article.text for article in articles])
+            self._laws[law_id] = articles, ArticleWords([article.text for article in articles])
         articles, words = self._laws[law_id]
         place, share = words.best_article(
             claim, excluded={n for n, article in enumerate(articles) if article.id in excluded_ids}
