@@ -84,7 +84,7 @@ class LegalServices:
 
     def articles_for(self, question: str, rewritten_question: str = "") -> SearchResponse | None:
         """Search the library for articles that answer a question; None if it has no good answer. A model's
-        `rewritten_question` is searched beside the reader's own words, or alone if these find nothing; it removes no result."""
+        `rewritten_question` is searched beside the reader's own words, or alone if these find nothing."""
         index = self.library.index()
         wordings = _legal_wordings(index, question, rewritten_question) if index else []
         if not wordings:
@@ -108,9 +108,8 @@ class LegalServices:
     ) -> RegulationService:
         """Return the service for statutes. `visitor` is whose limit counts a search of the web. `search` is the one that
         an answer under way began with."""
-        return RegulationService(
-            self.library, self._web_fallback(SearchType.REGULATION, visitor, session_cache, search)
-        )
+        fallback = self._web_fallback(SearchType.REGULATION, visitor, session_cache, search)
+        return RegulationService(self.library, fallback)
 
     def cases(
         self, visitor: Visitor | None, session_cache: SessionCache | None = None, search: SearchService | None = None

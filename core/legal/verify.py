@@ -155,7 +155,7 @@ class Verifier:
         groups = group_citations(simple, _citations_of_laws(index, find_citations(simple, index.is_known)))
         texts, periods = _LawTexts(index), CitationPeriods(simple, as_of, asked_period)
         claims = zip(groups, find_quotations(simple, groups), find_restatements(simple, groups), strict=True)
-        passages = [_Passage(text, group.citations, *claim, author) for group, *claim in claims]
+        passages = [_Passage(text, group.citations, quote, claim, author) for group, quote, claim in claims]
         return [
             _CitationCheck(texts, passage, citation).finding(periods.period_for(citation))
             for passage in passages
@@ -252,9 +252,7 @@ class _CitationCheck:
         if article is None:
             return self._missing_article(law)
         if gap := self._missing_part(law, article):
-            older = self._check_others(
-                law, "只见于{}，现行条文没有这一款项。", lambda *version: not self._missing_part(*version)
-            )
+            older = self._check_others(law, "只见于{}，现行条文没有这一款项。", self._has_part)
             return older or self._to_finding(_Assessment(StatuteMark.MISSING, gap), law, article)
         result = self._compare(law, article)
         if result.mark is StatuteMark.DIFFERS:
@@ -319,6 +317,9 @@ class _CitationCheck:
         if citation.paragraph and excerpt(found.text, citation.paragraph, None) is None:
             return f"该条没有第{to_chinese(citation.paragraph)}款。"
         return f"该处没有第（{to_chinese(citation.item)}）项。" if citation.item else ""
+
+    def _has_part(self, law: LawVersion, article: StoredArticle) -> bool:
+        return not self._missing_part(law, article)
 
     # ── Comparison with the article ───────────────────────────────────────────────────────────────────────────────
 
