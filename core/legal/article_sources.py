@@ -14,8 +14,7 @@ from core.search.types import SearchResult
 
 
 def article_source(public_url: str, article: LegalArticle, rank: int) -> SearchResult:
-    """Return an article as a search result. The address names a version only if the page would otherwise show another
-    one."""
+    """Return an article as a search result. Its address names a version only if the page would show another one."""
     other = article.status in {LawStatus.AMENDED, LawStatus.NOT_YET_IN_FORCE}
     version = article.published if other else None
     url = public_url + law_address(article.law_name, article.article_number, version)
@@ -37,8 +36,8 @@ def article_source(public_url: str, article: LegalArticle, rank: int) -> SearchR
 
 def _article_text(article: LegalArticle) -> str:
     """Return all that the library says of an article. It is compared in full; the model reads as much as fits."""
-    lines = [f"《{article.law_name}》{article.article_number}{force_note(article)}", article.content]
-    return "\n".join([*lines, *reference_notes(article)])
+    heading = f"《{article.law_name}》{article.article_number}{force_note(article)}"
+    return "\n".join([heading, article.content, *reference_notes(article)])
 
 
 def force_note(article: LegalArticle) -> str:

@@ -43,41 +43,38 @@ class Draft:
 
 
 def draft_with_comments(draft: Draft, findings: Iterable[StatuteFinding], reader: Reader) -> bytes:
-    """Return the draft as a Word document with a comment for each finding. Raises FileError. A Word document keeps its
-    formatting. Any other draft becomes a plain document."""
+    """Return the draft as a Word document with a comment for each finding; only a Word document keeps its formatting.
+    Raises FileError."""
     worst_first = sorted(findings, key=lambda one: WORST_FIRST.index(one.mark))
-    remarks = list(_remarks(worst_first[:MAX_COMMENTS]))
+    comments = _comments(worst_first[:MAX_COMMENTS])
     if len(worst_first) > MAX_COMMENTS:
-        remarks.append(DocumentComment(0, 1, TOO_MANY_CITATIONS))
+        comments.append(DocumentComment(0, 1, TOO_MANY_CITATIONS))
     if draft.docx:
         try:
-            return reader.add_comments(draft.name, draft.docx, remarks, PROGRAM)
+            return reader.add_comments(draft.name, draft.docx, comments, PROGRAM)
         except FileError:
-            remarks.append(DocumentComment(0, 1, FORMATTING_LOST))
-    return reader.add_comments(draft.name, _plain_docx(draft.text), remarks, PROGRAM)
+            comments.append(DocumentComment(0, 1, FORMATTING_LOST))
+    return reader.add_comments(draft.name, _plain_docx(draft.text), comments, PROGRAM)
 
 
-def _remarks(findings: Iterable[StatuteFinding]) -> Iterable[DocumentComment]:
-    """Yield one remark per place in the text. Findings that overlap share one, because a run of words can be cut only
-    once."""
-    open_: DocumentComment | None = None
-    for verdict in sorted(findings, key=lambda one: one.start):
-        if open_ and verdict.start < open_.end:
-            open_ = DocumentComment(open_.start, max(open_.end, verdict.end), f"{open_.text}\n{_comment_text(verdict)}")
-            continue
-        if open_:
-            yield open_
-        open_ = DocumentComment(verdict.start, verdict.end, _comment_text(verdict))
-    if open_:
-        yield open_
+def _comments(findings: Iterable[StatuteFinding]) -> list[DocumentComment]:
+    """Return one comment per place in the text. Findings that overlap share one: a run of words can be cut only once."""
+    comments: list[DocumentComment] = []
+    for finding in sorted(findings, key=lambda one: one.start):
+        start, end, text = finding.start, finding.end, _comment_text(finding)
+        if comments and start < comments[-1].end:
+            last = comments.pop()
+            start, end, text = last.start, max(last.end, end), f"{last.text}\n{text}"
+        comments.append(DocumentComment(start, end, text))
+    return comments
 
 
 def _comment_text(finding: StatuteFinding) -> str:
-    said = f"{finding.mark} {finding.meaning}。{finding.note}"
+    verdict = f"{finding.mark} {finding.meaning}。{finding.note}"
     if not finding.text:
-        return said
+        return verdict
     force = f"（{finding.effective_date} 起施行）" if finding.effective_date else ""
-    return f"{said}\n《{finding.law_name}》{finding.article_number}{force}：{shorten(finding.text, _ARTICLE_LENGTH)}"
+    return f"{verdict}\n《{finding.law_name}》{finding.article_number}{force}：{shorten(finding.text, _ARTICLE_LENGTH)}"
 
 
 def _plain_docx(text: str) -> bytes:

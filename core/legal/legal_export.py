@@ -31,18 +31,16 @@ def citation_with_text(article: LegalArticle) -> str:
 
 def article_facts(article: LegalArticle) -> list[str]:
     """Return the known facts of an article: 效力级别, status, issuer and dates."""
-    return _facts(article.kind, article.status, article.published, article.effective_date, article.issuer)
+    return _facts(article.published, article.effective_date, article.kind, article.status, article.issuer)
 
 
 def law_facts(law: LawVersion, status: LawStatus) -> list[str]:
-    return _facts(law.kind, status, law.published, law.effective, law.issuer)
+    return _facts(law.published, law.effective, law.kind, status, law.issuer)
 
 
-def _facts(
-    kind: str | None, status: str | None, published: str | None, effective: str | None, issuer: str | None
-) -> list[str]:
+def _facts(published: str | None, effective: str | None, *facts: str | None) -> list[str]:
     days = (f"{published} 公布" if published else None, f"{effective} 施行" if effective else None)
-    return [str(fact) for fact in (kind, status, issuer, *days) if fact]
+    return [str(fact) for fact in (*facts, *days) if fact]
 
 
 def case_facts(case: CourtCase) -> list[str]:
@@ -68,9 +66,7 @@ def _article_body(article: LegalArticle) -> Iterable[str]:
         yield f"*{escape_line(' · '.join([*article_facts(article), source_name(article.source)]))}*"
     yield _paragraphs(article.content)
     if article.references:
-        targets = (
-            f"《{found.law_name}》{found.article_number}：{found.content or '库中没有'}" for found in article.references
-        )
+        targets = (f"《{one.law_name}》{one.article_number}：{one.content or '库中没有'}" for one in article.references)
         yield "\n".join(f"- {escape_line(target)}" for target in targets)
     if article.url:
         yield f"<{link_target(article.url)}>"
@@ -136,6 +132,7 @@ def as_json(document: dict[str, Any]) -> str:
 
 def law_jsonl(law: LawVersion, status: LawStatus, articles: Iterable[StoredArticle]) -> str:
     """Return a law as one line of the importable JSONL."""
+    texts = [{"number": str(one.number) or None, "path": list(one.path), "text": one.text} for one in articles]
     return _record(
         {
             "type": "law",
@@ -146,10 +143,7 @@ def law_jsonl(law: LawVersion, status: LawStatus, articles: Iterable[StoredArtic
             "effective": law.effective,
             "status": status,
             "source": law.source,
-            "articles": [
-                {"number": str(article.number) or None, "path": list(article.path), "text": article.text}
-                for article in articles
-            ],
+            "articles": texts,
         }
     )
 
@@ -164,26 +158,26 @@ def _record(document: dict[str, Any]) -> str:
 
 def findings_json(drafts: Sequence[CheckedDraft]) -> str:
     """Return the findings as JSON. One draft is a plain report; several are listed under `drafts`, each with its name."""
-    reports = [{"file": name, **findings_report(verdicts)} for name, verdicts in drafts]
+    reports = [{"file": name, **findings_report(findings)} for name, findings in drafts]
     return as_json(reports[0] if len(reports) == 1 else {"drafts": reports})
 
 
 # ── CSV ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _COLUMNS: dict[str, Callable[[StatuteFinding], str | None]] = {
-    "标记": lambda verdict: verdict.mark.value,
-    "结论": lambda verdict: verdict.meaning,
-    "引用": lambda verdict: verdict.cited,
-    "法规": lambda verdict: verdict.law_name,
-    "条": lambda verdict: verdict.article_number,
-    "说明": lambda verdict: verdict.note,
-    "引文": lambda verdict: verdict.quote,
-    "所述": lambda verdict: verdict.claim,
-    "条文": lambda verdict: verdict.text,
-    "施行日期": lambda verdict: verdict.effective_date,
+    "标记": lambda finding: finding.mark.value,
+    "结论": lambda finding: finding.meaning,
+    "引用": lambda finding: finding.cited,
+    "法规": lambda finding: finding.law_name,
+    "条": lambda finding: finding.article_number,
+    "说明": lambda finding: finding.note,
+    "引文": lambda finding: finding.quote,
+    "所述": lambda finding: finding.claim,
+    "条文": lambda finding: finding.text,
+    "施行日期": lambda finding: finding.effective_date,
 }
 
 
 def findings_csv(drafts: Iterable[CheckedDraft]) -> str:
-    rows = ([name, *(value(one) for value in _COLUMNS.values())] for name, verdicts in drafts for one in verdicts)
+    rows = ([name, *(value(one) for value in _COLUMNS.values())] for name, findings in drafts for one in findings)
     return to_csv(["文稿", *_COLUMNS], rows)

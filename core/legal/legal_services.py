@@ -73,9 +73,8 @@ class LegalServices:
         return _holdings(self.library, self.library.version, date.today())
 
     def check(self, text: str, question: str = "") -> StatuteCheck | None:
-        """Check the statutes that a text cites. Returns None for a text that cites none. The result is cached per text,
-        index and day, because pages draw it often. `question` is the question that the text answers; a time in it
-        decides which version of a law counts."""
+        """Check the statutes that a text cites; None for a text that cites none. Cached per text, index and day. A time
+        in the question that the text answers decides which version of a law counts."""
         today = date.today()
         return _check(self.verifier, text, single_past_period(question, today), self.library.version, today)
 
@@ -84,21 +83,19 @@ class LegalServices:
         return _cited_in(self.verifier, judgment, self.library.version, date.today())
 
     def articles_for(self, question: str, rewritten_question: str = "") -> SearchResponse | None:
-        """Search the library for articles that answer a question. Returns None if it has no good answer.
-        `rewritten_question` is a model's reading of the question. It is searched beside the reader's own words, or
-        instead of them if the library finds nothing for these. It never removes what they find."""
+        """Search the library for articles that answer a question; None if it has no good answer. A model's
+        `rewritten_question` is searched beside the reader's own words, or alone if these find nothing."""
         index = self.library.index()
         wordings = _legal_wordings(index, question, rewritten_question) if index else []
         if not wordings:
             return None
+        best, *others = wordings
         as_of = single_past_period(question, date.today())
-        found = RegulationService(self.library).search(
-            wordings[0], MAX_ARTICLES, other_wordings=wordings[1:], as_of=as_of
-        )
+        found = RegulationService(self.library).search(best, MAX_ARTICLES, other_wordings=others, as_of=as_of)
         if not found.results:
             return None
         return SearchResponse(
-            SearchQuery(wordings[0], type=SearchType.REGULATION),
+            SearchQuery(best, type=SearchType.REGULATION),
             tuple(article_source(self.public_url, one, rank) for rank, one in enumerate(found.results, 1)),
             (Attempt(LAWS, AttemptOutcome.OK, found.search_time),),
             provider=LAWS,
@@ -107,31 +104,28 @@ class LegalServices:
         )
 
     def regulations(
-        self, user: Visitor | None, session_cache: SessionCache | None = None, search: SearchService | None = None
+        self, visitor: Visitor | None, session_cache: SessionCache | None = None, search: SearchService | None = None
     ) -> RegulationService:
-        """Return the service for statutes. `user` is whose limit counts a search of the web. `search` is the one that
+        """Return the service for statutes. `visitor` is whose limit counts a search of the web. `search` is the one that
         an answer under way began with."""
-        return RegulationService(self.library, self._web_fallback(SearchType.REGULATION, user, session_cache, search))
+        fallback = self._web_fallback(SearchType.REGULATION, visitor, session_cache, search)
+        return RegulationService(self.library, fallback)
 
     def cases(
-        self, user: Visitor | None, session_cache: SessionCache | None = None, search: SearchService | None = None
+        self, visitor: Visitor | None, session_cache: SessionCache | None = None, search: SearchService | None = None
     ) -> CaseService:
         """Return the service for cases; the arguments are those of `regulations`."""
-        return CaseService(self.library, self._web_fallback(SearchType.CASE, user, session_cache, search))
+        return CaseService(self.library, self._web_fallback(SearchType.CASE, visitor, session_cache, search))
 
     def _web_fallback(
-        self,
-        kind: SearchType,
-        visitor: Visitor | None,
-        session_cache: SessionCache | None,
-        search: SearchService | None,
+        self, kind: SearchType, visitor: Visitor | None, cache: SessionCache | None, search: SearchService | None
     ) -> Fallback | None:
         """Return the web search for what the library does not hold; None where no engine reaches the web."""
         web = search or self._search()
         if not web.reaches_web:
             return None
         return lambda query, limit: web.search(
-            SearchQuery(query, type=kind, limit=limit), visitor=visitor, session_cache=session_cache
+            SearchQuery(query, type=kind, limit=limit), visitor=visitor, session_cache=cache
         )
 
 
@@ -157,29 +151,25 @@ def _check(verifier: Verifier, text: str, asked: Period | None, version: str | N
     if version is None:
         cites = any(citation.law for citation in find_citations(text))
         return StatuteCheck((), has_index=False) if cites else None
-    verdicts = _without_duplicates(verifier.verify(text, Author.MODEL, asked_period=asked))
-    return StatuteCheck(tuple(verdicts)) if verdicts else None
+    findings = _without_duplicates(verifier.verify(text, Author.MODEL, asked_period=asked))
+    return StatuteCheck(findings) if findings else None
 
 
 @lru_cache(maxsize=JUDGMENT_CACHE_SIZE)
 def _cited_in(verifier: Verifier, judgment: str, version: str | None, day: date) -> tuple[StatuteFinding, ...]:
-    return tuple(_without_duplicates(verifier.verify(judgment, Author.PERSON))) if version else ()
+    return _without_duplicates(verifier.verify(judgment, Author.PERSON)) if version else ()
 
 
 def _legal_wordings(index: LegalIndex, *wordings: str) -> list[str]:
-    """Return the wordings that the library answers well. One that names an article comes first, the others only
-    describe."""
+    """Return the wordings that the library answers well, those that name an article first."""
     lines = dict.fromkeys(one_line(words)[:MAX_QUESTION_LENGTH] for words in wordings)
     fitting = [words for words in lines if is_legal_question(index, words)]
     return sorted(fitting, key=lambda words: not any(one.law for one in find_citations(words, index.is_known)))
 
 
-def _without_duplicates(findings: Sequence[StatuteFinding]) -> list[StatuteFinding]:
+def _without_duplicates(findings: Sequence[StatuteFinding]) -> tuple[StatuteFinding, ...]:
     """Remove repeated findings, and a bare "exists" about an article for which there is another finding."""
-    known = {verdict.cited for verdict in findings if verdict.mark is not StatuteMark.EXISTS or verdict.note}
-    shown = [
-        verdict
-        for verdict in findings
-        if verdict.mark is not StatuteMark.EXISTS or verdict.note or verdict.cited not in known
-    ]
-    return list({(one.mark, one.cited, one.quote, one.note): one for one in shown}.values())
+    bare = {one for one in findings if one.mark is StatuteMark.EXISTS and not one.note}
+    known = {one.cited for one in findings if one not in bare}
+    shown = [one for one in findings if one not in bare or one.cited not in known]
+    return tuple({(one.mark, one.cited, one.quote, one.note): one for one in shown}.values())

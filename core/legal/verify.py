@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum, auto
 from typing import Any, NamedTuple
@@ -23,13 +23,7 @@ from core.legal.text.paragraphs import excerpt
 from core.legal.text.periods import CitationPeriod, CitationPeriods, Period, PeriodSource
 from core.legal.text.quotations import Quotation, find_quotations, is_quoted_from
 from core.legal.text.restatement import Restatement, find_restatements, group_citations
-from core.legal.text.rule_comparison import (
-    LawArticleWords,
-    RuleMatch,
-    compare_with_article,
-    contained_share,
-    word_pairs,
-)
+from core.legal.text.rule_comparison import ArticleWords, RuleMatch, compare_with_article, contained_share, word_pairs
 from core.legal.text.statute_citations import Citation, find_citations
 
 _FITS = 0.5
@@ -136,9 +130,9 @@ class StatuteFinding:
 def findings_report(findings: Sequence[StatuteFinding]) -> dict[str, Any]:
     """Return all findings and the count of each mark, as JSON."""
     return {
-        "citations": [verdict.to_json() for verdict in findings],
+        "citations": [finding.to_json() for finding in findings],
         "total": len(findings),
-        "counts": {mark.value: sum(verdict.mark is mark for verdict in findings) for mark in StatuteMark},
+        "counts": {mark.value: sum(finding.mark is mark for finding in findings) for mark in StatuteMark},
     }
 
 
@@ -158,16 +152,14 @@ class Verifier:
         if index is None:
             raise NoLegalIndex
         simple = to_simplified(text)
-        cited = group_citations(simple, _citations_of_laws(index, find_citations(simple, index.is_known)))
-        books, times = _LawTexts(index), CitationPeriods(simple, as_of, asked_period)
+        groups = group_citations(simple, _citations_of_laws(index, find_citations(simple, index.is_known)))
+        texts, periods = _LawTexts(index), CitationPeriods(simple, as_of, asked_period)
+        claims = zip(groups, find_quotations(simple, groups), find_restatements(simple, groups), strict=True)
+        passages = [_Passage(text, group.citations, quote, claim, author) for group, quote, claim in claims]
         return [
-            _CitationCheck(books, _Passage(text, together.citations, quote, said, author), citation).finding(
-                times.period_for(citation)
-            )
-            for together, quote, said in zip(
-                cited, find_quotations(simple, cited), find_restatements(simple, cited), strict=True
-            )
-            for citation in together.citations
+            _CitationCheck(texts, passage, citation).finding(periods.period_for(citation))
+            for passage in passages
+            for citation in passage.citations
         ]
 
 
@@ -188,25 +180,21 @@ class _LawTexts:
 
     def __init__(self, index: LegalIndex) -> None:
         self.index = index
-        self._laws: dict[int, tuple[list[StoredArticle], LawArticleWords]] = {}
+        self._laws: dict[int, tuple[list[StoredArticle], ArticleWords]] = {}
         self._suggestions: dict[str, str] = {}
 
-    def closest_article(
-        self, law_id: int, claim: str, excluded_ids: Collection[int]
-    ) -> tuple[StoredArticle | None, float]:
-        """Return the article of a law that holds most of a claim, and the share that it holds."""
+    def closest_article(self, law_id: int, claim: str, skip: Collection[int]) -> tuple[StoredArticle | None, float]:
+        """Return the article of a law that holds most of a claim, and its share. `skip` are ids of articles."""
         if law_id not in self._laws:
             articles = self.index.articles(law_id)
-            self._laws[law_id] = articles, LawArticleWords([article.text for article in articles])
+            self._laws[law_id] = articles, ArticleWords([article.text for article in articles])
         articles, words = self._laws[law_id]
-        place, share = words.best_article(
-            claim, excluded={n for n, article in enumerate(articles) if article.id in excluded_ids}
-        )
+        skipped = {place for place, article in enumerate(articles) if article.id in skip}
+        place, share = words.best_article(claim, excluded=skipped)
         return (articles[place], share) if place >= 0 else (None, 0.0)
 
     def name_suggestion(self, name: str) -> str:
-        """Return the index's suggestion for an unknown name. Only the first names get one: each is compared with all
-        known names."""
+        """Return the index's suggestion for an unknown name. Only the first names get one, because it takes long."""
         if name not in self._suggestions and len(self._suggestions) < _MOST_ASKED_BACK:
             self._suggestions[name] = self.index.suggest_name(name)
         return self._suggestions.get(name, "")
@@ -235,51 +223,48 @@ ABROAD = "外国或其他法域的法律，未核"
 DRAFT = "草案，不是施行的法律，未核"
 OTHER_EDITION = "库中没有所指的版本，未核"
 _NOT_COMPARED = _Assessment(StatuteMark.EXISTS)
-_BEST = (
-    StatuteMark.AGREES,
-    StatuteMark.EXISTS,
-    StatuteMark.NOT_IN_FORCE,
-    StatuteMark.DIFFERS,
-    StatuteMark.MISSING,
-    StatuteMark.UNKNOWN,
-)
+_BEST_FIRST = "✓○⌛≠✗？"
+"""Marks in the order in which they count where two versions of a law may be meant."""
 
 
 class _CitationCheck:
-    def __init__(self, books: _LawTexts, passage: _Passage, citation: Citation) -> None:
-        self._books = books
-        self._index = books.index
+    def __init__(self, texts: _LawTexts, passage: _Passage, citation: Citation) -> None:
+        self._texts = texts
+        self._index = texts.index
         self._passage = passage
         self._citation = citation
+        self._name = citation.law or ""
         self._quote = passage.quotation.text if passage.quotation else None
-        self._law = self._index.resolve(citation.law or "")
+        self._law = self._index.resolve(self._name)
         self._edition = citation.edition or self._edition_in_name()
 
-    def finding(self, time: CitationPeriod | None = None) -> StatuteFinding:
+    def finding(self, time: CitationPeriod | None) -> StatuteFinding:
         if self._edition and self._edition.is_draft:
-            return self._to_finding(_Assessment(StatuteMark.UNKNOWN, unchecked_reason=DRAFT), self._citation.law or "")
+            return self._to_finding(_Assessment(StatuteMark.UNKNOWN, unchecked_reason=DRAFT))
         if self._law is None:
-            return self._unknown_law(self._citation.law or "")
+            return self._unknown_law()
         if self._edition:
             return self._check_edition(self._law, self._edition)
         return self._check_at_time(self._law, time) if time else self._check_current(self._law)
 
     def _check_current(self, law: LawVersion) -> StatuteFinding:
-        found = self._index.article(law.id, self._citation.article)
-        if found is None:
+        article = self._index.article(law.id, self._citation.article)
+        if article is None:
             return self._missing_article(law)
-        gap = self._missing_part(law, found)
-        if gap:
-            return self._version_with_part(law) or self._to_finding(_Assessment(StatuteMark.MISSING, gap), law, found)
-        finding = self._compare(law, found)
-        if finding.mark is StatuteMark.DIFFERS:
-            return self._version_that_agrees(law) or self._to_finding(finding, law, found)
+        if gap := self._missing_part(law, article):
+            older = self._check_others(law, "只见于{}，现行条文没有这一款项。", self._has_part)
+            return older or self._to_finding(_Assessment(StatuteMark.MISSING, gap), law, article)
+        result = self._compare(law, article)
+        if result.mark is StatuteMark.DIFFERS:
+            what = "引文" if self._quote else "所述内容"
+            older = self._check_others(law, f"{what}出自{{}}，现行条文已不同。", self._agrees)
+            return older or self._to_finding(result, law, article)
         status = self._index.status(law)
-        if status is not LawStatus.IN_FORCE:
-            return self._to_finding(
-                _Assessment(StatuteMark.NOT_IN_FORCE, self._reason_not_in_force(law, status)), law, found
-            )
-        return self._to_finding(finding, law, found)
+        if status is LawStatus.NOT_YET_IN_FORCE:
+            result = _Assessment(StatuteMark.NOT_IN_FORCE, f"自{law.effective}起施行，目前尚未生效。")
+        elif status is not LawStatus.IN_FORCE:
+            result = _Assessment(StatuteMark.NOT_IN_FORCE, self._repeal_note(law.key) or "该法规已废止。")
+        return self._to_finding(result, law, article)
 
     def _check_at_time(self, law: LawVersion, time: CitationPeriod) -> StatuteFinding:
         """Check against the version in force at a time (行为时法). A time that only stands before the citation may be
@@ -287,69 +272,67 @@ class _CitationCheck:
         then = version_on(self._index, law.key, time.period)
         if not then.is_exact and time.source is PeriodSource.CHOICE:
             return self._to_finding(_Assessment(StatuteMark.UNKNOWN, then.note, unchecked_reason=OTHER_EDITION), law)
+        today = self._check_current(law)
         if not then.is_exact:
-            today = self._check_current(law)
             return replace(today, note=f"{today.note}{then.note}按现行文本核对。")
         ended_later = self._index.repeal(law.key) and not self._index.repeal(law.key, time.period.first)
         if then.law == law and not ended_later:
-            return self._check_current(law)
-        verdict = self._check_version(then.law, f"按 {time.period.spaced}施行的版本（{then.law.published} 公布）核对。")
-        today = self._check_current(law)
-        if time.source is not PeriodSource.SENTENCE and today.mark is StatuteMark.AGREES and verdict.mark in PROBLEMS:
-            return replace(verdict, note=f"{verdict.note}所述是现行文本。")
-        if time.source is not PeriodSource.SENTENCE or verdict.mark is StatuteMark.AGREES:
-            return verdict
-        if _BEST.index(verdict.mark) <= _BEST.index(today.mark):
-            return verdict
+            return today
+        past = self._check_version(then.law, f"按 {time.period.spaced}施行的版本（{then.law.published} 公布）核对。")
+        if time.source is not PeriodSource.SENTENCE:
+            is_current_text = today.mark is StatuteMark.AGREES and past.mark in PROBLEMS
+            return replace(past, note=f"{past.note}所述是现行文本。") if is_current_text else past
+        if _BEST_FIRST.index(past.mark) <= _BEST_FIRST.index(today.mark):
+            return past
         other = f"{time.period.spaced}施行的是 {then.law.published} 公布的版本，请核对适用哪一版。"
         return replace(today, note=today.note + other)
 
-    def _unknown_law(self, name: str) -> StatuteFinding:
-        repeal = self._index.repeal(law_key(name))
-        if repeal is None:
-            meant = self._books.name_suggestion(name)
-            return self._to_finding(
-                _Assessment(
-                    StatuteMark.UNKNOWN, meant, unchecked_reason=ABROAD if is_abroad(name) and not meant else ""
-                ),
-                name,
-            )
-        by = self._index.version(repeal.law_id)
-        return self._to_finding(_Assessment(StatuteMark.NOT_IN_FORCE, f"已由《{by.name}》{repeal.number}废止。"), name)
+    def _unknown_law(self) -> StatuteFinding:
+        if repealed := self._repeal_note(law_key(self._name)):
+            return self._to_finding(_Assessment(StatuteMark.NOT_IN_FORCE, repealed))
+        meant = self._texts.name_suggestion(self._name)
+        reason = ABROAD if is_abroad(self._name) and not meant else ""
+        return self._to_finding(_Assessment(StatuteMark.UNKNOWN, meant, unchecked_reason=reason))
+
+    def _repeal_note(self, key: str) -> str:
+        repeal = self._index.repeal(key)
+        return f"已由《{self._index.version(repeal.law_id).name}》{repeal.number}废止。" if repeal else ""
 
     def _missing_article(self, law: LawVersion) -> StatuteFinding:
         if not law.article_count:
             return self._to_finding(_Assessment(StatuteMark.UNKNOWN, "库中这份文件没有分条。"), law)
-        for version, found in self._other_versions(law):
-            note = f"只见于{_version_name(version)}，现行文本没有这一条。"
-            return self._to_finding(_Assessment(StatuteMark.NOT_IN_FORCE, note), version, found)
-        return self._to_finding(
-            _Assessment(StatuteMark.MISSING, f"全文共{to_chinese(self._index.highest(law.id))}条。"), law
-        )
+        older = self._check_others(law, "只见于{}，现行文本没有这一条。", lambda *_: True)
+        return older or self._to_finding(_Assessment(StatuteMark.MISSING, self._article_total(law)), law)
+
+    def _article_total(self, law: LawVersion) -> str:
+        return f"全文共{to_chinese(self._index.highest(law.id))}条。"
 
     def _missing_part(self, law: LawVersion, found: StoredArticle) -> str:
         """Return a note about the part of a citation that the article lacks: the end of a range, a 款 or an 项."""
         citation = self._citation
         if citation.last and not self._index.article(law.id, citation.last):
-            return f"没有{citation.last}，全文共{to_chinese(self._index.highest(law.id))}条。"
+            return f"没有{citation.last}，{self._article_total(law)}"
         if citation.last or excerpt(found.text, citation.paragraph, citation.item):
             return ""
         if citation.paragraph and excerpt(found.text, citation.paragraph, None) is None:
             return f"该条没有第{to_chinese(citation.paragraph)}款。"
         return f"该处没有第（{to_chinese(citation.item)}）项。" if citation.item else ""
 
+    def _has_part(self, law: LawVersion, article: StoredArticle) -> bool:
+        return not self._missing_part(law, article)
+
     # ── Comparison with the article ───────────────────────────────────────────────────────────────────────────────
 
     def _compare(self, law: LawVersion, found: StoredArticle) -> _Assessment:
-        if len(self._passage.citations) > _MOST_TOGETHER:
+        _, citations, quotation, restatement, _ = self._passage
+        if len(citations) > _MOST_TOGETHER:
             return _NOT_COMPARED
-        if self._passage.quotation:
-            return self._compare_quotation(self._passage.quotation, found)
-        return (
-            self._compare_restatement(self._passage.restatement, law, found)
-            if self._passage.restatement
-            else _NOT_COMPARED
-        )
+        if quotation:
+            return self._compare_quotation(quotation, found)
+        return self._compare_restatement(restatement, law, found) if restatement else _NOT_COMPARED
+
+    def _agrees(self, law: LawVersion, article: StoredArticle) -> bool:
+        return self._compare(law, article).mark is StatuteMark.AGREES
 
     def _compare_quotation(self, quotation: Quotation, found: StoredArticle) -> _Assessment:
         if not is_quoted_from(quotation.text, found.text):
@@ -364,23 +347,20 @@ class _CitationCheck:
         compared = compare_with_article(restatement.text, found.text, citation.paragraph, citation.item)
         if compared.match is RuleMatch.AGREES:
             return _Assessment(StatuteMark.AGREES) if restatement.is_complete else _NOT_COMPARED
-        if (citation.paragraph or citation.item) and compare_with_article(
-            restatement.text, found.text
-        ).match is RuleMatch.AGREES:
+        names_part = citation.paragraph or citation.item
+        if names_part and compare_with_article(restatement.text, found.text).match is RuleMatch.AGREES:
             return _Assessment(StatuteMark.EXISTS, "所述内容在该条的其他款项，请核对。")
-        together = list(self._cited_articles(law))
-        if compared.match is RuleMatch.CONTRADICTS and len(together) == 1:
+        cited = list(self._cited_articles(law))
+        if compared.match is RuleMatch.CONTRADICTS and len(cited) == 1:
             return _Assessment(StatuteMark.DIFFERS, _contradiction_note(compared.claimed, compared.actual))
-        return self._compare_loosely(restatement, law, together)
+        return self._compare_loosely(restatement, law, cited)
 
-    def _compare_loosely(
-        self, restatement: Restatement, law: LawVersion, together: Sequence[StoredArticle]
-    ) -> _Assessment:
+    def _compare_loosely(self, restatement: Restatement, law: LawVersion, cited: list[StoredArticle]) -> _Assessment:
         """Assess a restatement that neither agrees nor contradicts: it may belong to another article, or to none."""
-        own = contained_share(restatement.text, "\n".join(article.text for article in together))
+        own = contained_share(restatement.text, "\n".join(article.text for article in cited))
         if own >= _FITS or len(word_pairs(restatement.text)) < _LEAST_PAIRS:
             return _NOT_COMPARED
-        other, share = self._books.closest_article(law.id, restatement.text, {article.id for article in together})
+        other, share = self._texts.closest_article(law.id, restatement.text, {article.id for article in cited})
         if other and other.number.number and share > own + _FITS_BETTER:
             if self._passage.author is Author.MODEL or share >= _FITS_CLEARLY:
                 return _Assessment(StatuteMark.DIFFERS, f"更像{other.number}。")
@@ -393,11 +373,9 @@ class _CitationCheck:
     def _cited_articles(self, law: LawVersion) -> Iterator[StoredArticle]:
         """Yield the articles that share one restatement: 第三条、第四条, 第二条至第五条."""
         for citation in self._passage.citations:
-            last = citation.last or citation.article
-            for number in range(
-                citation.article.number, min(last.number, citation.article.number + _LONGEST_RANGE) + 1
-            ):
-                wanted = citation.article if number == citation.article.number else ArticleNumber(number)
+            first, last = citation.article, citation.last or citation.article
+            for number in range(first.number, min(last.number, first.number + _LONGEST_RANGE) + 1):
+                wanted = first if number == first.number else ArticleNumber(number)
                 if article := self._index.article(law.id, wanted):
                     yield article
 
@@ -405,36 +383,29 @@ class _CitationCheck:
 
     def _edition_in_name(self) -> Edition | None:
         """Return the edition inside 《》, as in 公司法（2018年修正）. 宪法修正案（2018年） is a document of its own."""
-        name = self._citation.law or ""
-        return None if self._law and self._law.key == law_key(name) else edition_of_name(name)
+        return None if self._law and self._law.key == law_key(self._name) else edition_of_name(self._name)
 
     def _check_edition(self, law: LawVersion, edition: Edition) -> StatuteFinding:
         version = self._version(law, edition)
         if version is None:
-            held = "、".join(one.published or "日期不详" for one in self._index.versions(law.key))
-            return self._to_finding(
-                _Assessment(StatuteMark.UNKNOWN, f"库中只有{held}公布的版本。", unchecked_reason=OTHER_EDITION), law
-            )
+            days = "、".join(one.published or "日期不详" for one in self._index.versions(law.key))
+            note = f"库中只有{days}公布的版本。"
+            return self._to_finding(_Assessment(StatuteMark.UNKNOWN, note, unchecked_reason=OTHER_EDITION), law)
         note = f"按{_version_name(version)}核对" + ("。" if version == law else "，不是现行文本。")
-        verdict = self._check_version(version, note)
-        if (
-            verdict.mark is StatuteMark.DIFFERS and not edition.year
-        ):  # 旧刑法 may mean a version that the library does not hold
-            return replace(
-                verdict, mark=StatuteMark.UNKNOWN, note=note, unchecked_reason=OTHER_EDITION, is_misquoted=False
-            )
-        return verdict
+        finding = self._check_version(version, note)
+        if finding.mark is not StatuteMark.DIFFERS or edition.year:
+            return finding
+        # 旧刑法 may mean a version that the library does not hold.
+        return replace(finding, mark=StatuteMark.UNKNOWN, note=note, unchecked_reason=OTHER_EDITION, is_misquoted=False)
 
     def _check_version(self, version: LawVersion, note: str) -> StatuteFinding:
         """Check against a version that the text or the reader chose."""
-        found = self._index.article(version.id, self._citation.article)
-        if found is None:
-            highest = to_chinese(self._index.highest(version.id))
-            return self._to_finding(_Assessment(StatuteMark.MISSING, f"{note}全文共{highest}条。"), version)
-        if gap := self._missing_part(version, found):
-            return self._to_finding(_Assessment(StatuteMark.MISSING, note + gap), version, found)
-        finding = self._compare(version, found)
-        return self._to_finding(finding._replace(note=note + finding.note), version, found)
+        article = self._index.article(version.id, self._citation.article)
+        gap = self._missing_part(version, article) if article else self._article_total(version)
+        if article is None or gap:
+            return self._to_finding(_Assessment(StatuteMark.MISSING, note + gap), version, article)
+        result = self._compare(version, article)
+        return self._to_finding(result._replace(note=note + result.note), version, article)
 
     def _version(self, law: LawVersion, edition: Edition) -> LawVersion | None:
         """Return the version that an edition names. With a year: the version made in that year, else the one in force
@@ -448,55 +419,37 @@ class _CitationCheck:
             return made[0] if made else None
         return next((one for one in versions if one.begins and one.begins[:4] <= year), None)
 
-    def _other_versions(self, law: LawVersion) -> Iterator[tuple[LawVersion, StoredArticle]]:
+    def _check_others(
+        self, law: LawVersion, note: str, fits: Callable[[LawVersion, StoredArticle], bool]
+    ) -> StatuteFinding | None:
+        """Return a finding for another version of the law whose article fits, or None. `note` has {} for its name."""
         for version in self._index.versions(law.key):
-            found = self._index.article(version.id, self._citation.article) if version != law else None
-            if found:
-                yield version, found
-
-    def _version_with_part(self, law: LawVersion) -> StatuteFinding | None:
-        """Return a finding for an older version that has the cited 款 or 项, or None."""
-        for version, found in self._other_versions(law):
-            if not self._missing_part(version, found):
-                note = f"只见于{_version_name(version)}，现行条文没有这一款项。"
-                return self._to_finding(_Assessment(StatuteMark.NOT_IN_FORCE, note), version, found)
+            article = self._index.article(version.id, self._citation.article) if version != law else None
+            if article and fits(version, article):
+                result = _Assessment(StatuteMark.NOT_IN_FORCE, note.format(_version_name(version)))
+                return self._to_finding(result, version, article)
         return None
-
-    def _version_that_agrees(self, law: LawVersion) -> StatuteFinding | None:
-        """Return a finding for an older version that agrees with the text, or None."""
-        for version, found in self._other_versions(law):
-            if self._compare(version, found).mark is StatuteMark.AGREES:
-                what = "引文" if self._quote else "所述内容"
-                note = f"{what}出自{_version_name(version)}，现行条文已不同。"
-                return self._to_finding(_Assessment(StatuteMark.NOT_IN_FORCE, note), version, found)
-        return None
-
-    def _reason_not_in_force(self, law: LawVersion, status: LawStatus) -> str:
-        if status is LawStatus.NOT_YET_IN_FORCE:
-            return f"自{law.effective}起施行，目前尚未生效。"
-        repeal = self._index.repeal(law.key)
-        return f"已由《{self._index.version(repeal.law_id).name}》{repeal.number}废止。" if repeal else "该法规已废止。"
 
     def _to_finding(
-        self, finding: _Assessment, law: LawVersion | str, found: StoredArticle | None = None
+        self, result: _Assessment, law: LawVersion | None = None, article: StoredArticle | None = None
     ) -> StatuteFinding:
-        known = None if isinstance(law, str) else law
+        restatement = self._passage.restatement
         return StatuteFinding(
-            mark=finding.mark,
+            mark=result.mark,
             start=self._citation.start,
             end=self._citation.end,
             cited=self._passage.text[self._citation.start : self._citation.end],
-            law_name=law if isinstance(law, str) else law.name,
+            law_name=law.name if law else self._name,
             article_number=str(self._citation.article),
-            text=found.text if found else None,
+            text=article.text if article else None,
             quote=self._quote,
-            claim=self._passage.restatement.text if self._passage.restatement and not self._quote else None,
-            note=finding.note,
-            effective_date=known.effective if known else None,
-            published=known.published if known else None,
-            law_id=known.id if known else None,
-            is_misquoted=finding.is_misquoted,
-            unchecked_reason=finding.unchecked_reason,
+            claim=restatement.text if restatement and not self._quote else None,
+            note=result.note,
+            effective_date=law.effective if law else None,
+            published=law.published if law else None,
+            law_id=law.id if law else None,
+            is_misquoted=result.is_misquoted,
+            unchecked_reason=result.unchecked_reason,
         )
 
 

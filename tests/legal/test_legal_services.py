@@ -81,9 +81,9 @@ def test_a_text_is_looked_up_once_for_each_index(app: App, tmp_path: Path, monke
     verified: list[str] = []
     verify = app.legal.verifier.verify
 
-    def verify_once_more(text: str, by: Author, asked: Period | None) -> list[StatuteFinding]:
+    def verify_once_more(text: str, author: Author, asked_period: Period | None) -> list[StatuteFinding]:
         verified.append(text)
-        return verify(text, by, asked_period=asked)
+        return verify(text, author, asked_period=asked_period)
 
     monkeypatch.setattr(app.legal.verifier, "verify", verify_once_more)
     for _ in range(3):

@@ -19,24 +19,23 @@ def days_in(line: str) -> list[str]:
 
 
 def adopted(head: Sequence[str]) -> str | None:
-    """The last event above the text that is not a coming into force."""
+    """Return the day of the last event above the text that is not a coming into force."""
     return max((day for line in head if not _tells_force(line) for day in days_in(_QUOTED.sub("", line))), default=None)
 
 
 def history(head: Sequence[str]) -> tuple[str, ...]:
-    """The day on which a law was first made and those on which it was amended, oldest first, as far as its head says."""
-    told = [(line, day) for line in head for day in days_in(_QUOTED.sub("", line)) if not _tells_force(line)]
-    amended = {day for line, day in told if _AMENDS.search(line)}
-    first = min((day for _, day in told), default=None)
+    """Return the day on which a law was first made and the days of its amendments, as far as its head says."""
+    events = [(line, day) for line in head for day in days_in(_QUOTED.sub("", line)) if not _tells_force(line)]
+    amended = {day for line, day in events if _AMENDS.search(line)}
+    first = min((day for _, day in events), default=None)
     return tuple(sorted(amended | {first})) if first else ()
 
 
 def in_force(
     head: Sequence[str], articles: Sequence[str], published: str | None, recorded: str | None = None
 ) -> str | None:
-    """The date of coming into force, or None. The last article is not to be trusted alone: after an amendment (修正) it
-    still names the day on which the first version came into force, so a day before the publication of this version says
-    nothing about this version."""
+    """Return the day of coming into force, or None. After an amendment (修正) the last article still names the day of
+    the first version, so a day before the publication of this version does not count."""
     earliest = published or ""
     stated = [day for line in head if _tells_force(line) for day in days_in(line)[:1]]
     if stated and stated[-1] >= earliest:

@@ -71,16 +71,14 @@ def is_not_a_law(name: str) -> bool:
 
 def edition_before(words: str) -> Edition | None:
     """Return the edition at the end of the words before a name: 2018年《公司法》, 1979年刑法, 旧刑法."""
-    found = _EDITION_BEFORE.search(words)
-    return _edition(found) if found else None
+    return _edition(_EDITION_BEFORE.search(words))
 
 
 def edition_in_brackets(brackets: str) -> Edition | None:
     """Return the edition in brackets: （2018年修正）, （草案）."""
     if _DRAFT.search(brackets):
         return Edition(brackets, is_draft=True)
-    found = _IN_BRACKETS.fullmatch(brackets.strip())
-    return _edition(found) if found else None
+    return _edition(_IN_BRACKETS.fullmatch(brackets.strip()))
 
 
 def edition_of_name(name: str) -> Edition | None:
@@ -89,5 +87,5 @@ def edition_of_name(name: str) -> Edition | None:
     return edition_in_brackets(plain(brackets[1])) if brackets else None
 
 
-def _edition(found: re.Match[str]) -> Edition:
-    return Edition(found[0], int(found["year"] or 0), bool(found["made"]))
+def _edition(match: re.Match[str] | None) -> Edition | None:
+    return Edition(match[0], int(match["year"] or 0), bool(match["made"])) if match else None

@@ -12,24 +12,23 @@ _ITEM = re.compile(rf"\(\s*({NUMERAL})\s*\)")
 
 def split_paragraphs(text: str) -> list[list[str]]:
     """Split an article into its 款. Each is a list of its own line and the lines of its items."""
-    found: list[list[str]] = []
+    paragraphs: list[list[str]] = []
     for line in text.splitlines():
-        if found and _ITEM.match(plain(line)):
-            found[-1].append(line)
+        if paragraphs and _ITEM.match(plain(line)):
+            paragraphs[-1].append(line)
         else:
-            found.append([line])
-    return found
+            paragraphs.append([line])
+    return paragraphs
 
 
 def excerpt(text: str, paragraph: int | None, item: int | None) -> str | None:
-    """Return the words of 第…款第…项, or None if there is no such part. Without a 款, items are counted in the whole
-    article."""
+    """Return the words of 第…款第…项, or None if there is no such part. Without a 款, any item of the article counts."""
     if not paragraph and not item:
         return None
-    found = split_paragraphs(text)
-    if paragraph and not 1 <= paragraph <= len(found):
+    paragraphs = split_paragraphs(text)
+    if paragraph and not 1 <= paragraph <= len(paragraphs):
         return None
-    lines = found[paragraph - 1] if paragraph else [line for lines in found for line in lines]
+    lines = paragraphs[paragraph - 1] if paragraph else text.splitlines()
     if not item:
         return "\n".join(lines)
     return next((line for line in lines if (mark := _ITEM.match(plain(line))) and _equals(mark[1], item)), None)

@@ -58,17 +58,17 @@ class Period(NamedTuple):
 
 
 def parse_period(text: str) -> Period | None:
-    """Return what the whole of a text names: 2019, 2019-05-01, 2019年5月. None for anything else, and for a day that no calendar has."""
+    """Return the period that a whole text names (2019, 2019-05-01, 2019年5月), or None. 2月30日 is none."""
     written = plain(text).strip()
     if re.fullmatch(r"\d{4}", written):
-        return _period(int(written))
-    return next((_of(one) for one in dates_in(written) if one.text == written), None)
+        return _period_of(WrittenDate(0, 0, written, int(written)))
+    return next((_period_of(one) for one in dates_in(written) if one.text == written), None)
 
 
 def find_periods(text: str) -> Iterator[Period]:
     """Yield every period in a text at which something happened, not those that only name the version of a law."""
     simple = plain(text)
-    written = [(one, period) for one in dates_in(simple) if (period := _of(one))]
+    written = [(one, period) for one in dates_in(simple) if (period := _period_of(one))]
     named = [citation for citation in find_citations(simple) if citation.edition] if written else []
     for one, period in written:
         edition = any(citation.start <= one.start < citation.end for citation in named)
@@ -109,13 +109,12 @@ class CitationPeriod(NamedTuple):
 class CitationPeriods:
     """Periods named in a text, to find the one that counts for a citation."""
 
-    def __init__(self, text: str, chosen_period: Period | None = None, asked_period: Period | None = None) -> None:
+    def __init__(self, text: str, chosen_period: Period | None, asked_period: Period | None) -> None:
         """Read the periods of a text. `asked_period` is the period of the question that the text answers."""
         self._text = text
         self._periods = list(find_periods(text))
-        self._chosen_period = chosen_period or next(
-            (one for one in self._periods if _DECISIVE.match(text, one.end)), None
-        )
+        stated = (one for one in self._periods if _DECISIVE.match(text, one.end))
+        self._chosen_period = chosen_period or next(stated, None)
         self._asked_period = asked_period
 
     def period_for(self, citation: Citation) -> CitationPeriod | None:
@@ -131,19 +130,14 @@ class CitationPeriods:
         return CitationPeriod(self._asked_period, PeriodSource.QUESTION)
 
 
-def _of(written: WrittenDate) -> Period | None:
+def _period_of(written: WrittenDate) -> Period | None:
     """Return the day, month or year; the whole year where a text names a part of it."""
-    if written.year is None:
+    year, months, day = written.year, written.months or (1, 12), written.day
+    if year is None or year < _EARLIEST:
         return None
-    first, last = written.months or (0, 0)
-    month = first if first == last else 0
-    return _period(written.year, month, written.day or 0, start=written.start, end=written.end)
-
-
-def _period(year: int, month: int = 0, day: int = 0, *, start: int = 0, end: int = 0) -> Period | None:
+    first, last = months if months[0] == months[1] else (1, 12)
     try:
-        first = date(year, month or 1, day or 1)
-        last = date(year, month or 12, day or monthrange(year, month or 12)[1])
+        begin, end = date(year, first, day or 1), date(year, last, day or monthrange(year, last)[1])
     except ValueError:
         return None
-    return Period(first.isoformat(), last.isoformat(), start, end) if year >= _EARLIEST else None
+    return Period(begin.isoformat(), end.isoformat(), written.start, written.end)

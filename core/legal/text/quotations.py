@@ -37,14 +37,12 @@ class Quotation(NamedTuple):
 
 
 def find_quotations(text: str, groups: Sequence[CitationGroup]) -> Iterator[Quotation | None]:
-    """Yield the quotation of each citation group, or None. It stands after 第…条规定：, in a block below, or right
-    before the citation."""
-    for position, one in enumerate(groups):
+    """Yield the quotation after 第…条规定：, in a block below or right before each citation group, or None."""
+    for position, group in enumerate(groups):
         until = groups[position + 1].start if position + 1 < len(groups) else len(text)
         begin = groups[position - 1].end if position else 0
-        found = _quotation_after(text[one.end : one.end + _REACH], until - one.end) or _quotation_before(
-            text[begin : one.start]
-        )
+        after = text[group.end : group.end + _REACH]
+        found = _quotation_after(after, until - group.end) or _quotation_before(text[begin : group.start])
         yield found if found and len(_letters(found.text)) >= _SHORTEST else None
 
 
@@ -68,8 +66,7 @@ def _read_quotation(after: str, opening: re.Match[str]) -> Quotation | None:
 
 
 def _closing_mark(text: str, opened: str, begin: int) -> int:
-    """Return the position of the closing mark. Quotations may hold quotations; if one is never closed, the first
-    closing mark counts."""
+    """Return the position of the closing mark of nested quotations; of the first one if an inner one stays open."""
     closed, depth = _PAIRS[opened], 1
     for place in range(begin, len(text)):
         depth += (text[place] == opened != closed) - (text[place] == closed)

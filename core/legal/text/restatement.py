@@ -1,5 +1,4 @@
-"""Restatements: the words around a citation that say what the article provides, in sentences, brackets, lists and
-tables."""
+"""Restatements: words around a citation that say what the article provides, in sentences, brackets, lists, tables."""
 
 from __future__ import annotations
 
@@ -70,48 +69,45 @@ class CitationGroup(NamedTuple):
 
 def group_citations(text: str, citations: Sequence[Citation]) -> list[CitationGroup]:
     """Group citations of one law that are only joined by 、, 和, 至 and the like."""
-    found: list[CitationGroup] = []
+    groups: list[CitationGroup] = []
     for citation in citations:
-        last = found[-1] if found else None
+        last = groups[-1] if groups else None
         if last and last.citations[0].law == citation.law and _JOINED.fullmatch(text, last.end, citation.start):
             last.citations.append(citation)
-            found[-1] = last._replace(end=citation.end)
+            groups[-1] = last._replace(end=citation.end)
         else:
-            found.append(CitationGroup(citation.start, citation.end, [citation]))
-    return found
+            groups.append(CitationGroup(citation.start, citation.end, [citation]))
+    return groups
 
 
-def find_restatement(text: str, group: CitationGroup, begin: int, until: int) -> Restatement | None:
-    """Return the restatement of a group between the positions `begin` and `until`, or None if the text only names the
-    articles."""
+def _find_restatement(text: str, group: CitationGroup, begin: int, until: int) -> Restatement | None:
+    """Return the restatement of a group between two positions, or None if the text only names the articles."""
     line_start = max(text.rfind("\n", max(0, group.start - _REACH), group.start) + 1, group.start - _REACH)
     before = text[line_start : group.start]
     if _BROKEN.search(before) or _HEARSAY.search(before):
         return None
     if before.lstrip().startswith("|"):
-        return _clean_restatement(_table_cells(text, line_start, group), is_attributed=True)
+        return _clean_restatement(_table_cells(text, line_start, group))
     if _is_bracketed(text, group, before):
-        return _clean_restatement(_restatement_before(text[begin : group.start], _BEFORE_BRACKET), is_attributed=True)
+        return _clean_restatement(_restatement_before(text[begin : group.start], _BEFORE_BRACKET))
     broken = until < len(text) and text[until] not in _ENDS
     after = _restatement_after(text[group.end : min(group.end + _REACH, until)], before, broken)
     if after or not (_SOURCE_NAMED.search(before) and _ENDS_THERE.match(text, group.end)):
         return after
-    return _clean_restatement(_restatement_before(text[begin : group.start], _SOURCE_NAMED), is_attributed=True)
+    return _clean_restatement(_restatement_before(text[begin : group.start], _SOURCE_NAMED))
 
 
 def find_restatements(text: str, groups: Sequence[CitationGroup]) -> Iterator[Restatement | None]:
-    for position, one in enumerate(groups):
-        begin = groups[position - 1].end if position else 0
-        until = _end_of_restatement(text, groups, position)
-        yield find_restatement(text, one, begin, until)
+    begin = 0
+    for position, group in enumerate(groups):
+        yield _find_restatement(text, group, begin, _end_of_restatement(text, groups, position))
+        begin = group.end
 
 
 def _end_of_restatement(text: str, groups: Sequence[CitationGroup], position: int) -> int:
-    """Return the position where the text turns to the next citation. One inside a rule (依照本法第十条的规定) is part
-    of the rule."""
+    """Return the position of the next citation. One inside a rule (依照本法第十条的规定) is part of the rule."""
     end = groups[position].end
-    for place in range(position + 1, len(groups)):
-        following = groups[place]
+    for following in groups[position + 1 :]:
         if following.start > end + _REACH:
             break
         if not _is_within_rule(text, following):
@@ -125,15 +121,12 @@ def _is_within_rule(text: str, group: CitationGroup) -> bool:
     if _BROKEN.search(before) or (text[group.start] == "本" and _NOT_CONTENT.match(text, group.end)):
         return True
     after = _AFTER.match(text[group.end : group.end + 60])
-    told = after and after["mark"].strip()
-    return not told and _REFERRED.search(before) is not None
+    return not (after and after["mark"].strip()) and _REFERRED.search(before) is not None
 
 
 def _is_bracketed(text: str, group: CitationGroup, before: str) -> bool:
-    return (
-        bool(_BEFORE_BRACKET.search(before))
-        and re.match(r"[^（(\n。]{0,40}[）)】\]]", text[group.end : group.end + 48]) is not None
-    )
+    closed = re.match(r"[^（(\n。]{0,40}[）)】\]]", text[group.end : group.end + 48])
+    return closed is not None and _BEFORE_BRACKET.search(before) is not None
 
 
 def _table_cells(text: str, line_start: int, group: CitationGroup) -> str:
@@ -143,24 +136,23 @@ def _table_cells(text: str, line_start: int, group: CitationGroup) -> str:
     cells = row.split("|")
     own = row[: group.start - line_start].count("|")
     rest = row[group.end - line_start :].split("|", 1)[0]
-    others = [cell.strip() for cell in cells[own + 1 :] if cell.strip()]
-    earlier = [cell.strip() for cell in cells[:own] if cell.strip()]
+    later = [cell.strip() for cell in cells[own + 1 :] if cell.strip()]
+    earlier = [cell.strip() for cell in cells[:own]]
     own_words = _AFTER.sub("", rest, count=1)
-    return max([*others, own_words] if others or len(own_words) > _LEAST else earlier, key=len, default="")
+    return max([*later, own_words] if later or len(own_words) > _LEAST else earlier, key=len, default="")
 
 
 def _restatement_after(window: str, before: str, is_interrupted: bool) -> Restatement | None:
-    lines = _ENDS_LINE.match(window)
-    if lines:
-        return _clean_restatement(_block_below(window[lines.end() :]), is_attributed=True)
+    if line := _ENDS_LINE.match(window):
+        return _clean_restatement(_block_below(window[line.end() :]))
     link = _AFTER.match(window)
     assert link is not None  # everything in it is optional
-    said, rest = window[: link.end()], window[link.end() :]
-    told = re.search(_SAYS, said) is not None
-    if not link["mark"].strip() and (_NOT_CONTENT.match(window) or not told or _REFERRED.search(before)):
+    rest, says = window[link.end() :], re.search(_SAYS, link[0]) is not None
+    if not link["mark"].strip() and (_NOT_CONTENT.match(window) or not says or _REFERRED.search(before)):
         return None
     end = _END.search(rest)
-    found = _clean_restatement(rest[: end.end()] if end else rest, is_attributed=told or "：" in said or ":" in said)
+    is_attributed = says or "：" in link[0] or ":" in link[0]
+    found = _clean_restatement(rest[: end.end()] if end else rest, is_attributed=is_attributed)
     return found._replace(is_complete=False) if found and is_interrupted and not end else found
 
 
@@ -172,12 +164,11 @@ def _block_below(below: str) -> str:
 
 
 def _restatement_before(before: str, link: re.Pattern[str]) -> str:
-    said = link.sub("", before[-_REACH:]).rstrip("。；;，, \n*_")
-    ends = [match.end() for match in _END.finditer(said)]
-    return said[ends[-1] :] if ends else said
+    words = link.sub("", before[-_REACH:]).rstrip("。；;，, \n*_")
+    return words[max((match.end() for match in _END.finditer(words)), default=0) :]
 
 
-def _clean_restatement(words: str, *, is_attributed: bool) -> Restatement | None:
+def _clean_restatement(words: str, *, is_attributed: bool = True) -> Restatement | None:
     cleaned = _NUMBERED.sub("", _OPENS.sub("", words, count=1))
     cleaned = re.sub(r"[*_`]{1,3}", "", cleaned).strip(" \t\n。！!？?，,：:；;、）)】]|")
     cleaned = _ASIDE.sub("", cleaned)

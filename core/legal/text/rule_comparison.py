@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import Enum, auto
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
+from operator import ge, gt, le, lt
 
 from core.legal.text.paragraphs import excerpt, split_paragraphs
 from core.legal.text.rule_words import RuleWord, WordKind, rule_words
@@ -37,11 +38,11 @@ _MEANING_CHANGERS = frozenset("或但被仅只前后外")
 _CONDITION = re.compile(r"^(?:经|未经|除|因|在|自|对|当|有)|(?:的|时|后|前)$")
 _LIST = re.compile(r"有?下列[^，,：:。；]{0,14}?(?:之一|者)?(?=的?[，,：:])")
 _ITEM_MARK = re.compile(r"^\s*[（(][^）)]{1,4}[）)]\s*")
-_LETTER = re.compile(r"\w+")
 _LIKELY = 4
 _OPPOSITE_BOUNDS = {("≥", "≤"), ("≥", "<"), (">", "≤"), (">", "<")}
+_FULFILS = {"≥": ge, ">": gt, "≤": le, "<": lt}
 
-
+_Words = Sequence[RuleWord]
 _Change = tuple[str, int, int, int, int]
 """One step of a difflib opcode: its kind, the stretch of the sentence, the stretch of the rule."""
 
@@ -69,14 +70,12 @@ def compare_with_article(
     claim: str, article: str, paragraph: int | None = None, item: int | None = None
 ) -> RuleComparison:
     """Compare each sentence of the claim with the rule of the article that is most like it."""
-    stated = [_Sentence(sentence) for sentence in _SENTENCE.split(claim)]
-    stated = [sentence for sentence in stated if sentence.words]
+    stated = [sentence for text in _SENTENCE.split(claim) if (sentence := _Sentence(text)).words]
     if not stated or any(len(sentence.words) > _LONGEST for sentence in stated):
         return UNSURE
     rules = [rule for text in split_rules(article, paragraph, item)[:_MOST_RULES] if (rule := _Sentence(text)).words]
     found = [_compare_with_closest(sentence, rules) for sentence in stated]
-    contradiction = next((one for one in found if one.match is RuleMatch.CONTRADICTS), None)
-    if contradiction:
+    if contradiction := next((one for one in found if one.match is RuleMatch.CONTRADICTS), None):
         return contradiction
     long_enough = sum(len(sentence.words) for sentence in stated) >= _LEAST_WORDS
     agrees = long_enough and all(one.match is RuleMatch.AGREES for one in found)
@@ -131,7 +130,7 @@ class _Sentence:
                 at += 1
         return [*found, range(begin, len(self.words))]
 
-    def text_of(self, words: Sequence[RuleWord]) -> str:
+    def text_of(self, words: _Words) -> str:
         return self.text[words[0].start : words[-1].end].strip() if words else ""
 
 
@@ -140,13 +139,9 @@ def _compare_with_closest(sentence: _Sentence, rules: Sequence[_Sentence]) -> Ru
     scored = sorted(((_overlap(sentence, rule), -place, rule) for place, rule in enumerate(rules)), reverse=True)[:3]
     if not scored:
         return UNSURE
-    best = scored[0][0]
-    found = [
-        _Alignment(sentence, rule).comparison() for score, _, rule in scored if score >= best - 0.02 or score > 0.9
-    ]
-    if any(one.match is RuleMatch.AGREES for one in found):
-        return RuleComparison(RuleMatch.AGREES)
-    return found[0]
+    closest = [rule for score, _, rule in scored if score >= scored[0][0] - 0.02 or score > 0.9]
+    found = [_Alignment(sentence, rule).comparison() for rule in closest]
+    return next((one for one in found if one.match is RuleMatch.AGREES), found[0])
 
 
 def _overlap(sentence: _Sentence, rule: _Sentence) -> float:
@@ -163,7 +158,7 @@ class _Alignment:
         self._equal = 0
         self._added: list[RuleWord] = []
         self._dropped: list[RuleWord] = []
-        self._changes: list[tuple[Sequence[RuleWord], Sequence[RuleWord]]] = []
+        self._changes: list[tuple[_Words, _Words]] = []
         self._has_gap = False
         for clause in sentence.clauses:
             self._align(clause)
@@ -220,31 +215,22 @@ class _Alignment:
 
     def comparison(self) -> RuleComparison:
         share = self._equal / len(self._sentence.words)
-        for said, rule in self._changes:
-            found = share >= _COMPARABLE and self._contradiction(said, rule, share)
-            if found:
+        for claimed, actual in self._changes if share >= _COMPARABLE else ():
+            if found := self._contradiction(claimed, actual, share):
                 return found
         return RuleComparison(RuleMatch.AGREES) if self._agrees() else UNSURE
 
-    def _contradiction(
-        self, claimed: Sequence[RuleWord], actual: Sequence[RuleWord], share: float
-    ) -> RuleComparison | None:
-        for mine in claimed:
-            for real in actual:
-                if _contradict(mine, real):
-                    return self._contradiction_between(mine, real)
+    def _contradiction(self, claimed: _Words, actual: _Words, share: float) -> RuleComparison | None:
+        for mine, real in product(claimed, actual):
+            if _contradict(mine, real):
+                return RuleComparison(RuleMatch.CONTRADICTS, self._sentence.text_of([mine]), self._rule.text_of([real]))
         small = len(claimed) + len(actual) <= _SMALL_CHANGE and share >= _NEGATION_COMPARABLE
         if small and _negation_parity(claimed) != _negation_parity(actual):
             return RuleComparison(RuleMatch.CONTRADICTS, self._sentence.text_of(claimed), self._rule.text_of(actual))
         return None
 
-    def _contradiction_between(self, claimed: RuleWord, actual: RuleWord) -> RuleComparison:
-        return RuleComparison(RuleMatch.CONTRADICTS, self._sentence.text_of([claimed]), self._rule.text_of([actual]))
-
     def _agrees(self) -> bool:
-        if self._has_gap:
-            return False
-        if any(word.key not in _FILLER_WORDS for word in self._added):
+        if self._has_gap or any(word.key not in _FILLER_WORDS for word in self._added):
             return False
         if any(word.kind is not WordKind.PLAIN or word.key in _MEANING_CHANGERS for word in self._dropped):
             return False
@@ -260,14 +246,14 @@ class _Alignment:
         return False
 
 
-def _changes(said: Sequence[str], rule: Sequence[str]) -> list[_Change]:
+def _changes(claim: Sequence[str], rule: Sequence[str]) -> list[_Change]:
     """Return the opcodes between two word lists, anchored at their longest common stretch."""
-    anchor = SequenceMatcher(None, said, rule, autojunk=False).find_longest_match()
+    anchor = SequenceMatcher(None, claim, rule, autojunk=False).find_longest_match()
     if not anchor.size:
-        return [("replace", 0, len(said), 0, len(rule))]
+        return [("replace", 0, len(claim), 0, len(rule))]
     a, b, size = anchor
-    before = SequenceMatcher(None, said[:a][::-1], rule[:b][::-1], autojunk=False).get_opcodes()
-    after = SequenceMatcher(None, said[a + size :], rule[b + size :], autojunk=False).get_opcodes()
+    before = SequenceMatcher(None, claim[:a][::-1], rule[:b][::-1], autojunk=False).get_opcodes()
+    after = SequenceMatcher(None, claim[a + size :], rule[b + size :], autojunk=False).get_opcodes()
     return [
         *((change, a - j, a - i, b - n, b - m) for change, i, j, m, n in reversed(before)),
         ("equal", a, a + size, b, b + size),
@@ -293,23 +279,15 @@ def _is_within_bound(claimed: RuleWord, actual: RuleWord) -> bool:
     """Return whether a number falls under the bound of the rule: two years are a case of 一年以上."""
     if claimed.bound or claimed.value is None or actual.value is None:
         return False
-    match actual.bound:
-        case "≥":
-            return claimed.value >= actual.value
-        case ">":
-            return claimed.value > actual.value
-        case "≤":
-            return claimed.value <= actual.value
-        case "<":
-            return claimed.value < actual.value
-    return False
+    fulfils = _FULFILS.get(actual.bound)
+    return fulfils is not None and bool(fulfils(claimed.value, actual.value))
 
 
 def _negation_parity(words: Iterable[RuleWord]) -> int:
     return sum(word.kind is WordKind.NEGATION or word.key in ("不得", "无需") for word in words) % 2
 
 
-class LawArticleWords:
+class ArticleWords:
     """Index of all articles of a law, to find the one that holds most of a claim."""
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -329,14 +307,12 @@ class LawArticleWords:
 
 
 def _letter_pairs(text: str) -> set[str]:
-    letters = "".join(_LETTER.findall(text))
-    return {letters[place : place + 2] for place in range(len(letters) - 1)}
+    return {one + other for one, other in pairwise(re.sub(r"\W", "", text))}
 
 
 def contained_share(claim: str, text: str) -> float:
     """Return the share of the claim's word pairs that stand in the text."""
-    wanted = word_pairs(claim)
-    present = set(word_pairs(text))
+    wanted, present = word_pairs(claim), set(word_pairs(text))
     return sum(pair in present for pair in wanted) / len(wanted) if wanted else 0.0
 
 

@@ -44,9 +44,8 @@ _OWN_LAW = re.compile(r"(?<![基资日])本(?:实施)?(?P<kind>法典|法|条例
 _LAW_NAMED_BEFORE = re.compile(
     r"(?:该|(?<!合)同|上述|前述|此)(?P<kind>法典|法律|法|条例|规定|办法|解释|司法解释|细则|规则|决定)$"
 )
-_KIND_ALONE = re.compile(
-    r"条例|规定|办法|解释|司法解释|细则|规则|决定"
-)  # 《解释》, for a long title that stands before
+# 《解释》, for a long title that stands before
+_KIND_ALONE = re.compile(r"条例|规定|办法|解释|司法解释|细则|规则|决定")
 # 《…》（2018修正）的第三条, **《…》** 第三条
 _BETWEEN = re.compile(
     rf"[\s*]*+(?:\((?P<edition>[^()]{{0,40}})\)\s*+)?(?:中的|里的|的|中|之|里|:)?[\s*]*+(?:第\s*{NUMERAL}\s*[编章节]\s*)*$"
@@ -106,8 +105,7 @@ def may_cite(text: str) -> bool:
 
 
 def find_citations(text: str, is_known: IsKnown | None = None, *, in_statute: bool = False) -> list[Citation]:
-    """Return every statute cited in the text, in order. `in_statute` is for the text of a law: 第十条 alone, 前条 and
-    本法 then mean the law itself."""
+    """Return every statute cited in the text, in order. `in_statute`: in a law, 第十条 alone, 前条 and 本法 mean itself."""
     simple = plain(text)
     called = {found["short"]: found["full"] for found in _SHORT_NAME.finditer(simple)}
     known = (lambda name: name in called or bool(is_known and is_known(name))) if called or is_known else None
@@ -117,12 +115,8 @@ def find_citations(text: str, is_known: IsKnown | None = None, *, in_statute: bo
         name = _name_before(simple, references.start(), known)
         if name.kind and not (name.is_own_law and in_statute):
             name = _named_before(named, name)
-        if (
-            name.law is None
-            and not (name.is_own_law or in_statute)
-            and found
-            and _continues(simple, found[-1].end, references)
-        ):
+        may_continue = name.law is None and not (name.is_own_law or in_statute)
+        if may_continue and found and _continues(simple, found[-1].end, references):
             name = _Name(named[-1].law, references.start(), edition=named[-1].edition, is_carried_over=True)
         if name.law is None and not name.is_own_law:
             if not in_statute or _belongs_to_contract(simple, references.start()):
@@ -172,11 +166,8 @@ def _is_of_kind(law: str, kind: str) -> bool:
 
 
 def _all_references(text: str) -> Iterator[re.Match[str]]:
-    matches = sorted(
-        [*_REFERENCES.finditer(text), *_WITHOUT_ORDINAL.finditer(text)], key=lambda match: (match.start(), -match.end())
-    )
-    end = -1
-    for match in matches:
+    matches, end = [*_REFERENCES.finditer(text), *_WITHOUT_ORDINAL.finditer(text)], -1
+    for match in sorted(matches, key=lambda match: (match.start(), -match.end())):
         if match.start() >= end:
             end = match.end()
             yield match
@@ -245,20 +236,19 @@ def _start_of_name(run: str, known: IsKnown | None, *, guess: bool) -> int:
                 return start
     if not guess:
         return -1
-    introduced = _INTRODUCTION.match(run)
-    start = introduced.end() if introduced else 0
-    name = run[start:]
+    name = _INTRODUCTION.sub("", run)
+    start = len(run) - len(name)
     return start if 2 <= len(name) <= 40 and _CLEARLY_LAW.search(name) and not re.search(r"^[()]|[《》]", name) else -1
 
 
 def _belongs_to_contract(text: str, at: int) -> bool:
-    return (
-        re.search(r"(?:合同|协议|公约|章程|附件|附录|修正案|条约|议定书|》)\s*$", text[max(0, at - 8) : at]) is not None
-    )
+    before = text[max(0, at - 8) : at]
+    return re.search(r"(?:合同|协议|公约|章程|附件|附录|修正案|条约|议定书|》)\s*$", before) is not None
 
 
 def _read_citations(references: re.Match[str], name: _Name) -> Iterator[Citation]:
     """Yield the articles of 第三十八条第一款、第四十六条至第四十八条, each with its own place in the text."""
+    law, name_start, own, _, edition, carried = name
     pieces = [piece for piece in _PIECE.finditer(references[0]) if piece["number"]]
     current: Citation | None = None
     for position, piece in enumerate(pieces):
@@ -273,16 +263,8 @@ def _read_citations(references: re.Match[str], name: _Name) -> Iterator[Citation
                 continue
             if current:
                 yield current
-            start = name.start if current is None else begin - bool(piece["ordinal"])
-            current = Citation(
-                start,
-                end,
-                name.law,
-                article,
-                is_own_law=name.is_own_law,
-                edition=name.edition,
-                is_carried_over=name.is_carried_over,
-            )
+            start = name_start if current is None else begin - bool(piece["ordinal"])
+            current = Citation(start, end, law, article, is_own_law=own, edition=edition, is_carried_over=carried)
         elif current and piece["unit"] == "款":
             current = replace(current, end=end, paragraph=current.paragraph or article.number)
         elif current and piece["unit"] in ("项", "目"):

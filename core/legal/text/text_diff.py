@@ -8,8 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 MAX_LETTER_PAIRS = 4_000_000
-"""Largest number of letter pairs to compare. A quotation of ten thousand letters would block the page for half a
-minute."""
+"""Largest number of letter pairs to compare. Ten thousand quoted letters would block the page for half a minute."""
 
 _WORD = 3
 
@@ -24,8 +23,7 @@ class DiffSegment(NamedTuple):
 
 @lru_cache(maxsize=256)
 def diff_texts(old: str, new: str) -> tuple[DiffSegment, ...]:
-    """Return the differences between an older and a newer text. One or two equal letters between two changes count as
-    part of the change."""
+    """Return the differences between two texts. One or two equal letters between two changes count as changed."""
     if len(old) * len(new) > MAX_LETTER_PAIRS:
         return (DiffSegment(old, new),)
     found: list[DiffSegment] = []
@@ -43,8 +41,7 @@ def diff_texts(old: str, new: str) -> tuple[DiffSegment, ...]:
 
 @lru_cache(maxsize=256)
 def diff_quotation(quote: str, text: str) -> tuple[DiffSegment, ...]:
-    """Return the differences between a quotation and the part of the article that it quotes. Punctuation and ellipses
-    do not count."""
+    """Return the differences between a quotation and the words it quotes. Punctuation and ellipses do not count."""
     if len(quote) * len(text) > MAX_LETTER_PAIRS:
         return (DiffSegment(quote, text),)
     changes = SequenceMatcher(None, quote, text, autojunk=False).get_opcodes()

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from core.legal.text.rule_comparison import LawArticleWords, RuleMatch, compare_with_article, contained_share
+from core.legal.text.rule_comparison import ArticleWords, RuleMatch, compare_with_article, contained_share
 from support.labour_law import ARTICLES
 
 PROBATION, WAGE, LEAVING = ARTICLES["19"], ARTICLES["20"], ARTICLES["38"]
@@ -75,7 +75,7 @@ def test_the_item_that_was_cited() -> None:
 
 def test_the_article_that_holds_most_of_a_claim() -> None:
     texts = list(ARTICLES.values())
-    law = LawArticleWords(texts)
+    law = ArticleWords(texts)
     claim = "劳动者在试用期的工资不得低于劳动合同约定工资的80%"
     assert law.best_article(claim, excluded=())[0] == texts.index(WAGE)
     assert law.best_article(claim, excluded={texts.index(WAGE)})[0] != texts.index(WAGE)
