@@ -212,7 +212,7 @@ class GuardedAgent(RunnableMultiActionAgent):
 
     async def aplan(self, intermediate_steps: Any, callbacks: Any = None, **kwargs: Any) -> Any:
         plan = super().aplan
-        return await self.guard.ask(lambda: plan(intermediate_steps, callbacks, **kwargs))
+        return await self.guard.ask_model(lambda: plan(intermediate_steps, callbacks, **kwargs))
 
     def return_stopped_response(
         self, early_stopping_method: str, intermediate_steps: Any, **kwargs: Any
