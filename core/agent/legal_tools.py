@@ -242,9 +242,7 @@ _PartOfName = Annotated[str, BeforeValidator(_clean_name_part)]
 
 class CaseInput(BaseModel):
     query: _Text = Field(
-        default="",
-        description="案件的关键词，或案号",
-        examples=["用人单位违法解除 赔偿金", "（2021）最高法民申1234号"],
+        default="", description="案件的关键词，或案号", examples=["用人单位违法解除 赔偿金", "（2021）最高法民申1234号"]
     )
     case_type: Annotated[CaseType | None, BeforeValidator(_case_type)] = Field(
         default=None, description="可选：民事、刑事、行政 或 其他"

@@ -147,10 +147,7 @@ class WebSearchInput(BaseModel):
         examples=["英伟达 2025 财年 第四季度 营收", "劳动合同法 第三十八条 司法解释"],
     )
     search_type: Annotated[Literal["general", "news", "regulation", "case"] | None, BeforeValidator(_search_type)] = (
-        Field(
-            default=None,
-            description="可选：general 一般（默认）、news 新闻、regulation 法规、case 案例",
-        )
+        Field(default=None, description="可选：general 一般（默认）、news 新闻、regulation 法规、case 案例")
     )
 
 
