@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import suppress
 
 from core.answer.events import Notice, PageRead, ReadingStarted, RunEvent
@@ -30,7 +30,7 @@ async def read_sources(
     *,
     outer_deadline: Deadline | None = None,
     call_id: str = "",
-) -> AsyncIterator[RunEvent]:
+) -> AsyncGenerator[RunEvent]:
     """Read the sources' pages and yield an event as soon as each is there. Closing the generator ends the reading."""
     if not sources:
         return
