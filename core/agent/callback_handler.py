@@ -61,7 +61,7 @@ class Turn:
 
     prompt: list[BaseMessage]
     stream: OutputStream
-    heard: bool = False
+    has_output: bool = False
     """True once the model has sent anything."""
     finished: bool = False
     """True once the server has said that the output is complete."""
@@ -100,9 +100,9 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
         self._tool_results = 0
 
     @property
-    def heard(self) -> bool:
+    def has_output(self) -> bool:
         """True once the model has sent anything in the current call."""
-        return self.turn is not None and self.turn.heard
+        return self.turn is not None and self.turn.has_output
 
     # These two mark a handler that wants tokens: LangChain then streams the model inside an ordinary `ainvoke`, which
     # costs half of what `astream` does, because that starts a task per token in every part of the chain.
@@ -138,8 +138,8 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
         thought = clean_piece(reasoning_text(message)) if message else ""
         if not (text or calling or thought):
             return
-        if not turn.heard:
-            turn.heard = True
+        if not turn.has_output:
+            turn.has_output = True
             self.turns += 1
         self.on_token()
         if thought:
@@ -174,7 +174,7 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
         self._emit_pieces(turn, turn.stream.end())
         if self._verbose and turn.thought:
             log.info("thought: %s", "".join(turn.thought))
-        if usage is None and not turn.heard:
+        if usage is None and not turn.has_output:
             return
         length = sum(map(len, turn.text))
         share = min(sum(map(len, turn.answer)) / length, 1.0) if length else 0.0

@@ -159,7 +159,7 @@ class ModelGuard:
 
     async def _ask_with_retries(self, plan: Callable[[], Awaitable[Plan]]) -> Plan:
         def silent_so_far(error: BaseException) -> bool:
-            return is_retryable(error) and not self.handler.heard
+            return is_retryable(error) and not self.handler.has_output
 
         count, sleep = self._count_call, self._sleep
         async for attempt in retry_attempts(self._limits, count_call=count, should_retry=silent_so_far, sleep=sleep):
@@ -178,7 +178,7 @@ class ModelGuard:
             self._refuse_incomplete()
             raise
         except Exception as error:
-            raise log_cause(to_model_error(error, mid_stream=self.handler.heard), error) from None
+            raise log_cause(to_model_error(error, mid_stream=self.handler.has_output), error) from None
         self._refuse_incomplete()
         return planned
 
