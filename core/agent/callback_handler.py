@@ -1,7 +1,7 @@
-"""The handler that is registered with AgentExecutor: LangChain's callbacks become RunEvents, here and nowhere else.
+"""The callback handler of AgentExecutor. Only here do LangChain's callbacks become RunEvents.
 
-It is a StreamlitCallbackHandler with callbacks of its own: LangChain's draw at once, in the thread of the run, stop after about
-960 tokens of a turn, show only the first of parallel calls and no reason of a failure. The page draws events (`core/ui/chat/steps.py`).
+It is a StreamlitCallbackHandler with its own callbacks. LangChain's draw at once, in the thread of the run, and stop after
+about 960 tokens of a turn. They show only the first of parallel calls, and no reason of a failure.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 @dataclass
 class Tokens:
-    """What a run has cost: the answer itself, the tool results that the model read, and everything else."""
+    """The tokens of a run: in all, for the answer, and for the tool results that the model read."""
 
     input: int = 0
     output: int = 0
@@ -61,19 +61,20 @@ class Turn:
 
     prompt: list[BaseMessage]
     stream: OutputStream
-    heard: bool = False
+    has_output: bool = False
+    """True once the model has sent anything."""
     finished: bool = False
-    """The server said that this was all of it."""
+    """True once the server has said that the output is complete."""
     text: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
-    """What came in a field of its own, beside the text."""
+    """The reasoning that came in a field of its own, beside the text."""
     thought: list[str] = field(default_factory=list)
     answer: list[str] = field(default_factory=list)
     settled: bool = False
 
 
 class AgentCallbackHandler(StreamlitCallbackHandler):
-    """Follows one run. `emit` gets the events in order; `answer` is what was told of the answer so far."""
+    """Follows one run. `emit` gets the events in order; `answer` is the part of the answer that was emitted so far."""
 
     run_inline = True  # or the order of events would be up to the scheduler
     raise_error = True  # LangChain would swallow our own bugs
@@ -81,7 +82,7 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
     ignore_retriever = True
 
     def __init__(self, emit: Callable[[RunEvent], None], *, estimated: bool = False, verbose: bool = False) -> None:
-        """Prepare nothing of what the base class would need for its own drawing."""
+        """Set up the run's state. The base class is not set up: it would prepare for its own drawing."""
         self.tokens = Tokens(estimated=estimated)
         self.answer = ""
         self.turn: Turn | None = None
@@ -89,7 +90,7 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
         self.used_tools = False
         self.tool_succeeded = False
         self.cut_off = ""
-        """Why the service ended the last call before its end."""
+        """The reason why the service ended the last call early; empty if it is complete."""
         self.new_stream: Callable[[], OutputStream]
         self.on_token: Callable[[], None] = lambda: None
         self._emit = emit
@@ -99,9 +100,9 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
         self._tool_results = 0
 
     @property
-    def heard(self) -> bool:
-        """Whether the current call of the model has brought anything."""
-        return self.turn is not None and self.turn.heard
+    def has_output(self) -> bool:
+        """True once the model has sent anything in the current call."""
+        return self.turn is not None and self.turn.has_output
 
     # These two mark a handler that wants tokens: LangChain then streams the model inside an ordinary `ainvoke`, which
     # costs half of what `astream` does, because that starts a task per token in every part of the chain.
@@ -112,7 +113,7 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
         return output
 
     def _ignore(self, *args: Any, **kwargs: Any) -> None:
-        """Stand in for a callback that tells nothing new: the base class would draw."""
+        """Replace a callback that brings nothing new: the base class would draw."""
 
     on_llm_start = on_text = on_agent_action = on_agent_finish = _ignore
 
@@ -137,49 +138,49 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
         thought = clean_piece(reasoning_text(message)) if message else ""
         if not (text or calling or thought):
             return
-        if not turn.heard:
-            turn.heard = True
+        if not turn.has_output:
+            turn.has_output = True
             self.turns += 1
         self.on_token()
         if thought:
             turn.reasoning.append(thought)
-            self._tell(turn, [ThoughtPiece(thought)])
+            self._emit_pieces(turn, [ThoughtPiece(thought)])
         if calling:
             turn.stream.note_tool_call()
             self._take_back(turn)
         if text:
             turn.text.append(text)
-            self._tell(turn, turn.stream.feed(text))
+            self._emit_pieces(turn, turn.stream.feed(text))
 
     def on_llm_end(self, response: LLMResult, **kwargs: Any) -> None:
         turn, generation = self.turn, response.generations[0][0]
         assert turn is not None
         message = getattr(generation, "message", None)
-        used = getattr(message, "usage_metadata", None)
+        usage = getattr(message, "usage_metadata", None)
         reason = message.response_metadata.get("finish_reason") if message else None
-        turn.finished = bool(used or reason)
+        turn.finished = bool(usage or reason)
         self.cut_off = reason if reason in CUT_OFF_REASONS else ""
-        self.settle(read_reported_usage(used))
+        self.settle(read_reported_usage(usage))
 
     def on_llm_error(self, error: BaseException, **kwargs: Any) -> None:
         self.settle()
 
     def settle(self, usage: TokenUsage | None = None) -> None:
-        """Closes the current call, however it ended: tells what was held back, and counts what it cost."""
+        """Close the current call, however it ended: emit the text that was held back, and count the tokens."""
         turn = self.turn
         if turn is None or turn.settled:
             return
         turn.settled = True
-        self._tell(turn, turn.stream.end())
+        self._emit_pieces(turn, turn.stream.end())
         if self._verbose and turn.thought:
             log.info("thought: %s", "".join(turn.thought))
-        if usage is None and not turn.heard:
+        if usage is None and not turn.has_output:
             return
-        whole = sum(map(len, turn.text))
-        share = min(sum(map(len, turn.answer)) / whole, 1.0) if whole else 0.0
-        self.tokens.add(usage or _estimate(turn), answer_share=share, tool_results=self._tool_results)
+        length = sum(map(len, turn.text))
+        share = min(sum(map(len, turn.answer)) / length, 1.0) if length else 0.0
+        self.tokens.add(usage or _estimate_usage(turn), answer_share=share, tool_results=self._tool_results)
 
-    def _tell(self, turn: Turn, pieces: Iterable[OutputPiece]) -> None:
+    def _emit_pieces(self, turn: Turn, pieces: Iterable[OutputPiece]) -> None:
         for piece in pieces:
             if isinstance(piece, TextPiece):
                 turn.answer.append(piece.text)
@@ -193,20 +194,16 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
                 self._emit(Thought(text))
 
     def _take_back(self, turn: Turn) -> None:
-        """A long announcement that was told as the answer before the call came: it was a thought after all."""
-        if turn.answer:
-            said = "".join(turn.answer)
+        """Make a thought of text that was emitted as the answer: a tool call has shown that it only announced the call."""
+        if announcement := "".join(turn.answer):
             turn.answer.clear()
-            self.answer = self.answer.removesuffix(said)
-            turn.thought.append(said)
-            self._emit(Thought(said))
+            self.answer = self.answer.removesuffix(announcement)
+            turn.thought.append(announcement)
+            self._emit(Thought(announcement))
 
     def finish(self, answer: str) -> None:
-        """The answer as the parser reads it; tells what the stream did not recognise as such."""
-        if not self.answer:
-            self._emit(TextDelta(answer))
-            self.answer = answer
-        elif answer.startswith(self.answer):
+        """Emit the part of the parsed answer that the stream did not recognise as the answer."""
+        if answer.startswith(self.answer):
             if rest := answer[len(self.answer) :]:
                 self._emit(TextDelta(rest))
             self.answer = answer
@@ -259,12 +256,12 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
             self._emit(ToolFinished(tool, False, "工具内部出错。", call_id=str(run_id)))
 
     def close_steps(self, summary: str) -> None:
-        """What was cancelled tells nobody: no step stays open."""
+        """Finish all open steps, because a cancelled tool does not report its end."""
         for run_id, tool in self._running.items():
             self._emit(ToolFinished(tool, False, summary, call_id=str(run_id)))
         self._running.clear()
 
 
-def _estimate(turn: Turn) -> TokenUsage:
+def _estimate_usage(turn: Turn) -> TokenUsage:
     asked = sum(estimate_tokens(str(message.text)) for message in turn.prompt)
     return TokenUsage(asked, estimate_tokens("".join((*turn.reasoning, *turn.text))), estimated=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
@@ -76,15 +76,13 @@ def _keep_cancelling(task: asyncio.Task[Any], attempts: int) -> None:
 
 @dataclass
 class LoopGuard:
-    """Counts repeated actions. The first is tolerated (the cache answers it), the second ends the run: A-A-A at its
-    third step, A-B-A-B at its fourth."""
+    """Counts repeated actions. The first is tolerated, as the cache answers it; the second ends the run."""
 
     repeats: int = 0
     _earlier_actions: list[_Signature] = field(default_factory=list)
 
     def check(self, actions: Sequence[AgentAction]) -> None:
-        """Raise LoopDetected on too many repeats. Only earlier turns count: the weather of three cities at once is no
-        loop."""
+        """Raise LoopDetected on too many repeats. Only earlier turns count: three cities' weather at once is no loop."""
         turn = [_signature(action) for action in actions]
         self.repeats += any(_is_repeat(now, before) for now in turn for before in self._earlier_actions)
         self._earlier_actions += turn
@@ -110,24 +108,18 @@ _NUMBER = re.compile(rf"第\s*({NUMERAL})\s*条?|({NUMERAL})\s*[条款项号年�
 
 
 def _numbers_in(text: str) -> Iterator[int]:
-    """Yield the numbers in a text: 2024, 第三十八条. Queries that differ in a number are different; 第38条 equals
-    第三十八条."""
+    """Yield the numbers in a text. Queries that differ in a number are different; 第38条 equals 第三十八条."""
     for found in _NUMBER.finditer(text):
         with suppress(ValueError):
             yield to_int(found[1] or found[2] or found[0])
 
 
 def _is_repeat(action: _Signature, earlier: _Signature) -> bool:
-    """Return whether both have the same words in any order, except a filler: `北京 天气` and `北京的天气`, never 2023
-    and 2024."""
+    """Return whether both have nearly the same words, in any order, and the same numbers: never 2023 and 2024."""
     if (action.tool, action.numbers) != (earlier.tool, earlier.numbers):
         return False
-    return action.text == earlier.text or _overlap(action.words, earlier.words) > SAME_WORDS_SHARE
-
-
-def _overlap(some: Collection[str], others: Collection[str]) -> float:
-    some, others = set(some), set(others)
-    return len(some & others) / len(some | others) if some and others else 0.0
+    common, either = action.words & earlier.words, action.words | earlier.words
+    return action.text == earlier.text or len(common) > SAME_WORDS_SHARE * len(either)
 
 
 class ModelGuard:
@@ -151,8 +143,7 @@ class ModelGuard:
         self._unreadable_outputs = 0
 
     async def ask_model(self, plan: Callable[[], Awaitable[Plan]]) -> Plan:
-        """Ask for the next step. Raises AgentOutputError after repeated unreadable outputs, LoopDetected on repeated
-        actions."""
+        """Ask for the next step. Raises AgentOutputError on repeated unreadable outputs, LoopDetected on a loop."""
         try:
             planned = await self._ask_with_retries(plan)
         except OutputParserException:
@@ -168,11 +159,10 @@ class ModelGuard:
 
     async def _ask_with_retries(self, plan: Callable[[], Awaitable[Plan]]) -> Plan:
         def silent_so_far(error: BaseException) -> bool:
-            return is_retryable(error) and not self.handler.heard
+            return is_retryable(error) and not self.handler.has_output
 
-        async for attempt in retry_attempts(
-            self._limits, count_call=self._count_call, should_retry=silent_so_far, sleep=self._sleep
-        ):
+        count, sleep = self._count_call, self._sleep
+        async for attempt in retry_attempts(self._limits, count_call=count, should_retry=silent_so_far, sleep=sleep):
             with attempt:
                 return await self._ask_once(plan)
         raise AssertionError("tenacity ends by returning or raising")
@@ -188,7 +178,7 @@ class ModelGuard:
             self._refuse_incomplete()
             raise
         except Exception as error:
-            raise log_cause(to_model_error(error, mid_stream=self.handler.heard), error) from None
+            raise log_cause(to_model_error(error, mid_stream=self.handler.has_output), error) from None
         self._refuse_incomplete()
         return planned
 
@@ -212,11 +202,8 @@ class GuardedAgent(RunnableMultiActionAgent):
 
     async def aplan(self, intermediate_steps: Any, callbacks: Any = None, **kwargs: Any) -> Any:
         plan = super().aplan
-        return await self.guard.ask(lambda: plan(intermediate_steps, callbacks, **kwargs))
+        return await self.guard.ask_model(lambda: plan(intermediate_steps, callbacks, **kwargs))
 
-    def return_stopped_response(
-        self, early_stopping_method: str, intermediate_steps: Any, **kwargs: Any
-    ) -> AgentFinish:
-        """Raise BudgetExceeded. AgentExecutor would answer with a fixed English sentence, and "generate" fails for this
-        kind of agent."""
+    def return_stopped_response(self, *args: Any, **kwargs: Any) -> AgentFinish:
+        """Raise BudgetExceeded. AgentExecutor would answer with a fixed English sentence; "generate" fails here."""
         raise BudgetExceeded

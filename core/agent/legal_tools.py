@@ -69,9 +69,10 @@ class LegalTool(AgentTool):
         return self.context.legal
 
     async def use(self, call_id: str, *args: Any, **arguments: Any) -> ToolResult:
-        asked = self.build_query(*args, **arguments)
+        given = {name: value for name, value in arguments.items() if value is not None}
+        asked = self.build_query(*args, **given)
         with self.announce_search(asked, call_id):
-            found = await asyncio.to_thread(self.look_up, asked, *args, **arguments)
+            found = await asyncio.to_thread(self.look_up, asked, *args, **given)
         return self._report_result(found, call_id)
 
     def _report_result(self, lookup: LookupResult, call_id: str) -> ToolResult:
@@ -83,7 +84,7 @@ class LegalTool(AgentTool):
             return Observation(text, ok=True, summary=lookup.note or "没有找到结果"), lookup.document
         library = LIBRARY_LABELS.get(
             response.provider, ""
-        )  # the library's addresses are long, and the model does not need them
+        )  # instead of its long addresses, which the model does not need
         by_address = {canonical_url(result.url): result for result in response.results}
         described = [
             replace(source, url=library, snippet=lookup.details[result.url])
@@ -114,9 +115,8 @@ class LegalTool(AgentTool):
         else:
             attempt = Attempt(library, AttemptOutcome.EMPTY)
             if not self.desk.library.available:
-                attempt = Attempt(
-                    library, AttemptOutcome.SKIPPED, reason="还没有导入。", cure="可在「法规与案例」页导入。"
-                )
+                reason, cure = "还没有导入。", "可在「法规与案例」页导入。"
+                attempt = Attempt(library, AttemptOutcome.SKIPPED, reason=reason, cure=cure)
             response = replace(answer.web, query=search_query, attempts=(attempt, *answer.web.attempts))
         remarks = tuple(filter(None, (remark, note)))
         response = replace(response, search_time=answer.search_time, notes=(*response.notes, *remarks))
@@ -152,30 +152,23 @@ class RegulationSearchTool(LegalTool):
     )
     args_schema: Any = RegulationInput
 
-    def build_query(
-        self, query: str = "", law_name: str | None = None, article: str | None = None, as_of: str | None = None
-    ) -> SearchQuery:
+    def build_query(self, query: str = "", law_name: str = "", article: str = "", **_: Any) -> SearchQuery:
         words = one_line(" ".join(filter(None, (law_name, article, query))))
         return SearchQuery(words, type=SearchType.REGULATION, language=self.context.settings.search.language)
 
     def look_up(
-        self,
-        search_query: SearchQuery,
-        query: str = "",
-        law_name: str | None = None,
-        article: str | None = None,
-        as_of: str | None = None,
+        self, search_query: SearchQuery, query: str = "", law_name: str = "", article: str = "", as_of: str = ""
     ) -> LookupResult:
         """Search the statutes, at the time that the model or the question names."""
         service = self.desk.regulations(self.context.visitor, self.context.session_cache, self.context.search)
         period, note = self._period(as_of)
-        wording = _query_text(query, law_name or "", article or "")
+        wording = _query_text(query, law_name, article)
         answer = service.search(wording, other_wordings=(self.context.question,), as_of=period)
         articles = enumerate(answer.results if answer.origin == "index" else (), 1)
         held = [(article_source(self.desk.public_url, one, rank), _article_details(one)) for rank, one in articles]
         return self.make_result(LAWS, search_query, answer, held, note=note + answer.note)
 
-    def _period(self, as_of: str | None) -> tuple[Period | None, str]:
+    def _period(self, as_of: str) -> tuple[Period | None, str]:
         """Return the time that the model names, else the one that the question is about, and a note on it."""
         if as_of:
             period = parse_period(as_of)
@@ -242,9 +235,7 @@ _PartOfName = Annotated[str, BeforeValidator(_clean_name_part)]
 
 class CaseInput(BaseModel):
     query: _Text = Field(
-        default="",
-        description="案件的关键词，或案号",
-        examples=["用人单位违法解除 赔偿金", "（2021）最高法民申1234号"],
+        default="", description="案件的关键词，或案号", examples=["用人单位违法解除 赔偿金", "（2021）最高法民申1234号"]
     )
     case_type: Annotated[CaseType | None, BeforeValidator(_case_type)] = Field(
         default=None, description="可选：民事、刑事、行政 或 其他"
@@ -262,14 +253,7 @@ class CaseSearchTool(LegalTool):
     )
     args_schema: Any = CaseInput
 
-    def build_query(
-        self,
-        query: str = "",
-        case_type: CaseType | None = None,
-        cause: str = "",
-        court: str = "",
-        year: int | None = None,
-    ) -> SearchQuery:
+    def build_query(self, query: str = "", cause: str = "", court: str = "", year: int = 0, **_: Any) -> SearchQuery:
         words = one_line(" ".join(map(str, filter(None, (query, cause, court, year)))))
         return SearchQuery(words, type=SearchType.CASE, language=self.context.settings.search.language)
 
@@ -288,10 +272,8 @@ class CaseSearchTool(LegalTool):
         answer = service.search(query, case_filter=wanted, may_relax_filter=True)
         whole = bool(find_case_numbers(query))
         cases = enumerate(answer.results if answer.origin == "index" else (), 1)
-        held = [
-            (_case_result(self.desk.public_url, one, rank), _case_details(one, with_full_text=whole))
-            for rank, one in cases
-        ]
+        public_url = self.desk.public_url
+        held = [(_case_result(public_url, one, rank), _case_details(one, with_full_text=whole)) for rank, one in cases]
         remark = f"只查{wanted}。" if wanted and not answer.note else ""
         return self.make_result(CASES, search_query, answer, held, note=answer.note, remark=remark)
 

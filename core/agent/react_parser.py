@@ -35,8 +35,7 @@ _NAMES = {
 
 
 def label_pattern(*names: str) -> re.Pattern[str]:
-    """Return the pattern of a label at the beginning of a line: `Action:`, also `**Action:**`, `- action :`, `###
-    行动：` or `Action 2:`."""
+    """Return the pattern of a label at the beginning of a line: `Action:`, `**Action:**`, `### 行动：`, `Action 2:`."""
     words = "|".join(f"(?P<{name}>{_NAMES[name]})" for name in names)
     return re.compile(
         rf"^[ \t]*(?:[-*+>#]+[ \t]+)*(?P<bold>[*_`]{{1,3}})?(?:{words})[ \t]*\d{{0,2}}[ \t]*"
@@ -63,15 +62,7 @@ _CALL = re.compile(r"([\w \t.-]+?)[ \t]*[(\uff08](.*)[)\uff09][ \t]*;?", re.DOTA
 _KEYWORD = re.compile(r"^\s*[A-Za-z_]\w*\s*=\s*(?=[\"'“「])")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "「": "」", "『": "』", "《": "》", "`": "`"}
 _FINISH_NAMES = {
-    "final answer",
-    "final_answer",
-    "finalanswer",
-    "finish",
-    "answer",
-    "最终答案",
-    "最终回答",
-    "回答",
-    "结束",
+    *("final answer", "final_answer", "finalanswer", "finish", "answer", "最终答案", "最终回答", "回答", "结束")
 }
 
 
@@ -99,14 +90,12 @@ class ReactParser(AgentOutputParser):
         named = said[decision.end() : end].strip()
         if blob := _json_decision(named):
             return self._build_step(said[:end], *blob)
-        given = _INPUT.match(said, end)
-        if given:
+        if given := _INPUT.match(said, end):
             end = next((match.start() for match in _ANY.finditer(said, given.end())), len(said))
             return self._build_step(said[:end], _first_line(named), said[given.end() : end])
         if inside := _INPUT_INSIDE.search(named):  # everything on one line
             return self._build_step(said[:end], named[: inside.start()], named[inside.end() :])
-        call = _CALL.fullmatch(_strip_decoration(_first_line(named)))
-        if call:
+        if call := _CALL.fullmatch(_strip_decoration(_first_line(named))):
             return self._build_step(said[:end], call[1], _KEYWORD.sub("", call[2]))
         raise _unreadable_error(said)
 
@@ -188,8 +177,7 @@ def _strip_quotes(text: str) -> str:
 
 
 def _json_decision(text: str) -> tuple[str, Any] | None:
-    """Return name and input from `{"action": …, "action_input": …}`, or from a tool call that the server left in the
-    text."""
+    """Return name and input from `{"action": …, "action_input": …}`, or from a tool call that is left in the text."""
     for brace in re.finditer(r"\{", text[:4000]):
         found = _json_at(text, brace.start())
         if isinstance(found, dict):

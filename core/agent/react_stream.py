@@ -65,38 +65,36 @@ class ReactStream:
             yield from self._release_lines()
 
     def _release_lines(self, *, is_end: bool = False) -> Iterator[OutputPiece]:
-        """Yield pieces line by line, because a label stands at the beginning of a line. The last line may still be
-        growing."""
+        """Yield pieces line by line: a label stands at the beginning of a line. The last line may still be growing."""
         while self._line and self._state not in {"silent", "over"}:
             line, newline, rest = self._line.partition("\n")
             if self._at_line_start and self._is_undecided(line) and not (newline or is_end):
                 return
-            found = self._label_pattern().match(line) if self._at_line_start else None
-            if found:
-                self._enter_section(found)
-                self._line = line[found.end() :] + newline + rest
+            labels = AFTER_ANSWER if self._is_in_labelled_answer else _LABEL
+            if self._at_line_start and (label := labels.match(line)):
+                self._enter_section(label)
+                self._line = line[label.end() :] + newline + rest
                 self._at_line_start = False
                 continue
             self._line, self._at_line_start = rest, bool(newline)
             yield from self._release_text(line + newline)
 
+    @property
+    def _is_in_labelled_answer(self) -> bool:
+        return self._state == "answer"
+
     def _is_undecided(self, line: str) -> bool:
-        if self._state == "answer":
+        if self._is_in_labelled_answer:
             return bool(_COULD_END_ANSWER.match(line))
-        found = _LABEL.match(line)
-        return len(line) - found.end() < 3 if found else len(line) < LABEL_HOLDBACK
+        label = _LABEL.match(line)
+        return len(line) - label.end() < 3 if label else len(line) < LABEL_HOLDBACK
 
-    def _label_pattern(self) -> re.Pattern[str]:
-        return AFTER_ANSWER if self._state == "answer" else _LABEL
-
-    def _enter_section(self, found: re.Match[str]) -> None:
-        if self._state == "answer":
+    def _enter_section(self, label: re.Match[str]) -> None:
+        if self._is_in_labelled_answer:
             self._state = "over"
-            return
-        names = found.groupdict()
-        if names["final"]:
+        elif label["final"]:
             self._state, self._written, self._blanks = "answer", False, ""
-        elif not (names["thought"] or names["question"]):
+        elif not (label["thought"] or label["question"]):
             self._state = "silent"
 
     def _release_text(self, text: str) -> Iterator[OutputPiece]:
@@ -112,30 +110,25 @@ class ReactStream:
 
 
 class UnlabelledStream(ReactStream):
-    """A stream of an answer requested without a format, from a model that still writes some labels. Text without a
-    label is the answer; text after an action, an observation or a question is imagined."""
+    """A stream of an answer requested without a format, from a model that may still write labels. Text without a label
+    is the answer; text after an action, an observation or a question is imagined."""
 
     def __init__(self) -> None:
         super().__init__()
         self._state = "answer"
         self._labelled = False
 
-    def _is_undecided(self, line: str) -> bool:
-        if self._labelled:
-            return super()._is_undecided(line)
-        found = _LABEL.match(line)
-        return len(line) - found.end() < 3 if found else len(line) < LABEL_HOLDBACK
+    @property
+    def _is_in_labelled_answer(self) -> bool:
+        return self._labelled
 
-    def _label_pattern(self) -> re.Pattern[str]:
-        return AFTER_ANSWER if self._labelled else _LABEL
-
-    def _enter_section(self, found: re.Match[str]) -> None:
+    def _enter_section(self, label: re.Match[str]) -> None:
         if self._labelled:
             self._state = "over"
-        elif found["final"]:
+        elif label["final"]:
             self._state, self._labelled = "answer", True
         else:
-            self._state = "thought" if found["thought"] else "silent"
+            self._state = "thought" if label["thought"] else "silent"
 
 
 class ToolCallStream:

@@ -1,7 +1,6 @@
 """The agent's tool for opening pages: sources of this run by their numbers, and links that the user typed.
 
-A page cannot be named in any other way. Text from the web can therefore not send the agent to an address and leak data
-in it.
+A page cannot be named in any other way. So text from the web cannot make the agent leak data in an address.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, PrivateAtt
 from core.agent.tools import AgentTool, Observation, ToolContext, ToolResult, failed_observation
 from core.base.text import one_line, shorten
 from core.base.web_addresses import URL_LENGTH, canonical_url, find_urls, is_web_url
-from core.reading import Reader
 from core.run import format_within_budget, read_sources
 from core.run.prompts import MAX_MODEL_QUERY_LENGTH
 from core.search.types import Source
@@ -44,9 +42,8 @@ class PageRequest:
         while found := _PAGE.match(text, end):
             pages += [int(found[1])] if found[1] else find_urls(found[2])
             end = found.end()
-        return cls(
-            tuple(dict.fromkeys(pages)), shorten(one_line(focus or text[end:].strip(_BORDERS)), MAX_MODEL_QUERY_LENGTH)
-        )
+        focus = one_line(focus or text[end:].strip(_BORDERS))
+        return cls(tuple(dict.fromkeys(pages)), shorten(focus, MAX_MODEL_QUERY_LENGTH))
 
 
 _BORDERS = " ,，、;；:：\"'「」[]【】()（）"
@@ -101,41 +98,34 @@ class ReadPageTool(AgentTool):
 
     def _find_source(self, page: int | str) -> Source | None:
         """Return a source of this run. A link that the user typed becomes one now; any other address gives None."""
-        evidence = self.context.run_sources
+        known = self.context.run_sources
         if isinstance(page, int):
-            return next((source for source in evidence.sources if source.number == page), None)
+            return next((source for source in known.sources if source.number == page), None)
         typed = [link for link in self.context.links if canonical_url(link) == canonical_url(page)]
-        return evidence.find_by_address(page) or next(iter(evidence.add_links(typed)), None)
+        return known.find_by_address(page) or next(iter(known.add_links(typed)), None)
 
     async def _read_pages(self, sources: Sequence[Source], call_id: str) -> None:
         """Read the pages, each only once in a run, also if several calls ask for it at the same time."""
-        under_way = [
-            self._pages_being_read[source.number] for source in sources if source.number in self._pages_being_read
-        ]
-        mine = [
-            source
-            for source in sources
-            if source.read == "snippet" and not source.unread and source.number not in self._pages_being_read
-        ]
+        busy, context = self._pages_being_read, self.context
+        under_way = [busy[source.number] for source in sources if source.number in busy]
+        unread = [source for source in sources if source.read == "snippet" and not source.unread]
+        mine = [source for source in unread if source.number not in busy]
         done = asyncio.Event()
-        self._pages_being_read |= {source.number: done for source in mine}
+        busy |= {source.number: done for source in mine}
+        assert context.reader is not None
         try:
-            within = self.context.deadline
-            pages = read_sources(self._reader, self.context.run_sources, mine, outer_deadline=within, call_id=call_id)
-            async with aclosing(pages) as events:  # type: ignore[type-var]
+            pages = read_sources(
+                context.reader, context.run_sources, mine, outer_deadline=context.deadline, call_id=call_id
+            )
+            async with aclosing(pages) as events:
                 async for event in events:
-                    self.context.emit(event)
+                    context.emit(event)
         finally:
             done.set()
             for source in mine:
-                del self._pages_being_read[source.number]
+                del busy[source.number]
         for other in under_way:
             await other.wait()
-
-    @property
-    def _reader(self) -> Reader:
-        assert self.context.reader is not None
-        return self.context.reader
 
     def _observation(self, sources: Sequence[Source], focus: str, remark: str) -> Observation:
         pages = self.context.run_sources.pages

@@ -1,15 +1,15 @@
 """Agent mode: the model thinks, acts and observes until it can answer; the run always ends, and with what was found.
 
 LangChain's AgentExecutor drives the loop, asynchronously on the process-wide event loop. Its callbacks become RunEvents
-on a queue (callback_handler), its model is asked through the guard, and whatever stops it early is followed by one last call of
-the model, or, when even that is not possible, by quotes from the sources.
+on a queue, its model is asked through the guard. Whatever stops it early is followed by one last call of the model or, if
+that is not possible, by quotes from the sources.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -124,7 +124,7 @@ class AgentRunner(AnswerService):
         messages = [(message.type, str(message.text)) for message in filled]
         return PromptPreview(prompt.path, messages, prompt.notice.text if prompt.notice else "")
 
-    async def events(self, question: Question) -> AsyncIterator[RunEvent]:
+    async def events(self, question: Question) -> AsyncGenerator[RunEvent]:
         work = _AgentAnswer(self, question)
         task = asyncio.create_task(work.run())
         try:
@@ -196,7 +196,7 @@ class _AgentAnswer:
             self.queue.put_nowait(None)
 
     async def _answer(self) -> str | None:
-        """Return the answer, by whatever way. None if only the reason of the failure could be reported."""
+        """Return the answer, in whatever way it came. None if only the failure could be reported."""
         try:
             return await self._act_or_stop()
         except AppError as error:
@@ -257,12 +257,10 @@ class _AgentAnswer:
         reader = self._runner.reader
         if reader is None or not reader.max_pages or not self._requested_sources:
             return ""
-        wanted = select_pages(
-            self._run_sources.add_earlier_sources(self._requested_sources), len(self._requested_sources)
-        )
-        async with aclosing(
-            read_sources(reader, self._run_sources, wanted, outer_deadline=self._acting_deadline)
-        ) as events:  # type: ignore[type-var]
+        requested = self._run_sources.add_earlier_sources(self._requested_sources)
+        wanted = select_pages(requested, len(self._requested_sources))
+        pages = read_sources(reader, self._run_sources, wanted, outer_deadline=self._acting_deadline)
+        async with aclosing(pages) as events:
             async for event in events:
                 self._emit(event)
         return f"\n\n{REQUESTED_PAGES}\n{self._sources_text(self._run_sources.refreshed(wanted))}"
@@ -271,17 +269,15 @@ class _AgentAnswer:
         return format_within_budget(sources, self._settings, pages=self._run_sources.pages, question=self._question)[1]
 
     async def _plan_excerpts(self, given: dict[str, Any]) -> AgentAction | AgentFinish:
-        """Decide without a model. What it reads and writes is counted as if it were one."""
+        """Return the next step without a model. The texts are counted as if a model read and wrote them."""
         queries = [str(action.tool_input) for action, _ in given["intermediate_steps"]]
         sources = self._excerptable()
         step = next_step(self._question, [tool.name for tool in self._tools], queries, sources)
         answer = "" if step.tool else self._excerpts(sources, searched=bool(queries))
-        read = estimate_tokens("".join(source.snippet for source in sources))
-        used = TokenUsage(
-            estimate_tokens(self._question) + read, estimate_tokens(step.thought + answer), estimated=True
-        )
+        read, written = estimate_tokens("".join(source.snippet for source in sources)), step.thought + answer
+        used = TokenUsage(estimate_tokens(self._question) + read, estimate_tokens(written), estimated=True)
         self._handler.turns += 1
-        self._handler.tokens.add(used, answer_share=len(answer) / len(step.thought + answer), tool_results=read)
+        self._handler.tokens.add(used, answer_share=len(answer) / len(written), tool_results=read)
         self._emit(Thought(step.thought))
         return AgentAction(step.tool, step.query, "") if step.tool else AgentFinish({"output": answer}, "")
 
@@ -291,10 +287,8 @@ class _AgentAnswer:
         return excerptable(kept, self._settings, pages=pages, question=self._question)
 
     def _excerpts(self, sources: Sequence[Source], *, searched: bool) -> str:
-        state: SearchState = "unused"
-        if searched:
-            state = "empty" if self._handler.tool_succeeded else "failed"
-        return write_excerpts(self._question, sources, search=state)
+        state: SearchState = "empty" if self._handler.tool_succeeded else "failed"
+        return write_excerpts(self._question, sources, search=state if searched else "unused")
 
     async def _execute(self, runnable: Runnable[Any, Any], question_text: str) -> str:
         guard = ModelGuard(
@@ -311,9 +305,8 @@ class _AgentAnswer:
             max_execution_time=None,  # the deadline is ours, because it must leave time for the last answer
             handle_parsing_errors=True,
         )
-        done = await executor.ainvoke(
-            {"input": question_text, "history": self._history}, {"callbacks": [self._handler]}
-        )
+        inputs = {"input": question_text, "history": self._history}
+        done = await executor.ainvoke(inputs, {"callbacks": [self._handler]})
         answer = strip_thinking(clean_piece(_output_text(done["output"])))
         if not answer:
             raise AgentOutputError
@@ -339,10 +332,8 @@ class _AgentAnswer:
         self._handler.close_steps(NO_RESULT_IN_TIME)
         self._emit(RunStopped(reason))
         begun = self._handler.answer.strip()
-        advice = REPHRASE if reason == "loop" else ""
-        self._emit(
-            Notice(f"agent_{reason}", f"{explanation}{'回答没有写完。' if begun else FROM_WHAT_WAS_FOUND}{advice}")
-        )
+        result, advice = "回答没有写完。" if begun else FROM_WHAT_WAS_FOUND, REPHRASE if reason == "loop" else ""
+        self._emit(Notice(f"agent_{reason}", f"{explanation}{result}{advice}"))
         return begun or await self._write_last_answer()
 
     async def _answer_without_format(self) -> str:
@@ -372,8 +363,7 @@ class _AgentAnswer:
         return self._quote_sources()
 
     async def _write_last_answer(self) -> str:
-        """Return the answer of one last model call, from what was found. If the call breaks off, the sources are
-        quoted."""
+        """Return the answer of one last model call, from what was found. If it breaks off, the sources are quoted."""
         if self._model.choice.is_embedded:
             return self._quote_sources()
         written: list[str] = []
@@ -404,36 +394,33 @@ class _AgentAnswer:
                     self._emit(TextDelta(piece.text))
 
         prompt = self._last_prompt()
-        async with aclosing(self._model.stream(prompt)) as pieces:  # type: ignore[type-var]
+        async with aclosing(self._model.stream(prompt)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, TextPiece) and stream is not None:
                     emit_pieces(stream.feed(piece.text))
                 elif isinstance(piece, TextPiece | ThoughtPiece):
                     emit_pieces([piece])
                 else:
-                    results = estimate_tokens(prompt[-1][1])
-                    self._handler.tokens.add(piece, answer_share=1.0, tool_results=results)
+                    self._handler.tokens.add(piece, answer_share=1.0, tool_results=estimate_tokens(prompt[-1][1]))
                     self._handler.cut_off = piece.cut_off
         if stream is not None:
             emit_pieces(stream.end())
 
     def _quote_sources(self) -> str:
         """Return the sentences of the sources about the question, each with its number. No model is needed."""
-        text = NO_ANSWER
-        if self._run_sources.sources:
-            text = self._excerpts(self._excerptable(), searched=True)
+        text = self._excerpts(self._excerptable(), searched=True) if self._run_sources.sources else NO_ANSWER
         self._emit(TextDelta(text))
         return text
 
     def _last_prompt(self) -> Prompt:
         """Return a prompt as in Chat mode: the sources, or why there are none, then the question."""
         sources, searched = self._run_sources.sources, self._handler.tool_succeeded
-        told = self._sources_text(sources) or (NOTHING_FOUND if searched else SEARCH_FAILED)
+        context = self._sources_text(sources) or (NOTHING_FOUND if searched else SEARCH_FAILED)
         if sources and not searched and all(source.engine == LAWS for source in sources):
-            told = f"{web_failure_note(WEB_SEARCH_FAILED, has_local_results=True)}\n{told}"
+            context = f"{web_failure_note(WEB_SEARCH_FAILED, has_local_results=True)}\n{context}"
         return answer_prompt(
             self._question,
-            told,
+            context,
             system=chat_system_template(self._settings.chat.prompt, question=self._question, model=self._model.choice),
             today=self._runner.today(),
             history_text=self._history,

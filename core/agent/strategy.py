@@ -48,8 +48,7 @@ class StrategyMemory:
         self._accepted: Strategy | None = None
 
     def candidates(self, chat: BaseChatModel, *, with_tools: bool) -> list[Strategy]:
-        """Return the strategies to try, best first. Without tools there is nothing to call, and some servers reject
-        `tools: []`."""
+        """Return the strategies to try, best first. Without tools none is native: some servers reject `tools: []`."""
         native = with_tools and self._prefers_native(chat)
         ways = [NATIVE, REACT, REACT_WITHOUT_STOP] if native else [REACT, REACT_WITHOUT_STOP]
         return ways[ways.index(self._accepted) :] if self._accepted in ways else ways
@@ -61,8 +60,7 @@ class StrategyMemory:
     def _prefers_native(self, chat: BaseChatModel) -> bool:
         if self._configured != "auto":
             return self._configured == "tools"
-        profile = chat.profile or {}
-        return bool(profile.get("tool_calling")) or bool(_HOSTED_WITH_TOOLS.match(self._model.name))
+        return bool((chat.profile or {}).get("tool_calling") or _HOSTED_WITH_TOOLS.match(self._model.name))
 
 
 STOP_WORDS = ["\nObservation", "\n观察"]
@@ -80,12 +78,8 @@ class AgentCache:
     def get(
         self, chat: BaseChatModel, strategy: Strategy, prompt: ChatPromptTemplate, tools: Sequence[BaseTool]
     ) -> Runnable[Any, Any]:
-        key = (
-            strategy,
-            describe_tools(tools),
-            id(chat),
-            id(prompt),
-        )  # chat and prompt are kept in the entry, so that their ids stay unique
+        # Chat and prompt are kept in the entry, so that their ids stay unique.
+        key = (strategy, describe_tools(tools), id(chat), id(prompt))
         if key not in self._built:
             if len(self._built) >= MAX_AGENTS:  # a new prompt every day
                 self._built.clear()

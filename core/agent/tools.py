@@ -58,8 +58,7 @@ ToolFactory = Callable[[ToolContext], BaseTool | None]
 
 
 class Observation(str):
-    """The text of a tool's result for the model, with its success and a summary for the reader. AgentExecutor hands on
-    only this text, neither the artifact nor the success."""
+    """The text of a tool's result for the model, with its success and a summary: AgentExecutor hands on only this text."""
 
     ok: bool
     summary: str
@@ -115,16 +114,14 @@ class AgentTool(BaseTool):
     def _failure_result(self, error: Exception) -> ToolResult:
         if isinstance(error, AppError):
             log.warning("tool %s: %s", self.name, error)
-            return failed_observation(
-                str(error), advice="可以换一个搜索词再试，或根据已有的内容回答；不要编造来源。"
-            ), None
+            advice = "可以换一个搜索词再试，或根据已有的内容回答；不要编造来源。"
+            return failed_observation(str(error), advice=advice), None
         log.error("tool %s failed with a bug", self.name, exc_info=error)
         return failed_observation("工具内部出错。", advice="请根据已有的内容回答；不要编造来源。"), None
 
 
 def _refuse_leaking_query(query: str) -> None:
-    """Raise QueryError on a query that may leak data: a page can tell the model to carry its instructions out in a
-    query."""
+    """Raise QueryError on a query that may leak data: a page can ask the model to put its instructions in a query."""
     if len(query) > MAX_MODEL_QUERY_LENGTH:
         raise QueryError(
             f"搜索词有 {len(query):,} 个字符，超过了 {MAX_MODEL_QUERY_LENGTH} 个字符的上限，没有执行搜索。",
@@ -135,8 +132,7 @@ def _refuse_leaking_query(query: str) -> None:
 
 
 def _search_type(value: Any) -> Any:
-    """Return a known type of search, or None. Models write 新闻, `NEWS` or an invented type; any search is better than
-    none."""
+    """Return a known type of search, or None. Models write 新闻, `NEWS` or an invented type, and still want a search."""
     value = {"新闻": "news", "法规": "regulation", "案例": "case"}.get(str(value), str(value).strip().lower())
     return value if value in list(SearchType) else None
 
@@ -147,10 +143,7 @@ class WebSearchInput(BaseModel):
         examples=["英伟达 2025 财年 第四季度 营收", "劳动合同法 第三十八条 司法解释"],
     )
     search_type: Annotated[Literal["general", "news", "regulation", "case"] | None, BeforeValidator(_search_type)] = (
-        Field(
-            default=None,
-            description="可选：general 一般（默认）、news 新闻、regulation 法规、case 案例",
-        )
+        Field(default=None, description="可选：general 一般（默认）、news 新闻、regulation 法规、case 案例")
     )
 
 
@@ -160,20 +153,12 @@ class WebSearchTool(AgentTool):
     args_schema: Any = WebSearchInput
 
     async def use(self, call_id: str, query: str, search_type: str | None = None) -> ToolResult:
-        asked = self._build_query(query, search_type)
+        context, kind = self.context, SearchType(search_type or "general")
+        language = context.settings.search.language
+        asked = SearchQuery(one_line(query), type=kind, language=language, time_range=context.time_range)
         with self.announce_search(asked, call_id):
-            found = await self.context.search.asearch(
-                asked, visitor=self.context.visitor, session_cache=self.context.session_cache
-            )
+            found = await context.search.asearch(asked, visitor=context.visitor, session_cache=context.session_cache)
         return self._report_result(found, call_id)
-
-    def _build_query(self, query: str, search_type: str | None) -> SearchQuery:
-        return SearchQuery(
-            one_line(query),
-            type=SearchType(search_type or "general"),
-            language=self.context.settings.search.language,
-            time_range=self.context.time_range,
-        )
 
     def _report_result(self, response: SearchResponse, call_id: str) -> ToolResult:
         sources = self.context.run_sources.add_results(response.results[: self.context.settings.search.result_count])

@@ -1,4 +1,4 @@
-"""Agent mode without a language model: search for the key words of the question, twice at most, then quote the sources."""
+"""Agent mode without a language model: searches for the question's key words, at most twice, then quotes the sources."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_QUERY_LENGTH = 80
 
 @dataclass(frozen=True, slots=True)
 class ExcerptStep:
-    """A thought, and the search that follows from it; without one the answer follows."""
+    """A thought and the search that follows it. Without a tool the answer follows."""
 
     thought: str
     tool: str = ""
@@ -45,7 +45,7 @@ _ENGLISH = _Thoughts(
 
 
 def next_step(question: str, tools: Sequence[str], queries: Sequence[str], sources: Sequence[Source]) -> ExcerptStep:
-    """Return a search, until a source speaks about the question or the searches are used up; then the answer."""
+    """Return the next search; or the answer, once a source speaks about the question or the searches are used up."""
     thoughts = _CHINESE if is_chinese(question) else _ENGLISH
     query, tool = _next_query(question, queries), _choose_tool(question, tools, first=not queries)
     if not query or not tool or is_small_talk(question):
@@ -59,7 +59,7 @@ def next_step(question: str, tools: Sequence[str], queries: Sequence[str], sourc
     return ExcerptStep(in_script_of(question, step.thought), step.tool, step.query)
 
 
-# A question that names an article or a 案号 is one for the law books.
+# A question that names an article or a case number is searched in the law library.
 _LEGAL_TOOLS = {
     "regulation_search": re.compile(r"第\s*[〇零一二三四五六七八九十百千\d]+\s*条"),
     "case_search": re.compile(r"[(（〔\[]\s*\d{4}\s*[)）〕\]].{2,20}号"),
@@ -68,24 +68,22 @@ _LEGAL_TOOLS = {
 
 def _choose_tool(question: str, tools: Sequence[str], *, first: bool) -> str:
     names = [name for name in tools if name != "read_page"]  # it takes numbers, and here are only words
-    fitting = [
-        tool for tool, asks in _LEGAL_TOOLS.items() if first and tool in names and asks.search(to_simplified(question))
-    ]
-    return next(iter([*fitting, *(name for name in names if name == "web_search"), *names]), "")
+    legal = [tool for tool, named in _LEGAL_TOOLS.items() if tool in names and named.search(to_simplified(question))]
+    return next(iter([*(legal if first else ()), *(["web_search"] if "web_search" in names else ()), *names]), "")
 
 
 def _next_query(question: str, tried: Sequence[str]) -> str:
-    """Return the key words of the question; the second time fewer of them, the most telling ones."""
+    """Return the key words of the question; after the first search fewer of them, the most specific ones."""
     phrases = key_phrases(question) or re.findall(r"\w+", question)
     more = "介绍" if is_chinese(question) else "overview"
-    queries = [" ".join(phrases), *_broader(phrases), " ".join((*phrases, more))]
+    queries = [" ".join(phrases), *_broader_queries(phrases), " ".join((*phrases, more))]
     known = {normalize(query) for query in tried}
-    usable = (_capped(query) for query in queries if query and phrases)
+    usable = (_limit_length(query) for query in queries if query and phrases)
     return next((query for query in usable if normalize(query) not in known), "")
 
 
-def _broader(phrases: Sequence[str]) -> Iterator[str]:
-    """The longest phrase is the most specific one; Chinese puts the head of a phrase last."""
+def _broader_queries(phrases: Sequence[str]) -> Iterator[str]:
+    """Yield the longest phrase, which is the most specific, then the second halves: Chinese puts the head last."""
     if len(phrases) > 1:
         yield max(phrases, key=len)
     for phrase in phrases:
@@ -93,5 +91,5 @@ def _broader(phrases: Sequence[str]) -> Iterator[str]:
             yield phrase[len(phrase) // 2 :]
 
 
-def _capped(query: str) -> str:
+def _limit_length(query: str) -> str:
     return query if len(query) <= MAX_QUERY_LENGTH else query[:MAX_QUERY_LENGTH].rsplit(" ", 1)[0]

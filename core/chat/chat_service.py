@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
@@ -64,7 +64,7 @@ log = logging.getLogger(__name__)
 
 FOLLOW_UP_SECONDS = 20.0
 FOLLOW_UP_TOKENS = 2_000
-"""Three short lines, and what a thinking model thinks before them."""
+"""The output limit: enough for three short lines and for the reasoning before them."""
 _RESTING = (NATIVE, AttemptOutcome.SKIPPED)
 _LIST_MARK = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.、)）:：])\s*")
 
@@ -76,12 +76,11 @@ class ChatService(AnswerService):
     article_lookup: ArticleLookup | None = None
     """The search of the law library, which is a source beside the web."""
 
-    def events(self, question: Question) -> AsyncIterator[RunEvent]:
+    def events(self, question: Question) -> AsyncGenerator[RunEvent]:
         return _ChatAnswer(self, question).events()
 
     def preview(self, question: str, sources: tuple[Source, ...], variant: str = "") -> PromptPreview:
-        """Return the prompt that the model would get. `variant`: as in the settings, or `native`; empty: the configured
-        one."""
+        """Return the prompt that the model would get. `variant`: as in the settings, or `native`; empty: as configured."""
         now = self.configured()
         if variant == "native":
             name, context = "chat_native", ""
@@ -129,7 +128,7 @@ class _ChatAnswer:
             question.text, language=self._settings.search.language, time_range=question.options.choices.time_range
         )
 
-    async def events(self) -> AsyncIterator[RunEvent]:
+    async def events(self) -> AsyncGenerator[RunEvent]:
         """Yield the events of the run: search, reading, text and answer."""
         refused: Attempt | None = None
         options = self._question.options
@@ -152,7 +151,7 @@ class _ChatAnswer:
         self._files = self._run_sources.add_files(options.files)
         self._sources, self._context = self._fit_sources(self._files)
         if options.search:
-            async with aclosing(self._gather(refused)) as gathering:  # type: ignore[type-var]
+            async with aclosing(self._gather(refused)) as gathering:
                 async for event in gathering:
                     yield event
         if self._model.choice.is_embedded:
@@ -175,32 +174,24 @@ class _ChatAnswer:
                 yield Usage(spent.input, spent.output, spent.estimated, reasoning=spent.reasoning)
 
     def _excerpts(self) -> Iterator[RunEvent]:
-        """Answer with sentences of the sources that speak about what was meant."""
-        quoted = excerptable(
-            self._sources, self._settings, pages=self._run_sources.pages, question=self._question_and_query
-        )
-        text = write_excerpts(self._question_and_query, quoted, search=self._search_state)
+        """Answer with sentences of the sources that speak about the question or its rewritten form."""
+        asked = self._question_and_query
+        quoted = excerptable(self._sources, self._settings, pages=self._run_sources.pages, question=asked)
+        text = write_excerpts(asked, quoted, search=self._search_state)
         yield TextDelta(text)
         yield Answer(text, cited_sources(text, self._sources))
-        yield Usage(
-            estimate_tokens(self._question_and_query + "".join(source.snippet for source in quoted)),
-            estimate_tokens(text),
-            estimated=True,
-        )
+        read = asked + "".join(source.snippet for source in quoted)
+        yield Usage(estimate_tokens(read), estimate_tokens(text), estimated=True)
 
-    async def _gather(self, refused: Attempt | None) -> AsyncIterator[RunEvent]:
+    async def _gather(self, refused: Attempt | None) -> AsyncGenerator[RunEvent]:
         """Search the library and the web, then read pages. Yields the events and sets the sources for the prompt."""
         if self._service.reader is not None:
             self._service.reader.warm_up()
         await self._rewrite_query()
         web = asyncio.create_task(self._search_web(refused))
         try:
-            laws = await search_articles(
-                self._service.article_lookup,
-                self._question.text,
-                self._run_sources,
-                rewritten_question=self._query.text,
-            )
+            question, lookup = self._question.text, self._service.article_lookup
+            laws = await search_articles(lookup, question, self._run_sources, rewritten_question=self._query.text)
             for event in laws:
                 yield event
             yield SearchStarted(self._query.text, self._original_question)
@@ -214,26 +205,26 @@ class _ChatAnswer:
         )
         numbered = (*wanted, *self._run_sources.add_results(found.results[: self._settings.search.result_count]))
         sources, _ = self._fit_sources(tuple(dict.fromkeys((*held, *numbered))))
-        yield SearchFinished(
-            found.without_texts, tuple(one for one in sources if one not in held), asked=self._original_question
-        )
-        for notice in [_search_failure_text(error, held)] if error else _search_notices(found, held):
+        new = tuple(source for source in sources if source not in held)
+        yield SearchFinished(found.without_texts, new, asked=self._original_question)
+        for notice in [_search_failure_notice(error, held)] if error else _search_notices(found, held):
             yield notice
         async for event in self._read_pages(sources, extra_pages=len(wanted)):
             yield event
-        self._sources, told = self._fit_sources(sources)
+        self._sources, context = self._fit_sources(sources)
         self._search_state = "failed" if found.failure else "empty"
         if found.failure:
-            told = "\n".join(filter(None, (web_failure_note(found.failure, has_local_results=bool(sources)), told)))
-        self._context = told or NOTHING_FOUND
+            note = web_failure_note(found.failure, has_local_results=bool(sources))
+            context = "\n".join(filter(None, (note, context)))
+        self._context = context or NOTHING_FOUND
 
     async def _rewrite_query(self) -> None:
         """Set the query: the reader's own, or the question rewritten to stand alone."""
         question = self._question
         query = one_line(question.options.query)[:MAX_LENGTH]
         if not query and self._settings.chat.standalone_queries:
-            made = await self._service.rewriter.rewrite(question.text, question.history, self._model)
-            query, self._rewriting_usage = made.query, made.usage
+            rewritten = await self._service.rewriter.rewrite(question.text, question.history, self._model)
+            query, self._rewriting_usage = rewritten.query, rewritten.usage
         if query and query != one_line(question.text):
             self._query = replace(self._query, text=query)
 
@@ -251,26 +242,22 @@ class _ChatAnswer:
         reader = self._service.reader
         return find_urls(self._question.text)[: reader.max_pages] if reader else ()
 
-    async def _read_pages(self, sources: tuple[Source, ...], *, extra_pages: int) -> AsyncIterator[RunEvent]:
-        """Read pages and yield the events. `extra_pages`: pages that the reader asked for; they come first and are not
-        counted."""
+    async def _read_pages(self, sources: tuple[Source, ...], *, extra_pages: int) -> AsyncGenerator[RunEvent]:
+        """Read pages and yield the events. `extra_pages`: the reader asked for so many; they come first, uncounted."""
         if (reader := self._service.reader) is None:
             return
         pages = select_pages(sources, reader.max_pages and reader.max_pages + extra_pages)
-        async with aclosing(read_sources(reader, self._run_sources, pages)) as events:  # type: ignore[type-var]
+        async with aclosing(read_sources(reader, self._run_sources, pages)) as events:
             async for event in events:
                 yield event
 
     def _fit_sources(self, sources: tuple[Source, ...]) -> tuple[tuple[Source, ...], str]:
         """Return the sources that fit the prompt, in their current state, and their text."""
-        now = self._run_sources.refreshed(sources)
-        return format_within_budget(
-            now, self._settings, pages=self._run_sources.pages, question=self._question_and_query
-        )
+        now, asked = self._run_sources.refreshed(sources), self._question_and_query
+        return format_within_budget(now, self._settings, pages=self._run_sources.pages, question=asked)
 
-    async def _answer_with_native_search(self) -> AsyncIterator[RunEvent]:
-        """Let the model search the web itself while it answers. Raises ModelCannotSearch, before any event, if it
-        cannot."""
+    async def _answer_with_native_search(self) -> AsyncGenerator[RunEvent]:
+        """Let the model search the web itself while it answers. May raise ModelCannotSearch before any event."""
         laws = list(await search_articles(self._service.article_lookup, self._question.text, self._run_sources))
         held = sources_in(laws)
         given = self._fit_sources(held)[1]
@@ -281,7 +268,7 @@ class _ChatAnswer:
             required=self._question.options.skip_caches,
         )
         answer = NativeAnswer(self._query, self._run_sources.sources)
-        async with aclosing(stream) as pieces:  # type: ignore[type-var]
+        async with aclosing(stream) as pieces:
             try:
                 async for piece in pieces:
                     while laws:
@@ -311,8 +298,7 @@ class _ChatAnswer:
         return not self._model.cannot_search
 
     async def _report_refusal(self, seconds: float) -> Attempt:
-        """Record that the model cannot search, and return the attempt for the ledger. It is not asked again until the
-        settings change."""
+        """Record, until the settings change, that the model cannot search. Return the attempt for the ledger."""
         error = not_supported_error(self._model.label)
         if self._uses_configured_model:
             await asyncio.to_thread(self._search.report_reserved_search, NATIVE, error)
@@ -353,8 +339,8 @@ def _search_limits_text(query: SearchQuery) -> str:
     return f"（搜索时只查找符合这些条件的网页：{limits}。）" if limits else ""
 
 
-def _search_failure_text(error: SearchError, held: Sequence[Source]) -> Notice:
-    """Return the sentences for the reader: the failure, its effect on the answer, and what to do."""
+def _search_failure_notice(error: SearchError, held: Sequence[Source]) -> Notice:
+    """Return the notice for the reader: the failure, its effect on the answer, and what to do."""
     kind = error.cause if isinstance(error, AllEnginesFailed) else error.kind
     rests_on = citable(held) or "本次回答没有使用搜索结果。"
     return Notice(kind, f"{error.message}{rests_on}{error.cure}也可以先关闭联网搜索。")
@@ -365,9 +351,8 @@ def _search_notices(found: SearchResponse, held: Sequence[Source]) -> Iterator[N
     if found.failure:
         yield Notice("web_failed", f"{found.failure}{found.cure}")
     if found.stale:
-        yield Notice(
-            "stale", f"搜索引擎暂时没有答复，以下来源是{time_ago(found.cache_age or 0)}保存的旧结果，可能已经过时。"
-        )
+        age = time_ago(found.cache_age or 0)
+        yield Notice("stale", f"搜索引擎暂时没有答复，以下来源是{age}保存的旧结果，可能已经过时。")
     if found.skipped:
         yield Notice("partial", f"有 {found.skipped} 条搜索结果无法读取，已经跳过，其余的照常使用。")
     if found.provider and not found.results:

@@ -30,7 +30,6 @@ _TOKEN = re.compile(
     rf"|(?P<bracket>{_BRACKET})|(?P<other>!{_LINK}|\\.|.)",
     re.DOTALL,
 )
-_START = re.compile(r"[\\`\n!(\[【［]")
 # Unfinished forms of the patterns above, up to their last character.
 _LABEL_BEGUN = r"\[(?:[^\[\]\n]|\[[^\[\]\n]{0,40}\]){0,200}(?:\[[^\[\]\n]{0,40})?"
 _LINK_BEGUN = rf'(?:{_LABEL_BEGUN}|{_LABEL}(?:\(<?{_ADDRESS}*(?:\([^\s()<>]*)?>?(?:[ \t]+(?:"[^"\n]{{0,200}}"?)?)?)?)'
@@ -39,8 +38,8 @@ _UNFINISHED = re.compile(
     r"|[【［][^\[\]【】［］\n]{0,30}"
 )
 _CODE_TOKEN = re.compile(r"(?P<ticks>`+)|(?P<blank>\n[ \t]*\n)|(?P<other>.)", re.DOTALL)
-_CODE_START = re.compile(r"[`\n]")
-_CODE_UNFINISHED = re.compile(r"`+|\n[ \t]*")
+_PATTERNS = re.compile(r"[\\`\n!(\[【［]"), _UNFINISHED, _TOKEN
+_CODE_PATTERNS = re.compile(r"[`\n]"), re.compile(r"`+|\n[ \t]*"), _CODE_TOKEN
 
 _PARTS = re.compile(rf"\[((?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]\(<?(https?://{_ADDRESS}+?)>?{_TITLE}\)")
 _ANY_SOURCE = tuple(Source(number, "", "", "") for number in range(1, 1000))
@@ -56,8 +55,7 @@ class LinkCitations:
         self.pending = ""
 
     def feed(self, text: str) -> str:
-        """Take the next text and return the part that can be shown now. An empty text looks again: a page may be known
-        now."""
+        """Take the next text and return the part that can be shown now. With an empty text, look again for new pages."""
         self.pending += text
         return self._release(ended=False)
 
@@ -68,7 +66,7 @@ class LinkCitations:
         shown: list[str] = []
         text, position = self.pending, 0
         while True:
-            begin, unfinished, token = self._grammar()
+            begin, unfinished, token = _CODE_PATTERNS if self._code else _PATTERNS
             start = begin.search(text, position)
             if start is None:
                 shown.append(text[position:])
@@ -87,9 +85,6 @@ class LinkCitations:
             position = position + 1 if written is None else found.end()
         self.pending = text[position:]
         return "".join(shown)
-
-    def _grammar(self) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-        return (_CODE_START, _CODE_UNFINISHED, _CODE_TOKEN) if self._code else (_START, _UNFINISHED, _TOKEN)
 
     def _should_wait(self, found: re.Match[str]) -> bool:
         return found.lastgroup in {"cite", "link"} and None in self._numbers(found[0])
@@ -134,8 +129,7 @@ _BRACKETS = re.compile(_BRACKET)
 
 
 def _defuse_bracket(found: re.Match[str]) -> str:
-    """Put a blank into a bracketed number. A number that the model made up must not cite a source that happens to have
-    it."""
+    """Put a blank into a bracketed number: an invented number must not cite a source that happens to have it."""
     bracket = found[0]
     return f"{bracket[0]} {bracket[1:]}" if cited_numbers(bracket, _ANY_SOURCE) else bracket
 

@@ -111,30 +111,24 @@ class NativeAnswer:
         yield from self._text_events(self._links.feed(""))
         number = self._number_of(citation.url)
         # Without a link in the text a number can be added where the text ends, and nowhere before.
-        if (
-            number
-            and citation.is_at_end
-            and not self._links.pending
-            and not self._text.rstrip().endswith(f"[{number}]")
-        ):
+        is_cited = self._text.rstrip().endswith(f"[{number}]")
+        if number and citation.is_at_end and not self._links.pending and not is_cited:
             yield from self._text_events(f"[{number}]")
 
     def _add_pages(self, pages: Iterable[RawResult]) -> None:
         for page in pages:
             for result in clean_results([page], engine=NATIVE, limit=1):
                 key = canonical_url(result.url)
-                known = self._pages.setdefault(
-                    key, replace(result, rank=len(self._given_sources) + len(self._pages) + 1)
-                )
+                rank = len(self._given_sources) + len(self._pages) + 1
+                known = self._pages.setdefault(key, replace(result, rank=rank))
                 if known.title == known.source:  # a page without a title has its host as the title
                     self._pages[key] = replace(known, title=result.title)
 
     def _number_of(self, url: str) -> int | None:
         url = strip_service_marks(url)
         if url.startswith(ARTICLE_LINK):
-            return next(
-                (source.number for source in self._given_sources if url == f"{ARTICLE_LINK}{source.number}"), None
-            )
+            numbers = (source.number for source in self._given_sources)
+            return next((number for number in numbers if url == f"{ARTICLE_LINK}{number}"), None)
         page = self._pages.get(canonical_url(url)) if host_of(url) else None
         return page.rank if page else None
 
@@ -146,8 +140,8 @@ class NativeAnswer:
     def _text_events(self, text: str) -> Iterator[RunEvent]:
         if not text:
             return
-        told = len(self._last_search.sources) if self._last_search else -1
-        if self._searches and len(self._pages) > told:
+        reported = len(self._last_search.sources) if self._last_search else -1
+        if self._searches and len(self._pages) > reported:
             yield from self._search_events()
         self._text += text
         yield TextDelta(text)

@@ -7,13 +7,12 @@ drawing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import TypeVar
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.08, 0.3
 STREAMS_AT_SHORTEST_PAUSE = 12
-"""The number of streams that are read at the shortest pause. With more, each is read less often, to spare the
-processor."""
+"""The number of streams that are read at the shortest pause. With more, each is read less often."""
 LAST_LOOK_SECONDS = 0.002
 """Seconds to wait after a pause, so that all bytes that arrived during the pause have been read."""
 
@@ -26,7 +25,7 @@ def _pause() -> float:
     return min(SHORTEST_PAUSE * max(1.0, _streams / STREAMS_AT_SHORTEST_PAUSE), LONGEST_PAUSE)
 
 
-async def in_bursts(items: AsyncIterator[T]) -> AsyncIterator[list[T]]:
+async def in_bursts(items: AsyncIterator[T]) -> AsyncGenerator[list[T]]:
     """Yield the items that have arrived since the last burst. The first item comes at once."""
     global _streams
     arrived: list[T] = []

@@ -61,22 +61,22 @@ async def run_connection_test(settings: Settings, *, limit: ModelCallLimit | Non
 
 
 async def _measure_answer(model: Model, tools: asyncio.Task[bool | None]) -> ConnectionTestResult:
-    started, first, pieces, thinks, said = time.monotonic(), 0.0, 0, False, ""
+    started, first, pieces, thinks, answer = time.monotonic(), 0.0, 0, False, ""
     try:
-        async with asyncio.timeout(TOTAL_SECONDS), aclosing(model.stream([("human", QUESTION)])) as stream:  # type: ignore[type-var]
+        async with asyncio.timeout(TOTAL_SECONDS), aclosing(model.stream([("human", QUESTION)])) as stream:
             async for piece in stream:
                 if not isinstance(piece, TextPiece | ThoughtPiece):
                     continue
                 first = first or time.monotonic() - started
                 pieces += 1
                 thinks |= isinstance(piece, ThoughtPiece)
-                said += piece.text if isinstance(piece, TextPiece) else ""
-                if len(said) > MAX_ANSWER_LENGTH:
+                answer += piece.text if isinstance(piece, TextPiece) else ""
+                if len(answer) > MAX_ANSWER_LENGTH:
                     break
     except TimeoutError as error:
         raise log_cause(to_model_error(error), error) from None
     took = time.monotonic() - started
-    return ConnectionTestResult(shorten(one_line(said), 120), first, took, pieces > 1, thinks, await tools)
+    return ConnectionTestResult(shorten(one_line(answer), 120), first, took, pieces > 1, thinks, await tools)
 
 
 async def _calls_tools(model: Model) -> bool | None:
@@ -91,6 +91,6 @@ async def _calls_tools(model: Model) -> bool | None:
                     return True
         return False
     except Exception as error:
-        told = to_model_error(error)
-        log.info("tools could not be tried: %s", told.kind)
-        return False if isinstance(told, ModelRefused) or isinstance(error, NotImplementedError) else None
+        cause = to_model_error(error)
+        log.info("tools could not be tried: %s", cause.kind)
+        return False if isinstance(cause, ModelRefused) or isinstance(error, NotImplementedError) else None

@@ -12,7 +12,6 @@ from core.search import lacks_search
 _TIMEOUTS = {"APITimeoutError", "TimeoutException", "TimeoutError"}
 _CONNECTIONS = {"APIConnectionError", "TransportError", "ConnectionError", "OSError"}
 
-
 TRY_AGAIN = "可以点「重新回答」再试一次。"
 TEXT_KEPT = f"已写出的内容已保留，{TRY_AGAIN}"
 
@@ -107,8 +106,7 @@ class ModelDisconnected(ModelError):
 
 
 def to_model_error(error: BaseException, *, mid_stream: bool = False, searching: bool = False) -> ModelError:
-    """Return the ModelError for an exception of a model client. `searching`: the call asked for the model's own web
-    search."""
+    """Return the ModelError for an exception of a model client. `searching`: the model was to search the web itself."""
     if isinstance(error, ModelError):
         return error
     names = {cls.__name__ for cls in type(error).__mro__}
@@ -116,27 +114,25 @@ def to_model_error(error: BaseException, *, mid_stream: bool = False, searching:
         return ModelTimeout(cure=TEXT_KEPT if mid_stream else "")
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
-        body = str(getattr(error, "body", "") or "")
-        if searching and lacks_search(status, body):
-            return ModelCannotSearch()
-        return _error_for_status(status, str(getattr(error, "code", "") or ""), body)
+        code, body = (str(getattr(error, name, "") or "") for name in ("code", "body"))
+        return (
+            ModelCannotSearch() if searching and lacks_search(status, body) else _error_for_status(status, code + body)
+        )
     if mid_stream:
         return ModelDisconnected(cure=TEXT_KEPT)
     if names & _CONNECTIONS:
         return ModelUnavailable()
-    if searching and isinstance(
-        error, ValueError
-    ):  # LangChain raises ValueError for a response that the service gave up
+    if searching and isinstance(error, ValueError):  # LangChain's error for a response that the service gave up
         return ModelError()
     return ModelError(f"模型服务返回了无法识别的内容（{type(error).__name__}）。")
 
 
-def _error_for_status(status: int, code: str, body: str) -> ModelError:
+def _error_for_status(status: int, details: str) -> ModelError:
     if 300 <= status < 400:
         return ModelRedirected()
     if status == 401:
         return ModelAuthError()
-    if status == 402 or "insufficient_quota" in (code + body):
+    if status == 402 or "insufficient_quota" in details:
         return ModelQuotaExceeded()
     if status == 403:
         return ModelAuthError("模型服务不允许当前密钥访问（403）。")

@@ -13,8 +13,7 @@ class EventReader:
 
     def __init__(self) -> None:
         self._line = bytearray()
-        """The beginning of an unfinished line. A bytearray, because a line may be endless and must not be copied each
-        time."""
+        """The beginning of an unfinished line. A bytearray: an endless line must not be copied each time."""
         self._data: list[str] = []
 
     def feed(self, received: bytes) -> Iterator[str]:
@@ -27,13 +26,9 @@ class EventReader:
         end = max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1)) + 1
         self._line = bytearray(text[end:])
         for line in text[:end].decode().replace("\r\n", "\n").replace("\r", "\n").split("\n")[:-1]:
-            if line:
-                self._read_field(line)
-            elif self._data:
+            name, _, value = line.partition(":")
+            if name == "data":
+                self._data.append(value.removeprefix(" "))
+            elif not line and self._data:
                 yield "\n".join(self._data)
                 self._data.clear()
-
-    def _read_field(self, line: str) -> None:
-        name, _, value = line.partition(":")
-        if name == "data":
-            self._data.append(value.removeprefix(" "))

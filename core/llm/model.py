@@ -1,5 +1,4 @@
-"""The chat model of the installation: chosen from the settings, built when first needed, streamed with retries and
-deadlines."""
+"""The chat model of the settings: built when first needed, streamed with retries and deadlines."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -98,9 +97,8 @@ def _build_openai_chat(name: str, settings: Settings, options: dict[str, Any]) -
 
 
 def _http_clients() -> dict[str, Any]:
-    """Return HTTP clients that follow no redirects and keep few idle connections. openai follows redirects by default,
-    so that the question would travel to a host that nobody has configured. It also keeps a hundred unused connections
-    open, each of them a file handle."""
+    """Return HTTP clients that follow no redirects, to hosts that nobody has configured, and keep few idle connections.
+    By default openai follows redirects, and keeps a hundred unused connections open, each of them a file handle."""
     from openai import DEFAULT_CONNECTION_LIMITS, DefaultAsyncHttpxClient, DefaultHttpxClient
 
     limits = type(DEFAULT_CONNECTION_LIMITS)(max_connections=1_000, max_keepalive_connections=IDLE_CONNECTIONS)
@@ -111,8 +109,7 @@ def _http_clients() -> dict[str, Any]:
 
 
 class Model:
-    """Streams answers of one model. `build` and `sleep` are arguments so that tests need neither a network nor real
-    waiting."""
+    """Streams answers of one model. `build` and `sleep` are arguments for tests without a network and without waiting."""
 
     def __init__(
         self,
@@ -125,7 +122,7 @@ class Model:
         self.choice = choose_model(settings)
         self.settings = settings
         self.cannot_search = False
-        """It was asked to search the web by itself, and turned out to have no search of its own."""
+        """True once a request has shown that the model has no web search of its own."""
         self._build = build
         self._sleep = sleep
         self._limit = limit
@@ -146,8 +143,7 @@ class Model:
             self._others.clear()
         # No lock here: `_lock` may be held for seconds while the model is built.
         return self._others.setdefault(
-            (wanted.model, wanted.temperature),
-            Model(settings, build=self._build, sleep=self._sleep, limit=self._limit),
+            (wanted.model, wanted.temperature), Model(settings, build=self._build, sleep=self._sleep, limit=self._limit)
         )
 
     def chat_model(self) -> BaseChatModel:
@@ -178,24 +174,22 @@ class Model:
         except ModelError as error:
             log.warning("%s", error)
 
-    def stream(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    def stream(self, prompt: Prompt) -> AsyncGenerator[Piece]:
         """Stream the answer piece by piece; the usage comes last. Raises a ModelError, also in mid-stream."""
-        return cast("AsyncIterator[Piece]", self._stream(prompt, _StreamedAnswer(_read_plain_chunk), _ask_plainly))
+        return cast("AsyncGenerator[Piece]", self._stream(prompt, _StreamedAnswer(_read_plain_chunk), _ask_plainly))
 
-    def stream_short(self, prompt: Prompt, *, max_tokens: int) -> AsyncIterator[Piece]:
-        """Stream an answer of at most `max_tokens` tokens, tried only once: an auxiliary call, not the answer to the
-        reader."""
+    def stream_short(self, prompt: Prompt, *, max_tokens: int) -> AsyncGenerator[Piece]:
+        """Stream an answer of at most `max_tokens` tokens, tried only once: it is not the answer to the reader."""
         ask = partial(_ask_plainly, max_tokens=max_tokens)
-        return cast("AsyncIterator[Piece]", self._stream(prompt, _StreamedAnswer(_read_plain_chunk), ask, attempts=1))
+        return cast("AsyncGenerator[Piece]", self._stream(prompt, _StreamedAnswer(_read_plain_chunk), ask, attempts=1))
 
     def stream_with_search(
         self, prompt: Prompt, query: SearchQuery, *, required: bool = False
-    ) -> AsyncIterator[SearchingPiece]:
-        """Stream an answer for which the model searches the web itself. Raises ModelCannotSearch, before any piece, if
-        it cannot."""
+    ) -> AsyncGenerator[SearchingPiece]:
+        """Stream an answer for which the model searches the web itself. May raise ModelCannotSearch before any piece."""
         base_url = self.settings.openai.base_url
 
-        def ask(chat: BaseChatModel, prompt: list[tuple[str, str]]) -> AsyncIterator[Any]:
+        def ask(chat: BaseChatModel, prompt: list[tuple[str, str]]) -> Any:
             return bind_web_search(chat, query, base_url=base_url, required=required).astream(prompt)
 
         return self._stream(prompt, _StreamedAnswer(NativeChunkReader().read), ask, searching=True)
@@ -204,20 +198,17 @@ class Model:
         self,
         prompt: Prompt,
         answer: _StreamedAnswer,
-        ask: Callable[[BaseChatModel, list[tuple[str, str]]], AsyncIterator[Any]],
+        ask: Callable[[BaseChatModel, list[tuple[str, str]]], Any],
         *,
         searching: bool = False,
         attempts: int | None = None,
-    ) -> AsyncIterator[SearchingPiece]:
-        limits = self.settings.llm
-        if attempts is not None:
-            limits = limits.model_copy(update={"attempts": attempts})
+    ) -> AsyncGenerator[SearchingPiece]:
+        limits = self.settings.llm.model_copy(update={"attempts": attempts} if attempts else {})
         chat = await self.achat_model()
         try:
             async with asyncio.timeout(limits.total_timeout):
-                chunks, first = await self._open_stream(lambda: ask(chat, list(prompt)), limits, searching=searching)
+                chunks, chunk = await self._open_stream(lambda: ask(chat, list(prompt)), limits, searching=searching)
                 async with aclosing(chunks):
-                    chunk = first
                     while chunk is not None:
                         for piece in answer.add_chunk(chunk):
                             yield piece
@@ -225,14 +216,13 @@ class Model:
                         longest = 0.0 if answer.has_begun else limits.first_token_timeout
                         chunk = await _next_chunk(chunks, max(longest, limits.idle_timeout))
         except Exception as error:
-            told = to_model_error(error, mid_stream=bool(answer.written), searching=searching)
-            raise log_cause(told, error) from None
+            model_error = to_model_error(error, mid_stream=bool(answer.written), searching=searching)
+            raise log_cause(model_error, error) from None
         for piece in answer.finish():
             yield piece
         if self.choice.provider == "openai" and not answer.is_finished:
-            raise ModelDisconnected(
-                cure="" if answer.is_blank else TEXT_KEPT
-            )  # a dropped connection without a length looks like an ordinary end
+            # A dropped connection without a length looks like an ordinary end.
+            raise ModelDisconnected(cure="" if answer.is_blank else TEXT_KEPT)
         if answer.is_blank:
             raise ModelEmptyAnswer
         yield answer.usage(prompt)
@@ -241,34 +231,29 @@ class Model:
         """Return the seconds until the model's first piece. Raises the ModelError that a reader would meet."""
 
         async def first_piece() -> None:
-            async with aclosing(self.stream([("human", "1+1=?")])) as pieces:  # type: ignore[type-var]
+            async with aclosing(self.stream([("human", "1+1=?")])) as pieces:
                 await anext(pieces)
 
         started = time.monotonic()
         loop.submit(first_piece()).result()
         return time.monotonic() - started
 
-    async def _open_stream(
-        self, ask: Callable[[], AsyncIterator[Any]], limits: LlmSettings, *, searching: bool
-    ) -> tuple[Any, Any]:
+    async def _open_stream(self, ask: Callable[[], Any], limits: LlmSettings, *, searching: bool) -> tuple[Any, Any]:
         """Return the stream and its first chunk. Until that chunk a failed request is tried again."""
-        async for attempt in retry_attempts(
-            limits, count_call=self.count_call, should_retry=is_retryable, sleep=self._sleep
-        ):
+        retries = retry_attempts(limits, count_call=self.count_call, should_retry=is_retryable, sleep=self._sleep)
+        async for attempt in retries:
             with attempt:
                 chunks = ask()
                 try:
-                    async with asyncio.timeout(limits.first_token_timeout):
-                        return chunks, await anext(chunks, None)
+                    return chunks, await _next_chunk(chunks, limits.first_token_timeout)
                 except Exception as error:
-                    await chunks.aclose()  # type: ignore[attr-defined]
+                    await chunks.aclose()
                     raise log_cause(to_model_error(error, searching=searching), error) from None
         raise AssertionError("tenacity ends by returning or raising")
 
 
-def _ask_plainly(chat: BaseChatModel, prompt: list[tuple[str, str]], **options: Any) -> AsyncIterator[Any]:
-    """Open a stream. OpenAI's protocol is read directly: LangChain's message around every few words is only for the
-    agent."""
+def _ask_plainly(chat: BaseChatModel, prompt: list[tuple[str, str]], **options: Any) -> Any:
+    """Open a stream. OpenAI's protocol is read directly, without LangChain's message around every few words."""
     if getattr(chat, "uses_chat_completions", False):
         return cast("OpenAIChat", chat).stream_pieces(prompt, **options)
     return chat.bind(**options).astream(prompt)
@@ -326,8 +311,7 @@ class _StreamedAnswer:
             self._note_ending(chunk)
         for part in (chunk,) if plain else self._read(chunk):
             if isinstance(part, str):
-                text = clean_piece(part)
-                self.written += text
+                self.written += (text := clean_piece(part))
                 yield from self._note_text(self._splitter.feed(text))
             elif isinstance(part, ThoughtPiece):
                 thought = ThoughtPiece(clean_piece(part.text))

@@ -42,8 +42,7 @@ class ModelService:
     """True if the reasoning of its models can be read while they think."""
     calls_tools: bool | None = None
     searches: bool | None = None
-    """True if it has a web search of its own that reports its sources through the protocol in
-    `core.search.engines.native`."""
+    """True if its own web search reports sources through the protocol in `core.search.engines.native`."""
 
 
 SERVICES = (
@@ -143,8 +142,8 @@ def _parse_models(document: Any) -> tuple[ListedModel, ...]:
     entries = document.get("data") if isinstance(document, dict) else document
     if not isinstance(entries, list):
         raise NoModelList
-    found = sorted(_parse_entries(entries), key=lambda entry: (-entry[0], entry[1].name.lower()))
-    models = {model.name: model for _, model in found}
+    newest_first = sorted(_parse_entries(entries), key=lambda entry: (-entry[0], entry[1].name.lower()))
+    models = {model.name: model for _, model in newest_first}
     if not models:
         raise NoModelList("模型服务给出的列表里没有可用的模型。", cure="请先在服务里准备好模型，或直接写模型名。")
     return tuple(models.values())[:MAX_MODELS]
@@ -156,21 +155,21 @@ def _parse_entries(entries: list[Any]) -> Iterator[tuple[float, ListedModel]]:
         name = entry.get("id") if isinstance(entry, dict) else None
         if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_LENGTH or one_line(name) != name:
             continue
-        if entry.get("status") == "Shutdown" or any(trade in name.lower() for trade in _OTHER_PURPOSES):
+        if entry.get("status") == "Shutdown" or any(part in name.lower() for part in _OTHER_PURPOSES):
             continue
-        made = entry.get("created")
-        yield made if isinstance(made, int) and 0 < made < 1e11 else 0, ListedModel(name, _context_length(entry))
+        created = entry.get("created")
+        yield (
+            created if isinstance(created, int) and 0 < created < 1e11 else 0,
+            ListedModel(name, _context_length(entry)),
+        )
 
 
 def _context_length(entry: dict[str, Any]) -> int | None:
     """Return the context length, as OpenRouter and Kimi, vLLM, or Ark report it."""
     limits = entry.get("token_limits")
-    told = (
-        entry.get("context_length"),
-        entry.get("max_model_len"),
-        limits.get("context_window") if isinstance(limits, dict) else None,
-    )
-    return next((tokens for tokens in told if type(tokens) is int and 0 < tokens < 10**9), None)
+    window = limits.get("context_window") if isinstance(limits, dict) else None
+    lengths = (entry.get("context_length"), entry.get("max_model_len"), window)
+    return next((tokens for tokens in lengths if type(tokens) is int and 0 < tokens < 10**9), None)
 
 
 # ── Services on this machine ──────────────────────────────────────────────────────────────────────────────────────────

@@ -39,8 +39,7 @@ class NativeChunkReader:
     def __init__(self) -> None:
         self._lengths: dict[Any, int] = {}
         self._remarks: set[Any] = set()
-        """Indices of text blocks that are remarks between two searches, not the answer. DeepSeek and newer OpenAI
-        models write them."""
+        """Indices of text blocks that are remarks between two searches: DeepSeek and newer OpenAI models write them."""
 
     def read(self, chunk: Any) -> Iterator[ChunkPart]:
         """Yield the parts of one chunk: text, thoughts, searches and citations."""

@@ -1,4 +1,4 @@
-"""One short call of a model that is not the answer itself: tried once, bounded in length and time."""
+"""A short call of a model beside the answer itself: tried once, limited in length and time."""
 
 from __future__ import annotations
 
@@ -17,13 +17,10 @@ class ShortAnswer(NamedTuple):
 
 
 async def ask_once(model: Model, prompt: str, *, max_tokens: int, seconds: float) -> ShortAnswer:
-    """Return what the model said; raise a ModelError, also when it took too long."""
-    written = ""
+    """Return the model's text and its token usage. Raises a ModelError, also if the call takes too long."""
+    written, stream = "", model.stream_short([("human", prompt)], max_tokens=max_tokens)
     try:
-        async with (
-            asyncio.timeout(seconds),
-            aclosing(model.stream_short([("human", prompt)], max_tokens=max_tokens)) as pieces,  # type: ignore[type-var]
-        ):
+        async with asyncio.timeout(seconds), aclosing(stream) as pieces:
             async for piece in pieces:
                 if isinstance(piece, TextPiece):
                     written += piece.text

@@ -6,7 +6,7 @@ under one of two names. DeepSeek answers 400 to a turn with tool calls that come
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from langchain_core.language_models import LanguageModelInput
@@ -22,25 +22,22 @@ StreamedPart = str | ThoughtPiece | BaseMessage
 
 
 class OpenAIChat(ChatOpenAI):
-    """ChatOpenAI that keeps reasoning in `additional_kwargs`, under the service's own name for it, and sends it back
-    so."""
+    """ChatOpenAI that keeps reasoning in `additional_kwargs`, under the service's own name, and sends it back."""
 
     @property
     def uses_chat_completions(self) -> bool:
         """True if requests without tools go to chat completions. Some models of OpenAI are only in the Responses API."""
         return not self._use_responses_api(self.model_kwargs)
 
-    async def stream_pieces(self, prompt: LanguageModelInput, **options: Any) -> AsyncIterator[StreamedPart]:
-        """Stream as `astream` does, without callbacks: text as plain pieces, a LangChain message only for anything
-        else."""
+    async def stream_pieces(self, prompt: LanguageModelInput, **options: Any) -> AsyncGenerator[StreamedPart]:
+        """Stream as `astream` does, without callbacks: text as plain pieces, all else as LangChain messages."""
         options["stream_options"] = {"include_usage": True}
         payload = self._get_request_payload(prompt, stream=True, **options)
         chunk = None
         async with await self.async_client.create(**payload) as chunks:
             async for chunk in chunks:
-                heard = _text_piece(chunk) or self._to_message(chunk)
-                if heard is not None:
-                    yield heard
+                if (part := _text_piece(chunk) or self._to_message(chunk)) is not None:
+                    yield part
         if chunk is None:
             raise ValueError("the stream has ended without a word")
 

@@ -59,7 +59,7 @@ class JoinedChunks:
         await self._response.aclose()
 
     async def __aiter__(self) -> AsyncIterator[Any]:
-        async with aclosing(self._response.aiter_bytes()) as received, aclosing(in_bursts(received)) as bursts:  # type: ignore[type-var]
+        async with aclosing(self._response.aiter_bytes()) as received, aclosing(in_bursts(received)) as bursts:
             first = True
             async for burst in bursts:
                 chunks, failure = self._read_chunks(b"".join(burst))
@@ -90,8 +90,8 @@ class JoinedChunks:
 
     def _check_chunk(self, chunk: Any) -> Any:
         if error := chunk.get("error"):
-            told = error.get("message") if isinstance(error, dict) else None
-            raise APIError(str(told or "the stream tells of an error"), request=self._response.request, body=error)
+            message = error.get("message") if isinstance(error, dict) else None
+            raise APIError(str(message or "the stream tells of an error"), request=self._response.request, body=error)
         for call in _tool_calls(chunk):
             call.setdefault("index", None)
             self._arguments += len(str((call.get("function") or {}).get("arguments") or ""))
@@ -113,13 +113,12 @@ def join_chunks(chunks: Iterable[Any]) -> Iterator[Any]:
 
 
 def text_field(chunk: Any) -> str:
-    """Return the name of the only field that a chunk fills. Empty if it fills several, no text, or reports the end or
-    the usage."""
+    """Return the name of the only field that a chunk fills; empty for several, no text, or a report of end or usage."""
     match chunk:
         case {"choices": [{"delta": dict() as delta} as choice]} if not chunk.get("usage"):
-            brought = [name for name, value in delta.items() if value and name != "role"]
-            if len(brought) == 1 and isinstance(delta[brought[0]], str) and not choice.get("finish_reason"):
-                return str(brought[0])
+            filled = [name for name, value in delta.items() if value and name != "role"]
+            if len(filled) == 1 and isinstance(delta[filled[0]], str) and not choice.get("finish_reason"):
+                return str(filled[0])
     return ""
 
 

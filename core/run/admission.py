@@ -1,5 +1,4 @@
-"""Admission of questions: how often a visitor may ask, and how many answers are written at once. The others wait in a
-queue.
+"""Admission of questions: limits on how often a visitor may ask and how many answers are written at once; a queue.
 
 The queue is fair: everybody's first question comes before anybody's second one, so that a visitor with many open tabs
 waits behind those with one. The limits of a visitor also apply to an address, which may stand for several visitors.
@@ -38,19 +37,14 @@ class QueueTicket:
 
 
 class Admission:
-    """The queue of the process. It belongs to the process-wide loop; only `count_question` may be called from any
-    thread."""
+    """The queue of the process. Only `count_question` may be called outside of the process-wide loop."""
 
     def __init__(self, settings: LimitsSettings, link: RedisLink | None = None) -> None:
         self._max_answers = settings.answers_at_once
         self._max_answers_per_visitor = settings.answers_at_once_per_visitor
         self._visitors_per_address = settings.visitors_per_address
-        self._per_minute = VisitorLimit(
-            MinuteCounter(link),
-            "question",
-            settings.answers_per_minute,
-            visitors_per_address=settings.visitors_per_address,
-        )
+        limit, shared_by = settings.answers_per_minute, settings.visitors_per_address
+        self._per_minute = VisitorLimit(MinuteCounter(link), "question", limit, visitors_per_address=shared_by)
         self._queue: list[QueueTicket] = []
         self._running_answers = 0
         self._running_by_key: Counter[str] = Counter()
@@ -75,10 +69,8 @@ class Admission:
 
     def _move_up(self) -> None:
         for place in self._fair_order():
-            if (
-                self._running_answers < self._max_answers
-                and self._load(self._running_by_key, place) < self._max_answers_per_visitor
-            ):
+            load = self._load(self._running_by_key, place)
+            if self._running_answers < self._max_answers and load < self._max_answers_per_visitor:
                 self._start_turn(place)
         for ahead, place in enumerate(self._fair_order()):
             place.questions_ahead = ahead
@@ -106,7 +98,6 @@ class Admission:
         return sorted(self._queue, key=loads.__getitem__)
 
     def _load(self, running_by_key: Counter[str], ticket: QueueTicket) -> int:
-        """Return how many answers the visitor has. An address counts one for every `visitors_per_address` answers
-        there."""
+        """Return how many answers the visitor has. An address counts one for `visitors_per_address` answers there."""
         name, *address = ticket.limit_keys
         return max([running_by_key[name], *(running_by_key[each] // self._visitors_per_address for each in address)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
 
@@ -36,8 +37,7 @@ TextsByNumber = Mapping[int, HasText]
 
 
 def check_text(text: str, sources: Sequence[Source], texts: TextsByNumber) -> AnswerCheck | None:
-    """Return the check of a text. None if there are no sources, or if the check failed: no answer may break because of
-    it."""
+    """Return the check of a text. None without sources, or if the check failed: no answer may break because of it."""
     if not sources:
         return None
     try:
@@ -81,13 +81,13 @@ class AnswerChecks:
         self._repeat = lru_cache(maxsize=MAX_CACHED_CHECKS)(self._start_check)
 
     def check_for(self, message: Message, load_texts: Callable[[], TextsByNumber]) -> AnswerCheck | None:
-        made = message.check
-        if (made is not None and made.version == CHECKER_VERSION) or not message.sources:
-            return made
+        stored = message.check
+        if (stored is not None and stored.version == CHECKER_VERSION) or not message.sources:
+            return stored
         try:
-            return self._repeat(_RepeatedCheck(message, load_texts)).result(self._patience)
+            return self._repeat(_RepeatedCheck(message.id, message.text, message, load_texts)).result(self._patience)
         except TimeoutError:
-            return made
+            return stored
 
     def _start_check(self, repeated_check: _RepeatedCheck) -> Future[AnswerCheck | None]:
         return self._worker.submit(repeated_check.check)
@@ -96,24 +96,19 @@ class AnswerChecks:
         self._worker.shutdown(wait=False, cancel_futures=True)
 
 
+@dataclass(frozen=True)
 class _RepeatedCheck:
     """A check to be made again. Two of the same answer are equal."""
 
-    def __init__(self, message: Message, load_texts: Callable[[], TextsByNumber]) -> None:
-        self._message = message
-        self._load = load_texts
-        self._key = (message.id, message.text)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _RepeatedCheck) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
+    id: str
+    text: str
+    message: Message = field(compare=False)
+    load_texts: Callable[[], TextsByNumber] = field(compare=False)
 
     def check(self) -> AnswerCheck | None:
         try:
-            texts = self._load()
+            texts = self.load_texts()
         except Exception:
             log.warning("what was read for an answer could not be loaded for its check", exc_info=True)
-            return self._message.check
-        return check_text(self._message.text, self._message.sources, texts)
+            return self.message.check
+        return check_text(self.text, self.message.sources, texts)

@@ -28,9 +28,9 @@ class AnswerSaver:
         ended, saved = asyncio.wrap_future(run.end_future), 0
         while True:
             await asyncio.wait([ended], timeout=SAVE_EVERY_SECONDS)
-            done, said = run.done, run.event_count
-            if done or said > saved:
-                saved = said
+            done, count = run.done, run.event_count
+            if done or count > saved:
+                saved = count
                 self._outbox.save_growing_message(
                     conversation_id, run.id, run.message, visitor_id=visitor_id, finished=done
                 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, field, replace
@@ -30,8 +30,7 @@ T = TypeVar("T")
 
 @dataclass(kw_only=True, eq=False)
 class AnswerService(ABC):
-    """The service of a mode, one for the whole process. Data of one question is in the Question. `today` is an argument
-    for tests."""
+    """The service of a mode, one for the whole process. Data of one question is in the Question."""
 
     mode: ClassVar[Mode]
     configured: Callable[[], Configured] = field(kw_only=False)
@@ -45,13 +44,12 @@ class AnswerService(ABC):
     def accept_question(
         self, text: str, history: Sequence[Message] = (), options: AnswerOptions | None = None
     ) -> Question:
-        """Accept and count a question, and return it with its settings. Raises an InputError that says why it cannot be
-        sent."""
+        """Accept and count a question, and return it with its settings. Raises an InputError if it cannot be sent."""
         options = options or AnswerOptions()
         now = self.configured()
         accepted = validate_question(text, limit=now.settings.chat.max_question_length)
         self._count(options)
-        settings, model = _meant(now, options)
+        settings, model = _settings_and_model(now, options)
         return Question(accepted, history, options, now, settings, model)
 
     def _count(self, options: AnswerOptions) -> None:
@@ -60,49 +58,50 @@ class AnswerService(ABC):
 
     def start(self, question: Question, *, grace: float = GRACE_SECONDS) -> Run:
         """Answer in the background when it is the question's turn. The page follows the returned run."""
-        place = QueueTicket(question.options.visitor)
+        ticket = QueueTicket(question.options.visitor)
         return Run(
             self.loop,
-            lambda: self._events_in_turn(question, place),
+            lambda: self._events_in_turn(question, ticket),
             mode=self.mode,
             model=question.model.label,
             grace=grace,
             on_end=self.on_run_end,
-            ticket=place,
+            ticket=ticket,
             run_sources=question.run_sources,
         )
 
     def model_for(self, options: AnswerOptions) -> Model:
         """Return the model that would answer now."""
-        return _meant(self.configured(), options)[1]
+        return _settings_and_model(self.configured(), options)[1]
 
     def start_second_opinion(
         self, check: AnswerCheck, sources: Sequence[SourceText], options: AnswerOptions
     ) -> Future[AnswerCheck]:
-        """Start 让模型复核 of a finished answer. Counts as a question, or raises an InputError. The future may raise a
-        ModelError."""
-        self._count(options)
-        model = self.model_for(options)
-        return self.loop.submit(self._run_in_turn(options, lambda: get_second_opinion(check, sources, model)))
+        """Start 让模型复核 of an answer. Counts as a question, or raises an InputError. The future may raise a ModelError."""
+        return self._start_in_turn(options, lambda model: get_second_opinion(check, sources, model))
 
     def start_revision(
         self, message: Message, check: AnswerCheck, texts: TextsByNumber, options: AnswerOptions
     ) -> Future[Revision]:
         """Start 按核对结果改写 of a finished answer. Counted like a second opinion, with the same errors."""
+        return self._start_in_turn(options, lambda model: revise_answer(message, check, texts, model))
+
+    def _start_in_turn(self, options: AnswerOptions, ask: Callable[[Model], Awaitable[T]]) -> Future[T]:
         self._count(options)
         model = self.model_for(options)
-        return self.loop.submit(self._run_in_turn(options, lambda: revise_answer(message, check, texts, model)))
 
-    async def _run_in_turn(self, options: AnswerOptions, ask: Callable[[], Awaitable[T]]) -> T:
-        async with self._wait_for_turn(QueueTicket(options.visitor)):
-            return await ask()
+        async def ask_in_turn() -> T:
+            async with self._wait_for_turn(QueueTicket(options.visitor)):
+                return await ask(model)
+
+        return self.loop.submit(ask_in_turn())
 
     def _wait_for_turn(self, ticket: QueueTicket) -> AbstractAsyncContextManager[None]:
         return self.admission.wait_for_turn(ticket) if self.admission else nullcontext()
 
-    async def _events_in_turn(self, question: Question, ticket: QueueTicket) -> AsyncIterator[RunEvent]:
+    async def _events_in_turn(self, question: Question, ticket: QueueTicket) -> AsyncGenerator[RunEvent]:
         review = AutomaticReview(question)
-        async with self._wait_for_turn(ticket), aclosing(self.events(question)) as events:  # type: ignore[type-var]
+        async with self._wait_for_turn(ticket), aclosing(self.events(question)) as events:
             async for event in events:
                 if isinstance(event, Answer) and (found := await check_run_answer(event, question.run_sources)):
                     review.record_event(found)
@@ -119,11 +118,11 @@ class AnswerService(ABC):
         return self.start(self.accept_question(text, history, options), grace=0.0).iter_events()
 
     @abstractmethod
-    def events(self, question: Question) -> AsyncIterator[RunEvent]: ...
+    def events(self, question: Question) -> AsyncGenerator[RunEvent]: ...
 
 
-def _meant(now: Configured, options: AnswerOptions) -> tuple[Settings, Model]:
-    """Return the settings with the reader's choices, and the model that these mean."""
+def _settings_and_model(now: Configured, options: AnswerOptions) -> tuple[Settings, Model]:
+    """Return the settings with the reader's choices, and the model that they name."""
     if options.own_model is None:
         settings, model = options.choices.apply_to(now.settings), now.model
     else:

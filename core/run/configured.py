@@ -1,4 +1,4 @@
-"""The parts that depend on the saved settings, replaced together when somebody saves others."""
+"""The parts that depend on the saved settings. They are replaced together when other settings are saved."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHECK_SECONDS = 10.0
 
 @dataclass(frozen=True, eq=False)
 class Configured:
-    """Settings, model and engines that belong together. An answer keeps the ones it began with."""
+    """Settings, with the model and the engines that they name. An answer keeps those with which it began."""
 
     loaded: LoadedSettings
     model: Model

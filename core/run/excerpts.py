@@ -1,4 +1,4 @@
-"""Answers without a language model: sentences of the sources that speak about the question, each with its number.
+"""Answers without a language model: sentences of the sources about the question, each with its number.
 
 The same question and sources get the same answer, and nothing is written that a source does not say.
 """
@@ -23,11 +23,11 @@ SECOND_SHARE_OF_BEST = 0.4  # one sentence is rarely an answer: the second may b
 SAME_CONTENT = 0.6
 
 SearchState = Literal["off", "unused", "empty", "failed"]
-"""Why there are no sources: nobody may search, nobody has searched, a search found nothing, or it did not succeed."""
+"""The reason why there are no sources: search is off, nobody searched, a search found nothing, or it failed."""
 
 
 def write_excerpts(question: str, sources: Sequence[Source], *, search: SearchState) -> str:
-    """Return what the sources say about the question, quoted from their snippets, in the asker's script."""
+    """Return an answer that quotes the sources' snippets, in the script of the question."""
     words = _CHINESE if is_chinese(question) else _ENGLISH
     return in_script_of(question, _answer(question, sources, search, words))
 
@@ -38,11 +38,11 @@ def are_related(question: str, sources: Sequence[Source]) -> bool:
 
 
 def in_script_of(question: str, text: str) -> str:
-    """Return the text in traditional characters where the question is written in them."""
+    """Return the text, in traditional characters if the question is written in them."""
     return to_traditional(text) if is_traditional(question) else text
 
 
-# ---- choosing what to quote
+# ── Choosing sentences ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ _NUMBER = re.compile(r"\[\d+\]")
 
 
 def _is_quotable(text: str) -> bool:
-    """A number in brackets would pass for a citation of ours; an open backtick would swallow the one that follows."""
+    """Return whether it can stand before a citation: no number in brackets, which looks like one, no open backtick."""
     return not _NUMBER.search(text) and text.count("`") % 2 == 0
 
 
@@ -76,7 +76,7 @@ def _candidates(sources: Sequence[Source]) -> list[_Quote]:
 
 
 def _quotes(question: str, sources: Sequence[Source]) -> list[_Quote]:
-    """The sentences that speak about the question, best first, none saying what another one said."""
+    """Return the sentences about the question, best first. None repeats another."""
     candidates = _candidates(sources)
     weights = idf_weights(key_terms(question), [quote.terms for quote in candidates])
     scores = {quote: _score(quote, weights) for quote in candidates}
@@ -92,16 +92,15 @@ def _quotes(question: str, sources: Sequence[Source]) -> list[_Quote]:
 
 
 def _foreign_opening(question: str, sources: Sequence[Source]) -> list[_Quote]:
-    """Sources in another language share no words with the question: the search engine's first choice has to do."""
-    in_chinese = is_chinese(question)
-    if any(is_chinese(source.snippet) == in_chinese for source in sources):
+    """Return the first sentences if all sources are in another language: they share no words with the question."""
+    if any(is_chinese(source.snippet) == is_chinese(question) for source in sources):
         return []
     candidates = _candidates(sources)
     return [quote for quote in candidates if quote.number == candidates[0].number][:MIN_QUOTES]
 
 
 def _score(quote: _Quote, weights: dict[str, float]) -> float:
-    """How much of the question the sentence covers. Under a fitting title it may leave the subject unsaid."""
+    """Return how much of the question the sentence covers. Its title counts too: it may name the subject."""
     own = coverage(weights, quote.terms)
     title = coverage(weights, quote.title_terms - quote.terms)
     if own + title == 0:
@@ -111,7 +110,7 @@ def _score(quote: _Quote, weights: dict[str, float]) -> float:
     return score * 0.6 if quote.text.endswith(ELLIPSIS) else score  # cut off in the middle
 
 
-# ---- writing
+# ── Writing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +167,7 @@ def _answer(question: str, sources: Sequence[Source], search: SearchState, words
 
 
 def _quoted(lead: str, quotes: Sequence[_Quote]) -> str:
-    """One paragraph per source, each sentence with its number."""
+    """Return one paragraph per source, each sentence with its number."""
     paragraphs: dict[int, list[str]] = {}
     for quote in sorted(quotes, key=lambda quote: quote.position):
         paragraphs.setdefault(quote.number, []).append(_cited(quote.text, quote.number))

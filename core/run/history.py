@@ -11,8 +11,7 @@ from core.llm import estimate_tokens
 def newest_messages(
     history: Sequence[Message], budget: int, format_message: Callable[[Message], str]
 ) -> list[tuple[Message, str]]:
-    """Return the newest messages that fit the budget of tokens, oldest first, each with its formatted text. Notes are
-    left out."""
+    """Return the newest messages, without notes, that fit the budget of tokens; oldest first, with formatted texts."""
     kept: list[tuple[Message, str]] = []
     for message in reversed([message for message in history if message.role != "note"]):
         text = format_message(message)

@@ -1,5 +1,4 @@
-"""The search of the law library beside the web. Articles that answer the question well become sources with their whole
-text.
+"""The search of the law library beside the web. Articles that answer the question well become sources, whole.
 
 It is a search of its own, with its own events. Its results do not prove that the web was searched.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import suppress
 
 from core.answer.events import Notice, PageRead, ReadingStarted, RunEvent
@@ -13,8 +13,6 @@ from core.base.web_addresses import is_web_url
 from core.reading import Page, Reader, ReadOutcome
 from core.run.run_sources import RunSources
 from core.search.types import Source
-
-AddressOutcome = tuple[str, ReadOutcome]
 
 
 def select_pages(sources: Sequence[Source], count: int) -> tuple[Source, ...]:
@@ -30,33 +28,30 @@ async def read_sources(
     *,
     outer_deadline: Deadline | None = None,
     call_id: str = "",
-) -> AsyncIterator[RunEvent]:
+) -> AsyncGenerator[RunEvent]:
     """Read the sources' pages and yield an event as soon as each is there. Closing the generator ends the reading."""
     if not sources:
         return
     yield ReadingStarted(tuple(sources), call_id)
     waiting = {source.url: source for source in sources}
-    loop, told = asyncio.get_running_loop(), asyncio.Queue[AddressOutcome]()
+    loop, outcomes = asyncio.get_running_loop(), asyncio.Queue[tuple[str, ReadOutcome]]()
     deadline = outer_deadline.with_limit(reader.timeout) if outer_deadline else Deadline(reader.timeout)
 
     def report(address: str, outcome: ReadOutcome) -> None:
         with suppress(RuntimeError):  # the loop has been closed
-            loop.call_soon_threadsafe(told.put_nowait, (address, outcome))
+            loop.call_soon_threadsafe(outcomes.put_nowait, (address, outcome))
 
     def read() -> None:
         addresses = list(waiting)
         with suppress(Cancelled):
-            for address, outcome in zip(
-                addresses, reader.read_all(addresses, deadline=deadline, on_outcome=report), strict=True
-            ):
-                report(
-                    address, outcome
-                )  # once more, for outcomes after the deadline; `waiting` drops those already reported
+            ends = reader.read_all(addresses, deadline=deadline, on_outcome=report)
+            for address, outcome in zip(addresses, ends, strict=True):
+                report(address, outcome)  # again, for those after the deadline; `waiting` drops the repeated ones
 
     task = asyncio.create_task(run_in_thread(read, name="wenyuan-reading"))
     try:
         while waiting:
-            address, outcome = await told.get()
+            address, outcome = await outcomes.get()
             if source := waiting.pop(address, None):
                 suspicious = getattr(outcome, "instructions", 0)
                 page = PageRead(run_sources.record_outcome(source, outcome), suspicious, call_id)

@@ -95,53 +95,45 @@ def _sources_by_line(input_text: str) -> Iterator[PastedSource]:
         yield PastedSource(number, address=line)
 
 
-def check_pasted_text(text: str, pasted_sources: Sequence[PastedSource], reader: Reader) -> PastedTextCheck:
+def check_pasted_text(text: str, pasted: Sequence[PastedSource], reader: Reader) -> PastedTextCheck:
     """Open the addresses, all at once, and check the text."""
-    outcomes = {one.number: _to_page(one) for one in pasted_sources if one.text} | _read_addresses(
-        pasted_sources, reader
-    )
-    sources = tuple(_to_source(one, outcomes.get(one.number)) for one in pasted_sources)
+    outcomes = {one.number: _to_page(one) for one in pasted if one.text} | _read_addresses(pasted, reader)
+    sources = tuple(_to_source(one, outcomes.get(one.number)) for one in pasted)
     pages = {number: outcome for number, outcome in outcomes.items() if isinstance(outcome, Page)}
-    return PastedTextCheck(
-        text, sources, check_text(text, sources, pages), tuple(_problem_sentences(text, pasted_sources, outcomes))
-    )
+    problems = tuple(_problem_sentences(text, pasted, outcomes))
+    return PastedTextCheck(text, sources, check_text(text, sources, pages), problems)
 
 
-def _to_page(pasted_source: PastedSource) -> Page:
-    return Page.from_search_result(
-        SearchResult(
-            _title(pasted_source), pasted_source.address, "", host_of(pasted_source.address), text=pasted_source.text
-        )
-    )
+def _to_page(pasted: PastedSource) -> Page:
+    host = host_of(pasted.address)
+    return Page.from_search_result(SearchResult(_title(pasted), pasted.address, "", host, text=pasted.text))
 
 
-def _title(pasted_source: PastedSource) -> str:
-    return host_of(pasted_source.address) or f"粘贴的原文 {pasted_source.number}"
+def _title(pasted: PastedSource) -> str:
+    return host_of(pasted.address) or f"粘贴的原文 {pasted.number}"
 
 
-def _read_addresses(pasted_sources: Sequence[PastedSource], reader: Reader) -> dict[int, ReadOutcome]:
-    wanted = [one for one in pasted_sources if one.needs_reading]
+def _read_addresses(pasted: Sequence[PastedSource], reader: Reader) -> dict[int, ReadOutcome]:
+    wanted = [one for one in pasted if one.needs_reading]
     outcomes = reader.read_all([one.address for one in wanted], deadline=Deadline(reader.timeout))
     return {one.number: outcome for one, outcome in zip(wanted, outcomes, strict=True)}
 
 
-def _to_source(pasted_source: PastedSource, outcome: ReadOutcome | None) -> Source:
-    source = Source(pasted_source.number, _title(pasted_source), pasted_source.address, "")
+def _to_source(pasted: PastedSource, outcome: ReadOutcome | None) -> Source:
+    source = Source(pasted.number, _title(pasted), pasted.address, "")
     if isinstance(outcome, Page):
         return with_page_details(source, outcome)
     return replace(source, unread=outcome.short_reason if outcome else "没有内容")
 
 
-def _problem_sentences(
-    text: str, pasted_sources: Sequence[PastedSource], outcomes: Mapping[int, ReadOutcome]
-) -> Iterator[str]:
-    for one in pasted_sources:
+def _problem_sentences(text: str, pasted: Sequence[PastedSource], outcomes: Mapping[int, ReadOutcome]) -> Iterator[str]:
+    for one in pasted:
         outcome = outcomes.get(one.number)
         if isinstance(outcome, ReadingError):
             yield f"[{one.number}] {outcome}可以改为粘贴原文。"
         elif outcome is None:
             yield f"[{one.number}] 后面没有网址，也没有原文。"
-    known = {one.number for one in pasted_sources}
+    known = {one.number for one in pasted}
     anything = [Source(number, "", "", "") for number in range(1, _MAX_NUMBER + 1)]
     if missing := [f"[{number}]" for number in cited_numbers(text, anything) if number not in known]:
         yield f"文字引用了 {'、'.join(missing[:10])}，来源里没有给出。"

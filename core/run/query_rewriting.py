@@ -1,8 +1,8 @@
-"""Follow-ups as queries that can be searched: 「那第二种呢？」 alone says nothing to a search engine.
+"""Rewriting of follow-up questions to queries that stand alone: no search engine understands 「那第二种呢？」.
 
-A model, where there is one, is asked for a query, once and briefly; otherwise, and whatever it may do wrong, the words of the
-question before are joined with this one's. An earlier answer was written from pages of the web: only its outline is shown to
-the model, and a query may carry nothing out that its reader did not write.
+A model is asked for a query, once and briefly. Without a model, or if it fails, the words of the earlier questions are joined
+with this one's. Earlier answers were written from web pages, so the model sees only an outline of the last one, and a query
+may carry out nothing that the reader did not write.
 """
 
 from __future__ import annotations
@@ -28,38 +28,37 @@ from core.run.prompts import MAX_MODEL_QUERY_LENGTH, contains_instructions, fill
 log = logging.getLogger(__name__)
 
 SECONDS = 4.0
-"""The search waits no longer for a query than for a slow engine."""
+"""The time limit of the call: the search waits no longer for a query than for a slow engine."""
 TOKENS = 512
-"""For the query itself 60 would do; some models think first."""
+"""The output limit. The query itself needs 60; some models think first."""
 REST_SECONDS = 600.0
-"""A model that took its time and brought nothing is not asked again for so long."""
-REMEMBERED = 5
-"""Questions before this one."""
+"""Seconds for which a model is not asked again after it was slow and gave no query."""
+MAX_EARLIER_QUESTIONS = 5
 QUESTION_LENGTH = 200
 ENOUGH_TOKENS = 20
-"""A question that points back to nothing and is longer than this says what it is about."""
+"""The length from which a question that does not point back needs no rewriting."""
 MOST_TOKENS = 45
-"""A question that is longer than this can be searched, whatever it points to."""
-LITTLE, DEFINED, LONG_WORD = 6, 3, 5
-"""Characters of content: with fewer a question leaves out what it is about, unless it asks what something is (原因是什么 does,
-区块链是什么 does not) or they are one long word."""
+"""The length from which a question needs no rewriting, whatever it points to."""
+MIN_CONTENT, MIN_DEFINED, LONG_WORD = 6, 3, 5
+"""Characters of content with which a question names its subject: in general, in a request for a definition (原因是什么 has too
+few, 区块链是什么 has enough), and in a single long word."""
 REPEATED_SHARE = 0.5
-"""Of its words, that a question has in common with the one before it when it names its subject again."""
+"""The share of its words that a question repeats from the one before if it names its subject again."""
 OUTLINE_LENGTH = 400
 KNOWN_SHARE = 0.5
-"""Of a query's words, that must have been said before: prose about the task has fewer."""
+"""The share of a query's words that the conversation must contain: prose about the task has fewer."""
 NOTHING_SPENT = TokenUsage(0, 0, estimated=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
     query: str
-    """Empty: the model was of no help."""
+    """The query. Empty if the model gave none."""
     usage: TokenUsage = NOTHING_SPENT
 
 
 class Rewriter:
-    """One for the process: it remembers which models are too slow for this. The arguments are for tests."""
+    """Rewrites questions, and remembers which models are too slow for it. The arguments are for tests."""
 
     def __init__(self, *, seconds: float = SECONDS, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
@@ -67,18 +66,18 @@ class Rewriter:
         self._rests: dict[tuple[ModelChoice, str | None], float] = {}
 
     async def rewrite(self, question: str, history: Sequence[Message], model: Model) -> Rewritten:
-        """What to search for. The first question of a conversation is always searched in its own words."""
+        """Return the query to search for. The first question of a conversation is always searched in its own words."""
         earlier = [message.text for message in history if message.role == "user"]
         if not earlier or not _may_depend(question):
             return Rewritten(question)
-        asked = Rewritten("")
+        by_model = Rewritten("")
         key = (model.choice, model.settings.openai.base_url)
         began = self._clock()
         if not model.choice.is_embedded and began >= self._rests.get(key, 0.0):
-            asked = await by_model(question, history, model, seconds=self._seconds)
-            if not asked.query and self._clock() - began >= self._seconds / 2:
+            by_model = await rewrite_by_model(question, history, model, seconds=self._seconds)
+            if not by_model.query and self._clock() - began >= self._seconds / 2:
                 self._rests[key] = self._clock() + REST_SECONDS
-        return Rewritten(asked.query or by_rule(question, earlier), asked.usage)
+        return Rewritten(by_model.query or rewrite_by_rule(question, earlier), by_model.usage)
 
 
 # ── The rule ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -106,15 +105,19 @@ _DEFINES = re.compile(r"什么是|是什么|是谁|是啥|^(?:what|who)(?:'s| is
 _CLAUSE_END = re.compile(r"[，,；;。？?！!\n]")
 
 
-def by_rule(question: str, earlier: Sequence[str]) -> str:
-    """Return the content words of the questions before it and its own; a question that stands alone, as it is."""
-    meant = ""
-    for asked in (*(shorten(one_line(text), QUESTION_LENGTH) for text in earlier[-REMEMBERED:]), question):
-        meant = _joined(meant, asked) if meant and _depends(asked) else asked
-    return meant
+def rewrite_by_rule(question: str, earlier: Sequence[str]) -> str:
+    """Return the question, preceded by content words of earlier questions if it does not stand alone."""
+    query = ""
+    for asked in (*_shortened(earlier), question):
+        query = _join_words(query, asked) if query and _depends(asked) else asked
+    return query
 
 
-def _joined(before: str, question: str) -> str:
+def _shortened(questions: Sequence[str]) -> list[str]:
+    return [shorten(one_line(text), QUESTION_LENGTH) for text in questions[-MAX_EARLIER_QUESTIONS:]]
+
+
+def _join_words(before: str, question: str) -> str:
     own = _own_words(question)
     if not _points_back(own) and not _says_little(own) and _shares_words(before, own):
         return own  # 那上海的最低工资是多少, after 北京的最低工资是多少: with 北京 the wrong one would be found
@@ -133,7 +136,7 @@ def _shares_words(before: str, own: str) -> bool:
 
 
 def _own_words(question: str) -> str:
-    """Return the question without what only ties it to the words before it."""
+    """Return the question without the words that only tie it to the conversation."""
     words = one_line(question)
     for tie in (_COURTESY, _LINK):
         if found := tie.match(to_simplified(words)):  # of the same length
@@ -142,12 +145,12 @@ def _own_words(question: str) -> str:
 
 
 def _opening(question: str) -> str:
-    """Return the first clause: what a pronoun further back stands for may stand here."""
+    """Return the first clause. A pronoun in a later clause may stand for a word of this one."""
     return _CLAUSE_END.split(_COURTESY.sub("", to_simplified(one_line(question))), maxsplit=1)[0].strip()
 
 
 def _may_depend(question: str) -> bool:
-    """Return whether it is worth a thought: no small talk, and no question that brings all it needs."""
+    """Return whether the question may need rewriting: it is no small talk, and not complete in itself."""
     tokens = estimate_tokens(question)
     if tokens > MOST_TOKENS or is_small_talk(question) or not _opening(question):
         return False
@@ -168,7 +171,7 @@ def _points_back(question: str) -> bool:
 def _says_little(question: str) -> bool:
     opening = _opening(question).removesuffix("呢")
     lengths = [3 if phrase.isascii() else len(phrase) for phrase in key_phrases(opening)]
-    enough = DEFINED if _DEFINES.search(opening) else LITTLE
+    enough = MIN_DEFINED if _DEFINES.search(opening) else MIN_CONTENT
     return sum(lengths) < enough and max(lengths, default=0) < LONG_WORD
 
 
@@ -185,38 +188,37 @@ _PROSE = re.compile(
     r"[。\n]|^(?:好的|当然|抱歉|对不起|很抱歉|以下是|这是|用户[的想问询在]|您|我(?!国|國|省|市|校)|改写[后成为：:]|sure|here|the user|i |i'|sorry|based on)",
     re.IGNORECASE,
 )
-# Where a query could lead an engine, or what could be carried in one.
-_CARRIES = re.compile(
+# Addresses, search operators, and strings that may hold data: a query could leak them.
+_LEAKS = re.compile(
     r"\S*://\S*|\S*@\S+|\b(?:www\.)?[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b\S*|\b[a-z]{2,10}:\S+|[\w+/=-]{16,}|\d{6,}|[<>{}$|\\]",
     re.IGNORECASE | re.ASCII,
 )
 
 
-async def by_model(question: str, history: Sequence[Message], model: Model, *, seconds: float = SECONDS) -> Rewritten:
-    """Make one short call. No query: it took too long, failed, or said something that nobody would search for."""
-    earlier = [shorten(one_line(message.text), QUESTION_LENGTH) for message in history if message.role == "user"]
-    earlier, outline = earlier[-REMEMBERED:], _outline(history)
-    prompt = _prompt(question, earlier, outline)
-    try:
-        said = await ask_once(model, prompt, max_tokens=TOKENS, seconds=seconds)
-    except ModelError as error:
-        log.info("no stand-alone query: %s", error)
-        began = isinstance(error, ModelTimeout | ModelEmptyAnswer)
-        return Rewritten("", TokenUsage(estimate_tokens(prompt), 0, estimated=True) if began else NOTHING_SPENT)
-    return Rewritten("" if said.usage.cut_off else usable(said.text, question, earlier, outline), said.usage)
-
-
-def _prompt(question: str, earlier: Sequence[str], outline: str) -> str:
-    return fill_template(
+async def rewrite_by_model(
+    question: str, history: Sequence[Message], model: Model, *, seconds: float = SECONDS
+) -> Rewritten:
+    """Return the query of one short call. It is empty if the call was too slow or failed, or gave no usable query."""
+    earlier = _shortened([message.text for message in history if message.role == "user"])
+    outline = _outline(history)
+    prompt = fill_template(
         "query_rewriting",
         earlier="\n".join(f"- {text}" for text in earlier),
         outline=outline or "（没有）",
         question=one_line(question),
     )
+    try:
+        reply = await ask_once(model, prompt, max_tokens=TOKENS, seconds=seconds)
+    except ModelError as error:
+        log.info("no stand-alone query: %s", error)
+        began = isinstance(error, ModelTimeout | ModelEmptyAnswer)
+        return Rewritten("", TokenUsage(estimate_tokens(prompt), 0, estimated=True) if began else NOTHING_SPENT)
+    query = "" if reply.usage.cut_off else usable_query(reply.text, question, earlier, outline)
+    return Rewritten(query, reply.usage)
 
 
 def _outline(history: Sequence[Message]) -> str:
-    """The headings and beginnings of items of the last answer: what 「第二种」 may mean, and little room for anything else."""
+    """Return the headings and list items of the last answer, shortened: 「第二种」 may mean one of them."""
     answer = next((message.text for message in reversed(history) if message.role == "assistant"), "")
     return shorten("；".join(_items(answer)), OUTLINE_LENGTH)
 
@@ -224,19 +226,19 @@ def _outline(history: Sequence[Message]) -> str:
 def _items(answer: str) -> Iterator[str]:
     for item in _ITEM.finditer(answer[:20_000]):
         text = _ITEM_END.split(_CITATION.sub("", one_line(item["text"])).strip("*_` "), maxsplit=1)[0].strip("*_` ")
-        if 2 <= len(text) <= 40 and not count_instructions(text) and not _CARRIES.search(text):
+        if 2 <= len(text) <= 40 and not count_instructions(text) and not _LEAKS.search(text):
             yield text
 
 
-def usable(said: str, question: str, earlier: Sequence[str], outline: str) -> str:
-    """The query in what a model said; empty where there is none, or one that nobody would search for."""
-    query = one_line(_LABEL.sub("", said.strip().strip(_QUOTES)).strip(_QUOTES))
+def usable_query(reply: str, question: str, earlier: Sequence[str], outline: str) -> str:
+    """Return the query in a model's reply. Empty if there is none, or none that may be searched for."""
+    query = one_line(_LABEL.sub("", reply.strip().strip(_QUOTES)).strip(_QUOTES))
     own = normalize(" ".join((question, *earlier)))
-    if not query or len(query) > MAX_MODEL_QUERY_LENGTH or _PROSE.search(said.strip()):
+    if not query or len(query) > MAX_MODEL_QUERY_LENGTH or _PROSE.search(reply.strip()):
         return ""
-    if any(normalize(found[0]) not in own for found in _CARRIES.finditer(query)) or contains_instructions(query):
+    if any(normalize(found[0]) not in own for found in _LEAKS.finditer(query)) or contains_instructions(query):
         return ""
     wanted = set(key_terms(query)) or set(terms(query))
     asked, known = set(terms(own)), set(terms(f"{own} {outline}"))
-    said_before = len(wanted & known) >= KNOWN_SHARE * len(wanted)
-    return query if said_before and wanted & asked else ""
+    is_known = len(wanted & known) >= KNOWN_SHARE * len(wanted)
+    return query if is_known and wanted & asked else ""

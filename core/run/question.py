@@ -69,7 +69,6 @@ def validate_question(question: str, *, limit: int) -> str:
         raise InputError("消息是空的，没有发送。", cure="请输入问题。")
     if len(question) > limit:
         raise InputError(
-            f"消息有 {len(question):,} 个字符，超过了 {limit:,} 个字符的上限，没有发送。",
-            cure="请缩短后再发送。",
+            f"消息有 {len(question):,} 个字符，超过了 {limit:,} 个字符的上限，没有发送。", cure="请缩短后再发送。"
         )
     return question

@@ -18,8 +18,7 @@ from core.base.threads import run_in_thread
 from core.llm import Model, ask_once, estimate_tokens
 from core.llm.errors import ModelError
 from core.llm.pieces import TokenUsage
-from core.run.answer_checking import TextsByNumber
-from core.run.answer_checking import check_text as check_against
+from core.run.answer_checking import TextsByNumber, check_text
 from core.run.prompts import fill_template
 from core.search import CLOSE_FENCE, OPEN_FENCE, fence_safe
 
@@ -46,18 +45,15 @@ def has_problems(check: AnswerCheck) -> bool:
 
 async def revise_answer(message: Message, check: AnswerCheck, texts: TextsByNumber, model: Model) -> Revision:
     """Ask the model for another version and check it. Raises a ModelError, or NothingToRevise."""
-    tokens = 2 * estimate_tokens(message.text) + EXTRA_TOKENS
-    said, usage = await ask_once(
-        model, revision_prompt(message.text, check), max_tokens=tokens, seconds=REVISION_SECONDS
-    )
+    prompt, tokens = revision_prompt(message.text, check), 2 * estimate_tokens(message.text) + EXTRA_TOKENS
+    reply, usage = await ask_once(model, prompt, max_tokens=tokens, seconds=REVISION_SECONDS)
     if usage.cut_off:
         raise ModelError("改写没有写完。", cure="请重试。")
-    text = extract_version(said)
+    text = extract_version(reply)
     if not text or text == clean(message.text).strip():
         raise NothingToRevise
-    found = message.sources
-    again = await run_in_thread(lambda: check_against(text, found, texts), name="wenyuan-checks")
-    return Revision(text, again, usage)
+    new_check = await run_in_thread(lambda: check_text(text, message.sources, texts), name="wenyuan-checks")
+    return Revision(text, new_check, usage)
 
 
 def revision_prompt(text: str, check: AnswerCheck) -> str:
@@ -70,11 +66,9 @@ def _problem_lines(check: AnswerCheck) -> Iterator[str]:
     yield from (f"- {UNCITED}：{fence_safe(statement.text)}" for statement in check.uncited)
 
 
-def _problem_line(verdict: CitationVerdict) -> str:
-    said = (
-        f"- {verdict.verdict.label} [{verdict.number}]：{fence_safe(verdict.statement)}（{fence_safe(verdict.reason)}）"
-    )
-    return "\n".join((said, OPEN_FENCE, fence_safe(verdict.passage), CLOSE_FENCE)) if verdict.passage else said
+def _problem_line(claim: CitationVerdict) -> str:
+    line = f"- {claim.verdict.label} [{claim.number}]：{fence_safe(claim.statement)}（{fence_safe(claim.reason)}）"
+    return "\n".join((line, OPEN_FENCE, fence_safe(claim.passage), CLOSE_FENCE)) if claim.passage else line
 
 
 _FENCE = re.compile(r"<\s*(/?)\s*(sources?|answer)", re.IGNORECASE)

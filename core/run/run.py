@@ -12,7 +12,7 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import aclosing, contextmanager
 
@@ -39,7 +39,7 @@ class Run:
     def __init__(
         self,
         loop: LoopThread,
-        produce: Callable[[], AsyncIterator[RunEvent]],
+        produce: Callable[[], AsyncGenerator[RunEvent]],
         *,
         mode: Mode = "chat",
         model: str = "",
@@ -162,9 +162,9 @@ class Run:
         if self._followers == 0:
             self.cancel()
 
-    async def _collect_events(self, produce: Callable[[], AsyncIterator[RunEvent]]) -> None:
+    async def _collect_events(self, produce: Callable[[], AsyncGenerator[RunEvent]]) -> None:
         try:
-            async with aclosing(produce()) as events:  # type: ignore[type-var]
+            async with aclosing(produce()) as events:
                 async for event in events:
                     with self._condition:
                         if self._done:

@@ -65,9 +65,8 @@ class RunSources:
 
     def _add_file(self, file: Page) -> Source:
         begins = shorten(one_line(file.text[:SNIPPET_LENGTH]), SNIPPET_LENGTH)
-        source = Source(
-            len(self._by_address) + 1, file.title, file.address, begins, read="file", characters=file.length
-        )
+        number = len(self._by_address) + 1
+        source = Source(number, file.title, file.address, begins, read="file", characters=file.length)
         self._pages[source.number] = file
         self._by_address[canonical_url(file.address)] = source
         return source
@@ -75,17 +74,12 @@ class RunSources:
     def add_earlier_sources(self, sources: Sequence[Source]) -> tuple[Source, ...]:
         """Add sources of another run, with numbers of this one."""
         return self.add_results(
-            [
-                SearchResult(source.title, source.url, source.snippet, host_of(source.url), source.published)
-                for source in sources
-            ]
+            [SearchResult(one.title, one.url, one.snippet, host_of(one.url), one.published) for one in sources]
         )
 
     def add_links(self, addresses: Sequence[str]) -> tuple[Source, ...]:
         """Add addresses that the user typed. They have neither a title nor a snippet yet."""
-        return self.add_results(
-            [SearchResult(host_of(address), address, "", host_of(address)) for address in addresses]
-        )
+        return self.add_results([SearchResult(host_of(url), url, "", host_of(url)) for url in addresses])
 
     def find_by_address(self, address: str) -> Source | None:
         return self._by_address.get(canonical_url(address))
@@ -155,15 +149,13 @@ def excerptable(
 
 
 def _sources_block(sources: Sequence[Source], settings: Settings, texts: Mapping[int, str]) -> str:
-    """Return the block of sources. The library's long addresses are replaced by its name, as the model does not need
-    them."""
+    """Return the block of sources. The model does not need the library's long addresses and gets its name instead."""
     named = [replace(source, url=LIBRARY_LABELS.get(source.engine, source.url)) for source in sources]
     return sources_block(named, snippet_length=settings.search.snippet_length, passages_by_number=texts)
 
 
 def _article_texts(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page]) -> dict[int, str]:
-    """Return the texts of articles, whole because half a rule may say the opposite. Together they take at most half of
-    the budget."""
+    """Return whole articles, because half a rule may say the opposite. Together they take at most half of the budget."""
     laws = [source.number for source in sources if source.engine == LAWS and source.number in pages]
     longest = min(LONGEST_ARTICLE, settings.chat.source_tokens // (2 * max(len(laws), 1)))
     return {number: shorten(one_line(pages[number].text), longest) for number in laws}
@@ -178,13 +170,13 @@ def _texts(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Pa
     for _ in range(MAX_FITTING_TRIES):
         if not read or characters < MIN_PASSAGES_LENGTH:
             break
-        texts = {
+        texts = articles | {
             source.number: passages_text(pages[source.number], question, _search_snippet(source), characters)
             for source in read
         }
-        tokens = estimate_tokens(_sources_block(sources, settings, articles | texts))
+        tokens = estimate_tokens(_sources_block(sources, settings, texts))
         if tokens <= budget:
-            return articles | texts
+            return texts
         characters = int(characters * budget / tokens * 0.95)
     return articles
 

@@ -84,7 +84,7 @@ def _find_open_citations(check: AnswerCheck, texts: Mapping[int, SourceText]) ->
 
 
 def second_opinion_prompt(citations: Sequence[OpenCitation]) -> str:
-    items = "\n\n".join(_prompt_item(number, doubt) for number, doubt in enumerate(citations, 1))
+    items = "\n\n".join(_prompt_item(number, citation) for number, citation in enumerate(citations, 1))
     return fill_template("judge", count=str(len(citations)), items=items)
 
 
@@ -98,13 +98,10 @@ def passages_for(citation: OpenCitation) -> str:
     text = citation.source.text
     if len(text) <= PASSAGES_LENGTH:
         return text
-    at = [
-        (text.find(one.text), len(one.text)) for one in citation.check.evidence if one.source == citation.source.number
-    ]
-    found = [
-        text[max(0, start - CONTEXT_LENGTH) : start + length + CONTEXT_LENGTH] for start, length in at if start >= 0
-    ]
-    return BETWEEN.join(found)[:PASSAGES_LENGTH] or text[:PASSAGES_LENGTH]
+    quotes = [one.text for one in citation.check.evidence if one.source == citation.source.number]
+    spans = [(start, start + len(quote)) for quote in quotes if (start := text.find(quote)) >= 0]
+    passages = [text[max(0, start - CONTEXT_LENGTH) : end + CONTEXT_LENGTH] for start, end in spans]
+    return BETWEEN.join(passages)[:PASSAGES_LENGTH] or text[:PASSAGES_LENGTH]
 
 
 # ── The reply ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -128,11 +125,11 @@ def parse_verdicts(reply: str) -> dict[int, ModelVerdict]:
     """Return the model's verdicts by the number of the citation. Double, undecided and unquoted ones are left out."""
     lines = list(_LINE.finditer(reply))
     nexts = [*(line.start() for line in lines), len(reply)][1:]
-    told: dict[int, list[ModelVerdict]] = {}
+    verdicts: dict[int, list[ModelVerdict]] = {}
     for line, end in zip(lines, nexts, strict=False):
         quote = "" if line["verdict"] == "无法判断" else _parse_quote(reply[line.start("rest") : end])
-        told.setdefault(int(line["number"]), []).append(ModelVerdict(line["verdict"] == "支持", quote))
-    return {number: one[0] for number, one in told.items() if len(one) == 1 and one[0].quote}
+        verdicts.setdefault(int(line["number"]), []).append(ModelVerdict(line["verdict"] == "支持", quote))
+    return {number: given[0] for number, given in verdicts.items() if len(given) == 1 and given[0].quote}
 
 
 def _parse_quote(rest: str) -> str:
@@ -149,20 +146,18 @@ def accept_verdict(citation: OpenCitation, verdict: ModelVerdict) -> SourceCheck
     place = find_quote(verdict.quote, citation.source.text)
     if place is None or count_instructions(verdict.quote):
         return None
-    evidence = QuotedPassage(citation.source.number, *place, citation.source.text[slice(*place)])
+    quote = QuotedPassage(citation.source.number, *place, citation.source.text[slice(*place)])
+    check = replace(citation.check, evidence=(quote,), by="model")
     if not verdict.supports:
-        decided = replace(
-            citation.check, verdict=Verdict.CONTRADICTED, reason=CONTRADICTED_REASON, evidence=(evidence,), by="model"
-        )
-        return decided if citation.source.is_full else None
-    if citation.check.differences or find_objection(citation.statement, _sentences_around(place, citation.source)):
+        contradicted = replace(check, verdict=Verdict.CONTRADICTED, reason=CONTRADICTED_REASON)
+        return contradicted if citation.source.is_full else None
+    if check.differences or find_objection(citation.statement, _sentences_around(place, citation.source)):
         return None
-    return replace(citation.check, verdict=Verdict.SUPPORTED, reason=SUPPORTED_REASON, evidence=(evidence,), by="model")
+    return replace(check, verdict=Verdict.SUPPORTED, reason=SUPPORTED_REASON)
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Return the position of a quotation in any spelling and with any line breaks. None if it is missing, too short or
-    too long."""
+    """Return the position of a quotation, in any spelling. None if it is missing, too short or too long."""
     wanted = "".join(comparison_form(quote).split())
     if not SHORTEST_QUOTE <= len(wanted) <= LONGEST_QUOTE:
         return None
@@ -186,21 +181,20 @@ def _sentences_around(position: tuple[int, int], source: SourceText) -> SourceTe
     start, end = position
     ends = [found.end() for found in _SENTENCE_END.finditer(source.text, max(0, start - CONTEXT_LENGTH), start)]
     after = _SENTENCE_END.search(source.text, max(start, end - 1), end + CONTEXT_LENGTH)
-    text = source.text[
-        ends[-1] if ends else max(0, start - CONTEXT_LENGTH) : after.end() if after else end + CONTEXT_LENGTH
-    ]
-    return replace(source, text=text, is_full=True)
+    first = ends[-1] if ends else max(0, start - CONTEXT_LENGTH)
+    last = after.end() if after else end + CONTEXT_LENGTH
+    return replace(source, text=source.text[first:last], is_full=True)
 
 
 def apply_reply(
     check: AnswerCheck, citations: Sequence[OpenCitation], reply: str, *, model: str, usage: TokenUsage
 ) -> AnswerCheck:
     """Return the check with the model's accepted verdicts and the cost of the call."""
-    told = parse_verdicts(reply)
+    verdicts = parse_verdicts(reply)
     decided = {
-        doubt.position: better
-        for number, doubt in enumerate(citations, 1)
-        if number in told and (better := accept_verdict(doubt, told[number]))
+        citation.position: accepted
+        for number, citation in enumerate(citations, 1)
+        if number in verdicts and (accepted := accept_verdict(citation, verdicts[number]))
     }
     opinion = SecondOpinion(model, len(citations), len(decided), usage.input, usage.output, usage.estimated)
     statements = tuple(_update_statement(statement, row, decided) for row, statement in enumerate(check.statements))
@@ -236,12 +230,12 @@ async def get_second_opinion(
     check: AnswerCheck, sources: Sequence[SourceText], model: Model, *, seconds: float = REQUESTED_SECONDS
 ) -> AnswerCheck:
     """Ask the model and return the check with its accepted verdicts. Raises a ModelError, or NothingToReview."""
-    places = open_citations(check, sources)
-    if not places:
+    citations = open_citations(check, sources)
+    if not citations:
         raise NothingToReview
-    said, usage = await ask_once(model, second_opinion_prompt(places), max_tokens=MAX_TOKENS, seconds=seconds)
+    reply, usage = await ask_once(model, second_opinion_prompt(citations), max_tokens=MAX_TOKENS, seconds=seconds)
     return await run_in_thread(
-        lambda: apply_reply(check, places, said, model=model.label, usage=usage), name="wenyuan-checks"
+        lambda: apply_reply(check, citations, reply, model=model.label, usage=usage), name="wenyuan-checks"
     )
 
 
@@ -265,12 +259,11 @@ class AutomaticReview:
                 self._usage = event
 
     async def events(self) -> tuple[RunEvent, ...]:
-        """Ask the model and return the events. Empty if there is nothing to ask, or if it failed: the answer is
-        complete anyway."""
+        """Ask the model and return the events. Empty if there is nothing to ask, or if the call failed."""
         if not self._is_wanted or self._check is None or self._answer is None:
             return ()
-        evidence = self._question.run_sources
-        sources = source_texts(merge_sources(self._answer.sources, evidence.sources), dict(evidence.pages))
+        found = self._question.run_sources
+        sources = source_texts(merge_sources(self._answer.sources, found.sources), dict(found.pages))
         try:
             check = await get_second_opinion(self._check, sources, self._question.model, seconds=AUTOMATIC_SECONDS)
         except AppError as error:

@@ -307,7 +307,9 @@ def test_without_an_engine_only_a_typed_link_can_be_read(web: Web) -> None:
 def test_the_law_books_are_no_pages(web: Web) -> None:
     with agent(final("好。"), engines=found("http://a.example/"), environ=READING) as world:
         tool = read_tool(world)
-        tool.context.evidence.number([SearchResult("《法》第一条", "/legal?law=法", "条文", "", read="library")])
+        tool.context.run_sources.add_results(
+            [SearchResult("《法》第一条", "/legal?law=法", "条文", "", read="library")]
+        )
         said = tool.run("1")
     assert "内容已经在查到的结果里" in said
     assert web.connected == []

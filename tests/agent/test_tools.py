@@ -104,7 +104,7 @@ def test_the_type_is_read_generously(app: App, engine: FakeEngine, written: str,
 
 def test_numbers_go_on_and_an_address_keeps_its_own(app: App, engine: FakeEngine) -> None:
     book = RunSources()
-    search = tool(app, evidence=book)
+    search = tool(app, run_sources=book)
     search.run("一")
     engine.answer = [*results(1), *results(1, host="other.example")]
     assert "[1] 标题1\nURL: https://example.org/1" in (second := search.run("二"))

@@ -86,7 +86,7 @@ def test_whoever_stops_listening_ends_the_reading() -> None:
         items = endless()
         listening = in_bursts(items)
         await anext(listening)
-        await listening.aclose()  # type: ignore[attr-defined]
+        await listening.aclose()
         await items.aclose()  # type: ignore[attr-defined]
         assert closed.is_set()
         return bursts._streams

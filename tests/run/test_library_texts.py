@@ -42,12 +42,12 @@ def verdicts(check: AnswerCheck | None) -> list[Verdict]:
 
 
 def test_the_model_reads_as_little_as_before_and_the_source_stays_the_librarys(manual: BundledEngine) -> None:
-    evidence, settings = RunSources(), loaded().values
-    (source,) = evidence.add_results(manual.search(SearchQuery(TITLE), 3))
+    run_sources, settings = RunSources(), loaded().values
+    (source,) = run_sources.add_results(manual.search(SearchQuery(TITLE), 3))
     assert (source.read, source.characters, reading_status(source)) == ("library", 0, "")
-    told = format_within_budget([source], settings, pages=evidence.pages, question=TITLE)
+    told = format_within_budget([source], settings, pages=run_sources.pages, question=TITLE)
     assert told == format_within_budget([source], settings, pages={}, question=TITLE)
-    assert "灯塔每年检修 12 次" in evidence.pages[1].text
+    assert "灯塔每年检修 12 次" in run_sources.pages[1].text
 
 
 @pytest.mark.parametrize("keeps", ["true", "false"])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from core.answer.message import Message
 from core.llm.model import Model
 from core.run.prompts import MAX_MODEL_QUERY_LENGTH, template_text
-from core.run.query_rewriting import TOKENS, Rewriter, Rewritten, by_model, by_rule, usable
+from core.run.query_rewriting import TOKENS, Rewriter, Rewritten, rewrite_by_model, rewrite_by_rule, usable_query
 from support.base import loaded
 from support.openai_server import DISCONNECT, HANG, CutOff, Fail, OpenAIServer, Thinks, in_turn, openai_server
 
@@ -64,7 +64,7 @@ HISTORY = (Message("user", WAYS), Message("assistant", ANSWER))
     ],
 )
 def test_what_points_back_is_joined_with_the_question_before_it(question: str, searched: str) -> None:
-    assert by_rule(question, [WAYS]) == searched
+    assert rewrite_by_rule(question, [WAYS]) == searched
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_points_back_is_joined_with_the_question_before_it(question: str, s
     ],
 )
 def test_other_beginnings(earlier: str, question: str, searched: str) -> None:
-    assert by_rule(question, [earlier]) == searched
+    assert rewrite_by_rule(question, [earlier]) == searched
 
 
 @pytest.mark.parametrize(
@@ -114,18 +114,20 @@ def test_other_beginnings(earlier: str, question: str, searched: str) -> None:
     ],
 )
 def test_what_stands_alone_is_left_as_it_is(question: str) -> None:
-    assert by_rule(question, [WAYS]) == question
+    assert rewrite_by_rule(question, [WAYS]) == question
 
 
 def test_the_subject_is_carried_through_several_follow_ups_and_dropped_with_a_new_one() -> None:
-    assert by_rule("需要提前多少天通知", [WAYS, "那第二种呢？"]) == "劳动合同解除 方式 第二种 需要提前多少天通知"
-    assert by_rule("第二种要怎么做", [WAYS, "那第二种呢？"]) == "劳动合同解除 方式 第二种要怎么做"
-    assert by_rule("它有什么用", [WAYS, "什么是区块链？"]) == "区块链 有什么用"
+    assert (
+        rewrite_by_rule("需要提前多少天通知", [WAYS, "那第二种呢？"]) == "劳动合同解除 方式 第二种 需要提前多少天通知"
+    )
+    assert rewrite_by_rule("第二种要怎么做", [WAYS, "那第二种呢？"]) == "劳动合同解除 方式 第二种要怎么做"
+    assert rewrite_by_rule("它有什么用", [WAYS, "什么是区块链？"]) == "区块链 有什么用"
 
 
 @given(st.text(max_size=400), st.lists(st.text(max_size=5_000), max_size=8))
 def test_whatever_was_asked_a_changed_query_is_one_short_line(question: str, earlier: list[str]) -> None:
-    query = by_rule(question, earlier)
+    query = rewrite_by_rule(question, earlier)
     assert query == question or ("\n" not in query and len(query) <= max(MAX_MODEL_QUERY_LENGTH, len(question)))
 
 
@@ -140,7 +142,7 @@ GOOD = "员工单方解除劳动合同 提前通知"
     [GOOD, f" {GOOD}\n", f"「{GOOD}」", f"搜索词：{GOOD}", f"**{GOOD}**", f"`{GOOD}`", f'query: "{GOOD}"'],
 )
 def test_a_query_is_taken_out_of_its_wrapping(said: str) -> None:
-    assert usable(said, "那第二种呢？", [WAYS], OUTLINE) == GOOD
+    assert usable_query(said, "那第二种呢？", [WAYS], OUTLINE) == GOOD
 
 
 @pytest.mark.parametrize(
@@ -170,13 +172,13 @@ def test_a_query_is_taken_out_of_its_wrapping(said: str) -> None:
     ],
 )
 def test_what_nobody_would_search_for_is_refused(said: str) -> None:
-    assert usable(said, "那第二种呢？", [WAYS], OUTLINE) == ""
+    assert usable_query(said, "那第二种呢？", [WAYS], OUTLINE) == ""
 
 
 def test_what_the_reader_wrote_may_be_searched_for() -> None:
     asked = ["python.org 上怎么下载安装包？", "案号 20231234567 的判决"]
-    assert usable("python.org 下载安装包 哪个版本", "哪个版本", asked, "") == "python.org 下载安装包 哪个版本"
-    assert usable("案号 20231234567 判决 上诉", "上诉了吗", asked, "") == "案号 20231234567 判决 上诉"
+    assert usable_query("python.org 下载安装包 哪个版本", "哪个版本", asked, "") == "python.org 下载安装包 哪个版本"
+    assert usable_query("案号 20231234567 判决 上诉", "上诉了吗", asked, "") == "案号 20231234567 判决 上诉"
 
 
 # ── One short call ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -196,7 +198,7 @@ def model(server: OpenAIServer) -> Model:
 
 
 def asked(model: Model, question: str = "那第二种呢？", seconds: float = 20.0) -> Rewritten:
-    return asyncio.run(by_model(question, HISTORY, model, seconds=seconds))
+    return asyncio.run(rewrite_by_model(question, HISTORY, model, seconds=seconds))
 
 
 def test_the_model_is_shown_the_questions_and_an_outline_and_has_few_tokens(model: Model, server: OpenAIServer) -> None:

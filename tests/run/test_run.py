@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 
 import pytest
 
@@ -21,7 +21,7 @@ def loop() -> Iterator[LoopThread]:
     thread.stop()
 
 
-async def three() -> AsyncIterator[RunEvent]:
+async def three() -> AsyncGenerator[RunEvent]:
     for text in "abc":
         yield TextDelta(text)
 
@@ -32,7 +32,7 @@ class Endless:
     def __init__(self) -> None:
         self.cancelled = threading.Event()
 
-    async def __call__(self) -> AsyncIterator[RunEvent]:
+    async def __call__(self) -> AsyncGenerator[RunEvent]:
         try:
             yield TextDelta("said")
             await asyncio.sleep(60)
@@ -111,7 +111,7 @@ def test_a_reader_who_is_expected_in_vain_is_not_waited_for_for_ever(loop: LoopT
 
 
 def test_a_foreseen_error_becomes_an_event(loop: LoopThread) -> None:
-    async def fails() -> AsyncIterator[RunEvent]:
+    async def fails() -> AsyncGenerator[RunEvent]:
         yield TextDelta("half")
         raise ModelTimeout
 
@@ -122,7 +122,7 @@ def test_a_foreseen_error_becomes_an_event(loop: LoopThread) -> None:
 
 
 def test_a_bug_becomes_a_sentence_without_its_text(loop: LoopThread, caplog: pytest.LogCaptureFixture) -> None:
-    async def buggy() -> AsyncIterator[RunEvent]:
+    async def buggy() -> AsyncGenerator[RunEvent]:
         yield TextDelta("half")
         raise KeyError("secret detail")
 
