@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.ui import conversation_sync, session
-from core.ui.chat import actions, composer, first_screen, sidebar, transcript
+from core.ui.chat import actions, composer, first_screen, live_answer, sidebar, transcript
 from core.ui.frame import draw_warning, set_page_title
 
 session.require_router()
@@ -27,14 +27,14 @@ transcript.draw_history(app, chat)
 answer = st.empty()
 suggestions = st.empty()
 if chat.pending is not None:
-    transcript.draw_preparing(answer)
+    live_answer.draw_preparing(answer)
     actions.start_pending(app, is_shown=True)
 if chat.run is not None:
-    transcript.follow_run(app, answer, stop_button, chat)
+    live_answer.follow_run(app, answer, stop_button, chat)
 transcript.draw_read_only_note(app, chat)
 transcript.draw_follow_ups(app, suggestions, chat)
 
 conversation_sync.watch_unsaved(app)
 app.warm_up()  # the page is painted, so the warm-up delays nobody
 if session.mode() == session.AGENT:
-    transcript.start_agent_import()
+    live_answer.start_agent_import()

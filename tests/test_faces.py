@@ -88,8 +88,8 @@ FACES = {
         DashboardReport Grain MetricsRecorder OutcomeCount SpanStats TIME_SPANS TimeSpan read_report
     """,
     "core.ui.chat": """
-        actions composer draw_answer draw_check draw_results draw_source_list first_screen search_ledger sidebar
-        transcript
+        actions composer draw_answer draw_check draw_results draw_source_list first_screen live_answer search_ledger
+        sidebar transcript
     """,
     "core.ui.legal": """
         cases draft_check import_view law law_filters legal_page pasted_check_form statute_search

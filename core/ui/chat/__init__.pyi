@@ -1,4 +1,4 @@
-from . import actions, composer, first_screen, search_ledger, sidebar, transcript
+from . import actions, composer, first_screen, live_answer, search_ledger, sidebar, transcript
 from .answer import draw_answer, draw_results, draw_source_list
 from .citation_check import draw_check
 
@@ -10,6 +10,7 @@ __all__ = [
     "draw_results",
     "draw_source_list",
     "first_screen",
+    "live_answer",
     "search_ledger",
     "sidebar",
     "transcript",

@@ -18,7 +18,7 @@ from core.search.types import Source
 from core.store import ConversationNotFound, StoreError
 from core.ui import conversation_sync, identity, session, visitor_preferences
 from core.ui.chat import attachments, search_switch, settings_panel
-from core.ui.chat.commands import Command, help_text, parse_command
+from core.ui.chat.commands import help_text, parse_command
 from core.ui.escape import escape_label
 from core.ui.settings import own_key
 from core.ui.uploads import ChatInputResult
@@ -53,8 +53,7 @@ def submit_stashed(app: App) -> None:
 def _handle_input(app: App, typed: str, files: Sequence[UploadedFile] = ()) -> None:
     chat = session.chat()
     unread = attachments.read_uploads(app, files)
-    command = parse_command(typed)
-    if command:
+    if command := parse_command(typed):
         run_command(app, command)
         session.chat().refusal = unread
     elif unread:
@@ -68,24 +67,17 @@ def _handle_input(app: App, typed: str, files: Sequence[UploadedFile] = ()) -> N
 
 
 def ask(app: App, text: str) -> None:
-    """Send a question, which replaces what is still being answered; `unsent` says why it is refused."""
+    """Send a question, which replaces what is still being answered. If it is refused, `chat.refusal` says why."""
     chat = session.chat()
     files = chat.waiting_files
-    question = _accept_question(app, text, files=files)
-    if question is not None:
+    if question := _accept_question(app, text, files):
         chat.stop_run()
         chat.waiting_files = ()
         _add_question(app, question, files)
 
 
 def _accept_question(
-    app: App,
-    text: str,
-    *,
-    files: Sequence[Page] = (),
-    fresh: bool = False,
-    read: tuple[Source, ...] = (),
-    query: str = "",
+    app: App, text: str, files: Sequence[Page], *, fresh: bool = False, read: tuple[Source, ...] = (), query: str = ""
 ) -> Question | None:
     """Return the accepted question. Returns None if it is refused, which changes nothing."""
     chat = session.chat()
@@ -139,29 +131,27 @@ def start_pending(app: App, *, is_shown: bool) -> None:
     conversation_sync.save_run(app)
 
 
-def on_mode_change(app: App) -> None:
+def switch_mode(app: App, mode: Mode) -> None:
     """Stop the current run, keeping its text, and note the new mode."""
+    st.session_state[session.MODE] = mode
     chat = session.chat()
     chat.stop_run()
-    visitor_preferences.save({"mode": session.mode()})
-    conversation_sync.save_mode(app, chat.add_note(AGENT_ON if session.mode() == session.AGENT else CHAT_ON))
+    visitor_preferences.save({"mode": mode})
+    conversation_sync.save_mode(app, chat.add_note(AGENT_ON if mode == session.AGENT else CHAT_ON))
 
 
 def fill_input(app: App, question: str, mode: Mode) -> None:
     """Put a question into the box for the reader to edit and send. Turns search on, so that there will be sources."""
     st.session_state[session.CHAT_INPUT] = question
     if mode != session.mode():
-        st.session_state[session.MODE] = mode
-        on_mode_change(app)
+        switch_mode(app, mode)
     if mode == session.CHAT and app.search.has_engines:
         search_switch.set_search(True)
 
 
 def search_again(app: App, key: str) -> None:
-    """Answer again after a search for the words in the widget with this key. If it is empty, the question itself is
-    searched."""
-    asked = session.chat().last_question()
-    if asked is not None:
+    """Answer again after a search for the words in the widget with this key, or for the question if it is empty."""
+    if asked := session.chat().last_question():
         answer_again(app, fresh=True, query=st.session_state[key].strip() or asked.text)
 
 
@@ -172,10 +162,8 @@ def answer_again(app: App, *, fresh: bool = False, read: tuple[Source, ...] = ()
     if asked is None:
         return
     files = conversation_sync.attached_files(app).get(asked.id, ())
-    question = _accept_question(
-        app, asked.text, files=files, fresh=fresh, read=read, query=query or _previous_query(app, asked)
-    )
-    if question is not None:
+    query = query or _previous_query(app, asked)
+    if question := _accept_question(app, asked.text, files, fresh=fresh, read=read, query=query):
         chat.stop_run()
         after = chat.messages.index(asked) + 1
         if chat.messages[after:]:
@@ -194,41 +182,42 @@ def _previous_query(app: App, question: Message) -> str:
 
 def resend(app: App, key: str) -> None:
     """Replace the last question with the edited text in the widget with this key."""
-    edited = st.session_state[key]
-    chat = session.chat()
+    edited, chat = st.session_state[key], session.chat()
     asked = chat.last_question()
-    files = conversation_sync.attached_files(app).get(asked.id, ()) if asked else ()
-    question = _accept_question(app, edited, files=files) if edited.strip() else None
-    if asked is not None and question is not None:
+    if asked is None or not edited.strip():
+        return
+    files = conversation_sync.attached_files(app).get(asked.id, ())
+    if question := _accept_question(app, edited, files):
         chat.stop_run()
         conversation_sync.truncate_from(app, asked)
         chat.remove_from(asked)
         _add_question(app, question, files)
 
 
-def run_command(app: App, command: Command) -> None:
+def run_command(app: App, command: str) -> None:
     """Execute a chat command."""
     chat = session.chat()
-    match command.name:
-        case "mode_chat" | "mode_agent":
-            st.session_state[session.MODE] = session.AGENT if command.name == "mode_agent" else session.CHAT
-            on_mode_change(app)
-        case "search_on" | "search_off" if session.mode() == session.AGENT:
+    match command:
+        case "/mode chat":
+            switch_mode(app, session.CHAT)
+        case "/mode agent":
+            switch_mode(app, session.AGENT)
+        case "/search on" | "/search off" if session.mode() == session.AGENT:
             chat.add_note(f"{AGENT_DECIDES}；要自己决定，请先切换到 Chat 模式。")
-        case "search_on" if not app.search.has_engines:
+        case "/search on" if not app.search.has_engines:
             chat.add_note(NO_ENGINE)
-        case "search_on":
+        case "/search on":
             search_switch.set_search(True)
             chat.add_note(search_switch.SEARCH_ON)
-        case "search_off":
+        case "/search off":
             search_switch.set_search(False)
             chat.add_note(search_switch.SEARCH_OFF)
-        case "clear":
+        case "/clear":
             clear()
-        case "help":
+        case "/help":
             chat.add_note(help_text())
         case _:
-            chat.add_note(f"没有「{command.typed}」这个命令。{help_text()}")
+            chat.add_note(f"没有「{command}」这个命令。{help_text()}")
 
 
 def clear() -> None:

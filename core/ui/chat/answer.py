@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
 from markupsafe import Markup
@@ -76,20 +76,12 @@ def _draw_special(place: DeltaGenerator, block: Block) -> None:
         place.code(block.body, language=block.language or None, wrap_lines=True)
 
 
-def _draw_html(place: DeltaGenerator, markdown: str, sources: Sequence[Source], anchor: str) -> int:
-    html = render_html(markdown, sources, anchor=anchor, app_url=app_url())
-    if html.strip():
-        draw_html(Markup('<div class="wy-answer">%s</div>') % html, place)
-    return len(html)
-
-
 class AnswerView:
     """Answer while it is being written."""
 
-    def __init__(self, sources: Sequence[Source], *, anchor: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, sources: Sequence[Source], *, anchor: str) -> None:
         self.sources = sources
         self._anchor = anchor
-        self._clock = clock
         self._all = st.container()
         self._place: DeltaGenerator | None = None
         self.restart()
@@ -109,24 +101,23 @@ class AnswerView:
             self._place.empty()
             self._place = None
 
-    def _ensure_place(self) -> None:
-        """Create the place when there is something to draw. Every place is a message to the browser."""
-        if self._place is None:
-            self._place = self._all.empty()
-            self._area = self._place.container()
-            self._end = self._area.empty()
-
     def add_text(self, text: str) -> None:
         self._final += self._blocks.feed(text)
         self._changed = True
 
     def draw(self) -> None:
         """Draw new text. Does nothing if it is too early to send again."""
-        now = self._clock()
+        now = time.monotonic()
         if not self._changed or now < self._next_update:
             return
-        self._ensure_place()
-        self._draw_finished_blocks()
+        if self._place is None:  # created only now, because every place is a message to the browser
+            self._place = self._all.empty()
+            self._area = self._place.container()
+            self._end = self._area.empty()
+        for block in self._final:
+            self._draw_end([block])
+            self._end = self._area.empty()
+        self._final.clear()
         sent = self._draw_end(self._blocks.open_blocks)
         self._next_update = now + max(1 / UPDATES_PER_SECOND, sent / BYTES_PER_SECOND)
         self._changed = False
@@ -137,16 +128,8 @@ class AnswerView:
         with self._all:
             draw_answer(text, sources, anchor=self._anchor, check=check)
 
-    def _draw_finished_blocks(self) -> None:
-        for block in self._final:
-            if _is_special(block):
-                _draw_special(self._end, block)
-            else:
-                _draw_html(self._end, block.text, self.sources, self._anchor)
-            self._end = self._area.empty()
-        self._final.clear()
-
     def _draw_end(self, blocks: list[Block]) -> int:
+        """Draw blocks into the last place. Returns the number of characters sent."""
         match blocks:
             case []:
                 return 0
@@ -154,4 +137,8 @@ class AnswerView:
                 _draw_special(self._end, block)
                 return len(block.body)
             case _:
-                return _draw_html(self._end, "\n\n".join(block.text for block in blocks), self.sources, self._anchor)
+                markdown = "\n\n".join(block.text for block in blocks)
+                html = render_html(markdown, self.sources, anchor=self._anchor, app_url=app_url())
+                if html.strip():
+                    draw_html(Markup('<div class="wy-answer">%s</div>') % html, self._end)
+                return len(html)

@@ -47,27 +47,21 @@ def _options(app: App) -> AnswerOptions:
 
 
 def start_task(
-    app: App,
-    entry: Message,
-    start: Start[T],
-    on_result: Callable[[Message, T], None],
-    *,
-    status_text: str,
-    failure_prefix: str,
+    app: App, entry: Message, start: Start[T], on_result: Callable[[Message, T], None], *, status: str, failure: str
 ) -> None:
+    """Start a task on an answer. `status` is shown meanwhile, and `failure` before the reason if it fails."""
     chat = session.chat()
     chat.remarks.pop(entry.id, None)
     try:
-        app.outbox.flush(
-            conversation_sync.FLUSH_SECONDS
-        )  # what was read for the answer may be on its way to the database
+        # What was read for the answer may be on its way to the database.
+        app.outbox.flush(conversation_sync.FLUSH_SECONDS)
         future = start(conversation_sync.read_pages_loader(app, entry)(), _options(app))
     except TooManyQuestions:
         _set_remark(entry.id, TOO_MANY)
     except AppError as error:
-        _set_remark(entry.id, f"{failure_prefix}{error}")
+        _set_remark(entry.id, f"{failure}{error}")
     else:
-        chat.tasks[entry.id] = session.AnswerTask(future, status_text, failure_prefix, on_result)
+        chat.tasks[entry.id] = session.AnswerTask(future, status, failure, on_result)
 
 
 def _set_remark(id: str, remark: str) -> None:

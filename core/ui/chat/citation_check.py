@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 from markupsafe import Markup
@@ -47,10 +47,17 @@ def _draw_fold(app: App, entry: Message, check: AnswerCheck) -> None:
 
 
 def draw_check(check: AnswerCheck, sources: Sequence[Source], *, key: str) -> None:
-    kinds = _counts_by_label(check)
+    claims = sorted(list_verdicts(check), key=lambda claim: claim.severity_key)
+    kinds = Counter(claim.label for claim in claims)
+    if check.uncited:
+        kinds[UNCITED] = len(check.uncited)
     chosen = st.pills("只看", list(kinds), key=f"claims-kind-{key}", format_func=lambda kind: f"{kind} {kinds[kind]}")
-    rows = Markup().join(_rows(check, {source.number: source for source in sources}, chosen))
-    draw_html(Markup('<ul class="wy-claims">%s</ul>') % rows)
+    by_number = {source.number: source for source in sources}
+    rows = [_row(claim, by_number.get(claim.number)) for claim in claims if chosen in {None, claim.label}]
+    if chosen in {None, UNCITED}:
+        row = Markup('<li><span class="wy-verdict">%s</span><p>%s</p></li>')
+        rows += [row % (UNCITED, statement.text) for statement in check.uncited]
+    draw_html(Markup('<ul class="wy-claims">%s</ul>') % Markup().join(rows))
     st.caption(escape_label(_method_note(check)))
 
 
@@ -59,24 +66,6 @@ def _method_note(check: AnswerCheck) -> str:
     if check.opinion is None:
         return f"程序逐字比较回答和来源得出，没有用模型。{undecided}"
     return f"程序逐字比较回答和来源得出；标明「{BY_MODEL_LABEL}」的是模型的判断，它引的原话确实在来源里。{undecided}{check.opinion}"
-
-
-def _counts_by_label(check: AnswerCheck) -> Mapping[str, int]:
-    """Return the number of places per label, problems first."""
-    kinds = Counter(claim.label for claim in _problems_first(check))
-    return kinds | ({UNCITED: len(check.uncited)} if check.uncited else {})
-
-
-def _problems_first(check: AnswerCheck) -> list[CitationVerdict]:
-    return sorted(list_verdicts(check), key=lambda claim: claim.severity_key)
-
-
-def _rows(check: AnswerCheck, sources: Mapping[int, Source], chosen: str | None) -> Iterator[Markup]:
-    for claim in _problems_first(check):
-        if chosen in {None, claim.label}:
-            yield _row(claim, sources.get(claim.number))
-    for statement in check.uncited if chosen in {None, UNCITED} else ():
-        yield Markup('<li><span class="wy-verdict">%s</span><p>%s</p></li>') % (UNCITED, statement.text)
 
 
 def _row(claim: CitationVerdict, source: Source | None) -> Markup:

@@ -73,8 +73,7 @@ def _draw_agent_switch(app: App) -> None:
 
 
 def _switch_agent(app: App) -> None:
-    st.session_state[session.MODE] = session.AGENT if st.session_state[AGENT_TOGGLE] else session.CHAT
-    actions.on_mode_change(app)
+    actions.switch_mode(app, session.AGENT if st.session_state[AGENT_TOGGLE] else session.CHAT)
 
 
 def _draw_search_remark(*, available: bool) -> None:

@@ -43,5 +43,5 @@ def draw(app: App, title: str, load: Callable[[], list[Message]], *, key: str) -
 def _export_file(make: Callable[..., str | bytes], load: Callable[[], list[Message]], app: App) -> bytes:
     messages = load()
     asked = questions_by_answer(messages)
-    made = make(messages, check=lambda answer: app.check_statutes(answer.text, asked.get(answer.id, "")))
+    made = make(messages, check_statutes=lambda answer: app.check_statutes(answer.text, asked.get(answer.id, "")))
     return made.encode() if isinstance(made, str) else made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -59,34 +60,27 @@ def draw(place: DeltaGenerator, app: App) -> None:
         st.header(NAME, anchor=False)
         st.write(PURPOSE)
         with st.container(key="jobs"):
-            for job in STARTER_CARDS:
-                if not job.page or job.page in app.settings.public.pages:
-                    _draw_card(app, job)
+            for card in STARTER_CARDS:
+                if not card.page or card.page in app.settings.public.pages:
+                    _draw_card(app, card)
             _draw_connect_card(app)
         search_offer.draw_on_first_screen(app)
 
 
-def _draw_card(app: App, job: StarterCard) -> None:
-    face, icon = f"**{job.title}**  \n{job.description}", f":material/{job.icon}:"
-    if job.question:
-        st.button(
-            face,
-            key=f"fill-{job.name}",
-            icon=icon,
-            width="stretch",
-            on_click=actions.fill_input,
-            args=(app, job.question, job.mode),
-        )
-    elif st.button(face, key=f"open-{job.name}", icon=icon, width="stretch"):
-        if job.view:
-            legal_views.open_view(job.view)
-        st.switch_page(f"pages/{job.page}.py")
+def _draw_card(app: App, card: StarterCard) -> None:
+    label, icon = f"**{card.title}**  \n{card.description}", f":material/{card.icon}:"
+    if card.question:
+        fill = partial(actions.fill_input, app, card.question, card.mode)
+        st.button(label, key=f"fill-{card.name}", icon=icon, width="stretch", on_click=fill)
+    elif st.button(label, key=f"open-{card.name}", icon=icon, width="stretch"):
+        if card.view:
+            legal_views.open_view(card.view)
+        st.switch_page(f"pages/{card.page}.py")
 
 
 def _draw_connect_card(app: App) -> None:
     """Draw a card that connects a model, if the embedded model answers."""
-    words = model_settings.connect_label(app)
-    if words and st.button(
-        f"**{words}**  \n{connect.EMBEDDED_NOTE}", key="connect-model", icon=":material/power:", width="stretch"
-    ):
-        model_settings.draw_dialog(app)
+    if title := model_settings.connect_label(app):
+        label = f"**{title}**  \n{connect.EMBEDDED_NOTE}"
+        if st.button(label, key="connect-model", icon=":material/power:", width="stretch"):
+            model_settings.draw_dialog(app)

@@ -18,17 +18,13 @@ from core.ui.chat import answer_tasks
 from core.ui.chat.answer import draw_answer
 from core.ui.escape import draw_html, escape_label
 
+HELP = "模型保留有依据的内容，改正或删去不符、未见和无出处的；先看改动，再决定用不用。"
+
 
 def draw_button(app: App, entry: Message, check: AnswerCheck) -> None:
     if _is_last(entry) and has_problems(check) and answer_tasks.is_possible(app, entry):
-        st.button(
-            "按核对结果改写",
-            key=f"mend-{entry.id}",
-            icon=":material/edit_note:",
-            on_click=_start_revision,
-            args=(app, entry, check),
-            help="模型保留有依据的内容，改正或删去不符、未见和无出处的；先看改动，再决定用不用。",
-        )
+        revise = partial(_start_revision, app, entry, check)
+        st.button("按核对结果改写", key=f"mend-{entry.id}", icon=":material/edit_note:", on_click=revise, help=HELP)
 
 
 def _is_last(entry: Message) -> bool:
@@ -37,17 +33,15 @@ def _is_last(entry: Message) -> bool:
 
 
 def _start_revision(app: App, entry: Message, check: AnswerCheck) -> None:
-    start = partial(app.chat.start_revision, entry, check)
-    answer_tasks.start_task(
-        app, entry, start, partial(_propose, app), status_text="模型正在改写…", failure_prefix="没有改写成："
-    )
+    start, propose = partial(app.chat.start_revision, entry, check), partial(_propose, app)
+    answer_tasks.start_task(app, entry, start, propose, status="模型正在改写…", failure="没有改写成：")
 
 
-def _propose(app: App, entry: Message, mended: Revision) -> None:
+def _propose(app: App, entry: Message, revision: Revision) -> None:
     """Keep a proposal for the reader to decide on. Its tokens count whether it is adopted or not."""
-    usage = mended.usage
+    usage = revision.usage
     answer_tasks.save_answer(app, entry.with_added_usage(usage.input, usage.output, estimated=usage.estimated))
-    session.chat().proposal = (entry.id, mended)
+    session.chat().proposal = (entry.id, revision)
 
 
 def draw(app: App, entry: Message) -> None:
@@ -59,9 +53,8 @@ def draw(app: App, entry: Message) -> None:
         with st.expander("改写前的回答", icon=":material/history:", key=f"before-{entry.id}"):
             draw_answer(entry.before, entry.sources, anchor=f"{entry.id}-before")
             if not session.chat().read_only:
-                st.button(
-                    "恢复", key=f"restore-{entry.id}", icon=":material/undo:", on_click=_restore, args=(app, entry)
-                )
+                restore = partial(_restore, app, entry)
+                st.button("恢复", key=f"restore-{entry.id}", icon=":material/undo:", on_click=restore)
 
 
 def _discard_proposal() -> None:
@@ -69,17 +62,16 @@ def _discard_proposal() -> None:
 
 
 @st.dialog("按核对结果改写", width="medium", icon=":material/edit_note:", on_dismiss=_discard_proposal)
-def _draw_dialog(app: App, entry: Message, mended: Revision) -> None:
-    if mended.check is not None and (counted := tally(mended.check)):
+def _draw_dialog(app: App, entry: Message, revision: Revision) -> None:
+    if revision.check is not None and (counted := tally(revision.check)):
         st.caption(escape_label(f"改写后：{counted}"))
-    draw_html(revision_diff_html(clean(entry.text), mended.text))
+    draw_html(revision_diff_html(clean(entry.text), revision.text))
     with st.container(horizontal=True):
         adopted = st.button("采用", key=f"adopt-{entry.id}", type="primary", icon=":material/check:")
         declined = st.button("不用", key=f"decline-{entry.id}", icon=":material/close:")
     if adopted:
-        answer_tasks.save_answer(
-            app, entry.with_text(mended.text, before=entry.before or entry.text).with_check(mended.check)
-        )
+        revised = entry.with_text(revision.text, before=entry.before or entry.text)
+        answer_tasks.save_answer(app, revised.with_check(revision.check))
     if adopted or declined:
         _discard_proposal()
         st.rerun()
@@ -87,6 +79,5 @@ def _draw_dialog(app: App, entry: Message, mended: Revision) -> None:
 
 def _restore(app: App, entry: Message) -> None:
     old = entry.with_text(entry.before, before="")
-    answer_tasks.save_answer(
-        app, old.with_check(app.checks.check_for(old, conversation_sync.read_pages_loader(app, old)))
-    )
+    check = app.checks.check_for(old, conversation_sync.read_pages_loader(app, old))
+    answer_tasks.save_answer(app, old.with_check(check))

@@ -4,6 +4,7 @@ that searched."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 from markupsafe import Markup
@@ -17,6 +18,8 @@ from core.ui.chat import actions
 from core.ui.escape import draw_html
 from core.ui.labels import provider_label
 
+AGAIN_HELP = "不用缓存，重新搜索并重新回答。"
+QUERY_HELP = "可以改成别的词，再为同一个问题重新搜索。清空后用问题的原话搜索。"
 _OUTCOMES = {
     AttemptOutcome.OK: "成功",
     AttemptOutcome.EMPTY: "没有结果",
@@ -32,34 +35,16 @@ def draw(app: App, searches: Sequence[SearchFinished], *, key: str, can_repeat: 
     if can_repeat and can_edit:
         _search_form(app, searches[-1].response.query.text, key)
     elif can_repeat:
-        st.button(
-            "重新搜索",
-            key=f"fresh-{key}",
-            icon=":material/refresh:",
-            help="不用缓存，重新搜索并重新回答。",
-            on_click=actions.answer_again,
-            args=(app,),
-            kwargs={"fresh": True},
-        )
+        again = partial(actions.answer_again, app, fresh=True)
+        st.button("重新搜索", key=f"fresh-{key}", icon=":material/refresh:", help=AGAIN_HELP, on_click=again)
 
 
 def _search_form(app: App, query: str, key: str) -> None:
     field = f"query-{key}"
+    again = partial(actions.search_again, app, field)
     with st.form(f"search-{key}", border=False):
-        st.text_input(
-            "搜索词",
-            query,
-            key=field,
-            max_chars=MAX_LENGTH,
-            help="可以改成别的词，再为同一个问题重新搜索。清空后用问题的原话搜索。",
-        )
-        st.form_submit_button(
-            "重新搜索",
-            icon=":material/refresh:",
-            help="不用缓存，重新搜索并重新回答。",
-            on_click=actions.search_again,
-            args=(app, field),
-        )
+        st.text_input("搜索词", query, key=field, max_chars=MAX_LENGTH, help=QUERY_HELP)
+        st.form_submit_button("重新搜索", icon=":material/refresh:", help=AGAIN_HELP, on_click=again)
 
 
 def summary(response: SearchResponse, *, shown: int = 0) -> str:

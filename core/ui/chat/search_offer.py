@@ -40,9 +40,8 @@ def _draw(text: str, button: str, *, accept: Callable[[], None], key: str) -> No
         st.caption(text, width="content")
         st.button(button, key=f"search-on-{key}", icon=":material/travel_explore:", on_click=accept)
         if search_switch.is_undecided():
-            st.button(
-                "保持关闭", key=f"search-off-{key}", type="tertiary", on_click=search_switch.set_search, args=(False,)
-            )
+            keep_off = partial(search_switch.set_search, False)
+            st.button("保持关闭", key=f"search-off-{key}", type="tertiary", on_click=keep_off)
 
 
 def _accept() -> None:

@@ -22,13 +22,8 @@ def restore(app: App, stored_choice: object) -> None:
 
 
 def _is_on_by_default(app: App) -> bool:
-    match app.settings.chat.search_default:
-        case "on":
-            return True
-        case "auto":
-            return app.search.is_web_ready
-        case "off":
-            return False
+    default = app.settings.chat.search_default
+    return default == "on" or (default == "auto" and app.search.is_web_ready)
 
 
 def set_search(on: bool) -> None:

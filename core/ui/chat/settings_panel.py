@@ -69,8 +69,8 @@ def _key(name: str) -> str:
 
 
 def _picked_values() -> dict[str, str]:
-    found = {name: st.session_state.get(_key(name)) for name in get_args(PanelControl)}
-    return {name: words for name, words in found.items() if words is not None}
+    values = {name: st.session_state.get(_key(name)) for name in get_args(PanelControl)}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _draw_group(group: ControlGroup, *, changes: int) -> None:

@@ -12,6 +12,8 @@ from core.ui import conversation_list, conversation_sync, scripts, session
 from core.ui.chat.answer import app_url
 from core.ui.escape import escape_label
 
+SHARE_NOTE = "拿到链接的人可以阅读、导出和复制这个对话，包括以后新增的内容，不能改动它。撤回以后，链接就打不开了。"
+
 
 def draw_button(app: App, chat: session.ChatState) -> None:
     """Draw the share button below the last answer."""
@@ -22,23 +24,13 @@ def draw_button(app: App, chat: session.ChatState) -> None:
 @st.dialog("分享", icon=":material/share:")
 def draw_share_dialog(app: App, id: str) -> None:
     try:
-        link = conversation_address(conversation_sync.SHARED, conversation_list.share(app, id))
+        _draw_link(conversation_address(conversation_sync.SHARED, conversation_list.share(app, id)))
+        st.caption(SHARE_NOTE)
+        if st.button("撤回", key="withdraw-share", icon=":material/link_off:"):
+            conversation_list.withdraw_share(app, id)
+            st.rerun()
     except AppError as error:
         st.warning(escape_label(str(error)), icon=":material/error:")
-        return
-    _draw_link(link)
-    st.caption("拿到链接的人可以阅读、导出和复制这个对话，包括以后新增的内容，不能改动它。撤回以后，链接就打不开了。")
-    if st.button("撤回", key="withdraw-share", icon=":material/link_off:"):
-        _withdraw(app, id)
-
-
-def _withdraw(app: App, id: str) -> None:
-    try:
-        conversation_list.withdraw_share(app, id)
-    except AppError as error:
-        st.warning(escape_label(str(error)), icon=":material/error:")
-        return
-    st.rerun()
 
 
 @st.dialog("复制链接", icon=":material/link:")

@@ -32,7 +32,7 @@ def draw(app: App) -> None:
         _search_box()
     _offer_undo(app)
     with st.container(key="history", gap=None):
-        for name, entries in groupby(found[:shown], key=_age_group(clock.now())):
+        for name, entries in groupby(found[:shown], key=partial(_age_group, clock.now())):
             st.caption(name)
             for entry in entries:
                 _draw_entry(app, entry)
@@ -43,14 +43,11 @@ def draw(app: App) -> None:
     _open_dialog(app)
 
 
-def _age_group(now: datetime) -> Callable[[Conversation], str]:
-    def name(entry: Conversation) -> str:
-        days = (now.date() - datetime.fromtimestamp(entry.updated, now.tzinfo).date()).days
-        if days < 2:
-            return "昨天" if days == 1 else "今天"
-        return "近 7 天" if days < 7 else "更早"
-
-    return name
+def _age_group(now: datetime, entry: Conversation) -> str:
+    days = (now.date() - datetime.fromtimestamp(entry.updated, now.tzinfo).date()).days
+    if days < 2:
+        return "昨天" if days == 1 else "今天"
+    return "近 7 天" if days < 7 else "更早"
 
 
 def _search_box() -> None:
@@ -70,14 +67,8 @@ def _show_more() -> None:
 
 
 def _draw_entry(app: App, entry: Conversation) -> None:
-    is_open = entry.id == session.chat().conversation_id
-    with st.container(
-        horizontal=True,
-        wrap=False,
-        gap=None,
-        vertical_alignment="center",
-        key="history-open" if is_open else f"entry-{entry.id}",
-    ):
+    key = "history-open" if entry.id == session.chat().conversation_id else f"entry-{entry.id}"
+    with st.container(key=key, horizontal=True, wrap=False, gap=None, vertical_alignment="center"):
         st.button(
             escape_label(entry.title),
             key=f"open-{entry.id}",
@@ -115,14 +106,12 @@ def _show_errors(action: Callable[[], None]) -> None:
 
 
 def _offer_undo(app: App) -> None:
-    if (gone := conversation_list.last_deleted()) is None:
+    if (deleted := conversation_list.last_deleted()) is None:
         return
-    undo = partial(conversation_list.undo_delete, app)
+    undo = partial(_show_errors, partial(conversation_list.undo_delete, app))
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", key="history-undo"):
-        st.caption(f"已删除「{escape_label(gone.conversation.title)}」")
-        st.button(
-            "撤销", key="undo-deletion", icon=":material/undo:", type="tertiary", on_click=_show_errors, args=(undo,)
-        )
+        st.caption(f"已删除「{escape_label(deleted.conversation.title)}」")
+        st.button("撤销", key="undo-deletion", icon=":material/undo:", type="tertiary", on_click=undo)
 
 
 def _open_dialog(app: App) -> None:

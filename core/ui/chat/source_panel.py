@@ -40,9 +40,7 @@ def draw(app: App, entry: Message, *, is_last: bool) -> None:
 
 
 def draw_growing(app: App, sources: Sequence[Source], place: DeltaGenerator) -> None:
-    """Draw the sources while the answer is being written and its citations are unknown. A page may be found or read
-    again."""
-    sources = list({source.number: source for source in sources}.values())
+    """Draw the sources while the answer is being written and its citations are unknown."""
     official = app.settings.sources.official_hosts
     with place.expander(_title(sources, official), type="compact"):
         _draw_sources(sources, None, official)

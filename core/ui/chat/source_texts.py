@@ -40,9 +40,8 @@ def _draw_dialog(app: App, entry: Message, sources: Sequence[Source], *, is_last
 
 
 def _name(source: Source) -> str:
-    return " · ".join(
-        filter(None, (f"[{source.number}] {shorten(one_line(source.title), 40)}", reading_status(source)))
-    )
+    parts = f"[{source.number}] {shorten(one_line(source.title), 40)}", reading_status(source)
+    return " · ".join(filter(None, parts))
 
 
 def _draw_text(app: App, entry: Message, source: Source) -> None:
@@ -68,13 +67,9 @@ def _count_html(marked: Sequence[TextSpan], anchor: str) -> Markup:
     kinds = " · ".join(
         f"{MARKS[verdict]} {verdict.label} {counted[verdict]}" for verdict in VERDICTS_WORST_FIRST if counted[verdict]
     )
-    return Markup(
-        '<div class="wy-dim wy-places">核对时比较过的 %s 处已标出（%s）。<a href="#%s">跳到第一处</a></div>'
-    ) % (
-        len(marked),
-        kinds,
-        anchor,
-    )
+    link = Markup('<a href="#%s">跳到第一处</a>') % anchor
+    words = Markup('<div class="wy-dim wy-places">核对时比较过的 %s 处已标出（%s）。%s</div>')
+    return words % (len(marked), kinds, link)
 
 
 def _fetched_note(page: StoredPage, source: Source) -> str:
@@ -88,8 +83,7 @@ def _draw_unread(app: App, source: Source, *, is_last: bool) -> None:
     st.info(escape_label(f"{why}回答只用了搜索引擎给出的摘要。"), icon=":material/info:")
     if not is_last or session.chat().run is not None or not app.reader.max_pages:
         return
-    if st.button(
-        "阅读", key=f"read-{source.number}", icon=":material/menu_book:", help="打开这个网页，读完后重新回答。"
-    ):
+    help = "打开这个网页，读完后重新回答。"
+    if st.button("阅读", key=f"read-{source.number}", icon=":material/menu_book:", help=help):
         actions.answer_again(app, read=(source,))
         st.rerun()

@@ -9,29 +9,13 @@ from __future__ import annotations
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, assert_never
 
 from markupsafe import Markup
 
-from core.answer import reading_status, references_html, results_html
-from core.answer.events import (
-    Answer,
-    Checked,
-    Notice,
-    PageRead,
-    ReadingStarted,
-    RunEvent,
-    RunFailed,
-    RunStopped,
-    SearchFinished,
-    SearchStarted,
-    TextDelta,
-    Thought,
-    ToolFinished,
-    ToolStarted,
-    Usage,
-)
+from core.answer import events, reading_status, references_html, results_html
+from core.answer.events import SearchFinished
 from core.base.text import clean, one_line, shorten
 from core.base.web_addresses import host_of
 from core.legal.entities import LAWS
@@ -53,9 +37,10 @@ State = Literal["running", "done", "failed"]
 class StepLine(ABC):
     """One step. `is_changed` means that it must be drawn again, `is_removed` that there is nothing to draw."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._started = clock()
+    unfolds_while_running = False
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
         self.state: State = "running"
         self.is_changed = True
         self.is_removed = False
@@ -74,7 +59,7 @@ class StepLine(ABC):
 
     @property
     def is_open(self) -> bool:
-        return False
+        return self.unfolds_while_running and self.state == "running"
 
     def end(self) -> None:
         """End the step with the run. A step that still runs has failed."""
@@ -87,50 +72,43 @@ class StepLine(ABC):
     def to_html(self) -> Markup:
         facts = Markup(' <span class="facts">· %s</span>') % self.facts if self.facts else Markup()
         row = Markup("<b>%s</b>%s") % (self.title, facts)
+        since = Markup()
+        if self.state == "running":  # the style sheet counts the seconds
+            since = Markup(' style="--since:-%ss"') % round(time.monotonic() - self._started)
         if not (details := self.details):
-            return Markup('<div class="wy-step %s"%s>%s</div>') % (self.state, self._since, row)
+            return Markup('<div class="wy-step %s"%s>%s</div>') % (self.state, since, row)
         opened = Markup(" open") if self.is_open else Markup()
-        return Markup('<details class="wy-step %s"%s%s><summary>%s</summary><div>%s</div></details>') % (
-            self.state,
-            opened,
-            self._since,
-            row,
-            details,
-        )
-
-    @property
-    def _since(self) -> Markup:
-        """Style attribute from which the style sheet counts the seconds."""
-        gone_by = round(self._clock() - self._started)
-        return Markup(' style="--since:-%ss"') % gone_by if self.state == "running" else Markup()
+        head = Markup('<details class="wy-step %s"%s%s>') % (self.state, opened, since)
+        return Markup("%s<summary>%s</summary><div>%s</div></details>") % (head, row, details)
 
 
 class ThoughtLine(StepLine):
     """A thought: its end while it grows, all of it folded when it is done."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        super().__init__(clock)
+    unfolds_while_running = True
+
+    def __init__(self) -> None:
+        super().__init__()
         self.text = ""
         self._seconds = 0.0
 
-    def add(self, thought: Thought) -> None:
+    def add(self, thought: events.Thought) -> None:
         self.text += thought.text
         self._seconds += thought.seconds
         self.is_changed = True
 
     def end(self) -> None:
-        self._seconds = max(
-            self._seconds, self._clock() - self._started
-        )  # the recorded time counts if the line is drawn again later
+        # The recorded time counts if the line is drawn again later.
+        self._seconds = max(self._seconds, time.monotonic() - self._started)
         self.is_removed = not self.text.strip()
         self.set_state("done")
 
     def remove_answer(self, answer: str) -> None:
         """Remove the parts that the answer repeats. A model without a fixed format may write its whole answer as a
         thought first."""
-        said = one_line(answer)
-        kept = [part for part in re.split(r"\n\s*\n", self.text) if one_line(part) not in said]
-        if text := "\n\n".join(kept).strip():
+        answer = one_line(answer)
+        parts = [part for part in re.split(r"\n\s*\n", self.text) if one_line(part) not in answer]
+        if text := "\n\n".join(parts).strip():
             self.text, self.is_changed = text, self.is_changed or text != self.text
         else:
             self.is_removed = self.is_changed = True
@@ -149,10 +127,6 @@ class ThoughtLine(StepLine):
     def details(self) -> Markup:
         return _thought_html(_end_of(self.text) if self.state == "running" else self.text)
 
-    @property
-    def is_open(self) -> bool:
-        return self.state == "running"
-
 
 def _end_of(text: str) -> str:
     """Return the end of a long text, from the beginning of a line if possible."""
@@ -170,8 +144,8 @@ def _thought_html(text: str) -> Markup:
 class SearchLine(StepLine):
     """A search that the program made itself."""
 
-    def __init__(self, clock: Callable[[], float], query: str, original_question: str, app_url: str) -> None:
-        super().__init__(clock)
+    def __init__(self, query: str, original_question: str, app_url: str) -> None:
+        super().__init__()
         self.found: SearchFinished | None = None
         self._query, self._asked, self._app_url = query, original_question, app_url
 
@@ -204,8 +178,10 @@ class SearchLine(StepLine):
 class ReadingLine(StepLine):
     """Pages being opened, each marked when it is read."""
 
-    def __init__(self, clock: Callable[[], float], sources: Sequence[Source]) -> None:
-        super().__init__(clock)
+    unfolds_while_running = True
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        super().__init__()
         self._sources = {source.number: source for source in sources}
         self._waiting = set(self._sources)
 
@@ -234,45 +210,34 @@ class ReadingLine(StepLine):
     def facts(self) -> str:
         if self.state == "running":
             return RUNNING
-        unread = len(self._sources) - self.read_count
-        return "，".join(
-            [f"{self.read_count} 个已读全文"] * bool(self.read_count) + [f"{unread} 个仅摘要"] * bool(unread)
-        )
+        counts = {"已读全文": self.read_count, "仅摘要": len(self._sources) - self.read_count}
+        return "，".join(f"{count} 个{status}" for status, count in counts.items() if count)
 
     @property
     def details(self) -> Markup:
         rows = (reading_row_html(source, waiting=number in self._waiting) for number, source in self._sources.items())
         return Markup('<ul class="wy-reading">%s</ul>') % Markup("").join(rows)
 
-    @property
-    def is_open(self) -> bool:
-        return self.state == "running"
-
 
 def reading_row_html(source: Source, *, waiting: bool) -> Markup:
     state = "waiting" if waiting else "read" if source.read == "page" else "unread"
-    return Markup('<li class="%s">[%s] %s <span>%s</span></li>') % (
-        state,
-        source.number,
-        host_of(source.url) or source.url,
-        "阅读中" if waiting else reading_status(source),
-    )
+    site, status = host_of(source.url) or source.url, "阅读中" if waiting else reading_status(source)
+    return Markup('<li class="%s">[%s] %s <span>%s</span></li>') % (state, source.number, site, status)
 
 
 class ToolLine(StepLine):
     """A call of the agent with its result: search results, pages, or a sentence."""
 
-    def __init__(self, clock: Callable[[], float], started: ToolStarted, thought: str, app_url: str) -> None:
-        super().__init__(clock)
+    def __init__(self, started: events.ToolStarted, thought: str, app_url: str) -> None:
+        super().__init__()
         self.tool = started.tool
         self.found: SearchFinished | None = None
         self.reading: ReadingLine | None = None
         asked = started.arguments.get("sources" if self.tool == "read_page" else "query")
         self._asked = one_line(asked or started.input)
         self._others = {name: value for name, value in started.arguments.items() if value and value != asked}
-        self._thought = thought
+        self._thought, self._app_url = thought, app_url
         self._summary, self._ok = "", True
-        self._app_url = app_url
 
     def search(self, query: str) -> None:
         self._asked, self.is_changed = one_line(query), True
@@ -281,7 +246,7 @@ class ToolLine(StepLine):
         self.found, self.is_changed = found, True
 
     def start_reading(self, sources: Sequence[Source]) -> None:
-        self.reading, self.is_changed = ReadingLine(self._clock, sources), True
+        self.reading, self.is_changed = ReadingLine(sources), True
 
     def mark_read(self, source: Source) -> None:
         if self.reading:
@@ -314,20 +279,18 @@ class ToolLine(StepLine):
 
     @property
     def details(self) -> Markup:
-        asking = "要读" if self.tool == "read_page" else "查询"
-        inside = search_ledger.row_html("思考", one_line(self._thought)) if self._thought else Markup()
+        row_html = search_ledger.row_html
+        thought = row_html("思考", one_line(self._thought)) if self._thought else Markup()
         others = Markup().join(
-            search_ledger.row_html(ARGUMENTS.get(name, name), one_line(SEARCH_TYPES.get(value, value)))
+            row_html(ARGUMENTS.get(name, name), one_line(SEARCH_TYPES.get(value, value)))
             for name, value in self._others.items()
         )
-        if self.found is None:
-            inside += (
-                search_ledger.row_html(asking, self._asked)
-                + others
-                + (self.reading.details if self.reading else Markup())
-            )
-            return inside + (search_ledger.row_html("结果", self._summary) if self._summary else Markup())
-        return inside + others + search_ledger.entry_html(self.found.response) + found_html(self.found, self._app_url)
+        if self.found is not None:
+            results = search_ledger.entry_html(self.found.response) + found_html(self.found, self._app_url)
+            return thought + others + results
+        asked = row_html("要读" if self.tool == "read_page" else "查询", self._asked)
+        pages = self.reading.details if self.reading else Markup()
+        return thought + asked + others + pages + (row_html("结果", self._summary) if self._summary else Markup())
 
     @property
     def is_open(self) -> bool:
@@ -357,46 +320,45 @@ def found_html(found: SearchFinished, app_url: str) -> Markup:
 class StepLines:
     """Lines for the events of a run, in the order in which they began."""
 
-    def __init__(self, *, app_url: str = "", clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, *, app_url: str = "") -> None:
         self.lines: list[StepLine] = []
         self._app_url = app_url
-        self._clock = clock
         self._thinking: ThoughtLine | None = None
         self._search: SearchLine | None = None
         self._reading: ReadingLine | None = None
         self._calls: dict[str, ToolLine] = {}
 
-    def add_event(self, event: RunEvent) -> None:
+    def add_event(self, event: events.RunEvent) -> None:
         """Update the lines for one event."""
         match event:
-            case Thought():
+            case events.Thought():
                 self._think(event)
-            case SearchStarted():
+            case events.SearchStarted():
                 self._search_started(event)
             case SearchFinished():
                 self._search_finished(event)
-            case ReadingStarted():
+            case events.ReadingStarted():
                 self._reading_started(event)
-            case PageRead(source=source):
+            case events.PageRead(source=source):
                 if reading := self._calls.get(event.call_id, self._reading):
                     reading.mark_read(source)
-            case ToolStarted():
+            case events.ToolStarted():
                 self._tool_started(event)
-            case ToolFinished():
+            case events.ToolFinished():
                 if call := self._calls.get(event.call_id):
                     call.finish(event.summary, ok=event.ok)
-            case TextDelta():
+            case events.TextDelta():
                 self._end_thinking()
-            case Answer(text=text):
+            case events.Answer(text=text):
                 self._on_answer(text)
-            case Notice() | Checked() | Usage() | RunStopped() | RunFailed():
+            case events.Notice() | events.Checked() | events.Usage() | events.RunStopped() | events.RunFailed():
                 pass
             case _:
                 assert_never(event)
 
-    def _think(self, thought: Thought) -> None:
+    def _think(self, thought: events.Thought) -> None:
         if self._thinking is None:
-            self._thinking = ThoughtLine(self._clock)
+            self._thinking = ThoughtLine()
             self.lines.append(self._thinking)
         self._thinking.add(thought)
 
@@ -414,12 +376,12 @@ class StepLines:
         thinking.is_removed = True
         return thinking.text
 
-    def _tool_started(self, started: ToolStarted) -> None:
-        line = ToolLine(self._clock, started, self._end_announcing_thought(), self._app_url)
+    def _tool_started(self, started: events.ToolStarted) -> None:
+        line = ToolLine(started, self._end_announcing_thought(), self._app_url)
         self._calls[started.call_id] = line
         self.lines.append(line)
 
-    def _search_started(self, started: SearchStarted) -> None:
+    def _search_started(self, started: events.SearchStarted) -> None:
         if call := self._calls.get(started.call_id):
             call.search(started.query)
         else:
@@ -427,7 +389,7 @@ class StepLines:
             self._begin_search(started.query, started.asked)
 
     def _begin_search(self, query: str, asked: str) -> SearchLine:
-        self._search = SearchLine(self._clock, query, asked, self._app_url)
+        self._search = SearchLine(query, asked, self._app_url)
         self.lines.append(self._search)
         return self._search
 
@@ -441,13 +403,13 @@ class StepLines:
             search = self._begin_search(found.response.query.text, found.asked)
         search.finish(found)
 
-    def _reading_started(self, started: ReadingStarted) -> None:
+    def _reading_started(self, started: events.ReadingStarted) -> None:
         """Attach the pages to the call that asked for them, else add a line."""
         self._end_thinking()
         if call := self._calls.get(started.call_id):
             call.start_reading(started.sources)
         else:
-            self._reading = ReadingLine(self._clock, started.sources)
+            self._reading = ReadingLine(started.sources)
             self.lines.append(self._reading)
 
     def _on_answer(self, text: str) -> None:
@@ -487,13 +449,13 @@ class StepLines:
         return sum(line.state == "failed" for line in self.visible)
 
 
-def lines_of(events: Iterable[RunEvent], *, app_url: str = "") -> StepLines:
+def lines_of(run_events: Iterable[events.RunEvent], *, app_url: str = "") -> StepLines:
     """Return the lines of a finished run."""
-    story = StepLines(app_url=app_url)
-    for event in events:
-        story.add_event(event)
-    story.finish()
-    return story
+    steps = StepLines(app_url=app_url)
+    for event in run_events:
+        steps.add_event(event)
+    steps.finish()
+    return steps
 
 
 def rail_html(lines: Iterable[StepLine]) -> Markup:

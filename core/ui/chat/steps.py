@@ -7,7 +7,7 @@ run the rail is one element below a summary line. If a reader folds it, the next
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -46,47 +46,46 @@ def _on_fold(key: str) -> None:
 
 def draw_steps(events: Iterable[RunEvent], *, key: str = "", seconds: float = 0.0) -> None:
     """Draw the steps of a finished run."""
-    story = lines_of(events, app_url=app_url())
-    if story.visible:
-        fold = _fold(st.container(), _title(story, seconds), f"steps-{key}")
+    steps = lines_of(events, app_url=app_url())
+    if steps.visible:
+        fold = _fold(st.container(), _title(steps, seconds), f"steps-{key}")
         if fold.open:
-            draw_html(rail_html(story.visible), fold)
+            draw_html(rail_html(steps.visible), fold)
 
 
-def _title(story: StepLines, seconds: float) -> str:
-    parts = [story.totals or "思考过程"]
-    if story.failures:
-        parts.append(f":red[{story.failures} 步没有成功]")
+def _title(steps: StepLines, seconds: float) -> str:
+    parts = [steps.totals or "思考过程"]
+    if steps.failures:
+        parts.append(f":red[{steps.failures} 步没有成功]")
     if seconds:
         parts.append(f"{max(round(seconds), 1)} 秒")
-    return ("" if story.failures else "✓ ") + " · ".join(parts)
+    return ("" if steps.failures else "✓ ") + " · ".join(parts)
 
 
 class Steps:
     """Steps of a running answer, drawn into `place`. With the `key` of a run the rail can be folded and then shows the
     last line."""
 
-    def __init__(self, place: DeltaGenerator, *, key: str = "", clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, place: DeltaGenerator, *, key: str = "") -> None:
         self._place = place
         self._key = key
-        self._clock = clock
-        self._story = StepLines(app_url=app_url(), clock=clock)
+        self._steps = StepLines(app_url=app_url())
         self._area: DeltaGenerator | None = None
         self._shows_last_only = False
         self._places: list[DeltaGenerator] = []
         self._next_update = 0.0
 
     def add_event(self, event: RunEvent) -> None:
-        self._story.add_event(event)
+        self._steps.add_event(event)
         if not isinstance(event, Thought):
             self.draw()
 
     def finish(self) -> None:
-        self._story.finish()
+        self._steps.finish()
         self.draw()
 
     def draw(self) -> None:
-        for number, line in enumerate(self._story.lines):
+        for number, line in enumerate(self._steps.lines):
             if line.is_changed and self._is_due(line):
                 line.is_changed = False
                 place = self._place_of(number)
@@ -99,11 +98,11 @@ class Steps:
         """Return whether a line may be drawn now. A thought grows with every token and is drawn less often."""
         if not (isinstance(line, ThoughtLine) and line.state == "running"):
             return True
-        now = self._clock()
-        due = now >= self._next_update
-        if due:
-            self._next_update = now + 1 / UPDATES_PER_SECOND
-        return due
+        now = time.monotonic()
+        if now < self._next_update:
+            return False
+        self._next_update = now + 1 / UPDATES_PER_SECOND
+        return True
 
     def _place_of(self, number: int) -> DeltaGenerator:
         area = self._area = self._area or self._open_area()

@@ -1,62 +1,28 @@
-"""Transcript of a conversation: draws messages and running answers, and decides nothing."""
+"""Transcript of a conversation: draws stored messages, and decides nothing."""
 
 from __future__ import annotations
 
 import logging
-import threading
-import time
-from collections.abc import Callable
-from dataclasses import replace
-from functools import cache
-from typing import assert_never
+from functools import partial
 
 import streamlit as st
 from markupsafe import Markup
 from streamlit.delta_generator import DeltaGenerator
-from streamlit.runtime.scriptrunner import RerunException
 
 from core.answer import NO_SOURCES_NOTE
 from core.answer.check_results import AnswerCheck
-from core.answer.events import (
-    CUT_OFF_KIND,
-    Answer,
-    Checked,
-    Notice,
-    PageRead,
-    ReadingStarted,
-    RunEvent,
-    RunFailed,
-    RunStopped,
-    SearchFinished,
-    SearchStarted,
-    TextDelta,
-    Thought,
-    ToolFinished,
-    ToolStarted,
-    Usage,
-)
+from core.answer.events import CUT_OFF_KIND, Notice, RunFailed, RunStopped
 from core.answer.message import Message
 from core.app import App
-from core.base.tuning import short_switch_interval
 from core.legal.entities import LAWS
-from core.run import Run
 from core.ui import conversation_sync, session
-from core.ui.chat import (
-    actions,
-    attachments,
-    citation_check,
-    export_menu,
-    search_offer,
-    settings_panel,
-    sharing,
-    source_panel,
-    source_texts,
-)
-from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView, draw_answer, draw_references
+from core.ui.chat import actions, citation_check, export_menu, search_offer, sharing, source_panel, source_texts
+from core.ui.chat.answer import draw_answer, draw_references
+from core.ui.chat.attachments import file_chips
 from core.ui.chat.step_lines import has_search_failed
-from core.ui.chat.steps import Steps, draw_steps
+from core.ui.chat.steps import draw_steps
 from core.ui.escape import draw_html, escape_label
-from core.ui.settings import model_settings, own_key
+from core.ui.settings import model_settings
 
 log = logging.getLogger(__name__)
 
@@ -69,28 +35,18 @@ NO_LAW_LIBRARY = Markup(
     '<div class="wy-law wy-dim">法条核验：还没有导入法规库，回答引用的法条没有核对。可以在「'
     '<a href="/legal" target="_blank" rel="noopener">法规与案例</a>」页导入。</div>'
 )
-WAITING_FOR_MODEL = "正在等待模型…"
-MODEL_SILENT = "模型停顿了"
-REVIEWING = "模型正在复核引用…"
-SILENT_SECONDS = 3
-DRAWING_SHARE = 0.04
-"""Share of time that a page spends drawing a growing answer. Pages that draw as often as they can leave no time to read
-the models' output, and none for readers still waiting for a first word."""
-MAX_PAUSE = 1.0
 READ_ONLY_NOTE = "这个对话只能阅读。在下面提问时，会先复制为你自己的对话，再继续。"
 
 
 def draw_history(app: App, chat: session.ChatState) -> None:
     """Draw the newest messages, with a button for older ones."""
-    hidden = len(chat.messages) - chat.shown
-    if hidden > 0 or chat.has_older:
+    if len(chat.messages) > chat.shown or chat.has_older:
         st.button(
             "显示更早的消息", icon=":material/history:", on_click=actions.show_older, args=(app,), type="tertiary"
         )
     can_change = chat.run is None and not chat.read_only
-    last = chat.messages[-1] if chat.messages and can_change else None
     for entry in chat.messages[-chat.shown :]:
-        draw_message(app, entry, is_last=entry is last)
+        draw_message(app, entry, is_last=can_change and entry is chat.messages[-1])
 
 
 def draw_message(app: App, entry: Message, *, is_last: bool) -> None:
@@ -100,10 +56,12 @@ def draw_message(app: App, entry: Message, *, is_last: bool) -> None:
         return
     with st.chat_message(entry.role, avatar=AVATARS[entry.role]):
         if entry.role == "user":
-            draw_html(Markup('<div class="wy-question">%s</div>') % entry.text + attachments.file_chips(entry.files))
+            draw_html(Markup('<div class="wy-question">%s</div>') % entry.text + file_chips(entry.files))
             draw_unsaved_note(app, entry)
             if is_last and session.chat().pending is None:
-                draw_unanswered(app)
+                # The server stopped before the answer began.
+                st.info("这个问题还没有得到回答：回答开始之前程序中断了。", icon=":material/info:")
+                _draw_again_button(app, "answer-unanswered")
             return
         draw_above_answer(app, entry, is_last=is_last)
         for remark in entry.notices:
@@ -132,13 +90,7 @@ def draw_unsaved_note(app: App, entry: Message) -> None:
         st.caption(escape_label(words))
 
 
-def draw_unanswered(app: App) -> None:
-    """Draw a note below a question whose answer never began because the server stopped."""
-    st.info("这个问题还没有得到回答：回答开始之前程序中断了。", icon=":material/info:")
-    _again_button(app, "answer-unanswered")
-
-
-def _again_button(app: App, key: str) -> None:
+def _draw_again_button(app: App, key: str) -> None:
     st.button("重新回答", key=key, icon=":material/replay:", on_click=actions.answer_again, args=(app,))
 
 
@@ -177,14 +129,8 @@ def draw_failed_search(app: App, entry: Message) -> None:
     """Draw the actions for an answer whose search failed."""
     if any(has_search_failed(search.response) for search in entry.searches):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.button(
-                "重新搜索",
-                key=f"search-again-{entry.id}",
-                icon=":material/refresh:",
-                on_click=actions.answer_again,
-                args=(app,),
-                kwargs={"fresh": True},
-            )
+            search = partial(actions.answer_again, app, fresh=True)
+            st.button("重新搜索", key=f"search-again-{entry.id}", icon=":material/refresh:", on_click=search)
             if "settings" in app.settings.public.pages:
                 st.page_link("pages/settings.py", label="打开诊断", icon=":material/stethoscope:")
 
@@ -210,19 +156,19 @@ def draw_statute_check(app: App, entry: Message) -> None:
 def draw_footer(app: App, entry: Message, *, is_last: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if is_last:
-            _again_button(app, f"again-{entry.id}")
+            _draw_again_button(app, f"again-{entry.id}")
             _draw_edit_button(app, entry)
         source_texts.draw_button(app, entry, is_last=is_last)
         draw_html(COPY_BUTTON, width="content")
         if is_last:
-            _draw_export(app, entry)
+            _draw_export(app, entry.id)
             sharing.draw_button(app, session.chat())
         st.caption(_cost_line(entry))
 
 
-def _draw_export(app: App, entry: Message) -> None:
+def _draw_export(app: App, key: str) -> None:
     with st.popover("导出", icon=":material/download:"):
-        export_menu.draw(app, session.chat().title, conversation_sync.all_messages_loader(app), key=entry.id)
+        export_menu.draw(app, session.chat().title, conversation_sync.all_messages_loader(app), key=key)
 
 
 def draw_read_only_note(app: App, chat: session.ChatState) -> None:
@@ -231,15 +177,9 @@ def draw_read_only_note(app: App, chat: session.ChatState) -> None:
         return
     st.info(READ_ONLY_NOTE, icon=":material/visibility:")
     with st.container(horizontal=True):
-        st.button(
-            "复制为我的对话",
-            key="own-conversation",
-            icon=":material/content_copy:",
-            on_click=actions.copy_conversation,
-            args=(app,),
-        )
-        with st.popover("导出", icon=":material/download:"):
-            export_menu.draw(app, chat.title, conversation_sync.all_messages_loader(app), key="read-only")
+        copy = partial(actions.copy_conversation, app)
+        st.button("复制为我的对话", key="own-conversation", icon=":material/content_copy:", on_click=copy)
+        _draw_export(app, "read-only")
 
 
 def _draw_edit_button(app: App, entry: Message) -> None:
@@ -260,75 +200,21 @@ def _draw_edit_dialog(app: App, text: str, key: str) -> None:
 
 
 def _cost_line(entry: Message) -> str:
-    spent = f"{entry.seconds:.1f} 秒"
-    if entry.model:
-        spent = f"{spent} · {escape_label(entry.model)}"
-    if entry.usage is None:
-        return spent
-    estimated = "（估算）" if entry.usage.estimated else ""
-    parts = "、".join(
-        f"{USAGE_LABELS[name]} {count:,}" for name, count in entry.usage.parts.items() if name in USAGE_LABELS
-    )
-    shares = f" · {parts}" if parts else ""
-    shares += f" · 其中推理 {entry.usage.reasoning:,}" if entry.usage.reasoning else ""
-    rounds = f" · {entry.usage.iterations} 轮" if entry.usage.iterations else ""
-    rounds += f" · {entry.tool_calls} 次工具调用" if entry.tool_calls else ""
-    return f"{entry.usage.total:,} tokens{estimated}{shares}{rounds} · {spent}"
+    parts = [f"{entry.seconds:.1f} 秒", escape_label(entry.model)]
+    if (usage := entry.usage) is not None:
+        parts = [
+            f"{usage.total:,} tokens{'（估算）' if usage.estimated else ''}",
+            "、".join(f"{USAGE_LABELS[name]} {count:,}" for name, count in usage.parts.items() if name in USAGE_LABELS),
+            f"其中推理 {usage.reasoning:,}" if usage.reasoning else "",
+            f"{usage.iterations} 轮" if usage.iterations else "",
+            f"{entry.tool_calls} 次工具调用" if entry.tool_calls else "",
+            *parts,
+        ]
+    return " · ".join(filter(None, parts))
 
 
 def draw_notice(place: DeltaGenerator, remark: Notice) -> None:
     place.info(escape_label(remark.text), icon=":material/info:")
-
-
-def draw_preparing(place: DeltaGenerator) -> None:
-    with place.container(), st.chat_message("assistant", avatar=AVATARS["assistant"]):
-        WaitingLine().begin("正在准备 Agent 模式…")
-
-
-def follow_run(app: App, place: DeltaGenerator, stop: DeltaGenerator, chat: session.ChatState) -> None:
-    """Follow the current run until it ends. A rerun meanwhile starts here again with the same run."""
-    run = chat.run
-    assert run is not None
-    stop.button("停止回答", icon=":material/stop_circle:", key=f"stop-{run.id}", on_click=run.cancel, shortcut="Esc")
-    with place.container(), st.chat_message("assistant", avatar=AVATARS["assistant"]):
-        view = LiveView(app, run)
-        try:
-            for batch in run.follow():
-                began = time.monotonic()
-                session.check_interrupted()
-                view.show_queue_position(run.questions_ahead)
-                for event in batch:
-                    view.add_event(event)
-                view.draw()
-                if any(isinstance(event, TextDelta | Thought) for event in batch) and not run.done:
-                    time.sleep(_pause_after(time.monotonic() - began))
-        except RerunException:
-            run.expect_reader()
-            raise
-        chat.collect_finished_run()
-        entry = chat.messages[-1]
-        check = citation_check.check_of(app, entry)
-        view.finish(entry, check)
-        draw_below_answer(app, entry, check, is_last=True)
-    stop.empty()
-    _add_suggestions(app, chat)
-
-
-def _pause_after(drawing_seconds: float) -> float:
-    """Return the seconds to wait before the next drawing, longer if drawing is slow on a busy machine."""
-    return min(max(1 / UPDATES_PER_SECOND, drawing_seconds / DRAWING_SHARE), MAX_PAUSE)
-
-
-def _add_suggestions(app: App, chat: session.ChatState) -> None:
-    question, answer = chat.last_question(), chat.messages[-1]
-    if (
-        question is not None and answer.is_whole and own_key.session_model() is None
-    ):  # no extra calls on a reader's own key
-        suggestions = app.chat.suggest_follow_ups(question.text, answer.text, settings_panel.current_choices(app))
-        if suggestions:
-            answer = replace(answer, suggestions=tuple(suggestions))
-            chat.replace_message(answer)
-            conversation_sync.save_message(app, answer)
 
 
 def draw_follow_ups(app: App, place: DeltaGenerator, chat: session.ChatState) -> None:
@@ -339,153 +225,3 @@ def draw_follow_ups(app: App, place: DeltaGenerator, chat: session.ChatState) ->
             st.caption("接下来可以问：")
             for number, question in enumerate(last.suggestions):
                 st.button(escape_label(question), key=f"follow-up-{number}", on_click=actions.ask, args=(app, question))
-
-
-class WaitingLine:
-    """One line that says what is waited for. The style sheet counts the seconds."""
-
-    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._place = st.empty()
-        self._last_heard: float | None = None
-        self._shown = ""
-
-    def begin(self, text: str, *, since: float = 0.0) -> None:
-        self._last_heard = None
-        self._show(text, since)
-
-    def watch_silence(self) -> None:
-        """Hide the line while the model thinks or writes, and watch for silence."""
-        self._last_heard = self._clock()
-        self._show("")
-
-    def hide(self) -> None:
-        """Hide the line, because another element shows what is going on."""
-        self._last_heard = None
-        self._show("")
-
-    def draw(self) -> None:
-        if self._last_heard is not None and self._clock() - self._last_heard >= SILENT_SECONDS:
-            self._show(MODEL_SILENT, SILENT_SECONDS)
-
-    def _show(self, text: str, since: float = 0.0) -> None:
-        """Draw the text if it changed. Emptying an empty placeholder would be sent to the browser too."""
-        if text == self._shown:
-            return
-        self._shown = text
-        if text:
-            draw_html(
-                Markup('<div class="wy-waiting" style="--since:-%ss">%s</div>') % (round(since), text), self._place
-            )
-        else:
-            self._place.empty()
-
-
-class LiveView:
-    """View of a running answer. Each event changes one thing on the page."""
-
-    def __init__(self, app: App, run: Run) -> None:
-        self._app = app
-        self._above = st.container()
-        self._growing = self._above.empty()
-        place = self._growing.container(gap="xxsmall")
-        self._sources = place.empty()
-        self._mode = run.mode
-        self._steps = Steps(place, key=run.id)
-        self._notices = st.container()
-        self._save_problem = st.empty()
-        self._problem = ""
-        self._waiting = WaitingLine()
-        self._answer = AnswerView((), anchor=run.id)
-        self._ahead: int | None = None
-        self._tools = 0
-        self._unread: set[int] = set()
-        self._waiting.begin(WAITING_FOR_MODEL, since=run.elapsed)
-
-    def show_queue_position(self, ahead: int | None) -> None:
-        if ahead == self._ahead:
-            return
-        self._ahead = ahead
-        if ahead is None:
-            self._waiting.begin(WAITING_FOR_MODEL)
-        else:
-            before = f"前面还有 {ahead} 个问题" if ahead else "下一个就是这个问题"
-            self._waiting.begin(f"正在排队，{before}…")
-
-    def add_event(self, event: RunEvent) -> None:
-        """Update the page for one event."""
-        self._steps.add_event(event)
-        match event:
-            case SearchStarted():
-                self._waiting.hide()
-            case Thought():
-                self._waiting.watch_silence()
-            case ToolStarted():
-                self._tools += 1
-                self._waiting.hide()
-                self._answer.restart()  # some models write text before they call a tool
-            case ToolFinished():
-                self._tools -= 1
-                if not self._tools:
-                    self._waiting.begin(WAITING_FOR_MODEL)
-            case SearchFinished(sources=sources):
-                now = {known.number: known for known in (*self._answer.sources, *sources)}
-                self._answer.sources = tuple(now.values())
-                self._show_sources()
-                if not event.amends and self._mode == "chat":
-                    self._waiting.begin(WAITING_FOR_MODEL)
-            case ReadingStarted(sources=sources):
-                self._unread |= {source.number for source in sources}
-                self._waiting.hide()
-            case PageRead(source=source):
-                now = {known.number: known for known in self._answer.sources} | {source.number: source}
-                self._answer.sources = tuple(now.values())
-                self._show_sources()
-                self._unread.discard(source.number)
-                if not self._unread and not self._tools:
-                    self._waiting.begin(WAITING_FOR_MODEL)
-            case Notice():
-                if event.kind != CUT_OFF_KIND:  # shown below the text instead
-                    draw_notice(self._notices, event)
-            case TextDelta(text=text):
-                self._waiting.watch_silence()
-                self._answer.add_text(text)
-            case Answer():
-                self._waiting.hide()
-                if self._app.settings.checks.judge == "always":
-                    self._waiting.begin(REVIEWING)
-            case Checked() | Usage() | RunStopped() | RunFailed():
-                pass
-            case _:
-                assert_never(event)
-
-    def _show_sources(self) -> None:
-        if self._answer.sources:
-            source_panel.draw_growing(self._app, self._answer.sources, self._sources)
-
-    def draw(self) -> None:
-        self._answer.draw()
-        self._steps.draw()
-        self._waiting.draw()
-        if (problem := self._app.outbox.problem) != self._problem:
-            self._problem = problem
-            self._save_problem.caption(escape_label(f"尚未保存：{problem}") if problem else "")
-
-    def finish(self, entry: Message, check: AnswerCheck | None) -> None:
-        self._waiting.hide()
-        self._growing.empty()
-        with self._above:
-            draw_above_answer(self._app, entry, is_last=True)
-        draw_unsourced_note(self._notices, entry)
-        self._answer.finish(entry.text, entry.sources, check)
-
-
-@cache
-def start_agent_import() -> None:
-    """Import the agent in the background, once, so that the first question of Agent mode appears at once."""
-    threading.Thread(target=_import_agent, name="wenyuan-agent", daemon=True).start()
-
-
-def _import_agent() -> None:
-    with short_switch_interval():
-        import core.agent.runner  # noqa: F401

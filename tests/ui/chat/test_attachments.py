@@ -140,7 +140,7 @@ def test_another_answer_and_other_words_keep_the_file(app: App, server: OpenAISe
     page = rerun(page)
     question, answer = page.session_state["chat"].messages
     assert (question.text, question.files) == ("租金是多少？", ("租约.docx",))
-    assert answer.found[0].title == "租约.docx"
+    assert answer.sources[0].title == "租约.docx"
     assert list(page.session_state["chat"].files) == [question.id]
 
 

@@ -95,7 +95,7 @@ def deleted(app: App, page: AppTest, id: str, *, was_open: bool = False) -> AppT
 def test_days_are_those_of_the_reader(hours: int, name: str) -> None:
     now = datetime(2026, 3, 5, 9, 30, tzinfo=timezone(timedelta(hours=8)))  # still the fourth in UTC
     then = (now - timedelta(hours=hours)).astimezone(UTC).timestamp()
-    assert sidebar_conversations._age_group(now)(Conversation("", "", "chat", then, then)) == name
+    assert sidebar_conversations._age_group(now, Conversation("", "", "chat", then, then)) == name
 
 
 def test_the_sixteenth_is_reachable_and_the_list_is_only_ones_own(app: App, arrive: Arrive) -> None:
