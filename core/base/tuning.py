@@ -29,7 +29,7 @@ def tune_server(number: int) -> None:
         pin_to_one_core(number)
         limit_malloc_arenas()
         shrink_websocket_compressors()
-        collect_garbage_periodically()
+        collect_garbage_less_often()
 
 
 # ── Cores ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -92,7 +92,7 @@ def shrink_websocket_compressors() -> None:
     setattr(websockets_sansio_impl, "ServerPerMessageDeflateFactory", SmallDeflate)  # noqa: B010 (to mypy it is a constant)
 
 
-def collect_garbage_periodically() -> None:
+def collect_garbage_less_often() -> None:
     """Collect after 10,000 new objects instead of 700: no round of 8 ms stops everybody.
     An answer of 600 tokens takes 35 ms instead of 36."""
     gc.set_threshold(10_000, 10, 5)

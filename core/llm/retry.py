@@ -22,11 +22,11 @@ def retry_attempts(
 ) -> AsyncRetrying:
     """Return tenacity's attempts for the settings. `count_call` is awaited before each attempt and may refuse it."""
 
-    async def before(_: RetryCallState) -> None:
+    async def count_attempt(_: RetryCallState) -> None:
         await count_call()
 
     return AsyncRetrying(
-        before=before,
+        before=count_attempt,
         stop=stop_after_attempt(limits.attempts),
         wait=wait_exponential_jitter(multiplier=0.5, max=8),
         retry=retry_if_exception(should_retry),
