@@ -113,7 +113,7 @@ def test_a_search_limit_does_not_begin_anew() -> None:
 
 
 def test_another_process_saves_and_this_one_notices(app: App) -> None:
-    code = "import sys, pathlib; from core.base.settings import SavedFile; SavedFile(pathlib.Path(sys.argv[1])).change({'LLM_MODEL': 'openai:theirs'})"
+    code = "import sys, pathlib; from core.base.settings import SavedSettingsFile; SavedSettingsFile(pathlib.Path(sys.argv[1])).change({'LLM_MODEL': 'openai:theirs'})"
     subprocess.run([sys.executable, "-c", code, os.environ["DATA_DIR"]], cwd=ROOT, check=True)
     assert shared_app().settings.llm.model == "openai:theirs"
 
