@@ -161,8 +161,8 @@ store = ConversationStore(Database(SqliteFile(Path(sys.argv[1]))))
 outbox = Outbox(store)
 for number in range(48):
     id = new_conversation_id()
-    outbox.create(id, owner=None, who=None, mode="chat")
-    outbox.save(id, Message("user", f"{sys.argv[2]} {number}"), who=None)
+    outbox.create(id, owner=None, visitor_id=None, mode="chat")
+    outbox.save(id, Message("user", f"{sys.argv[2]} {number}"), visitor_id=None)
     print(id, flush=True)
 outbox.close(30)
 """
@@ -186,9 +186,9 @@ from core.store import ConversationStore, Database, Outbox, new_conversation_id
 from core.store.backends import SqliteFile
 outbox = Outbox(ConversationStore(Database(SqliteFile(Path(sys.argv[1])))))
 id = new_conversation_id()
-outbox.create(id, owner=None, who=None, mode="chat")
+outbox.create(id, owner=None, visitor_id=None, mode="chat")
 for number in range(10**6):
-    outbox.save(id, Message("user", str(number)), who=None)
+    outbox.save(id, Message("user", str(number)), visitor_id=None)
     print(number, flush=True)
     time.sleep(0.01)
 """
