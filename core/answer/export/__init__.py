@@ -4,6 +4,28 @@ results of 依据核对 and, where it cites statutes, of 法条核验.
 Text of a model or a web page can neither become a link nor load anything, because other programs will show it.
 """
 
-import lazy_loader
+from __future__ import annotations
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from collections.abc import Sequence
+from datetime import tzinfo
+
+from core.answer.export.common import CheckStatutes, no_statute_check
+from core.answer.export.html_page import as_html
+from core.answer.export.json_file import as_json
+from core.answer.export.markdown_text import answer_as_markdown, as_markdown
+from core.answer.message import Message
+
+__all__ = ["answer_as_markdown", "as_html", "as_json", "as_markdown", "as_word"]
+
+
+def as_word(
+    title: str,
+    messages: Sequence[Message],
+    *,
+    zone: tzinfo | None = None,
+    check_statutes: CheckStatutes = no_statute_check,
+) -> bytes:
+    """Return the conversation as a Word file. python-docx is imported only here, to keep it out of every page."""
+    from core.answer.export import word_file
+
+    return word_file.as_word(title, messages, zone=zone, check_statutes=check_statutes)
