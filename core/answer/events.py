@@ -251,4 +251,4 @@ RunEvent = (
     | RunStopped
     | RunFailed
 )
-"""The union of all events. Code that draws, stores, prints or exports a run handles each; the type checker finds gaps."""
+"""The union of all events. Code that draws, prints or exports a run handles each; the type checker finds gaps."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -60,8 +59,11 @@ class SearchService:
         prepare: Callable[[SearchQuery], SearchQuery] = lambda query: query,
         on_end: Callable[[SearchEnd], None] = lambda end: None,
         clock: Callable[[], float] = time.monotonic,
+        single_flight: SingleFlight | None = None,
+        failover: Failover | None = None,
     ) -> None:
-        """Create the service. `on_end` is told of every search, in the thread that made it; it must not raise."""
+        """Create the service. `on_end` is told of every search, in the thread that made it; it must not raise.
+        `single_flight` and `failover` are those of another service whose searches and health this one shares."""
         self._engines = tuple(engines)
         self._settings = settings or SearchSettings()
         self._cache = cache
@@ -69,8 +71,8 @@ class SearchService:
         self._prepare = prepare
         self._on_end = on_end
         self._clock = clock
-        self._single_flight = SingleFlight()
-        self._failover = Failover(
+        self._single_flight = single_flight or SingleFlight()
+        self._failover = failover or Failover(
             health or EngineHealth(engine.name for engine in engines),
             hedge_after=self._settings.hedge_after,
             take_turn=limits.take_turn if limits else None,
@@ -79,9 +81,17 @@ class SearchService:
 
     def for_tools(self, model: ModelChoice) -> SearchService:
         """Return a service with the engines that the tools of an agent with this model use. All else is shared."""
-        service = copy.copy(self)
-        service._engines = tuple(usable for engine in self._engines if (usable := engine.for_tools(model)) is not None)
-        return service
+        return SearchService(
+            [usable for engine in self._engines if (usable := engine.for_tools(model)) is not None],
+            settings=self._settings,
+            cache=self._cache,
+            limits=self._limits,
+            prepare=self._prepare,
+            on_end=self._on_end,
+            clock=self._clock,
+            single_flight=self._single_flight,
+            failover=self._failover,
+        )
 
     @property
     def has_engines(self) -> bool:

@@ -64,7 +64,7 @@ from support.fake_engines import ScriptedEngine
 app = build_app(engines=[ScriptedEngine("blocked", EngineBlocked("需要验证码。")), ScriptedEngine("good")])
 for text in json.loads(sys.argv[1]):
     try:
-        print(json.dumps(app.search.search(SearchQuery(text), user=Visitor("甲")).to_json()))
+        print(json.dumps(app.search.search(SearchQuery(text), visitor=Visitor("甲")).to_json()))
     except AppError as error:
         print(json.dumps({"error": error.kind}))
 app.close()
