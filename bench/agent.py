@@ -170,7 +170,7 @@ def _contenders(app: Any) -> dict[str, Callable[[], Awaitable[Any]]]:
     tool = instant_tool(ToolContext(search=app.search))
     question = "三个城市的数据"
     prompt = build_agent_prompt("auto", strategy="react", question=question, model=app.model.choice, today="2026-01-01")
-    agent = create_react_agent(app.model.chat(), [tool], prompt.messages, tools_renderer=describe_tools)
+    agent = create_react_agent(app.model.chat_model(), [tool], prompt.messages, tools_renderer=describe_tools)
     executor = AgentExecutor(agent=agent, tools=[tool], max_iterations=9)
     graph: Any = create_agent(_calling_model(), [tool])
     runner = AgentRunner(app.latest_configured, loop=app.loop, tools=[instant_tool])

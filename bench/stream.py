@@ -187,7 +187,7 @@ def _service(service: Any) -> Layer:
     from core.answer.events import TextDelta
 
     async def read() -> str:
-        events = [event async for event in service.events(service.question("问题"))]
+        events = [event async for event in service.events(service.accept_question("问题"))]
         return "".join(event.text for event in events if isinstance(event, TextDelta))
 
     return read
@@ -223,7 +223,7 @@ async def _milliseconds(layers: dict[str, Layer], at_once: int) -> dict[str, flo
 
 def _measured(url: str, pace: int, at_once: int) -> dict[str, float]:
     app = _app(url, pace)
-    app.model.chat()
+    app.model.chat_model()
     try:
         measured: dict[str, float] = app.loop.submit(_milliseconds(_layers(url, pace, app), at_once)).result()
         return measured
