@@ -59,7 +59,9 @@ def test_only_servers_and_browser_are_tried_again_and_each_time_is_written_down(
     assert re.search(r"1 failed, 3 passed, 2 rerun", done.stdout), done.stdout + done.stderr
     assert "FAILED test_planted.py::test_plain" in done.stdout
     written = reruns.read_text("utf-8").splitlines()
-    assert sorted(written) == ["test_planted.py::test_browser", "test_planted.py::test_servers"]
+    named, reasons = zip(*(line.split(": ", 1) for line in sorted(written)), strict=True)
+    assert named == ("test_planted.py::test_browser", "test_planted.py::test_servers")
+    assert all("AssertionError" in reason for reason in reasons), reasons
 
 
 @pytest.mark.parametrize(

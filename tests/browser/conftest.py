@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -43,6 +44,8 @@ def serve() -> Iterator[Callable[..., AppServer]]:
             return running[key]
 
         yield start
+        for server in running.values():  # all at once: each takes a second to end
+            server.process.send_signal(signal.SIGINT)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 FILE = "RERUNS_FILE"
-"""The environment variable with the file to which every second try is added, as one line."""
+"""The environment variable with the file to which every second try is added, as one line with its reason."""
 
 
 @pytest.hookimpl(trylast=True)  # when everything has its marks
@@ -24,4 +24,4 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     file = os.environ.get(FILE)
     if file and str(report.outcome) == "rerun" and "PYTEST_XDIST_WORKER" not in os.environ:
         with Path(file).open("a", encoding="utf-8") as reruns:
-            reruns.write(f"{report.nodeid}\n")
+            reruns.write(f"{report.nodeid}: {' '.join(report.longreprtext.split())[-500:]}\n")

@@ -9,9 +9,11 @@ from playwright.sync_api import Locator, Page, Request, TimeoutError
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
 
-# As root Chromium has no sandbox to offer; the rest keeps it from calling its maker.
+# As root Chromium has no sandbox to offer; a visit is too short for optimising compilers to pay; the rest keeps it from
+# calling its maker.
 ARGUMENTS = [
     "--no-sandbox",
+    "--js-flags=--no-opt --no-maglev",
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
