@@ -29,8 +29,9 @@ def verifier(tmp_path_factory: pytest.TempPathFactory) -> Verifier:
     return Verifier(invented.library(folder / "data", invented.lawrefbook(folder / "laws")))
 
 
-@pytest.fixture(scope="module")
-def reader() -> Iterator[Reader]:
+@pytest.fixture
+def reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
+    monkeypatch.setattr("core.reading.reader.FILE_TIMEOUT", 120.0)  # a thousand comments on a busy machine
     reader = Reader(ReadingSettings())
     yield reader
     reader.close()

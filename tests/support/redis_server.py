@@ -27,8 +27,8 @@ class RedisServer:
         options = {"port": self.port, "bind": "127.0.0.1", "save": "", "appendonly": "no", "dir": self._folder}
         arguments = [word for key, value in options.items() for word in (f"--{key}", str(value))]
         self._process = subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        end = time.monotonic() + 10
-        while time.monotonic() < end:
+        end = time.monotonic() + 40  # on a busy machine
+        while time.monotonic() < end and self._process.poll() is None:
             try:
                 with socket.create_connection(("127.0.0.1", self.port), 1) as probe:
                     probe.sendall(b"PING\r\n")
