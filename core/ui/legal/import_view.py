@@ -70,7 +70,7 @@ def may_import(app: App) -> bool:
         case "login":
             return bool(st.user.get("is_logged_in"))
         case "local":
-            return permission.is_on_this_machine(app.settings)
+            return permission.owns_installation(app)
     return False
 
 
