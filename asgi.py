@@ -101,6 +101,23 @@ class StatisticsClosed:
         await (Response("Not Found", 404) if is_closed else self.app)(scope, receive, send)
 
 
+class OpenPages:
+    """Middleware that counts the pages that are open: each has one websocket."""
+
+    count = 0
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_page = scope["type"] == "websocket"
+        OpenPages.count += is_page
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            OpenPages.count -= is_page
+
+
 class TrustedClientAddress:
     """Replace a `client` address that cannot be trusted. Streamlit and the pages know visitors by it.
 
@@ -189,7 +206,7 @@ def _configured_origins() -> list[str]:
 @asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     settings = load_settings(sections=()).values
-    configure_logging(level=settings.log.level, secrets=settings.secrets())
+    configure_logging(level=settings.log.level, format=settings.log.format, secrets=settings.secrets())
     tuning.raise_file_handle_limit()
     tuning.switch_tuning(on=settings.process.tuning == "on")
     tuning.tune_server(st.get_option("server.port"))
@@ -207,14 +224,24 @@ async def healthz(_: Request) -> JSONResponse:
     return JSONResponse({"status": "ok", "version": __version__})
 
 
+async def readyz(_: Request) -> JSONResponse:
+    """Return whether this process can answer and keep: its app is open, and its database answers."""
+    from core.app import is_ready
+
+    ready = await run_in_threadpool(is_ready)
+    return JSONResponse({"status": "ready" if ready else "not ready"}, 200 if ready else 503)
+
+
 async def metrics(_: Request) -> Response:
     """Return the metrics for Prometheus, if the administrator has switched it on."""
     from core.app import shared_app
 
-    exposition = (await run_in_threadpool(shared_app)).metrics.exposition
+    app = await run_in_threadpool(shared_app)
+    exposition, line = app.metrics.exposition, app.chat.admission
     if exposition is None:
         return Response("Not Found", status_code=404)
-    return Response(exposition.text(), media_type=exposition.CONTENT_TYPE)
+    text = exposition.text(open_pages=OpenPages.count, waiting_questions=line.waiting_questions if line else 0)
+    return Response(text, media_type=exposition.CONTENT_TYPE)
 
 
 def on_script_error(error: Exception) -> bool:
@@ -233,12 +260,13 @@ app = st.App(
     middleware=[
         Middleware(SecurityHeaders),
         Middleware(OwnOriginsOnly, origins=_configured_origins()),
+        Middleware(OpenPages),
         Middleware(StatisticsClosed),
         Middleware(TrustedClientAddress),
         Middleware(OnlyExpectedUploads),
         Middleware(CompressedFiles),
         Middleware(IndexHtml),
     ],
-    routes=[Route("/healthz", healthz), Route("/metrics", metrics), *ROUTES],
+    routes=[Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics), *ROUTES],
     on_script_error=on_script_error,
 )

@@ -18,6 +18,7 @@ from websockets.typing import Subprotocol
 from core import VISITOR_COOKIE
 from support.app_server import AppServer
 from support.forked_server import forked_server
+from support.waiting import until
 
 pytestmark = pytest.mark.servers
 
@@ -162,3 +163,12 @@ def test_a_made_up_host_is_not_repeated(server: AppServer) -> None:
     assert "evil.test" not in get(server, "/opensearch.xml", Host="evil.test").text
     assert f"{PUBLIC}/?q=" in get(server, "/opensearch.xml", Host="evil.test").text
     assert f"{server.url}/?q=" in get(server, "/opensearch.xml").text
+
+
+def test_only_a_process_whose_database_answers_is_ready(server: AppServer) -> None:
+    until(lambda: get(server, "/readyz").status_code == 200)
+    with forked_server(SEARCH_PROVIDER_PRIORITY="bundled", DATABASE_URL="postgresql://127.0.0.1:1/none") as away:
+        assert get(away, "/healthz").status_code == 200
+        assert get(away, "/readyz").status_code == 503
+        until(lambda: "对话数据库" in away.log or "database" in away.log)
+        assert get(away, "/readyz").status_code == 503
