@@ -82,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     app = build_app(errors_only=True)
     for problem in app.loaded_settings.problems:
-        print(f"配置：{problem}", file=sys.stderr, flush=True)
+        print(f"配置：{problem.for_operator()}", file=sys.stderr, flush=True)
     try:
         status: int = options.command(app, options, output)
     except AppError as error:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from contextvars import copy_context
 from datetime import datetime
+from functools import partial
 from itertools import count
 from threading import Event
 
@@ -154,12 +155,16 @@ def test_each_line_says_whose_it_is_also_in_the_threads_that_were_started(capsys
     log = logging.getLogger("x")
     pool, loop, done = ThreadPool(), LoopThread(), Event()
 
+    def work_in_pool(id: str) -> None:
+        log.info("in the pool for %s", id)
+        done.set()
+
     async def answer(id: str) -> None:
         add_log_ids(question=id)
         log.info("on the loop for %s", id)
         await run_in_thread(lambda: log.info("in a thread for %s", id), name="t")
         await asyncio.to_thread(log.info, "in asyncio's for %s", id)
-        pool.start(lambda: (log.info("in the pool for %s", id), done.set()))
+        pool.start(partial(work_in_pool, id))
         done.wait(10)
         done.clear()
 

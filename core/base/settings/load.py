@@ -134,7 +134,7 @@ def cookie_secret() -> str:
 def log_problems(problems: Iterable[SettingProblem]) -> None:
     """Log each setting that could not be used."""
     for problem in problems:
-        log.warning("配置 %s", problem)
+        log.warning("配置 %s", problem.for_operator())
 
 
 def _environment_values(

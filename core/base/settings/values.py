@@ -269,6 +269,11 @@ class SettingProblem:
     """The value as it was given; empty if there is none to show, or if it is a secret."""
 
     def __str__(self) -> str:
+        """Return the problem as any visitor may read it: without the value."""
+        return f"{self.key}：{self.reason}，已改用 {self.used_instead}"
+
+    def for_operator(self) -> str:
+        """Return the problem with the value that was given."""
         return f"{self.key}：{f'「{self.value}」' if self.value else ''}{self.reason}，已改用 {self.used_instead}"
 
 

@@ -258,7 +258,7 @@ def test_a_value_that_cannot_be_used_is_quoted_but_no_secret_is() -> None:
         "LOG_LEVEL": "x" * 10_000,
         "CHAT_PROMPT": "api_key=geheim42geheim42",
     }
-    problems = "\n".join(map(str, load(**wrong).problems))
+    problems = "\n".join(problem.for_operator() for problem in load(**wrong).problems)
     assert "SEARCH_TIMEOUT：「bald」需要一个数字，已改用 默认值" in problems
     assert "ftp://***@c.example" in problems
     assert "geheim42" not in problems
