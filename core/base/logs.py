@@ -161,7 +161,7 @@ def add_log_ids(**ids: str) -> None:
 
 class TextFormatter(logging.Formatter):
     def __init__(self) -> None:
-        super().__init__("%(asctime)s %(levelname)s [%(ids)s] %(name)s: %(message)s")
+        super().__init__("%(asctime)s [%(ids)s] %(levelname)s %(name)s: %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
         record.ids = " ".join((str(record.process), *(f"{name}={id}" for name, id in _ids.get().items())))
