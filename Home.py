@@ -5,7 +5,7 @@ Start it with `streamlit run Home.py`, or hardened with asgi.py.
 
 import streamlit as st
 
-from core.ui import conversation_sync, session
+from core.ui import conversation_sync, session, setup_link
 from core.ui.chat import actions, sidebar
 from core.ui.frame import draw_page_frame, set_page_title
 
@@ -20,6 +20,7 @@ others = [
     st.Page("pages/help.py", title="帮助", icon=":material/help:", url_path="help"),
 ]
 page = st.navigation([chat, *(other for other in others if other.url_path in app.settings.public.pages)])
+setup_link.redeem_from_address(app)
 sidebar.restore(app)
 if page == chat:
     conversation_sync.open_from_address(app)

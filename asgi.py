@@ -7,23 +7,29 @@ import logging
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import Request, cookie_parser
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core import VISITOR_COOKIE, __version__
 from core.base import tuning
-from core.base.settings import are_proxies_configured, load_settings
+from core.base.logs import configure_logging
+from core.base.settings import SettingsNotSaved, SetupLinks, are_proxies_configured, is_claimed, load_settings
 from core.ui.compressed import CompressedFiles
+from core.ui.identity import is_visitor_mark
 from core.ui.index_html import ROUTES, IndexHtml
+from core.ui.origins import OwnOriginsOnly
 from core.ui.uploads import OnlyExpectedUploads
+
+if TYPE_CHECKING:
+    from core.app import App
 
 log = logging.getLogger("asgi")
 
@@ -67,7 +73,7 @@ class SecurityHeaders:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        known = "headers" not in scope or VISITOR_COOKIE in Headers(scope=scope).get("cookie", "")
+        known = "headers" not in scope or _has_visitor_cookie(Headers(scope=scope))
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -78,6 +84,38 @@ class SecurityHeaders:
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
+
+
+def _has_visitor_cookie(headers: Headers) -> bool:
+    return is_visitor_mark(cookie_parser(headers.get("cookie", "")).get(VISITOR_COOKIE))
+
+
+class StatisticsClosed:
+    """Middleware that hides Streamlit's own statistics, which tell anybody how many pages are open."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_closed = scope["type"] == "http" and scope["path"].rstrip("/").endswith("/_stcore/metrics")
+        await (Response("Not Found", 404) if is_closed else self.app)(scope, receive, send)
+
+
+class OpenPages:
+    """Middleware that counts the pages that are open: each has one websocket."""
+
+    count = 0
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_page = scope["type"] == "websocket"
+        OpenPages.count += is_page
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            OpenPages.count -= is_page
 
 
 class TrustedClientAddress:
@@ -139,15 +177,44 @@ def _own_address() -> str:
     return f"http://{'localhost' if host in ALL_INTERFACES else host}:{st.get_option('server.port')}"
 
 
+async def open_app() -> None:
+    """Open the app before the first page asks for it, and print the setup link of an installation without an owner."""
+    from core.app import shared_app
+
+    try:
+        _print_setup_link(await run_in_threadpool(shared_app))
+    except Exception:  # the first page says what is wrong
+        log.exception("the app could not be opened")
+
+
+def _print_setup_link(app: App) -> None:
+    if app.settings.settings.edit_by == "local" and not is_claimed(app.loaded_settings.saved.values):
+        address = app.settings.public.url if app.loaded_settings.origins["PUBLIC_URL"] != "default" else _own_address()
+        try:
+            token = SetupLinks(app.saved_settings).create()
+        except SettingsNotSaved as error:
+            log.warning("no setup link: %s", error)
+        else:
+            print(f"首次设置：{address.rstrip('/')}/?setup={token}（30 分钟内有效，只能用一次）", flush=True)
+
+
+def _configured_origins() -> list[str]:
+    public_url = load_settings(sections=()).values.public.url
+    return [public_url, *st.get_option("server.corsAllowedOrigins")]
+
+
 @asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
+    settings = load_settings(sections=()).values
+    configure_logging(level=settings.log.level, format=settings.log.format, secrets=settings.secrets())
     tuning.raise_file_handle_limit()
-    tuning.switch_tuning(on=load_settings(sections=()).values.process.tuning == "on")
+    tuning.switch_tuning(on=settings.process.tuning == "on")
     tuning.tune_server(st.get_option("server.port"))
-    cleaning = asyncio.create_task(clean_up_regularly())
+    tasks = [asyncio.create_task(clean_up_regularly()), asyncio.create_task(open_app())]
     print(f"问源已启动：{_own_address()}（按 Ctrl+C 停止）", flush=True)
     yield {}
-    cleaning.cancel()
+    for task in tasks:
+        task.cancel()
     from core.app import close_shared_app
 
     close_shared_app()
@@ -157,14 +224,24 @@ async def healthz(_: Request) -> JSONResponse:
     return JSONResponse({"status": "ok", "version": __version__})
 
 
+async def readyz(_: Request) -> JSONResponse:
+    """Return whether this process can answer and keep: its app is open, and its database answers."""
+    from core.app import is_ready
+
+    ready = await run_in_threadpool(is_ready)
+    return JSONResponse({"status": "ready" if ready else "not ready"}, 200 if ready else 503)
+
+
 async def metrics(_: Request) -> Response:
     """Return the metrics for Prometheus, if the administrator has switched it on."""
     from core.app import shared_app
 
-    exposition = (await run_in_threadpool(shared_app)).metrics.exposition
+    app = await run_in_threadpool(shared_app)
+    exposition, line = app.metrics.exposition, app.chat.admission
     if exposition is None:
         return Response("Not Found", status_code=404)
-    return Response(exposition.text(), media_type=exposition.CONTENT_TYPE)
+    text = exposition.text(open_pages=OpenPages.count, waiting_questions=line.waiting_questions if line else 0)
+    return Response(text, media_type=exposition.CONTENT_TYPE)
 
 
 def on_script_error(error: Exception) -> bool:
@@ -182,11 +259,14 @@ app = st.App(
     lifespan=lifespan,
     middleware=[
         Middleware(SecurityHeaders),
+        Middleware(OwnOriginsOnly, origins=_configured_origins()),
+        Middleware(OpenPages),
+        Middleware(StatisticsClosed),
         Middleware(TrustedClientAddress),
         Middleware(OnlyExpectedUploads),
         Middleware(CompressedFiles),
         Middleware(IndexHtml),
     ],
-    routes=[Route("/healthz", healthz), Route("/metrics", metrics), *ROUTES],
+    routes=[Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics), *ROUTES],
     on_script_error=on_script_error,
 )

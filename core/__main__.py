@@ -32,6 +32,7 @@ from core.answer.events import (
 )
 from core.base.errors import AppError, InputError
 from core.base.paths import PROGRAM_DIR
+from core.base.settings import SetupLinks
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
 from core.legal.entities import LIBRARY_LABELS, CaseFilter, CourtCase
@@ -81,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     app = build_app(errors_only=True)
     for problem in app.loaded_settings.problems:
-        print(f"配置：{problem}", file=sys.stderr, flush=True)
+        print(f"配置：{problem.for_operator()}", file=sys.stderr, flush=True)
     try:
         status: int = options.command(app, options, output)
     except AppError as error:
@@ -174,7 +175,10 @@ def _parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="检查哪些可用、哪些不可用，以及怎么修")
     doctor.set_defaults(command=_doctor)
 
-    for command in (search, ask, check, doctor, law_search, case_search, verify, *imports):
+    setup_link = commands.add_parser("setup-link", help="打印一个链接：打开它的浏览器从此可以修改设置")
+    setup_link.set_defaults(command=_setup_link)
+
+    for command in (search, ask, check, doctor, setup_link, law_search, case_search, verify, *imports):
         command.add_argument("--json", action="store_true", help="只向标准输出打印 JSON")
     return parser
 
@@ -195,6 +199,12 @@ def _run_all(queries: Iterable[str], output: Output, run_one: Callable[[str], in
             status = output.print_failure(error.kind, str(error))
         worst = max(worst, status)
     return worst
+
+
+def _setup_link(app: App, options: argparse.Namespace, output: Output) -> int:
+    url = f"{app.settings.public.url.rstrip('/')}/?setup={SetupLinks(app.saved_settings).create()}"
+    output.print_document({"url": url}, lambda: f"{url}（30 分钟内有效，只能用一次）")
+    return OK
 
 
 def _search(app: App, options: argparse.Namespace, output: Output) -> int:

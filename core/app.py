@@ -239,7 +239,7 @@ def build_app(
     With `errors_only`, only errors are logged unless LOG_LEVEL is set: the program reports to people itself."""
     loaded = loaded or load_settings(sections=extra_sections())
     level = "ERROR" if errors_only and loaded.origins["LOG_LEVEL"] == "default" else loaded.values.log.level
-    configure_logging(level=level, secrets=loaded.values.secrets())
+    configure_logging(level=level, format=loaded.values.log.format, secrets=loaded.values.secrets())
     return App(loaded, model=model, engines=engines)
 
 
@@ -261,6 +261,12 @@ def shared_app() -> App:
         app = _shared = _shared or build_app()
     app.latest_configured()
     return app
+
+
+def is_ready() -> bool:
+    """Return whether this process has an App whose database answers. Never waits for one to be built."""
+    app = _shared
+    return app is not None and app.database.answers()
 
 
 def close_idle_connections() -> None:

@@ -24,9 +24,10 @@ FACES = {
         Address Addresses ApiKey Count EDITABLE EMBEDDED EMBEDDED_LABEL Flag Hours LimitsSettings LlmSettings
         LoadedSettings LowerCase MetricsSettings ModelChoice NOT_SET Names OnOrOff OpenaiSettings Origin
         PanelControl SavedSettingsFile SavedSettingsStore SavedValues SearchSettings Seconds Section
-        SettingEntry Settings SettingsNotSaved SettingsTooNew UnreadableSettings ValueFormat Word
+        SettingEntry Settings SettingsNotSaved SettingsTooNew SetupLinks UnreadableSettings ValueFormat Word
         are_proxies_configured child_environment choose_model cookie_secret decode_values encode_values
-        format_value list_settings load_settings log_problems merge_changes variable_name
+        format_value is_claimed is_owner list_settings load_settings log_problems merge_changes variable_name
+        with_owner
     """,
     "core.search": """
         BARE_TOOL CLOSE_FENCE CheckableEngine ClosableEngine EXTRAS EngineChain EngineHealth EngineOrder
@@ -88,8 +89,8 @@ FACES = {
         DashboardReport Grain MetricsRecorder OutcomeCount SpanStats TIME_SPANS TimeSpan read_report
     """,
     "core.ui.chat": """
-        actions composer draw_answer draw_check draw_results draw_source_list first_screen live_answer search_ledger
-        sidebar transcript
+        actions composer draw_answer draw_check draw_results draw_source_list first_screen live_answer
+        search_ledger sidebar transcript
     """,
     "core.ui.legal": """
         cases draft_check import_view law law_filters legal_page pasted_check_form statute_search

@@ -1,13 +1,16 @@
-"""Logging to standard error, with keys removed from messages, exception texts and URLs."""
+"""Logging to standard error: as text or JSON, with the ids of process, conversation and question, without keys."""
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import sys
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from types import MappingProxyType
 
 HIDDEN = "***"
 MAX_TYPED_KEYS = 500
@@ -72,17 +75,34 @@ class RedactingFilter(logging.Filter):
 
 
 class RepetitionFilter(logging.Filter):
-    """Drop records that repeat too often: a fault that occurs thousands of times a second must not fill the disk."""
+    """Drop records that repeat: a fault that lasts is said once and then every ten minutes, and a fault that occurs
+    thousands of times a second in different words must not fill the disk."""
 
-    def __init__(self, *, limit: int = 50, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
+    MAX_TEXTS = 1_000
+    """Number of different faults that are remembered."""
+
+    def __init__(
+        self,
+        *,
+        limit: int = 50,
+        seconds: float = 60.0,
+        silence: float = 600.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Let `limit` records of one place in the code pass in `seconds`, and one warning of the same words in `silence`."""
         super().__init__()
         self._limit = limit
         self._seconds = seconds
+        self._silence = silence
         self._clock = clock
         self._begun = clock()
         self._counts: Counter[tuple[str, int, str]] = Counter()
+        self._said: OrderedDict[tuple[str, str], tuple[float, int]] = OrderedDict()
+        """When a warning was said last, and how often it was left out since."""
 
     def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno >= logging.WARNING and self._was_just_said(record):
+            return False
         if self._clock() - self._begun >= self._seconds:
             self._begun = self._clock()
             self._counts.clear()
@@ -91,6 +111,23 @@ class RepetitionFilter(logging.Filter):
         if self._counts[kind] == self._limit:
             record.msg = f"{record.msg} (further records of this kind are left out for up to {self._seconds:.0f} s)"
         return self._counts[kind] <= self._limit
+
+    def _was_just_said(self, record: logging.LogRecord) -> bool:
+        """Return whether the same warning was said in the last minutes. One that is said again tells how often it was not."""
+        try:
+            words = (record.name, record.getMessage()[:500])
+        except Exception:  # a wrong number of arguments, which the other filter reports
+            return False
+        said_at, left_out = self._said.pop(words, (-self._silence, 0))
+        if self._clock() - said_at < self._silence:
+            self._said[words] = said_at, left_out + 1
+            return True
+        self._said[words] = self._clock(), 0
+        if len(self._said) > self.MAX_TEXTS:
+            self._said.popitem(last=False)
+        if left_out:
+            record.msg, record.args = f"{words[1]} (said {left_out} more times since it was last written here)", None
+        return False
 
 
 def hide_in_logs(secrets: Iterable[str]) -> None:
@@ -112,13 +149,50 @@ def _redacting_filters() -> Iterator[RedactingFilter]:
         yield from (known for known in handler.filters if isinstance(known, RedactingFilter))
 
 
-def configure_logging(*, level: str = "INFO", secrets: Iterable[str] = ()) -> None:
+_ids: ContextVar[Mapping[str, str]] = ContextVar("log_ids", default=MappingProxyType({}))
+ID_LENGTH = 8
+"""Characters of an id that are logged: enough to tell conversations apart, too few to open one."""
+
+
+def add_log_ids(**ids: str) -> None:
+    """Add ids to all further records of this thread or task, and of those that it starts."""
+    _ids.set({**_ids.get(), **{name: id[:ID_LENGTH] for name, id in ids.items() if id}})
+
+
+class TextFormatter(logging.Formatter):
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s [%(ids)s] %(levelname)s %(name)s: %(message)s")
+
+    def format(self, record: logging.LogRecord) -> str:
+        record.ids = " ".join((str(record.process), *(f"{name}={id}" for name, id in _ids.get().items())))
+        return super().format(record)
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object per line, for programs that collect logs."""
+
+    default_msec_format = "%s.%03d"
+
+    def format(self, record: logging.LogRecord) -> str:
+        entry = {
+            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "level": record.levelname,
+            "logger": record.name,
+            "process": record.process,
+            **_ids.get(),
+            "message": record.getMessage(),
+            **({"exception": record.exc_text} if record.exc_text else {}),
+        }
+        return json.dumps(entry, ensure_ascii=False)
+
+
+def configure_logging(*, level: str = "INFO", format: str = "text", secrets: Iterable[str] = ()) -> None:
     """Install one handler on the root logger. A second call (a reload, a second App) replaces only our own handler."""
     root = logging.getLogger()
     for handler in [handler for handler in root.handlers if getattr(handler, "wenyuan", False)]:
         root.removeHandler(handler)
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(JsonFormatter() if format == "json" else TextFormatter())
     handler.addFilter(RepetitionFilter())
     handler.addFilter(RedactingFilter(secrets))
     handler.wenyuan = True  # type: ignore[attr-defined]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from core import __version__
 from core.metrics.records import OK, Record, SearchRecord
 from core.search.types import AttemptOutcome
 
@@ -18,7 +19,7 @@ class PrometheusExposition:
 
     def __init__(self, count_dropped: Callable[[], float]) -> None:
         """Register the counters. `count_dropped` returns the number of records that were lost."""
-        from prometheus_client import CollectorRegistry, Counter, Histogram
+        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
         from prometheus_client.core import CounterMetricFamily
 
         self._registry = CollectorRegistry()
@@ -39,6 +40,14 @@ class PrometheusExposition:
         self._tokens = counter("wenyuan_tokens", text, ("model", "direction"))
         text = "How often the model was asked in one run of the agent"
         self._iterations = histogram("wenyuan_agent_iterations", text, buckets=tuple(range(1, 11)))
+
+        text = "The version of the program, as a label"
+        Gauge("wenyuan_build_info", text, ("version",), registry=self._registry).labels(__version__).set(1)
+        text = "Pages that are open in browsers now"
+        self._open_pages = Gauge("wenyuan_open_pages", text, registry=self._registry)
+        text = "Questions that wait for their turn now"
+        self._waiting = Gauge("wenyuan_waiting_questions", text, registry=self._registry)
+        ProcessCollector(registry=self._registry)  # memory, processor time, file descriptors
 
         class DroppedCollector:
             def collect(self) -> list[CounterMetricFamily]:
@@ -65,7 +74,9 @@ class PrometheusExposition:
         if record.iterations:
             self._iterations.observe(record.iterations)
 
-    def text(self) -> bytes:
+    def text(self, *, open_pages: int = 0, waiting_questions: int = 0) -> bytes:
         from prometheus_client import generate_latest
 
+        self._open_pages.set(open_pages)
+        self._waiting.set(waiting_questions)
         return generate_latest(self._registry)

@@ -49,6 +49,10 @@ class Admission:
         self._running_answers = 0
         self._running_by_key: Counter[str] = Counter()
 
+    @property
+    def waiting_questions(self) -> int:
+        return len(self._queue)
+
     def count_question(self, visitor: Visitor) -> None:
         """Count one question, or raise TooManyQuestions. The command line is not limited."""
         seconds = self._per_minute.count_or_wait(visitor) if visitor != COMMAND_LINE else None

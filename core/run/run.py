@@ -19,6 +19,7 @@ from contextlib import aclosing, contextmanager
 from core.answer.events import Answer, RunEvent, RunFailed, RunStopped, TextDelta, Thought
 from core.answer.message import Message, Mode, message_from_run
 from core.base.errors import AppError
+from core.base.logs import add_log_ids
 from core.base.threads import LoopThread
 from core.reading import Page
 from core.run.admission import QueueTicket
@@ -163,6 +164,7 @@ class Run:
             self.cancel()
 
     async def _collect_events(self, produce: Callable[[], AsyncGenerator[RunEvent]]) -> None:
+        add_log_ids(question=self.id)
         try:
             async with aclosing(produce()) as events:
                 async for event in events:

@@ -45,6 +45,9 @@ class Backend(Protocol):
     def repair(self, error: Exception) -> str:
         """Repair a database that is broken beyond use and return what was done; empty if it is not broken."""
 
+    def damage_note(self) -> str:
+        """Return what readers should know about damage that was repaired, or an empty string."""
+
     def contains(self, text: ColumnElement[str], spellings: Sequence[str]) -> ColumnElement[bool]:
         """Return the condition that the characters follow each other in the text, each in any of its spellings."""
 
@@ -117,6 +120,16 @@ class SqliteFile:
             log.error("the conversation database is corrupt (%s) and cannot be moved: %s", first_line(error), problem)
             return ""
         return "对话数据库的文件已损坏，已改名保留，并重新建立了一个空的数据库。"
+
+    def damage_note(self) -> str:
+        """Return what readers should know about a file that was set aside and still lies there."""
+        aside = sorted(file.name for file in self._path.parent.glob(f"{self._path.name}.broken-*[0-9]"))
+        if not aside:
+            return ""
+        return (
+            f"对话数据库的文件损坏过，以前的对话现在不在列表里。损坏的文件已改名保留：{aside[-1]}。管理员可以用 "
+            "sqlite3 的 .recover 找回其中的对话；找回之后，或者不再需要时，把这个文件移走，这条提示就会消失。"
+        )
 
     def contains(self, text: ColumnElement[str], spellings: Sequence[str]) -> ColumnElement[bool]:
         """Return a GLOB condition. LIKE knows no sets of characters, and GLOB continues after a damaged text."""
@@ -201,6 +214,9 @@ class PostgresServer:
     def lock_schema(self, connection: Connection) -> None:
         _set_timeouts(connection, lock=30.0, statement=0.0)  # another server may be at a long migration
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({self.SCHEMA_LOCK})")
+
+    def damage_note(self) -> str:
+        return ""
 
     def repair(self, error: Exception) -> str:
         return ""

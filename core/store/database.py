@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
-from sqlalchemy import ColumnElement, Connection, Engine, inspect, text
+from sqlalchemy import ColumnElement, Connection, Engine, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.base.settings import Settings
@@ -43,6 +43,8 @@ class Database:
         self._lock = threading.Lock()
         self._engine: Engine | None = None
         self._paused_until = 0.0
+        self.damage_note = ""
+        """What readers should know about damage that was repaired; empty if there was none."""
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Database:
@@ -57,6 +59,15 @@ class Database:
     def write(self) -> AbstractContextManager[Connection]:
         """Open one transaction: all of it is saved, or nothing."""
         return self._transaction(writes=True)
+
+    def answers(self) -> bool:
+        """Return whether the database can be read now."""
+        try:
+            with self.read() as connection:
+                connection.execute(select(1))
+        except StoreError:
+            return False
+        return True
 
     def contains(self, text: ColumnElement[str], spellings: Sequence[str]) -> ColumnElement[bool]:
         """Return the condition that the characters follow each other in the text, each in any of its spellings."""
@@ -98,6 +109,7 @@ class Database:
                     engine.dispose()
                     raise
                 self._engine = engine
+                self.damage_note = self._backend.damage_note()
             return self._engine
 
     def _migrate_if_needed(self, engine: Engine) -> None:

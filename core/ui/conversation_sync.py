@@ -205,8 +205,8 @@ def save_run(app: App) -> None:
 
 
 def storage_problem(app: App) -> str:
-    """Return the reason why something cannot be saved or read at the moment, or an empty string."""
-    return app.outbox.problem or session.chat().reading_problem
+    """Return the reason why something cannot be saved or read at the moment, or what has become of old conversations."""
+    return app.outbox.problem or session.chat().reading_problem or app.database.damage_note
 
 
 def unsaved_note(app: App, message: Message) -> str:

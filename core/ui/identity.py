@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 import streamlit as st
 
@@ -43,7 +43,12 @@ def visitor() -> str | None:
     """Return the account, else the cookie that asgi.py gave the browser. Conversations are listed and changed under it.
     A cookie of another form does not count, so that nobody reaches an account's list by using its name as a cookie."""
     cookie = st.context.cookies.get(VISITOR_COOKIE)
-    return owner() or (cookie if isinstance(cookie, str) and _COOKIE_VALUE.fullmatch(cookie) else None)
+    return owner() or (cookie if is_visitor_mark(cookie) else None)
+
+
+def is_visitor_mark(value: object) -> TypeGuard[str]:
+    """Return whether a cookie's value is a mark as asgi.py gives it to a browser."""
+    return isinstance(value, str) and bool(_COOKIE_VALUE.fullmatch(value))
 
 
 def rate_limited_visitor() -> Visitor:

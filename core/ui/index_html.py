@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from email.utils import formatdate
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import file_util, get_option
 
+from core.base.settings import load_settings
 from core.ui import frame, scripts
 from core.ui.frame import FOLDER, NAME, PURPOSE
 
@@ -140,9 +142,22 @@ def _without_cache_headers(scope: Scope) -> Scope:
 
 
 async def _opensearch(request: Request) -> Response:
-    """Return the OpenSearch description. Its addresses must be absolute, so they use the address of this request."""
-    text = _OPENSEARCH.format(name=NAME, purpose=PURPOSE, address=str(request.base_url))
+    """Return the OpenSearch description. Its addresses must be absolute. A name that the request made up is not
+    repeated: a cache in front would give it to others."""
+    address = str(request.base_url) if _names_this_server(request) else f"{_public_url().rstrip('/')}/"
+    text = _OPENSEARCH.format(name=NAME, purpose=PURPOSE, address=address)
     return Response(text, media_type="application/opensearchdescription+xml")
+
+
+def _names_this_server(request: Request) -> bool:
+    """Return whether the request names a host that is certainly this server: itself, or what it was reached at."""
+    reached_at = (request.scope.get("server") or ("",))[0]
+    return request.url.hostname in {reached_at, "localhost", "127.0.0.1", "::1"}
+
+
+@cache
+def _public_url() -> str:
+    return load_settings(sections=()).values.public.url
 
 
 async def _manifest(_: Request) -> Response:

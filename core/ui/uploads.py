@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from ipaddress import ip_address
 from typing import Any
 from weakref import WeakValueDictionary
 
 import streamlit as st
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.elements.widgets.chat import ChatInputValue
@@ -21,10 +23,16 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from core import VISITOR_COOKIE
+
 _PUT = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
 _FORM_OVERHEAD = 10_000
 """Bytes that a form with one file adds to it."""
 _FIELD = "upload_field"
+MAX_BYTES = 400_000_000
+"""Bytes of uploads that this process keeps in memory, of all open pages together."""
+MAX_ADDRESS_BYTES = MAX_BYTES // 4
+"""Share of one address, so that nobody takes all of it. Addresses that proxies hide have no share of their own."""
 
 
 class _UploadPermit:
@@ -35,6 +43,12 @@ class _UploadPermit:
         self.files = 0
         """Number of files that may be uploaded at once, and that are kept."""
         self.running_uploads = 0
+        self.expected_bytes = 0
+        """Bytes that the running uploads will take."""
+        self.address = ""
+        """Address of the browser, as it was at the last upload."""
+        self.mark: str | None = None
+        """Cookie of the browser that the session belongs to."""
 
 
 ChatInputResult = str | ChatInputValue | None
@@ -72,6 +86,7 @@ def _permit_uploads(megabytes: int, files: int) -> None:
     assert context is not None
     field = st.session_state.setdefault(_FIELD, _UploadPermit())
     field.megabytes, field.files = megabytes, files + 1
+    field.mark = st.context.cookies.get(VISITOR_COOKIE)
     _permits[context.session_id] = field
 
 
@@ -86,22 +101,51 @@ class OnlyExpectedUploads:
         if upload is None:
             await self.app(scope, receive, send)
             return
-        field = _permits.get(upload[1])
-        refusal = _refusal(field, Headers(scope=scope).get("content-length"))
+        field, address = _permits.get(upload[1]), (scope.get("client") or ("",))[0]
+        headers = Headers(scope=scope)
+        length, mark = headers.get("content-length"), cookie_parser(headers.get("cookie", "")).get(VISITOR_COOKIE)
+        refusal = _refusal(field, length, mark) or _refusal_of_sum(address, int(length or 0))
         if refusal is not None:
             await refusal(scope, receive, send)
             return
         assert field is not None
+        field.address = address
         field.running_uploads += 1
+        field.expected_bytes += int(length or 0)
         try:
             await self.app(scope, receive, send)
         finally:
             field.running_uploads -= 1
+            field.expected_bytes -= int(length or 0)
             _keep_newest(upload[1], field.files)
 
 
-def _refusal(field: _UploadPermit | None, length: str | None) -> PlainTextResponse | None:
-    if field is None:
+def _refusal_of_sum(address: str, length: int) -> PlainTextResponse | None:
+    """Refuse what would take more memory than all pages, or all pages of one address, may have together."""
+    held = [(permit.address, _held_bytes(session_id, permit)) for session_id, permit in list(_permits.items())]
+    if sum(size for _, size in held) + length > MAX_BYTES:
+        return PlainTextResponse("现在同时上传的文件太多，请过几分钟再试。", 503)
+    own = sum(size for holder, size in held if holder == address)
+    if own + length > MAX_ADDRESS_BYTES and _is_one_visitor(address):
+        return PlainTextResponse("打开的页面里文件太多了，请先关掉几个页面。", 429)
+    return None
+
+
+def _held_bytes(session_id: str, permit: _UploadPermit) -> int:
+    files = _manager().file_storage.get(session_id, {})
+    return permit.expected_bytes + sum(len(file.data) for file in list(files.values()))
+
+
+def _is_one_visitor(address: str) -> bool:
+    """Return whether an address stands for one visitor, and not for all who come through a proxy on this machine."""
+    try:
+        return not ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def _refusal(field: _UploadPermit | None, length: str | None, mark: str | None) -> PlainTextResponse | None:
+    if field is None or field.mark != mark:
         return PlainTextResponse("这个页面没有要上传的文件。", 403)
     if length is None or not length.isdecimal():  # the server reads no more than the length says
         return PlainTextResponse("上传的文件没有写明大小。", 411)
@@ -114,7 +158,12 @@ def _refusal(field: _UploadPermit | None, length: str | None) -> PlainTextRespon
 
 def _keep_newest(session_id: str, files: int) -> None:
     """Delete older uploads of a session. Streamlit would keep them as long as the session lasts."""
-    manager = get_instance().uploaded_file_mgr
-    assert isinstance(manager, MemoryUploadedFileManager)
+    manager = _manager()
     for file_id in list(manager.file_storage.get(session_id, {}))[:-files]:
         manager.remove_file(session_id, file_id)
+
+
+def _manager() -> MemoryUploadedFileManager:
+    manager = get_instance().uploaded_file_mgr
+    assert isinstance(manager, MemoryUploadedFileManager)
+    return manager

@@ -1,7 +1,17 @@
 from __future__ import annotations
 
+import asyncio
 import io
+import json
 import logging
+import os
+import re
+from collections.abc import Callable
+from contextvars import copy_context
+from datetime import datetime
+from functools import partial
+from itertools import count
+from threading import Event
 
 import pytest
 
@@ -9,11 +19,13 @@ from core.base.logs import (
     MAX_TYPED_KEYS,
     RedactingFilter,
     RepetitionFilter,
+    add_log_ids,
     configure_logging,
     hide_in_logs,
     hide_typed_key_in_logs,
     redact,
 )
+from core.base.threads import LoopThread, ThreadPool, run_in_thread
 
 KEY = "tvly-abcdefghij0123456789"
 
@@ -99,13 +111,90 @@ def test_a_fault_that_repeats_itself_does_not_fill_the_disk(capsys: pytest.Captu
 def test_after_a_minute_it_is_said_again() -> None:
     now = 0.0
     kept = RepetitionFilter(limit=2, seconds=60, clock=lambda: now)
+    numbers = count()
 
-    def record() -> logging.LogRecord:
-        return logging.LogRecord("x", logging.ERROR, "f", 1, "fault", (), None)
+    def passes() -> bool:
+        return kept.filter(logging.LogRecord("x", logging.ERROR, "f", 1, "fault %d", (next(numbers),), None))
 
-    assert [kept.filter(record()) for _ in range(4)] == [True, True, False, False]
+    assert [passes() for _ in range(4)] == [True, True, False, False]
     now = 61.0
-    assert kept.filter(record())
+    assert passes()
+
+
+def test_a_fault_that_lasts_is_said_once_and_then_every_ten_minutes() -> None:
+    now = 0.0
+    kept = RepetitionFilter(clock=lambda: now)
+
+    def say(level: int, text: str, *given: str) -> str:
+        record = logging.LogRecord("x", level, "f", 1, text, given, None)
+        return record.getMessage() if kept.filter(record) else ""
+
+    assert say(logging.WARNING, "%s is away", "redis") == "redis is away"
+    assert say(logging.WARNING, "%s is away", "searxng") == "searxng is away"
+    for _ in range(120):
+        now += 4.9
+        assert say(logging.WARNING, "%s is away", "redis") == ""
+    now += 15
+    assert (
+        say(logging.WARNING, "%s is away", "redis")
+        == "redis is away (said 120 more times since it was last written here)"
+    )
+    assert [say(logging.INFO, "found 10 results") for _ in range(3)] == ["found 10 results"] * 3
+    for number in range(3_000):
+        say(logging.WARNING, str(number))
+    assert len(kept._said) <= kept.MAX_TEXTS
+
+
+def lines_of(work: Callable[[], None], capsys: pytest.CaptureFixture[str], **options: str) -> list[str]:
+    configure_logging(level="INFO", **options)
+    work()
+    return capsys.readouterr().err.splitlines()
+
+
+def test_each_line_says_whose_it_is_also_in_the_threads_that_were_started(capsys: pytest.CaptureFixture[str]) -> None:
+    log = logging.getLogger("x")
+    pool, loop, done = ThreadPool(), LoopThread(), Event()
+
+    def work_in_pool(id: str) -> None:
+        log.info("in the pool for %s", id)
+        done.set()
+
+    async def answer(id: str) -> None:
+        add_log_ids(question=id)
+        log.info("on the loop for %s", id)
+        await run_in_thread(lambda: log.info("in a thread for %s", id), name="t")
+        await asyncio.to_thread(log.info, "in asyncio's for %s", id)
+        pool.start(partial(work_in_pool, id))
+        done.wait(10)
+        done.clear()
+
+    def ask() -> None:
+        add_log_ids(conversation="conversation-of-32-characters")
+        for id in ("first", "second"):
+            loop.submit(answer(id)).result()
+        log.info("outside")
+
+    lines = lines_of(lambda: copy_context().run(ask), capsys)
+    loop.stop()
+    ids = [re.search(r"\[(.*?)\]", line)[1] for line in lines]  # type: ignore[index]
+    mine = f"{os.getpid()} conversation=conversa"
+    assert ids == [f"{mine} question=first"] * 4 + [f"{mine} question=second"] * 4 + [mine]
+
+
+def test_as_json_every_line_is_an_object(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> None:
+        add_log_ids(question="abc")
+        logging.getLogger("x").info("找到 %d 条\n%s", 10, "sk-0123456789abcdef0123")
+        try:
+            1 / 0  # noqa: B018
+        except ZeroDivisionError:
+            logging.getLogger("x").exception("broken")
+
+    found, failed = map(json.loads, lines_of(lambda: copy_context().run(fail), capsys, format="json"))
+    assert (found["level"], found["logger"], found["process"]) == ("INFO", "x", os.getpid())
+    assert (found["question"], found["message"]) == ("abc", "找到 10 条\\nsk-***")
+    assert datetime.fromisoformat(found["time"])
+    assert "ZeroDivisionError" in failed["exception"]
 
 
 def test_what_came_to_be_known_later_is_hidden_too(capsys: pytest.CaptureFixture[str]) -> None:

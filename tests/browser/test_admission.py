@@ -173,7 +173,8 @@ def test_the_chat_takes_what_may_be_attached_and_keeps_no_more(serve: Serve) -> 
 
 def test_a_field_takes_what_it_is_for_and_keeps_no_more(serve: Serve) -> None:
     server = serve(**LIMITED)
-    with Wire(server.url, page="legal") as tab, Wire(server.url, page="legal") as other:
+    own_page = {"Origin": server.url}
+    with Wire(server.url, page="legal", headers=own_page) as tab, Wire(server.url, page="legal") as other:
         choose(tab, "导入")
         assert tab.upload(53_000_000) == 413
         assert tab.upload(100, length=False) == 411

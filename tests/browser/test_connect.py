@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -335,9 +336,28 @@ def form_shown(app: AppServer, **headers: str) -> bool:
 def test_another_machine_and_another_page_see_no_form(app: AppServer) -> None:
     assert form_shown(app, Origin=app.url)
     assert not form_shown(app, Origin=app.url, X_Forwarded_For="203.0.113.7")
-    assert not form_shown(app, Origin="http://localhost:3000"), "another page on this machine"
-    with pytest.raises(InvalidStatus):
-        form_shown(app, Origin="https://evil.example")
+    assert not form_shown(app), "a program, or a stranger at the other end of a tunnel"
+    assert not form_shown(app, Origin=app.url, Via="1.1 tunnel")
+    for origin in ("https://evil.example", "http://localhost:3000"):
+        with pytest.raises(InvalidStatus):
+            form_shown(app, Origin=origin)
+
+
+def test_the_link_that_the_terminal_prints_makes_an_owner_once(fresh_app: AppServer, visit: Visit) -> None:
+    until(lambda: "首次设置：" in fresh_app.log)
+    link = re.search(r"首次设置：(\S+)（", fresh_app.log)
+    assert link
+    owner = visit(fresh_app, path=link[1].removeprefix(fresh_app.url))
+    expect(owner.page.get_by_text("现在可以用这个浏览器修改")).to_be_visible()
+    assert "setup" not in owner.page.url
+    late = visit(fresh_app, path=link[1].removeprefix(fresh_app.url))
+    expect(late.page.get_by_text("这个设置链接已经用过")).to_be_visible()
+    for visitor, may in ((owner, True), (late, False)):
+        visitor.page.goto(f"{fresh_app.url}/settings")
+        expect(visitor.page.get_by_text("现在由内置摘录模型回答")).to_be_visible()
+        visitor.settled()
+        assert visitor.page.get_by_text("python -m core setup-link").is_visible() is not may
+    assert not form_shown(fresh_app, Origin=fresh_app.url), "now that it has an owner, the place counts for nothing"
 
 
 def test_an_account_on_the_list_may_and_another_may_not(visit: Visit) -> None:

@@ -123,4 +123,4 @@ def test_prometheus_reads_the_real_server(server: AppServer) -> None:
     with urlopen(f"{server.url}/metrics") as answer:
         assert answer.headers["content-type"].startswith("text/plain")
         names = {family.name for family in text_string_to_metric_families(answer.read().decode())}
-    assert {"wenyuan_searches", "wenyuan_answers", "wenyuan_metrics_dropped"} <= names
+    assert {"wenyuan_searches", "wenyuan_answers", "wenyuan_metrics_dropped", "wenyuan_open_pages"} <= names

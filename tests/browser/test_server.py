@@ -57,11 +57,11 @@ def test_the_page_is_chinese_an_app_and_a_search_engine(serve: Callable[..., App
     manifest = json.loads(get("/manifest.webmanifest")[1])
     for icon in manifest["icons"]:
         assert get(icon["src"].removeprefix("."))[0] == icon["type"]
-    kind, description = get("/opensearch.xml", Host="ask.example:81")
+    kind, description = get("/opensearch.xml", Host="localhost:81")
     assert kind.startswith("application/opensearchdescription+xml")
     described = ElementTree.fromstring(description)
     template = described.find("{*}Url").attrib["template"]  # type: ignore[union-attr]
-    assert template == "http://ask.example:81/?q={searchTerms}&search=1"
+    assert template == "http://localhost:81/?q={searchTerms}&search=1"
     soon = re.findall(r'<link rel="modulepreload" href="\./(.*?)"', html)
     assert {path.removeprefix("static/js/").partition(".")[0] for path in soon} >= {"Html", "TextInput", "MenuButton"}
     assert all("javascript" in get(f"/{path}")[0] for path in soon)

@@ -10,6 +10,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
 import asgi
@@ -229,7 +231,7 @@ def test_all_spellings_of_an_address_are_one_visitor(addresses: list[str], count
 # ── Uploads ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def put(path: str, length: str | None) -> int:
+def put(path: str, length: str | None, *, cookie: str = "", client: str = "203.0.113.9") -> int:
     """The status with which the door answers; 0: it let the upload pass."""
     statuses: list[int] = []
 
@@ -240,7 +242,8 @@ def put(path: str, length: str | None) -> int:
         statuses.extend([event["status"]] if "status" in event else [])
 
     headers = [] if length is None else [(b"content-length", length.encode("latin-1"))]
-    scope = {"type": "http", "method": "PUT", "path": path, "headers": headers}
+    headers += [(b"cookie", cookie.encode())] if cookie else []
+    scope = {"type": "http", "method": "PUT", "path": path, "headers": headers, "client": (client, 1)}
     asyncio.run(uploads.OnlyExpectedUploads(app)(scope, None, send))  # type: ignore[arg-type]
     return statuses[0]
 
@@ -284,3 +287,44 @@ def test_an_upload_of_any_other_length_is_refused(length: str | None, status: in
     field.megabytes = 1
     uploads._permits["session"] = field
     assert put("/_stcore/upload_file/session/file", length) == status
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> Callable[..., uploads._UploadPermit]:
+    """Sessions that keep so many bytes."""
+    manager = MemoryUploadedFileManager("/upload")
+    monkeypatch.setattr(uploads, "_manager", lambda: manager)
+    monkeypatch.setattr(uploads, "_permits", {})
+
+    def keep(session_id: str, size: int, *, address: str = "", mark: str | None = None) -> uploads._UploadPermit:
+        field = uploads._permits[session_id] = uploads._UploadPermit()
+        field.megabytes, field.files, field.address, field.mark = 10, 6, address, mark
+        manager.add_file(session_id, UploadedFileRec("file", "a.txt", "text/plain", b"x" * size))
+        return field
+
+    return keep
+
+
+def test_uploads_of_all_pages_together_are_bounded(
+    monkeypatch: pytest.MonkeyPatch, kept: Callable[..., uploads._UploadPermit]
+) -> None:
+    monkeypatch.setattr(uploads, "MAX_BYTES", 1000)
+    monkeypatch.setattr(uploads, "MAX_ADDRESS_BYTES", 400)
+    for page in range(3):
+        kept(f"of one visitor {page}", 100, address="203.0.113.9")
+    kept("of another", 500, address="198.51.100.7")
+    running = kept("mine", 0)
+    assert put("/_stcore/upload_file/mine/file", "201", client="192.0.2.1") == 503, "1,001 bytes in all"
+    assert put("/_stcore/upload_file/mine/file", "101", client="203.0.113.9") == 429, "401 bytes of one address"
+    assert put("/_stcore/upload_file/mine/file", "101", client="127.0.0.1") == 0, "which stands for many"
+    assert put("/_stcore/upload_file/mine/file", "200", client="192.0.2.1") == 0
+    assert (running.expected_bytes, running.running_uploads) == (0, 0)
+    running.expected_bytes = 150  # that are still on their way
+    assert put("/_stcore/upload_file/mine/file", "51", client="192.0.2.1") == 503
+
+
+def test_nobody_uploads_into_the_session_of_another_browser(kept: Callable[..., uploads._UploadPermit]) -> None:
+    kept("session", 0, mark="a" * 32)
+    assert put("/_stcore/upload_file/session/file", "5", cookie=f"{VISITOR_COOKIE}={'b' * 32}") == 403
+    assert put("/_stcore/upload_file/session/file", "5") == 403
+    assert put("/_stcore/upload_file/session/file", "5", cookie=f"x=1; {VISITOR_COOKIE}={'a' * 32}") == 0

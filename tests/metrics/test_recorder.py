@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sqlite3
 import threading
 import time
@@ -18,6 +19,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import event, text
 
+from core import __version__
 from core.answer.events import TextDelta
 from core.base.cache import DiskTtlCache
 from core.base.settings import MetricsSettings
@@ -489,6 +491,19 @@ def samples(metrics: MetricsRecorder) -> dict[tuple[str, tuple[tuple[str, str], 
         for family in families
         for sample in family.samples
     }
+
+
+def test_prometheus_reads_what_this_process_is_and_takes(
+    sqlite: Database, recording: Callable[..., MetricsRecorder]
+) -> None:
+    metrics = recording(sqlite, prometheus=True)
+    assert metrics.exposition
+    text = metrics.exposition.text(open_pages=3, waiting_questions=2).decode()
+    assert f'wenyuan_build_info{{version="{__version__}"}} 1.0' in text
+    assert "wenyuan_open_pages 3.0" in text
+    assert "wenyuan_waiting_questions 2.0" in text
+    assert re.search(r"process_resident_memory_bytes \d\.", text)
+    assert re.search(r"process_open_fds \d", text)
 
 
 def test_prometheus_reads_the_counters_of_this_process(

@@ -772,6 +772,12 @@ def test_a_corrupt_file_is_set_aside(damage: str, sqlite: ConversationStore, cap
     assert any(record.levelname == "ERROR" and str(aside) in record.message for record in caplog.records)
     assert len(texts(sqlite, talk(sqlite, 3))) == 3
     assert stat.S_IMODE(database_file().stat().st_mode) == 0o600
+    assert aside.name in sqlite._database.damage_note
+    assert ".recover" in sqlite._database.damage_note
+    aside.rename(aside.with_name("moved-away"))
+    sqlite.close()
+    talk(sqlite, 1)
+    assert sqlite._database.damage_note == ""
 
 
 def test_a_corrupt_file_that_cannot_be_moved_is_left_and_said(

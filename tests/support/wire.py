@@ -29,6 +29,7 @@ class Wire:
     def __init__(self, url: str, *, page: str = "", mark: str = "", headers: Mapping[str, str] | None = None) -> None:
         self._url = url
         self._page = page
+        self._mark = mark
         self.session_id = ""
         self._elements: list[Any] = []
         self._connected = ExitStack()
@@ -110,7 +111,7 @@ class Wire:
             f"Host: {address.netloc}",
             "Content-Type: multipart/form-data; boundary=form",
             f"Content-Length: {len(body)}" if length else "Transfer-Encoding: chunked",
-            f"Cookie: _streamlit_xsrf={token}",
+            f"Cookie: _streamlit_xsrf={token}; {VISITOR_COOKIE}={self._mark}",
             f"X-Xsrftoken: {token}",
             "Expect: 100-continue",
         )

@@ -11,6 +11,7 @@ from core.base.settings.load import (
     log_problems,
 )
 from core.base.settings.model_choice import EMBEDDED, EMBEDDED_LABEL, ModelChoice, choose_model
+from core.base.settings.ownership import SetupLinks, is_claimed, is_owner, with_owner
 from core.base.settings.saved import (
     SavedSettingsFile,
     SavedSettingsStore,
@@ -81,6 +82,7 @@ __all__ = [
     "Settings",
     "SettingsNotSaved",
     "SettingsTooNew",
+    "SetupLinks",
     "UnreadableSettings",
     "ValueFormat",
     "Word",
@@ -91,9 +93,12 @@ __all__ = [
     "decode_values",
     "encode_values",
     "format_value",
+    "is_claimed",
+    "is_owner",
     "list_settings",
     "load_settings",
     "log_problems",
     "merge_changes",
     "variable_name",
+    "with_owner",
 ]

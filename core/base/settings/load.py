@@ -16,7 +16,7 @@ from typing import Any, Literal
 import yaml
 
 from core.base.paths import USER_DIR
-from core.base.settings.saved import SavedValues, merge_changes
+from core.base.settings.saved import OWNERS, SETUP_TOKENS, SavedValues, merge_changes
 from core.base.settings.sections import CORE_SECTIONS, Settings
 from core.base.settings.values import Section, SettingProblem, add_problem, collect_problems, variable_name
 
@@ -107,7 +107,7 @@ def _page_values(saved: SavedValues, layers: _Layers) -> dict[type[Section], dic
     if saved.problem:
         add_problem(SettingProblem("「设置」页面保存的内容", saved.problem, used_instead="其他来源的值"))
     editable = {variable_name(kind.name, key) for kind in layers.kinds for key in kind.editable()}
-    for name in saved.values.keys() - editable:
+    for name in saved.values.keys() - editable - {OWNERS, SETUP_TOKENS}:
         add_problem(
             SettingProblem(f"「设置」页面保存的 {name}"[:100], "这一项不能从页面设置", used_instead="其他来源的值")
         )
@@ -134,7 +134,7 @@ def cookie_secret() -> str:
 def log_problems(problems: Iterable[SettingProblem]) -> None:
     """Log each setting that could not be used."""
     for problem in problems:
-        log.warning("配置 %s", problem)
+        log.warning("配置 %s", problem.for_operator())
 
 
 def _environment_values(

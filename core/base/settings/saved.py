@@ -18,6 +18,8 @@ from filelock import FileLock
 from core.base.errors import AppError
 
 VERSION = 1
+OWNERS, SETUP_TOKENS = "owners", "setup_tokens"
+"""Names under which `ownership` keeps its own values among the saved ones. No variable has such a name."""
 MAX_BYTES = 1_000_000
 
 

@@ -144,7 +144,7 @@ class LegalSettings(Section):
     # All readers look up and verify against what one reader imports.
     import_by: Annotated[Literal["local", "login", "everyone", "nobody"], LowerCase] = Field(
         "local",
-        description="谁可以在页面上导入法规与案例：local 只有在本机打开页面的人，login 已登录的用户，everyone 所有人，nobody 只用命令行",
+        description="谁可以在页面上导入法规与案例：local 只有这个安装的管理者，login 已登录的用户，everyone 所有人，nobody 只用命令行",
     )
 
 
@@ -299,7 +299,7 @@ class EditingSettings(Section):
     # A saved key serves everybody here, and its owner pays.
     edit_by: Annotated[Literal["local", "login", "nobody"], LowerCase] = Field(
         "local",
-        description="谁可以在「设置」页面连接模型和引擎：local 只有在本机打开页面的人，login 名单里的帐号，nobody 只用环境变量和 settings.yaml",
+        description="谁可以在「设置」页面连接模型和引擎：local 只有这个安装的管理者，login 名单里的帐号，nobody 只用环境变量和 settings.yaml",
     )
     admins: Annotated[Names, ValueFormat("帐号，逗号分隔")] = Field(
         (), description="edit_by 为 login 时可以修改的帐号：登录服务给的 sub，或经它验证的邮箱"
@@ -311,6 +311,9 @@ class LogSettings(Section):
     group = "数据与运行"
     level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], UpperCase] = Field(
         "INFO", description="日志的详细程度"
+    )
+    format: Annotated[Literal["text", "json"], LowerCase] = Field(
+        "text", description="日志的格式：text 给人读，json 一行一个对象，给收集日志的程序读"
     )
 
 

@@ -35,7 +35,8 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-from core.base.text import clean
+from core.base.logs import redact
+from core.base.text import clean, one_line, shorten
 
 # ── What people write ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -264,9 +265,16 @@ class SettingProblem:
     key: str
     reason: str
     used_instead: str
+    value: str = ""
+    """The value as it was given; empty if there is none to show, or if it is a secret."""
 
     def __str__(self) -> str:
+        """Return the problem as any visitor may read it: without the value."""
         return f"{self.key}：{self.reason}，已改用 {self.used_instead}"
+
+    def for_operator(self) -> str:
+        """Return the problem with the value that was given."""
+        return f"{self.key}：{f'「{self.value}」' if self.value else ''}{self.reason}，已改用 {self.used_instead}"
 
 
 _problems: ContextVar[list[SettingProblem] | None] = ContextVar("settings_problems", default=None)
@@ -291,6 +299,7 @@ def add_problem(problem: SettingProblem) -> None:
     problems.append(problem)
 
 
+MAX_SHOWN_VALUE = 60
 UNPREFIXED = "process"
 """The section whose settings are named by their key alone: TUNING."""
 
@@ -332,7 +341,8 @@ class Section(BaseModel):
     @classmethod
     def _use_default(cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
         assert info.field_name is not None
-        default = cls.model_fields[info.field_name].get_default(call_default_factory=True)
+        field = cls.model_fields[info.field_name]
+        default = field.get_default(call_default_factory=True)
         if isinstance(value, str):
             value = clean(value)
         if value is None or (isinstance(value, str) and not value.strip()):
@@ -340,12 +350,16 @@ class Section(BaseModel):
         try:
             return handler(value)
         except (ValidationError, ValueError) as error:
-            add_problem(
-                SettingProblem(
-                    variable_name(cls.name, info.field_name), _reason(error), used_instead=_default_in_words(default)
-                )
-            )
+            name, shown = variable_name(cls.name, info.field_name), _shown_value(value, field)
+            add_problem(SettingProblem(name, _reason(error), used_instead=_default_in_words(default), value=shown))
             return default
+
+
+def _shown_value(value: Any, field: FieldInfo) -> str:
+    """Return a value as it is quoted to people: short, and nothing of a secret."""
+    if SecretStr in annotation_parts(field):
+        return ""
+    return shorten(one_line(redact(str(hide_userinfo(value)))), MAX_SHOWN_VALUE)
 
 
 def _reason(error: Exception) -> str:

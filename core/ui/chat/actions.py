@@ -11,6 +11,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from core.answer.message import Message, Mode
 from core.app import App
 from core.base.errors import AppError, InputError
+from core.base.logs import add_log_ids
 from core.reading import Page
 from core.run import AnswerOptions, AnswerService, Question
 from core.search.errors import NoEngine
@@ -127,6 +128,7 @@ def start_pending(app: App, *, is_shown: bool) -> None:
     if agent and question.options.skip_caches:
         session.session_cache().clear()
     service: AnswerService = app.agent if agent else app.chat
+    add_log_ids(conversation=chat.conversation_id or "")
     chat.run = service.start(question)
     conversation_sync.save_run(app)
 

@@ -24,7 +24,7 @@ _POLL_SECONDS = 0.5
 _SHOWN_REASONS = 100
 _SHOWN_CHANGES = 500
 _REFUSALS = {
-    "local": "这里只允许在运行问源的电脑上导入：导入的内容会成为所有人查询和核验的依据。管理员可以设置 LEGAL_IMPORT_BY，或运行 python -m core law import 路径。",
+    "local": "只有这个安装的管理者才能在这里导入：导入的内容会成为所有人查询和核验的依据。管理者请在运行问源的电脑上执行 python -m core setup-link，用这个浏览器打开它打印的链接，或直接运行 python -m core law import 路径。",
     "login": "登录之后才能导入：导入的内容会成为所有人查询和核验的依据。",
     "nobody": "这里不能从页面导入，管理员可以运行 python -m core law import 路径。",
 }
@@ -70,7 +70,7 @@ def may_import(app: App) -> bool:
         case "login":
             return bool(st.user.get("is_logged_in"))
         case "local":
-            return permission.is_on_this_machine(app.settings)
+            return permission.owns_installation(app)
     return False
 
 

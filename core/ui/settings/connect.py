@@ -13,7 +13,7 @@ import streamlit as st
 from core.app import App
 from core.base.errors import AppError
 from core.base.logs import hide_typed_key_in_logs
-from core.base.settings import Settings, SettingsNotSaved
+from core.base.settings import Settings, SettingsNotSaved, is_claimed, with_owner
 from core.llm import (
     LOCAL_SERVICES,
     MAX_NAME_LENGTH,
@@ -27,6 +27,7 @@ from core.llm import (
     service_for_address,
 )
 from core.llm.errors import ModelError
+from core.ui import identity
 from core.ui.escape import escape_label
 from core.ui.frame import draw_warning
 from core.ui.labels import ORIGINS
@@ -41,7 +42,8 @@ ROUND = "connect_round"
 KEY, ADDRESS, MODEL = "OPENAI_API_KEY", "OPENAI_BASE_URL", "LLM_MODEL"
 MIN_KEY_LENGTH = 8
 REFUSALS = {
-    "local": "只有在运行问源的电脑上打开这个页面，才能在这里修改：密钥由保存它的人付费，连接的模型由所有人使用。管理员可以设置 SETTINGS_EDIT_BY。",
+    "local": "只有这个安装的管理者才能在这里修改：密钥由保存它的人付费，连接的模型由所有人使用。"
+    "管理者请在运行问源的电脑上执行 `python -m core setup-link`，用这个浏览器打开它打印的链接。",
     "login": "只有 SETTINGS_ADMINS 名单里的帐号登录之后，才能在这里修改。",
     "nobody": "这里不能从页面修改，请用环境变量或 settings.yaml。",
 }
@@ -59,8 +61,10 @@ def show_saved_message() -> None:
 
 
 def save(app: App, changes: dict[str, str], saved_message: str) -> None:
+    saved = app.loaded_settings.saved.values
+    claim = {} if is_claimed(saved) else with_owner(saved, identity.visitor())
     try:
-        app.saved_settings.change(changes)
+        app.saved_settings.change(changes | claim)
     except SettingsNotSaved as error:
         draw_warning(str(error))
     else:

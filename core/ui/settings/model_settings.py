@@ -15,7 +15,7 @@ def draw(app: App) -> None:
     """Draw the part 模型 of the page."""
     connect.show_saved_message()
     connect.draw_current_model(app)
-    if permission.may_edit(app.settings):
+    if permission.may_edit(app):
         connect.draw_disconnect(app)
         connect.draw_form(app)
     elif app.settings.panel.own_key:
@@ -37,7 +37,7 @@ def draw_offer(app: App) -> None:
 
 def connect_label(app: App) -> str:
     """Return the label of the button that opens the form. Empty if the reader may not or need not connect a model."""
-    may_edit = permission.may_edit(app.settings)
+    may_edit = permission.may_edit(app)
     if own_key.session_model() or not app.model.choice.is_embedded or not (may_edit or app.settings.panel.own_key):
         return ""
     here = LOCAL_SERVICES.find() if may_edit else ()
@@ -46,7 +46,7 @@ def connect_label(app: App) -> str:
 
 @st.dialog("连接模型", width="medium")
 def draw_dialog(app: App) -> None:
-    if permission.may_edit(app.settings):  # checked in every run, because a dialog may stay open for long
+    if permission.may_edit(app):  # checked in every run, because a dialog may stay open for long
         connect.draw_form(app)
     elif app.settings.panel.own_key:
         own_key.draw_form(app)

@@ -118,7 +118,7 @@ def _draw_engines(app: App, engines: list[EngineState]) -> None:
     if not engines:
         st.info(f"没有配置任何引擎。{NoEngine.default_cure}", icon=":material/info:")
     connect.show_saved_message()
-    may_edit = permission.may_edit(app.settings)
+    may_edit = permission.may_edit(app)
     if not may_edit:
         connect.draw_refusal(app)
     usable, unusable = ([engine for engine in engines if engine.is_usable is in_use] for in_use in (True, False))

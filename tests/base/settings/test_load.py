@@ -247,3 +247,19 @@ def test_a_password_in_an_address_is_not_in_the_repr() -> None:
     )
     assert "geheim" not in repr(settings.values)
     assert "searx.example" in repr(settings.values)
+
+
+def test_a_value_that_cannot_be_used_is_quoted_but_no_secret_is() -> None:
+    wrong = {
+        "SEARCH_TIMEOUT": "bald",
+        "PUBLIC_URL": "ftp://me:geheim42@c.example",
+        "DATABASE_URL": "mysql://me:geheim42@db/x",
+        "CACHE_URL": "geheim42",
+        "LOG_LEVEL": "x" * 10_000,
+        "CHAT_PROMPT": "api_key=geheim42geheim42",
+    }
+    problems = "\n".join(problem.for_operator() for problem in load(**wrong).problems)
+    assert "SEARCH_TIMEOUT：「bald」需要一个数字，已改用 默认值" in problems
+    assert "ftp://***@c.example" in problems
+    assert "geheim42" not in problems
+    assert len(problems) < 1_500

@@ -1,0 +1,70 @@
+"""Ownership of an installation: the browsers and accounts that may change what is shared by everybody here.
+
+The first owner is whoever saves something first on the machine itself. Others open a setup link, which the terminal
+prints. Owners and links are kept with the saved settings, as digests, so that all processes of an installation know them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections.abc import Callable, Mapping
+
+from core.base.settings.saved import OWNERS, SETUP_TOKENS, SavedSettingsStore
+
+SETUP_SECONDS = 30 * 60
+"""Time for which a setup link is valid."""
+MAX_OWNERS = 20
+
+
+def is_claimed(saved: Mapping[str, str]) -> bool:
+    """Return whether the installation has an owner, by what is saved."""
+    return bool(saved.get(OWNERS))
+
+
+def is_owner(saved: Mapping[str, str], visitor: str | None) -> bool:
+    return visitor is not None and _digest(visitor) in saved.get(OWNERS, "").split()
+
+
+def with_owner(saved: Mapping[str, str], visitor: str | None) -> dict[str, str]:
+    """Return the change that makes the visitor an owner. The oldest of too many owners is forgotten."""
+    if visitor is None:
+        return {}
+    others = [owner for owner in saved.get(OWNERS, "").split() if owner != _digest(visitor)]
+    return {OWNERS: " ".join([*others, _digest(visitor)][-MAX_OWNERS:])}
+
+
+class SetupLinks:
+    """Setup links: each is valid once, and not for long."""
+
+    def __init__(self, store: SavedSettingsStore, clock: Callable[[], float] = time.time) -> None:
+        self._store = store
+        self._clock = clock
+
+    def create(self) -> str:
+        """Return a new token. Raise SettingsNotSaved if it cannot be kept."""
+        token = secrets.token_urlsafe(24)
+        self._keep(self._tokens() | {_digest(token): int(self._clock()) + SETUP_SECONDS})
+        return token
+
+    def redeem(self, token: str, visitor: str | None) -> bool:
+        """Make the visitor an owner if the token is valid, and return whether it was. Raise SettingsNotSaved."""
+        tokens = self._tokens()
+        if visitor is None or tokens.pop(_digest(token), None) is None:
+            return False
+        self._keep(tokens, with_owner(self._store.read().values, visitor))
+        return True
+
+    def _tokens(self) -> dict[str, int]:
+        """Return when each valid token ends, by its digest."""
+        pairs = (entry.partition(":") for entry in self._store.read().values.get(SETUP_TOKENS, "").split())
+        return {digest: int(ends) for digest, _, ends in pairs if ends.isdecimal() and int(ends) > self._clock()}
+
+    def _keep(self, tokens: Mapping[str, int], changes: Mapping[str, str] | None = None) -> None:
+        entries = " ".join(f"{digest}:{ends}" for digest, ends in tokens.items())
+        self._store.change({SETUP_TOKENS: entries, **(changes or {})})
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(f"wenyuan setup {secret}".encode()).hexdigest()

@@ -1,0 +1,174 @@
+"""Strangers at the door: pages of other origins, forged headers, addresses and cookies."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+from requests import Response
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+from websockets.typing import Subprotocol
+
+from core import VISITOR_COOKIE
+from support.app_server import AppServer
+from support.forked_server import forked_server
+from support.waiting import until
+
+pytestmark = pytest.mark.servers
+
+PUBLIC = "https://ask.example"
+
+
+class Outside(ThreadingHTTPServer):
+    """Everything that is not this machine, reached through a proxy: it never answers, and notes who was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Silence)
+        self.asked: list[str] = []
+        self.closing = threading.Event()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Silence(BaseHTTPRequestHandler):
+    server: Outside
+
+    def do_GET(self) -> None:
+        self.server.asked.append(self.path)
+        self.server.closing.wait(30)
+
+    do_CONNECT = do_GET
+
+
+@contextmanager
+def outside() -> Iterator[Outside]:
+    server = Outside()
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.closing.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[Outside]:
+    with outside() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def server(world: Outside) -> Iterator[AppServer]:
+    proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), world.url)
+    with forked_server(SEARCH_PROVIDER_PRIORITY="bundled", PUBLIC_URL=PUBLIC, **proxies) as running:
+        yield running
+
+
+def handshake(server: AppServer, origin: str | None, *, host: str = "", **headers: str) -> int:
+    """The status with which the server answers a page of that origin that has asked for that host."""
+    own = urlsplit(server.url)
+    given = headers | ({} if origin is None else {"Origin": origin})
+    try:
+        with connect(
+            f"ws://{host or own.netloc}/_stcore/stream",
+            address=(own.hostname, own.port),
+            additional_headers=given,
+            subprotocols=[Subprotocol("streamlit")],
+            open_timeout=60,
+        ):
+            return 101
+    except InvalidStatus as refused:
+        return refused.response.status_code
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("{own}", 101),
+        (None, 101),
+        (PUBLIC, 101),
+        ("https://ASK.example:443", 101),
+        ("https://evil.test", 403),
+        ("http://127.0.0.1:1", 403),
+        ("http://localhost:3000", 403),
+        ("http://localhost", 403),
+        ("null", 403),
+        ("", 403),
+        ("http://[", 403),
+        ("http://evil.test@127.0.0.1", 403),
+        ("https://ask.example.evil.test", 403),
+        ("https://ask.example:444", 403),
+        ("file://", 403),
+    ],
+)
+def test_only_own_pages_connect_and_nobody_outside_is_asked(
+    world: Outside, server: AppServer, origin: str | None, status: int
+) -> None:
+    named = origin and origin.format(own=server.url)
+    assert handshake(server, named) == status
+    assert world.asked == []
+
+
+def test_the_name_that_was_asked_for_is_an_own_one(server: AppServer) -> None:
+    """Behind a proxy that ends HTTPS and passes the name on."""
+    assert handshake(server, "https://wen.example", host="wen.example") == 101
+    assert handshake(server, "https://wen.example", host="wen.example:443") == 101
+    assert handshake(server, "https://wen.example:8443", host="wen.example") == 403
+
+
+# ── Answers to anybody ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def get(server: AppServer, path: str, **headers: str) -> Response:
+    return requests.get(server.url + path, headers=headers, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("cookie", "is_new"),
+    [
+        ("", True),
+        (f"{VISITOR_COOKIE}=", True),
+        (f"{VISITOR_COOKIE}=short", True),
+        (f"not_{VISITOR_COOKIE}={'a' * 32}", True),
+        (f"x={VISITOR_COOKIE}", True),
+        (f"{VISITOR_COOKIE}={'a' * 31}!", True),
+        (f"{VISITOR_COOKIE}={'a' * 32}", False),
+        (f"other=1; {VISITOR_COOKIE}={'a' * 32}", False),
+    ],
+)
+def test_every_browser_without_a_mark_gets_one(server: AppServer, cookie: str, is_new: bool) -> None:
+    answer = get(server, "/", Cookie=cookie)
+    assert (f"{VISITOR_COOKIE}=" in answer.headers.get("Set-Cookie", "")) is is_new
+
+
+@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/metrics/", "//_stcore/metrics", "/metrics"])
+def test_statistics_are_closed(server: AppServer, path: str) -> None:
+    answer = get(server, path)
+    assert (answer.status_code == 404) or "wenyuan" not in answer.text
+    assert "active_sessions" not in answer.text
+
+
+def test_a_made_up_host_is_not_repeated(server: AppServer) -> None:
+    assert "evil.test" not in get(server, "/opensearch.xml", Host="evil.test").text
+    assert f"{PUBLIC}/?q=" in get(server, "/opensearch.xml", Host="evil.test").text
+    assert f"{server.url}/?q=" in get(server, "/opensearch.xml").text
+
+
+def test_only_a_process_whose_database_answers_is_ready(server: AppServer) -> None:
+    until(lambda: get(server, "/readyz").status_code == 200)
+    with forked_server(SEARCH_PROVIDER_PRIORITY="bundled", DATABASE_URL="postgresql://127.0.0.1:1/none") as away:
+        assert get(away, "/healthz").status_code == 200
+        assert get(away, "/readyz").status_code == 503
+        until(lambda: "对话数据库" in away.log or "database" in away.log)
+        assert get(away, "/readyz").status_code == 503
