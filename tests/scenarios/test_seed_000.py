@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 import core.app
 from core.answer.events import Answer, Notice, RunEvent, SearchFinished, SearchStarted
 from core.app import App
+from core.reading.settings import ReadingSettings
 from core.run.question import AnswerOptions
 from support import pages
 from support.base import ROOT, loaded
@@ -33,10 +34,12 @@ from support.faults import (
     send_and_reset,
     unused_port,
 )
+from support.found_pages import found_pages
 from support.openai_server import openai_server
 from support.reading import kept_workers
 from support.scripted import ScriptedChatModel
 from support.scripted_app import scripted_app
+from support.web_pages import STORY
 
 __all__ = ["kept_workers"]
 
@@ -218,6 +221,26 @@ def test_results_are_injected_into_the_prompt(searxng: Server) -> None:
     results, question = user["content"].split("</sources>")
     assert results.startswith("<sources>\n[1] 结果1\nURL: https://site1.example/page\n摘要: 第1条的摘要。")
     assert question.strip() == f"问题：{QUESTION}"
+
+
+def test_pages_are_read_before_the_answer() -> None:
+    """As users have it: the first results are opened, and the model reads their text where it could be had."""
+    reading = {"READING_TIMEOUT": "30", "SEARCH_TIMEOUT": "30"}  # a busy machine is not what this is about
+    with found_pages() as web:
+        web.open.set()
+        reading |= {"READING_PAGES": str(ReadingSettings().pages), "READING_ALLOW_HOSTS": web.address}
+        with searching_app(f"http://{web.address}", "居民不需要付费[1]。", **reading) as (app, model):
+            with pages.page_of(app) as page:
+                pages.ask(pages.search(page, on=True), "更换老旧水表要居民付费吗？")
+                assert "阅读 3 个网页 · 1 个已读全文，2 个仅摘要" in pages.steps(page)
+                (cited,) = pages.references(page)
+                assert cited.address == f"http://{web.address}/news"
+                assert cited.about.startswith("2024-10-12 · 已读全文")
+    first, second, third = re.split(r"^(?=\[\d\])", str(model.asked[0][-1].content), flags=re.MULTILINE)[1:]
+    assert "\n正文节选: " in first
+    assert all(paragraph in first for paragraph in STORY)
+    assert "\n摘要: 今年前三季度全市供水总量\n" in second
+    assert "\n摘要: 今年前三季度全市供水总量\n" in third
 
 
 def test_no_results() -> None:

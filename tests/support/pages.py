@@ -172,6 +172,8 @@ class Reference:
     title: str
     address: str
     summary: str
+    about: str
+    """What is known of it: its date, and how much of it was read."""
 
 
 def references(page: AppTest) -> list[Reference]:
@@ -188,8 +190,8 @@ def references(page: AppTest) -> list[Reference]:
 
 
 def _reference(row: HtmlElement) -> Reference:
-    summary = "".join(row.xpath("span[@class='summary']/text()"))
-    return Reference(row.get("value"), row.xpath("string(a[1])"), row.xpath("string(a[1]/@href)"), summary)
+    summary, about = (row.xpath(f"string(span[@class='{name}'])") for name in ("summary", "about"))
+    return Reference(row.get("value"), row.xpath("string(a[1])"), row.xpath("string(a[1]/@href)"), summary, about)
 
 
 def citations(page: AppTest) -> list[tuple[str, str]]:
