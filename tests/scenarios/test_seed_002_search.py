@@ -261,7 +261,8 @@ def test_native_model_search_priority() -> None:
     found = ENGINE_SAMPLES["searxng"].payload([("标题", "https://a.example/1", "摘要")])
     with openai_server() as model, Server(keep_alive(json_answer(found))) as other:
         connected = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": model.url, "LLM_MODEL": "openai:reply"}
-        settings = loaded(**connected, NATIVE_MODELS="reply", SEARXNG_URL=other.url, AGENT_STRATEGY="tools")
+        patience = {"SEARCH_TIMEOUT": "50", "SEARCH_HEDGE_AFTER": "40"}
+        settings = loaded(**connected, **patience, NATIVE_MODELS="reply", SEARXNG_URL=other.url, AGENT_STRATEGY="tools")
         model.reply = in_turn([Call("web_search", '{"query": "新规 施行"}')], ["好[1]。"])
         assert build_chain(settings.values).engines[0].name == "native", "by default"
         model.searching = in_turn(
