@@ -326,15 +326,17 @@ def test_time_is_up() -> None:
     """执行超时处理: a model that goes on for ever says something every fifth of a second. What it could say is counted,
     not how long the page took: on a busy machine it says less."""
     limit, beat = 2.0, 0.2
-    thinks, answers = ["Thought: ", *["想", beat] * 200], ["答", beat] * 200
-    says, engines = (search_step("英伟达"), thinks, answers), [FakeEngine("fake", [ABOUT])]
+    thinks, answers = "Thought: ", "目前找到的内容还不能完整地回答这个问题，先把已经知道的写在下面："
+    says = (search_step("英伟达"), *([begins, *["嗯", beat] * 200] for begins in (thinks, answers)))
+    engines = [FakeEngine("fake", [ABOUT])]
     with agent(*says, engines=engines, max_execution_time=limit) as world, agent_page(world) as page:
         ask(page, QUESTION)
         assert "已达到 2 秒的时间上限" in values(page.info)
         message = page.session_state["chat"].messages[-1]
     assert message.ending == RunStopped("time")
     assert "英伟达的首席执行官是黄仁勋。[1]" in message.text
-    assert (message.thought.count("想") + message.text.count("答")) * beat < 2 * limit
+    assert answers in message.text
+    assert (message.thought + message.text).count("嗯") * beat < 2 * limit
 
 
 def test_verbose_logs(caplog: pytest.LogCaptureFixture) -> None:
@@ -381,8 +383,11 @@ def test_a_call_is_shown() -> None:
     assert (steps(page), states(page)) == (["搜索「英伟达 CEO」 · 失败：搜索超时。"], [("failed", False)])
     given = json.dumps({"query": "英伟达 CEO", "search_type": "news"}, ensure_ascii=False)
     with agent([f"Thought: 查新闻\nAction: web_search\nAction Input: {given}"], final("好。")) as world:
-        page = drawn_after(world.ask(), over=True)
-    assert steps(page)[0].startswith("搜索「英伟达 CEO」 · fake · "), "the words, without what the model chose besides"
+        events = world.ask()
+    words = "搜索「英伟达 CEO」 · "  # without what the model chose besides
+    assert steps(drawn_after(of(events, ToolStarted))) == [f"{words}进行中"]
+    page = drawn_after(events, over=True)
+    assert steps(page)[0].startswith(f"{words}fake · 9 条")
     assert "新闻" in step(page, 0)
 
 
